@@ -1,0 +1,115 @@
+/**
+ * The graph of docs/architecture.md as rules. Arrows point down only: each lib names here all it may import, and whatever
+ * is not named is forbidden. `test/house/fixtures` breaks every rule once, and a test sees each of them reported.
+ */
+const MAY_IMPORT = {
+  auction: [],
+  platform: [],
+  journal: ['platform'],
+  identity: ['platform'],
+  edge: ['platform'],
+  admission: ['auction', 'platform'],
+  custody: ['auction', 'platform'],
+  'owner-link': ['auction', 'platform'],
+  projections: ['auction', 'journal', 'platform'],
+  engine: ['admission', 'auction', 'custody', 'journal', 'owner-link', 'platform'],
+};
+
+const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';
+
+function libRules([lib, allowed]) {
+  return {
+    name: `${lib}-imports-only-what-it-may`,
+    comment: `libs/${lib} may import ${allowed.length === 0 ? 'no other lib' : allowed.join(', ')}.`,
+    severity: 'error',
+    from: { path: `^libs/${lib}/` },
+    to: { path: '^libs/', pathNot: `^libs/(${[lib, 'testing', ...allowed].join('|')})/` },
+  };
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...Object.entries(MAY_IMPORT).map(libRules),
+    {
+      name: 'every-lib-is-on-the-map',
+      comment: 'A new lib is entered in MAY_IMPORT before anything else.',
+      severity: 'error',
+      from: { path: '^libs/', pathNot: `^libs/(${[...Object.keys(MAY_IMPORT), 'testing'].join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'auction-is-pure',
+      comment:
+        'The rules import nothing: no node module, no package, no other lib. The journal alone decides.',
+      severity: 'error',
+      from: { path: '^libs/auction/', pathNot: TESTS },
+      to: { pathNot: '^libs/auction/' },
+    },
+    {
+      name: 'production-never-imports-testing',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: TESTS },
+      to: { path: '^libs/testing/|\\.spec\\.ts$|^test/' },
+    },
+    {
+      name: 'libs-never-import-apps',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^apps/' },
+    },
+    {
+      name: 'apps-never-import-each-other',
+      comment: 'What two apps need belongs in a lib.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'nothing-imports-the-workbench',
+      comment: 'Measurements and build tools import the product, never the other way round.',
+      severity: 'error',
+      from: { path: '^(apps|libs)/' },
+      to: { path: '^(bench|tools|dist)/' },
+    },
+    {
+      name: 'acyclic',
+      comment: 'Type imports count: a circle of types is a circle of ideas.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'packages-are-production-dependencies',
+      comment: 'What runs in production is listed under dependencies, by us.',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: TESTS },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional', 'npm-peer'] },
+    },
+    {
+      name: 'packages-are-listed',
+      severity: 'error',
+      from: { path: `${TESTS}|^(bench|tools)/` },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|dist\\.next|test/house/fixtures)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: `${__dirname}/tsconfig.json` },
+    webpackConfig: { fileName: `${__dirname}/tools/graph/resolve.cjs` },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+    },
+    cache: { folder: 'node_modules/.cache/dependency-cruiser', strategy: 'content' },
+  },
+};

@@ -1,0 +1,113 @@
+import type { AwardToSettle, SettlementDesk } from '#libs/custody/settlement.js';
+import type { OwnerLink } from '#libs/owner-link/client.js';
+import type { ExecutionStepName } from '#libs/owner-link/protocol.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
+
+export interface CarrierPorts {
+  readonly link: OwnerLink;
+  readonly desk: SettlementDesk;
+  readonly clock: Clock;
+  readonly concurrency: number;
+  readonly meter: { settled(outcome: string): void };
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+const WAIT_MILLIS = 5_000;
+/** The link gives up later than the owner answers. */
+const PATIENCE_MILLIS = WAIT_MILLIS + 4_000;
+const UNREACHABLE_MILLIS = 250;
+const BACK_OFF_MILLIS = 100;
+const MAX_BACK_OFF_MILLIS = 2_000;
+
+/**
+ * Carries the awards of one shard to the ledger and tells the owner what became of them. It keeps nothing: whatever it
+ * forgets the owner names again, and the ledger settles an award once however often it is asked.
+ */
+export class AwardCarrier {
+  private readonly inHand = new Map<string, Promise<void>>();
+  private stopped = false;
+
+  constructor(private readonly ports: CarrierPorts) {}
+
+  get carrying(): number {
+    return this.inHand.size;
+  }
+
+  start(): void {
+    void this.run();
+  }
+
+  /** What is being settled is finished and reported; nothing more is begun. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await Promise.race([Promise.all(this.inHand.values()), pause(this.ports.clock, 1_000)]);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopped) {
+      const room = this.ports.concurrency - this.inHand.size;
+      if (room <= 0) {
+        await Promise.race(this.inHand.values());
+        continue;
+      }
+      const awards = await this.ask();
+      if (awards === undefined) await pause(this.ports.clock, UNREACHABLE_MILLIS);
+      for (const award of awards?.slice(0, room) ?? []) this.take(award);
+    }
+  }
+
+  private async ask(): Promise<AwardToSettle[] | undefined> {
+    try {
+      const known = [...this.inHand.keys()];
+      const reply = await this.ports.link.request({ op: 'pending_awards', known, wait_ms: WAIT_MILLIS }, PATIENCE_MILLIS);
+      return reply.status === 200 ? (JSON.parse(reply.body) as AwardToSettle[]) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private take(award: AwardToSettle): void {
+    const carried = this.carry(award)
+      .catch((error: unknown) => {
+        this.ports.onFault('settlement', error);
+        return pause(this.ports.clock, BACK_OFF_MILLIS);
+      })
+      .finally(() => {
+        this.inHand.delete(award.award_id);
+      });
+    this.inHand.set(award.award_id, carried);
+  }
+
+  private async carry(award: AwardToSettle): Promise<void> {
+    await this.report(award, 'SUBMITTED', 1);
+    for (let attempt = 1; !this.stopped; attempt += 1) {
+      const result = await this.ports.desk.settle(award);
+      this.ports.meter.settled(result.outcome);
+      if (result.outcome === 'SETTLED') {
+        await this.report(award, 'CONFIRMED', attempt);
+        return;
+      }
+      if (result.outcome === 'FAILED') {
+        await this.report(award, 'FAILED', attempt, result.reason);
+        return;
+      }
+      const known = await this.report(award, 'RETRYING', attempt + 1, result.reason);
+      if (!known) return;
+      await pause(this.ports.clock, Math.min(BACK_OFF_MILLIS * 2 ** attempt, MAX_BACK_OFF_MILLIS));
+    }
+  }
+
+  /** False when the owner does not know the award any more: its auction has ended without us. */
+  private async report(award: AwardToSettle, step: ExecutionStepName, attempt: number, reason?: string): Promise<boolean> {
+    const reply = await this.ports.link.request({
+      op: 'execution_report',
+      auction_id: award.auction_id,
+      award_id: award.award_id,
+      step,
+      attempt,
+      ...(reason === undefined ? {} : { reason }),
+    });
+    if (reply.status !== 200 && reply.status !== 404) throw new Error(`report refused with ${reply.status}`);
+    return reply.status === 200;
+  }
+}

@@ -1,0 +1,50 @@
+import { ArrayMaxSize, Length, Max, Min, validateSync } from 'class-validator';
+import { errorReply, type Reply } from '#libs/edge/reply.js';
+
+export const INVALID_REQUEST = errorReply(400, 'invalid_request');
+
+const DAY_MS = 86_400_000;
+const MAX_AWARDS = 1_000_000;
+
+/** Ranges of what the edge has already read as integers: the edge knows kinds, these classes know what makes sense. */
+export class ProtectionRules {
+  @Min(1)
+  @Max(DAY_MS)
+  readonly window_ms: number;
+
+  @Min(1)
+  @Max(MAX_AWARDS)
+  readonly max_awards: number;
+
+  @Min(1)
+  readonly max_award_notional_atoms: number;
+
+  @Min(1)
+  @Max(DAY_MS)
+  readonly frozen_ms: number;
+
+  constructor(settings: Readonly<Record<keyof ProtectionRules, number>>) {
+    this.window_ms = settings.window_ms;
+    this.max_awards = settings.max_awards;
+    this.max_award_notional_atoms = settings.max_award_notional_atoms;
+    this.frozen_ms = settings.frozen_ms;
+  }
+}
+
+export class GroupRules {
+  @Length(1, 64)
+  readonly name: string;
+
+  @ArrayMaxSize(256)
+  readonly market_maker_ids: readonly string[];
+
+  constructor(group: { readonly name: string; readonly market_maker_ids: readonly string[] }) {
+    this.name = group.name;
+    this.market_maker_ids = group.market_maker_ids;
+  }
+}
+
+/** The refusal of a value out of range, or nothing. */
+export function refusalOf(rules: ProtectionRules | GroupRules): Reply | undefined {
+  return validateSync(rules).length === 0 ? undefined : INVALID_REQUEST;
+}

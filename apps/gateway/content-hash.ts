@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Equal for bodies that say the same, however they are written: the order of fields and white space do not count. What was
+ * left out and what was given as its default do differ.
+ */
+export function contentHash(content: unknown): string {
+  return createHash('sha256').update(canonical(content)).digest('base64url').slice(0, 22);
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`);
+  return `{${fields.join(',')}}`;
+}

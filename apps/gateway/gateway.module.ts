@@ -1,0 +1,51 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { MakerGroups } from '#libs/admission/policy/maker-groups.js';
+import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
+import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { AccountController } from './account/account.controller.js';
+import { GroupsController } from './account/groups.controller.js';
+import { AuctionPages } from './auctions/auction-pages.js';
+import { AuctionsController } from './auctions/auctions.controller.js';
+import { CompletedReads } from './auctions/completed-reads.js';
+import { TimelineStream } from './auctions/timeline-stream.js';
+import { DATABASE } from './tokens.js';
+import { HealthController } from './health.controller.js';
+import { AuthController } from './identity/auth.controller.js';
+import { QuotePages } from './quotes/quote-pages.js';
+import { QuotesController } from './quotes/quotes.controller.js';
+import { WithdrawAll } from './quotes/withdraw-all.js';
+import { ContractsController } from './registry/contracts.controller.js';
+
+/** The injectables whose methods answer requests. */
+export const CONTROLLERS = [
+  HealthController,
+  AuthController,
+  AuctionsController,
+  QuotesController,
+  AccountController,
+  GroupsController,
+  ContractsController,
+];
+
+/** What the process has opened comes in as providers; everything else is put together here. */
+@Module({})
+export class GatewayModule {
+  static with(opened: readonly Provider[]): DynamicModule {
+    return {
+      module: GatewayModule,
+      providers: [
+        ...opened,
+        { provide: CompletedReader, useFactory: (pool) => new CompletedReader(pool), inject: [DATABASE] },
+        { provide: MakerGroups, useFactory: (pool) => new MakerGroups(pool), inject: [DATABASE] },
+        { provide: MakerProtection, useFactory: (pool) => new MakerProtection(pool), inject: [DATABASE] },
+        CompletedReads,
+        AuctionPages,
+        TimelineStream,
+        QuotePages,
+        WithdrawAll,
+        ...CONTROLLERS,
+      ],
+    };
+  }
+}
+

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { NestFactory } from '@nestjs/core';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
+import type { Answered } from '#libs/edge/dispatcher.js';
+import { OwnerLink } from '#libs/owner-link/client.js';
+import type { Config } from '#libs/platform/config.js';
+import { startInternalServer } from '#libs/platform/internal-server.js';
+import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import type { Logger } from '#libs/platform/log.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import type { gatewayConfig } from './config.js';
+import { CONTROLLERS, GatewayModule } from './gateway.module.js';
+import { openIdentity } from './identity/open-identity.js';
+import { OwnerRouter } from './owner-router.js';
+import { Readiness } from './readiness.js';
+import { ACCOUNT_SETTINGS, DATABASE, NEW_ID } from './tokens.js';
+
+export interface GatewayProcess {
+  readonly config: Config<typeof gatewayConfig>;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+}
+
+/** Opens what the gateway needs, in the order in which it must be closed again, and listens last. */
+export async function serveGateway({ config, log, registry, scope }: GatewayProcess): Promise<void> {
+  const clock = new SystemClock();
+  const pool = openPool(config.DATABASE_URL, { applicationName: config.INSTANCE, max: config.DATABASE_POOL });
+  scope.onStop('pool', () => pool.end());
+  const owners = openOwners(config, clock);
+  scope.onStop('owners', () => {
+    owners.close();
+  });
+  const identity = await openIdentity({ config, pool, clock, scope });
+  const readiness = new Readiness(pool, owners, clock, scope.stopping);
+
+  const adapter = new EdgeHttpAdapter({
+    authenticator: identity.authenticator,
+    clock,
+    newRequestId: randomUUID,
+    onFault: (error, requestId, operationId) => {
+      log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
+    },
+    onAnswer: measured(registry),
+  });
+  const module = GatewayModule.with([
+    { provide: DATABASE, useValue: pool },
+    { provide: OwnerRouter, useValue: owners },
+    { provide: Readiness, useValue: readiness },
+    { provide: ACCOUNT_SETTINGS, useValue: { limitsFactor: config.LIMITS_FACTOR } },
+    { provide: NEW_ID, useValue: randomUUID },
+    ...identity.providers,
+  ]);
+  const app = await NestFactory.create(module, adapter, { logger: ['error', 'warn'], bodyParser: false });
+  adapter.mount(CONTROLLERS.map((controller): object => app.get(controller)));
+  const internal = await startInternalServer(
+    { registry, healthz: () => ({ ok: true, status: 'healthy' }), readyz: () => readiness.check() },
+    config.INTERNAL_PORT,
+    config.INTERNAL_HOST,
+  );
+  scope.onStop('internal listener', () => internal.close());
+  await app.listen(config.PORT, config.LISTEN_HOST);
+  scope.onStop('listener', () => app.close());
+  log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
+}
+
+function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): OwnerRouter {
+  const links = config.OWNER_URLS.map(
+    (url) =>
+      new OwnerLink({
+        url,
+        serviceToken: () => config.SERVICE_TOKEN,
+        peer: config.INSTANCE,
+        clock,
+        timeoutMillis: config.OWNER_TIMEOUT_MS,
+      }),
+  );
+  return new OwnerRouter(links);
+}
+
+const NANOS_PER_SECOND = 1e9;
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+function measured(registry: Registry): (answered: Answered) => void {
+  const requests = new Counter({
+    name: 'sotto_http_requests_total',
+    help: 'Requests answered, by operation and status',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'sotto_http_request_seconds',
+    help: 'Time from the request to its answer',
+    labelNames: ['operation'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  return ({ operationId = 'none', status, nanos }) => {
+    requests.inc({ operation: operationId, status: String(status) });
+    seconds.observe({ operation: operationId }, Number(nanos) / NANOS_PER_SECOND);
+  };
+}

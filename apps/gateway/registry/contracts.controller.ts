@@ -1,0 +1,48 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { listContracts } from '#libs/admission/policy/contract-registry.js';
+import { object } from '#libs/edge/decode.js';
+import { text } from '#libs/edge/decode-scalars.js';
+import { Endpoint } from '#libs/edge/endpoint-decorator.js';
+import { endpoint, type CallOf } from '#libs/edge/endpoint.js';
+import { cursor, integerParam, optionalParam, query } from '#libs/edge/query.js';
+import type { Reply } from '#libs/edge/reply.js';
+import { DATABASE } from '../tokens.js';
+
+const MAX_PAGE = 50;
+const contractCursor = cursor(object({ required: { v: text(), c: text(), o: text() } }));
+
+export const listContractsEndpoint = endpoint({
+  operationId: 'listContracts',
+  method: 'GET',
+  path: '/v1/contracts',
+  access: 'session',
+  query: query('invalid_list_page', {
+    venue: optionalParam(text({ maxLength: 64 })),
+    limit: integerParam(1, MAX_PAGE, MAX_PAGE),
+    cursor: contractCursor.param,
+  }),
+  summary: 'Contracts that auctions may be made of; those of one equivalence_id settle alike',
+  statuses: { 200: [], 400: ['invalid_list_page'], 503: ['owner_routing_unavailable'] },
+});
+
+/** The registry of contracts, as every enrolled caller may read it. */
+@Injectable()
+export class ContractsController {
+  constructor(@Inject(DATABASE) private readonly pool: Pool) {}
+
+  @Endpoint(listContractsEndpoint)
+  async list({ query: asked }: CallOf<typeof listContractsEndpoint>): Promise<Reply> {
+    const after =
+      asked.cursor === undefined
+        ? {}
+        : { after: { venue: asked.cursor.v, contract_id: asked.cursor.c, outcome: asked.cursor.o } };
+    const venue = asked.venue === undefined ? {} : { venue: asked.venue };
+    const rows = await listContracts(this.pool, { ...venue, ...after, limit: asked.limit + 1 });
+    const contracts = rows.slice(0, asked.limit);
+    const last = contracts.at(-1);
+    if (last === undefined || rows.length <= asked.limit) return { status: 200, body: { contracts } };
+    const next = contractCursor.encode({ v: last.venue, c: last.contract_id, o: last.outcome });
+    return { status: 200, body: { contracts, next_cursor: next } };
+  }
+}

@@ -1,0 +1,4 @@
+/** Names under which things without a class of their own are injected. */
+export const DATABASE = Symbol('database');
+export const ACCOUNT_SETTINGS = Symbol('account settings');
+export const NEW_ID = Symbol('new id');

@@ -1,0 +1,68 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ProcessKind } from './processes.js';
+import type { SeedResult } from './seed-result.js';
+
+export interface ClusterProcess {
+  readonly name: string;
+  readonly kind: ProcessKind | 'postgres';
+  readonly pid: number;
+  readonly health_url: string;
+  readonly metrics_url: string;
+  readonly url?: string;
+}
+
+/** What stays the same for the life of a cluster. */
+export interface ClusterHead {
+  readonly gateway_url: string;
+  readonly database_url: string;
+  readonly journal_table: string;
+  readonly limits_factor: number;
+}
+
+/** DATA_DIR/cluster.json: how tools and tests find a running cluster. Readers never see half of it. */
+export class ClusterFile {
+  private ready = false;
+  private readonly processes = new Map<string, ClusterProcess>();
+  private readonly file: string;
+
+  constructor(
+    dataFolder: string,
+    private readonly head: ClusterHead,
+    private readonly seed: SeedResult,
+  ) {
+    this.file = clusterFilePath(dataFolder);
+  }
+
+  put(process: ClusterProcess): void {
+    this.processes.set(process.name, process);
+    this.write();
+  }
+
+  setReady(ready: boolean): void {
+    this.ready = ready;
+    this.write();
+  }
+
+  private write(): void {
+    const content = {
+      ready: this.ready,
+      ...this.head,
+      processes: [...this.processes.values()],
+      demo: { password: this.seed.password, users: this.seed.users },
+      contracts: this.seed.contracts,
+    };
+    const partial = `${this.file}.new`;
+    writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(partial, this.file);
+  }
+}
+
+/** A file of an earlier run must not speak for one that has not started yet. */
+export function forgetCluster(dataFolder: string): void {
+  rmSync(clusterFilePath(dataFolder), { force: true });
+}
+
+export function clusterFilePath(dataFolder: string): string {
+  return path.join(dataFolder, 'cluster.json');
+}

@@ -1,0 +1,194 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Pool } from 'pg';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Environment } from '#libs/platform/config.js';
+import { startInternalServer, type InternalServer } from '#libs/platform/internal-server.js';
+import { createMetrics } from '#libs/platform/metrics.js';
+import { migrate, type MigrationClass } from '#libs/platform/migrate.js';
+import { pickPorts } from '#libs/platform/ports.js';
+import { openPool } from '#libs/platform/postgres.js';
+import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
+import { Children, type Place } from './children.js';
+import { ClusterFile, type ClusterHead } from './cluster-file.js';
+import { portsOf, type LauncherConfig } from './config.js';
+import { embedDatabase, useDatabase, type Database } from './database.js';
+import { OWNERS, type PlanProcesses } from './processes.js';
+import { allReady, internalUrl } from './readiness.js';
+import { loadSecrets, type ClusterSecrets } from './secrets.js';
+import type { Seed, SeedResult } from './seed-result.js';
+import type { Terminal } from './terminal.js';
+
+/** Those that are neither owners nor gateways. */
+const OTHER_PROCESSES = 8;
+
+/** What a cluster is made of; tests bring smaller parts. */
+export interface ClusterParts {
+  readonly appsFolder: string;
+  readonly plan: PlanProcesses;
+  readonly migrations: readonly MigrationClass[];
+  readonly seed: Seed;
+  readonly journalTable: string;
+}
+
+export interface ClusterPlace {
+  readonly config: LauncherConfig;
+  readonly dataFolder: string;
+  readonly env: Environment;
+  readonly marker: ClusterMarker;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+}
+
+export interface RunningCluster {
+  readonly gatewayUrls: readonly string[];
+  readonly databaseUrl: string;
+  readonly seed: SeedResult;
+}
+
+/** Starts the parts in their order and stops them in the reverse one, however far the start had come. */
+export class Cluster {
+  private database: Database | undefined;
+  private databaseHealth: InternalServer | undefined;
+  private healthPool: Pool | undefined;
+  private children: Children | undefined;
+  private file: ClusterFile | undefined;
+  private settled: Promise<void> = Promise.resolve();
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly place: ClusterPlace,
+    private readonly parts: ClusterParts,
+  ) {}
+
+  start(): Promise<RunningCluster> {
+    const started = this.run();
+    this.settled = started.then(
+      () => undefined,
+      () => undefined,
+    );
+    return started;
+  }
+
+  /** Also in the middle of a start, which is then abandoned at its next step. */
+  async stop(): Promise<void> {
+    this.stopping.abort(new Error('stopped during the start'));
+    this.file?.setReady(false);
+    await this.settled;
+    this.file?.setReady(false);
+    await this.children?.stop();
+    await this.databaseHealth?.close();
+    await this.healthPool?.end();
+    await this.database?.stop();
+  }
+
+  /** For who cannot wait any longer. */
+  kill(): void {
+    this.children?.kill();
+    this.database?.kill();
+  }
+
+  private async run(): Promise<RunningCluster> {
+    const { config, dataFolder, terminal, clock } = this.place;
+    const { signal } = this.stopping;
+    await mkdir(path.join(dataFolder, 'logs'), { recursive: true, mode: 0o700 });
+    const secrets = await loadSecrets(dataFolder);
+    const database = await this.openDatabase();
+    this.database = database;
+    terminal.step('database ready');
+    signal.throwIfAborted();
+    await migrate(database.url, this.parts.migrations, { info: () => undefined });
+    terminal.step('schema up to date');
+    signal.throwIfAborted();
+    const seed = await this.parts.seed({ databaseUrl: database.url, loadAccounts: config.LOAD_ACCOUNTS });
+    terminal.step('demo accounts and contracts in place');
+    signal.throwIfAborted();
+
+    const places = await this.placeProcesses(database.url, secrets);
+    const gatewayUrls = places.flatMap(({ plan }) => (plan.url === undefined ? [] : [plan.url]));
+    this.file = new ClusterFile(dataFolder, this.head(database.url, gatewayUrls), seed);
+    await this.publishDatabase(this.file, database);
+    this.children = this.makeChildren(this.file, places);
+    await this.children.start();
+    terminal.step(`${places.length} processes started`);
+    await allReady(this.children, places, clock, signal);
+    signal.throwIfAborted();
+    this.file.setReady(true);
+    return { gatewayUrls, databaseUrl: database.url, seed };
+  }
+
+  /** Every process keeps its port for the life of the cluster: the others know it by that. */
+  private async placeProcesses(databaseUrl: string, secrets: ClusterSecrets): Promise<Place[]> {
+    const { config } = this.place;
+    const gatewayPorts = portsOf(config);
+    const ports = await pickPorts(OWNERS + config.GATEWAYS + OTHER_PROCESSES, gatewayPorts);
+    const ownerPorts = ports.slice(0, OWNERS);
+    const plans = this.parts.plan({
+      databaseUrl,
+      secrets,
+      limitsFactor: config.LIMITS_FACTOR,
+      listenHost: config.LISTEN_HOST,
+      gatewayPorts,
+      ownerUrls: ownerPorts.map((port) => `http://127.0.0.1:${port}`),
+    });
+    const otherPorts = ports.slice(OWNERS);
+    return plans.map((plan) => {
+      const port = plan.kind === 'owner' ? ownerPorts.shift() : otherPorts.shift();
+      if (port === undefined) throw new Error(`no port was set aside for ${plan.name}`);
+      return { plan, internalPort: port };
+    });
+  }
+
+  private head(databaseUrl: string, gatewayUrls: readonly string[]): ClusterHead {
+    return {
+      gateway_url: gatewayUrls[0] ?? '',
+      database_url: databaseUrl,
+      journal_table: this.parts.journalTable,
+      limits_factor: this.place.config.LIMITS_FACTOR,
+    };
+  }
+
+  private openDatabase(): Promise<Database> {
+    const { config } = this.place;
+    return config.DATABASE_URL === undefined ? embedDatabase(this.place) : useDatabase(config.DATABASE_URL);
+  }
+
+  private makeChildren(file: ClusterFile, places: readonly Place[]): Children {
+    const settings = { ...this.place, ...this.parts, logFolder: path.join(this.place.dataFolder, 'logs') };
+    return new Children(settings, places, (place, pid) => {
+      const { name, kind, url } = place.plan;
+      const health = {
+        health_url: `${internalUrl(place)}/healthz`,
+        metrics_url: `${internalUrl(place)}/metrics`,
+      };
+      file.put({ name, kind, pid, ...health, ...(url === undefined ? {} : { url }) });
+    });
+  }
+
+  /** Postgres speaks no HTTP, so the launcher answers for it. */
+  private async publishDatabase(file: ClusterFile, database: Database): Promise<void> {
+    const pool = openPool(database.url, {
+      applicationName: 'sotto-launcher',
+      max: 1,
+      statementTimeoutMs: 1_000,
+    });
+    this.healthPool = pool;
+    const ask = async (status: string): Promise<{ ok: boolean; status: string }> => {
+      await pool.query('select 1');
+      return { ok: true, status };
+    };
+    const routes = { healthz: () => ask('healthy'), readyz: () => ask('ready') };
+    const registry = createMetrics({ process: 'postgres' });
+    this.databaseHealth = await startInternalServer({ ...routes, registry }, 0);
+    const base = `http://127.0.0.1:${this.databaseHealth.port}`;
+    database.watch((pid) => {
+      file.put({
+        name: 'postgres',
+        kind: 'postgres',
+        pid,
+        health_url: `${base}/healthz`,
+        metrics_url: `${base}/metrics`,
+      });
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals';
+import { loadLauncherConfig, portsOf } from './config.js';
+import { demoNames } from './welcome.js';
+
+it('needs no settings at all', () => {
+  const config = loadLauncherConfig({});
+  expect(config).toMatchObject({
+    PORT: 8080,
+    DATA_DIR: '.data',
+    GATEWAYS: 1,
+    LIMITS_FACTOR: 1,
+    LISTEN_HOST: '127.0.0.1',
+  });
+  expect(portsOf(config)).toEqual([8080]);
+});
+
+it('gives every gateway a port of its own', () => {
+  expect(portsOf(loadLauncherConfig({ PORT: '9000', GATEWAYS: '3' }))).toEqual([9000, 9001, 9002]);
+  expect(() => loadLauncherConfig({ PORT: '65535', GATEWAYS: '2' })).toThrow('GATEWAYS=2 is wrong');
+});
+
+it.each([
+  ['makers:512,originators:64', { makers: 512, originators: 64 }],
+  ['originators:3', { makers: 0, originators: 3 }],
+])('reads LOAD_ACCOUNTS %s', (text, counts) => {
+  expect(loadLauncherConfig({ LOAD_ACCOUNTS: text }).LOAD_ACCOUNTS).toEqual(counts);
+});
+
+it.each(['512', 'makers', 'makers:-1', 'takers:5', 'makers:5,', 'makers:1000000'])(
+  'refuses LOAD_ACCOUNTS %s',
+  (text) => {
+    expect(() => loadLauncherConfig({ LOAD_ACCOUNTS: text })).toThrow('it must look like');
+  },
+);
+
+it('raises limits on loopback only', () => {
+  expect(loadLauncherConfig({ LIMITS_FACTOR: '50', LISTEN_HOST: '::1' }).LIMITS_FACTOR).toBe(50);
+  for (const host of ['0.0.0.0', '10.0.0.1', '127.0.0.1.example.org', 'example.org']) {
+    expect(() => loadLauncherConfig({ LIMITS_FACTOR: '2', LISTEN_HOST: host })).toThrow('loopback');
+  }
+  expect(() => loadLauncherConfig({ LIMITS_FACTOR: '0' })).toThrow('LIMITS_FACTOR');
+});
+
+it('shows the demo users in few words', () => {
+  const emails = ['maker-1@d', 'maker-2@d', 'maker-3@d', 'auditor-1@d', 'load-maker-9@d', 'admin@d'];
+  expect(demoNames(emails)).toBe('maker-1..3@d, auditor-1@d, admin@d');
+});

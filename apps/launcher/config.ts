@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { defineConfig, loadConfig, type Config, type Environment } from '#libs/platform/config.js';
+import { integer, nonEmpty, port, postgresUrl, type FromText } from '#libs/platform/setting-types.js';
+import { ConfigFault } from '#libs/platform/start-fault.js';
+
+const MAX_GATEWAYS = 16;
+const MAX_LOAD_ACCOUNTS = 100_000;
+const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/;
+
+export interface LoadAccounts {
+  readonly makers: number;
+  readonly originators: number;
+}
+
+function loadAccounts(): FromText<LoadAccounts> {
+  const message = `it must look like makers:512,originators:64, with at most ${MAX_LOAD_ACCOUNTS} of each`;
+  return z.string().transform((text, context) => {
+    const counts = { makers: 0, originators: 0 };
+    for (const part of text.split(',')) {
+      const [, kind, digits] = /^(makers|originators):(\d{1,6})$/.exec(part.trim()) ?? [];
+      const count = Number(digits);
+      if ((kind !== 'makers' && kind !== 'originators') || count > MAX_LOAD_ACCOUNTS) {
+        context.addIssue({ code: 'custom', message });
+        return z.NEVER;
+      }
+      counts[kind] = count;
+    }
+    return counts;
+  });
+}
+
+export const settings = defineConfig({
+  PORT: {
+    schema: port(),
+    describe: 'Port of the first gateway; further ones take the ports above it',
+    default: '8080',
+  },
+  LISTEN_HOST: { schema: nonEmpty(), describe: 'Address on which the gateways listen', default: '127.0.0.1' },
+  GATEWAYS: { schema: integer(1, MAX_GATEWAYS), describe: 'Number of gateways', default: '1' },
+  DATA_DIR: {
+    schema: nonEmpty(),
+    describe: 'Folder for the database, the secrets and the logs',
+    default: '.data',
+  },
+  DATABASE_URL: {
+    schema: postgresUrl().optional(),
+    describe:
+      'PostgreSQL 15 or newer to use instead of the embedded one; its role must be allowed to create databases',
+    secret: true,
+  },
+  LOAD_ACCOUNTS: {
+    schema: loadAccounts().optional(),
+    describe: 'For measuring: further demo accounts, such as makers:512,originators:64',
+  },
+  LIMITS_FACTOR: {
+    schema: integer(1, 1_000_000),
+    describe: 'For measuring, on loopback only: multiplies every rate limit and ACTIVE_AUCTION_LIMIT',
+    default: '1',
+  },
+});
+
+export type LauncherConfig = Config<typeof settings>;
+
+export function loadLauncherConfig(env: Environment): LauncherConfig {
+  const config = loadConfig(settings, env);
+  const faults: string[] = [];
+  if (config.PORT + config.GATEWAYS - 1 > 65_535) {
+    faults.push(`GATEWAYS=${config.GATEWAYS} is wrong: there are not that many ports above ${config.PORT}`);
+  }
+  if (config.LIMITS_FACTOR > 1 && !LOOPBACK.test(config.LISTEN_HOST)) {
+    faults.push(
+      `LIMITS_FACTOR=${config.LIMITS_FACTOR} is wrong: limits hold unless LISTEN_HOST is a loopback address`,
+    );
+  }
+  if (faults.length > 0) throw new ConfigFault(faults);
+  return config;
+}
+
+/** One for each gateway. */
+export function portsOf(config: LauncherConfig): number[] {
+  return Array.from({ length: config.GATEWAYS }, (_, index) => config.PORT + index);
+}

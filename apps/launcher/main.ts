@@ -1,0 +1,23 @@
+import path from 'node:path';
+import { EXIT } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { launch } from './launch.js';
+import { migrations } from './migrations.js';
+import { planProcesses } from './processes.js';
+import { seedDemo } from './seed.js';
+
+// Whatever we missed: the children see their launcher go and stop by themselves.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`sotto: the launcher failed: ${error.stack ?? error.message}\n`);
+  process.exit(EXIT.bug);
+});
+
+const parts = {
+  appsFolder: path.resolve(import.meta.dirname, '..'),
+  plan: planProcesses,
+  migrations,
+  seed: seedDemo,
+  journalTable: 'journal.record',
+};
+
+process.exit(await launch(process.env, parts, new SystemClock()));

@@ -1,0 +1,94 @@
+import type { Environment } from '#libs/platform/config.js';
+import type { ClusterSecrets } from './secrets.js';
+
+export const OWNERS = 3;
+
+export type ProcessKind = 'owner' | 'gateway' | 'projector' | 'executor';
+
+/** What is known before the first process starts, and stays so for the life of the cluster. */
+export interface ClusterFacts {
+  readonly databaseUrl: string;
+  readonly secrets: ClusterSecrets;
+  readonly limitsFactor: number;
+  readonly listenHost: string;
+  /** One for each gateway. */
+  readonly gatewayPorts: readonly number[];
+  /** Base URLs of the internal listeners of owner 0, 1 and 2. */
+  readonly ownerUrls: readonly string[];
+}
+
+/** One process of the cluster, before the launcher adds what every process gets. */
+export interface ProcessPlan {
+  readonly name: string;
+  readonly kind: ProcessKind;
+  /** Relative to dist/apps. */
+  readonly script: string;
+  readonly env: Environment;
+  /** Where the public reaches it. */
+  readonly url?: string;
+}
+
+export interface KindRules {
+  /** Kinds of a lower number stop first; equal ones stop together. */
+  readonly stopOrder: number;
+  /** After this they are killed. The numbers of the stages add up to less than the ten seconds of the whole stop. */
+  readonly stopWithinMs: number;
+}
+
+/** Edges first, so that nothing new comes in; the owners last, because the others still report to them. */
+export const kindRules: Readonly<Record<ProcessKind, KindRules>> = {
+  gateway: { stopOrder: 1, stopWithinMs: 3_000 },
+  executor: { stopOrder: 2, stopWithinMs: 1_500 },
+  projector: { stopOrder: 3, stopWithinMs: 1_000 },
+  owner: { stopOrder: 4, stopWithinMs: 2_000 },
+};
+
+export type PlanProcesses = (facts: ClusterFacts) => readonly ProcessPlan[];
+
+export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
+  const database = { DATABASE_URL: facts.databaseUrl };
+  const owners = {
+    OWNER_URLS: facts.ownerUrls.join(','),
+    SERVICE_TOKEN: facts.secrets.service_token,
+    ID_KEY: facts.secrets.id_key,
+    LIMITS_FACTOR: String(facts.limitsFactor),
+  };
+  return [
+    ...facts.ownerUrls.map((_, shard) => ownerPlan(shard, { ...database, ...owners })),
+    ...facts.gatewayPorts.map((port, index) => gatewayPlan(index, port, facts, { ...database, ...owners })),
+    { name: 'projector', kind: 'projector', script: 'projector/main.js', env: database },
+    { name: 'executor', kind: 'executor', script: 'executor/main.js', env: { ...database, ...owners } },
+  ];
+}
+
+function ownerPlan(shard: number, env: Environment): ProcessPlan {
+  return {
+    name: `owner-${shard}`,
+    kind: 'owner',
+    script: 'owner/main.js',
+    env: { ...env, SHARD: String(shard) },
+  };
+}
+
+function gatewayPlan(index: number, port: number, facts: ClusterFacts, env: Environment): ProcessPlan {
+  return {
+    name: `gateway-${index}`,
+    kind: 'gateway',
+    script: 'gateway/main.js',
+    url: gatewayUrl(facts.listenHost, port),
+    env: {
+      ...env,
+      LISTEN_HOST: facts.listenHost,
+      PORT: String(port),
+      CURSOR_KEY: facts.secrets.cursor_key,
+      SESSION_KEYS: JSON.stringify(facts.secrets.session_keys),
+    },
+  };
+}
+
+const EVERYWHERE = new Set(['0.0.0.0', '::']);
+
+function gatewayUrl(host: string, port: number): string {
+  if (EVERYWHERE.has(host)) return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,60 @@
+import { get } from 'node:http';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import type { Children, Place } from './children.js';
+
+const POLL_MS = 50;
+const ANSWER_WITHIN_MS = 1_000;
+const READY_WITHIN_NANOS = 60_000_000_000n;
+/** Endings during the start after which more attempts are not worth waiting for. */
+const MANY = 5;
+/** Codes with which a process says that starting it again will change nothing. */
+const HOPELESS = new RegExp(`^exit code ${EXIT.config}$`);
+
+export function internalUrl({ internalPort }: Place): string {
+  return `http://127.0.0.1:${internalPort}`;
+}
+
+/** Resolves when every process says that it is ready; rejects when one of them plainly never will be. */
+export async function allReady(
+  children: Children,
+  places: readonly Place[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = clock.monotonicNanos() + READY_WITHIN_NANOS;
+  let missing = [...places];
+  while (missing.length > 0) {
+    signal.throwIfAborted();
+    for (const { plan } of missing) refuseHopeless(children, plan.name);
+    if (clock.monotonicNanos() > deadline) {
+      const names = missing.map(({ plan }) => plan.name);
+      throw new StartFault(
+        `not ready after a minute: ${names.join(', ')} (log: ${children.logPath(names[0] ?? '')})`,
+      );
+    }
+    const answers = await Promise.all(missing.map((place) => isReady(`${internalUrl(place)}/readyz`)));
+    missing = missing.filter((_, index) => answers[index] !== true);
+    if (missing.length > 0) await pause(clock, POLL_MS);
+  }
+}
+
+function refuseHopeless(children: Children, name: string): void {
+  const ending = children.endings.get(name);
+  if (ending === undefined) return;
+  if (ending.count < MANY && !HOPELESS.test(ending.how)) return;
+  throw new StartFault(
+    `${name} does not start: it ended with ${ending.how} (log: ${children.logPath(name)})`,
+  );
+}
+
+function isReady(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, timeout: ANSWER_WITHIN_MS }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
+}

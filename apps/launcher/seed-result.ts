@@ -1,0 +1,30 @@
+import type { LoadAccounts } from './config.js';
+
+/** What the seed has to know; it runs once the migrations are done and before any process starts. */
+export interface SeedRequest {
+  readonly databaseUrl: string;
+  readonly loadAccounts: LoadAccounts | undefined;
+}
+
+export interface DemoUser {
+  readonly email: string;
+  readonly account_id: string;
+  readonly roles: readonly string[];
+}
+
+export interface DemoContract {
+  readonly venue: string;
+  readonly contract_id: string;
+  readonly outcome: string;
+  readonly price_tick_atoms: number;
+  readonly quantity_step_atoms: number;
+}
+
+/** The same at every start, whether the rows had to be made or were there. */
+export interface SeedResult {
+  readonly password: string;
+  readonly users: readonly DemoUser[];
+  readonly contracts: readonly DemoContract[];
+}
+
+export type Seed = (request: SeedRequest) => Promise<SeedResult>;

@@ -1,0 +1,50 @@
+import type { RunningCluster } from './cluster.js';
+
+/** What a stranger needs to go on from here. */
+export function welcome(cluster: RunningCluster, dataFolder: string): string {
+  const [gateway = ''] = cluster.gatewayUrls;
+  const { users, password } = cluster.seed;
+  const first = users[0]?.email ?? 'originator-1@demo.sotto';
+  const login = `curl -s ${gateway}/auth/login -H 'content-type: application/json' -d '{"email":"${first}","password":"${password}"}'`;
+  return [
+    '',
+    `  gateway    ${cluster.gatewayUrls.join(', ')}`,
+    `  database   ${masked(cluster.databaseUrl)}   (password in ${dataFolder}/cluster.json)`,
+    `  logs       ${dataFolder}/logs`,
+    `  users      ${demoNames(users.map(({ email }) => email))}`,
+    `  password   ${password}`,
+    '',
+    '  Try:',
+    '    npm run demo',
+    `    ${login}`,
+    `    curl -s '${gateway}/v1/contracts?limit=5' -H "authorization: Bearer $(${login} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')"`,
+    '',
+    '  Ctrl-C stops everything.',
+  ].join('\n');
+}
+
+function masked(url: string): string {
+  const shown = new URL(url);
+  if (shown.password !== '') shown.password = '***';
+  return shown.href;
+}
+
+/** `maker-1..8@demo.sotto` instead of eight names; accounts for measuring are not shown. */
+export function demoNames(emails: readonly string[]): string {
+  const groups = new Map<string, { stem: string; domain: string; numbers: number[] }>();
+  for (const email of emails) {
+    const [, stem, digits, domain] = /^(.*?)-?(\d*)@(.*)$/.exec(email) ?? [];
+    if (stem === undefined || domain === undefined || stem.startsWith('load-')) continue;
+    const group = groups.get(stem) ?? { stem, domain, numbers: [] };
+    if (digits !== undefined && digits !== '') group.numbers.push(Number(digits));
+    groups.set(stem, group);
+  }
+  return [...groups.values()]
+    .map(({ stem, domain, numbers }) => {
+      if (numbers.length === 0) return `${stem}@${domain}`;
+      const range =
+        numbers.length === 1 ? String(numbers[0]) : `${Math.min(...numbers)}..${Math.max(...numbers)}`;
+      return `${stem}-${range}@${domain}`;
+    })
+    .join(', ');
+}

@@ -1,0 +1,38 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ConfigDefinition } from '#libs/platform/config.js';
+import { renderSettingsTable } from '#libs/platform/settings-table.js';
+
+function isDefinition(value: unknown): value is ConfigDefinition {
+  if (typeof value !== 'object' || value === null) return false;
+  const settings: unknown[] = Object.values(value);
+  return (
+    settings.length > 0 &&
+    settings.every(
+      (setting) =>
+        typeof setting === 'object' && setting !== null && 'schema' in setting && 'describe' in setting,
+    )
+  );
+}
+
+/** What docs/settings.md has to hold: the definition that every app exports from its config.ts. */
+export async function settingsTable(appsFolder: string): Promise<string> {
+  const found: [string, ConfigDefinition][] = [];
+  const apps = (await readdir(appsFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  for (const app of apps.map(({ name }) => name).sort()) {
+    const files = await readdir(path.join(appsFolder, app));
+    if (!files.includes('config.js')) continue;
+    const url = pathToFileURL(path.join(appsFolder, app, 'config.js'));
+    const module = (await import(url.href)) as Record<string, unknown>;
+    const definition = Object.values(module).find(isDefinition);
+    if (definition === undefined) throw new Error(`apps/${app}/config.ts exports no definition`);
+    found.push([app, definition]);
+  }
+  return renderSettingsTable(Object.fromEntries(found));
+}
+
+const [, script, target] = process.argv;
+if (target !== undefined && script === import.meta.filename) {
+  await writeFile(target, await settingsTable(path.resolve(import.meta.dirname, '..')));
+}

@@ -1,0 +1,68 @@
+import { defineConfig } from '#libs/platform/config.js';
+import { databaseSettings } from '#libs/platform/database-settings.js';
+import { processSettings } from '#libs/platform/process-settings.js';
+import { hexKey, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
+
+export const ownerConfig = defineConfig({
+  ...processSettings,
+  ...databaseSettings,
+  SHARD: { schema: integer(0, 2), describe: 'Which shard this process owns' },
+  OWNER_URLS: {
+    schema: listOf(httpUrl()),
+    describe: 'Internal addresses of the three owners by shard, separated by commas',
+  },
+  SERVICE_TOKEN: {
+    schema: nonEmpty(),
+    describe: 'What gateways, owners and executors show each other',
+    secret: true,
+  },
+  ID_KEY: {
+    schema: hexKey(),
+    describe: 'Key from which the ids of auctions, quotes and aliases are derived; never changed while auctions are open',
+    secret: true,
+  },
+  ACTIVE_AUCTION_LIMIT: {
+    schema: integer(1, 10_000_000),
+    describe: 'Auctions that one shard carries at a time',
+    default: '20000',
+  },
+  COMMANDS_PER_MAKER_LIMIT: {
+    schema: integer(1, 10_000_000),
+    describe: 'Quote commands that one auction records of one maker',
+    default: '10000',
+  },
+  LIMITS_FACTOR: {
+    schema: integer(1, 1_000_000),
+    describe: 'Multiplies every token bucket and ACTIVE_AUCTION_LIMIT; for measuring on loopback only',
+    default: '1',
+  },
+  CLOCK_MAX_OFFSET_MS: {
+    schema: integer(1, 60_000),
+    describe: "How far this machine's clock may be from the database's",
+    default: '1000',
+  },
+  PROJECTION_MAX_LAG_EVENTS: {
+    schema: integer(1, 100_000_000),
+    describe: 'Creates pause when the projections are this many events behind',
+    default: '50000',
+  },
+  PROJECTION_MAX_LAG_MS: {
+    schema: integer(100, 3_600_000),
+    describe: 'Creates pause when the projections are this long behind',
+    default: '10000',
+  },
+  JOURNAL_MIN_FREE_MB: {
+    schema: integer(0, 1_000_000_000),
+    describe: 'Creates pause when the disk of JOURNAL_PATH has less room than this',
+    default: '256',
+  },
+  JOURNAL_PATH: {
+    schema: nonEmpty().optional(),
+    describe: 'Where the journal lies, if it lies on a disk of this machine',
+  },
+  JOURNAL_MAX_MB: {
+    schema: integer(1, 1_000_000_000),
+    describe: 'Creates pause when the journal table is larger than this',
+    default: '1000000',
+  },
+});

@@ -1,0 +1,68 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
+import type { ShardMeter } from '#libs/engine/ports.js';
+import type { Shard } from '#libs/engine/shard.js';
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** What operators watch of a shard. */
+export class OwnerMetrics implements ShardMeter {
+  private readonly commands: Counter;
+  private readonly appendSeconds: Histogram;
+  private readonly batchRecords: Histogram;
+
+  constructor(registry: Registry, shard: () => Shard | undefined, desk: ReservationDesk) {
+    const registers = [registry];
+    this.commands = new Counter({
+      name: 'sotto_commands_total',
+      help: 'Commands answered, by kind and code',
+      labelNames: ['kind', 'status', 'code'],
+      registers,
+    });
+    this.appendSeconds = new Histogram({
+      name: 'sotto_journal_append_seconds',
+      help: 'Time from handing a batch to the journal to its being durable',
+      buckets: SECONDS,
+      registers,
+    });
+    this.batchRecords = new Histogram({
+      name: 'sotto_journal_batch_records',
+      help: 'Records in a batch',
+      buckets: BATCHES,
+      registers,
+    });
+    const gauge = (name: string, help: string, value: () => number): Gauge =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(value());
+        },
+      });
+    gauge('sotto_command_queue_depth', 'Commands waiting for the command loop', () => shard()?.queueDepth ?? 0);
+    gauge('sotto_active_auctions', 'Live auctions of this shard', () => shard()?.book.liveCount ?? 0);
+    gauge('sotto_projection_lag_events', 'Events that the projections do not have yet', () => {
+      return shard()?.conditions.projection.lagEvents ?? 0;
+    });
+    gauge('sotto_clock_offset_ms', "How far the database's clock is ahead of ours", () => {
+      return shard()?.conditions.clock.offsetMillis ?? 0;
+    });
+    gauge('sotto_reservation_keys', 'Resources of accounts of which this shard holds something', () => desk.totals().keys);
+    gauge('sotto_reservations_unwritten', 'Resources whose row is behind memory', () => desk.totals().unwritten);
+    gauge('sotto_reservations_granted', 'Reservations granted since the start', () => desk.totals().reserved);
+    gauge('sotto_reservations_refused', 'Reservations refused since the start', () => desk.totals().refused);
+    gauge('sotto_reservation_commits', 'Reservation transactions committed since the start', () => desk.totals().commits);
+    gauge('sotto_reservation_aborts', 'Reservation transactions aborted since the start', () => desk.totals().aborts);
+  }
+
+  command(kind: string, status: number, code: string): void {
+    this.commands.inc({ kind, status: String(status), code });
+  }
+
+  appended(records: number, seconds: number): void {
+    this.appendSeconds.observe(seconds);
+    this.batchRecords.observe(records);
+  }
+}

@@ -1,0 +1,8 @@
+import type { MigrationClass } from '#libs/platform/migrate.js';
+import { ControlSchema1790000200000 } from './1790000200000-control-schema.js';
+import { RiskSchema1790000201000 } from './1790000201000-risk-schema.js';
+
+export const admissionMigrations: readonly MigrationClass[] = [
+  ControlSchema1790000200000,
+  RiskSchema1790000201000,
+];

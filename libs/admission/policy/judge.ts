@@ -1,0 +1,113 @@
+import type { Instant } from '#libs/auction/instant.js';
+import type { Atoms } from '#libs/auction/money.js';
+import { rejected, type Rejection } from '#libs/auction/rejection.js';
+import {
+  contractsFor,
+  type Halt,
+  type Haltable,
+  type PolicySnapshot,
+  type Principal,
+  type RouteKey,
+} from './policy-snapshot.js';
+
+/** May this account open an auction of this size on these routes? A refusal, or undefined for yes. */
+export function judgeCreate(
+  snapshot: PolicySnapshot,
+  account: string,
+  routes: readonly RouteKey[],
+  quantity: Atoms,
+): Rejection | undefined {
+  const principal = snapshot.principals.get(account);
+  const allowed = principal?.is_originator === true && principal.may_create;
+  return (
+    judgeStanding(snapshot, 'CREATE', account, allowed ? principal : undefined, principal?.suspended) ??
+    judgeRoutes(snapshot, 'CREATE', principal, routes) ??
+    judgeSize(principal, quantity)
+  );
+}
+
+/** May this maker quote this size in an auction on these routes at `now`? */
+export function judgeQuote(
+  snapshot: PolicySnapshot,
+  maker: string,
+  routes: readonly RouteKey[],
+  quantity: Atoms,
+  now: Instant,
+): Rejection | undefined {
+  const principal = snapshot.principals.get(maker);
+  const allowed = principal?.is_maker === true && principal.may_quote;
+  return (
+    judgeStanding(snapshot, 'QUOTE', maker, allowed ? principal : undefined, principal?.suspended) ??
+    judgeRoutes(snapshot, 'QUOTE', principal, routes) ??
+    judgeMarkets(snapshot, routes) ??
+    judgeProtection(snapshot, maker, now) ??
+    judgeSize(principal, quantity)
+  );
+}
+
+function judgeStanding(
+  snapshot: PolicySnapshot,
+  what: Haltable,
+  account: string,
+  allowed: Principal | undefined,
+  suspended = false,
+): Rejection | undefined {
+  if (halted(snapshot, what, 'GLOBAL', () => true))
+    return rejected('SERVICE_HALTED', 'the service is halted');
+  if (suspended || halted(snapshot, what, 'PRINCIPAL', (halt) => halt.target === account)) {
+    return rejected('PRINCIPAL_SUSPENDED', 'the account is suspended');
+  }
+  return allowed === undefined
+    ? rejected('PRINCIPAL_NOT_ENTITLED', 'the account may not do this')
+    : undefined;
+}
+
+/** Routes are alternatives, and any of them may be the one that is executed: all of them must be open to the account. */
+function judgeRoutes(
+  snapshot: PolicySnapshot,
+  what: Haltable,
+  principal: Principal | undefined,
+  routes: readonly RouteKey[],
+): Rejection | undefined {
+  const foreign = routes.find((route) => principal?.venues.has(route.venue) !== true);
+  if (foreign !== undefined) {
+    return rejected('PRINCIPAL_NOT_ENTITLED', `the account is not entitled to ${foreign.venue}`);
+  }
+  const venues = new Set(routes.map((route) => route.venue));
+  if (halted(snapshot, what, 'VENUE', (halt) => venues.has(halt.target ?? ''))) {
+    return rejected('VENUE_HALTED', 'a venue of the auction is halted');
+  }
+  const contracts = new Set(routes.map((route) => route.contract_id));
+  return halted(snapshot, what, 'MARKET', (halt) => contracts.has(halt.target ?? ''))
+    ? rejected('MARKET_NOT_TRADABLE', 'a market of the auction is halted')
+    : undefined;
+}
+
+function judgeMarkets(snapshot: PolicySnapshot, routes: readonly RouteKey[]): Rejection | undefined {
+  return contractsFor(snapshot, routes).every((contract) => contract?.status === 'TRADING')
+    ? undefined
+    : rejected('MARKET_NOT_TRADABLE', 'a market of the auction is not trading');
+}
+
+function judgeProtection(snapshot: PolicySnapshot, maker: string, now: Instant): Rejection | undefined {
+  const until = snapshot.frozen.get(maker);
+  return until !== undefined && now < until
+    ? rejected('MMP_FROZEN', 'market maker protection has tripped')
+    : undefined;
+}
+
+function judgeSize(principal: Principal | undefined, quantity: Atoms): Rejection | undefined {
+  const limit = principal?.max_quantity_atoms ?? 0;
+  return quantity > limit
+    ? rejected('UNAUTHORIZED_SIZE', `the account may trade at most ${limit} quantity atoms at a time`)
+    : undefined;
+}
+
+function halted(
+  snapshot: PolicySnapshot,
+  what: Haltable,
+  scope: Halt['scope'],
+  hits: (halt: Halt) => boolean,
+): boolean {
+  return snapshot.halts.some((halt) => halt.scope === scope && halt.what.includes(what) && hits(halt));
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { admissionMigrations } from '../migrations/list.js';
+import { setContractStatus } from './contract-registry.js';
+import { Halts } from './halts.js';
+import { PolicyWatch } from './policy-watch.js';
+import { contractKey, type PolicySnapshot } from './policy-snapshot.js';
+import { seedContracts, seedPolicy } from './seed-policy.js';
+import { contract, principal } from './snapshot.fixture.js';
+
+/** Time stands still until the test moves it; timers wait to be run by hand. */
+class HandClock implements Clock {
+  private millis = 0n;
+  private action: (() => void) | undefined;
+
+  epochNanos(): bigint {
+    return this.monotonicNanos();
+  }
+
+  monotonicNanos(): bigint {
+    return this.millis * 1_000_000n;
+  }
+
+  after(_millis: number, action: () => void): Cancel {
+    this.action = action;
+    return () => {
+      this.action = undefined;
+    };
+  }
+
+  pass(millis: bigint): void {
+    this.millis += millis;
+  }
+
+  poll(): void {
+    const { action } = this;
+    this.action = undefined;
+    action?.();
+  }
+
+  async polled(): Promise<void> {
+    this.poll();
+    while (this.action === undefined) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const HALT = {
+  halt_id: '00000000-0000-8000-8000-000000000001',
+  scope: 'VENUE' as const,
+  target: 'venue_a',
+  what: ['CREATE' as const],
+  reason: 'drill',
+  by: 'operator-1',
+  created_at: '2026-11-20T12:00:00.123456000Z',
+};
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase(admissionMigrations);
+  await seedContracts(database.pool, [contract('venue_a'), contract('venue_b')]);
+  const { venues, ...maker } = principal('maker-1');
+  await seedPolicy(database.pool, [{ ...maker, venues: [...venues], control_group: 'house' }]);
+});
+afterAll(() => database.drop());
+
+function snapshotOf(watch: PolicyWatch): PolicySnapshot {
+  const current = watch.current();
+  if (!current.ok) throw new Error(current.error);
+  return current.snapshot;
+}
+
+describe('policy watch', () => {
+  it('reads the whole policy, and refuses before it has', async () => {
+    const watch = new PolicyWatch(database.pool, new HandClock());
+    expect(watch.current()).toMatchObject({ ok: false, error: 'AUTHORITY_EVIDENCE_STALE' });
+    await watch.start();
+    const snapshot = snapshotOf(watch);
+    expect(snapshot.contracts.get(contractKey(contract('venue_a')))).toEqual(contract('venue_a'));
+    expect(snapshot.principals.get('maker-1')).toEqual(principal('maker-1', { control_group: 'house' }));
+    watch.stop();
+  });
+
+  it('follows changes, reads again only what changed, and tells its listeners', async () => {
+    const clock = new HandClock();
+    const watch = new PolicyWatch(database.pool, clock);
+    await watch.start();
+    const before = snapshotOf(watch);
+    const told: number[] = [];
+    watch.onChange((snapshot) => told.push(snapshot.version));
+    const halts = new Halts(database.pool);
+    await clock.polled();
+    expect(snapshotOf(watch)).toBe(before);
+    await halts.impose(HALT);
+    await clock.polled();
+    const halted = snapshotOf(watch);
+    expect(halted.halts).toEqual([HALT]);
+    expect(halted.contracts).toBe(before.contracts);
+    await halts.lift(HALT.halt_id, 'operator-1', '2026-11-20T12:05:00.000000000Z');
+    await setContractStatus(database.pool, contract('venue_b'), 'PAUSED');
+    await clock.polled();
+    const after = snapshotOf(watch);
+    expect(after.halts).toEqual([]);
+    expect(after.contracts.get(contractKey(contract('venue_b')))?.status).toBe('PAUSED');
+    expect(told).toEqual([halted.version, after.version]);
+    watch.stop();
+  });
+
+  it('refuses once it could not look for longer than the bound, and recovers', async () => {
+    const clock = new HandClock();
+    const pool = openPool(database.url, { applicationName: 'sotto-test-watch', max: 1 });
+    const watch = new PolicyWatch(pool, clock);
+    await watch.start();
+    clock.pass(3_000n);
+    expect(watch.current().ok).toBe(true);
+    clock.pass(1n);
+    expect(watch.current()).toMatchObject({ error: 'AUTHORITY_EVIDENCE_STALE' });
+    await clock.polled();
+    expect(watch.current().ok).toBe(true);
+    await pool.end();
+    clock.pass(3_001n);
+    await clock.polled();
+    expect(watch.current()).toMatchObject({ error: 'AUTHORITY_EVIDENCE_STALE' });
+    watch.stop();
+  });
+});

@@ -1,0 +1,75 @@
+import type { Pool } from 'pg';
+import { rejected, type Rejection } from '#libs/auction/rejection.js';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { loadPolicy, policyVersion } from './load-policy.js';
+import type { PolicySnapshot } from './policy-snapshot.js';
+
+export interface PolicyWatchSettings {
+  readonly pollMillis: number;
+  /** Past this age without a successful look the policy counts as unknown, and unknown refuses. */
+  readonly maxStalenessMillis: number;
+}
+
+export type CurrentPolicy = { readonly ok: true; readonly snapshot: PolicySnapshot } | Rejection;
+
+const DEFAULTS: PolicyWatchSettings = { pollMillis: 200, maxStalenessMillis: 3_000 };
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** Follows the economic policy. Answers from memory; never with a policy that is older than the bound. */
+export class PolicyWatch {
+  private snapshot: PolicySnapshot | undefined;
+  /** When the last successful look began: what it saw cannot be older than that. */
+  private seenAt = 0n;
+  private cancel: Cancel | undefined;
+  private stopped = false;
+  private readonly listeners = new Set<(snapshot: PolicySnapshot) => void>();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly clock: Clock,
+    private readonly settings: PolicyWatchSettings = DEFAULTS,
+  ) {}
+
+  /** Looks once and goes on looking. A first look that fails is not fatal: until one succeeds everything is refused. */
+  async start(): Promise<void> {
+    await this.look();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.cancel?.();
+  }
+
+  current(): CurrentPolicy {
+    const age = this.clock.monotonicNanos() - this.seenAt;
+    if (this.snapshot === undefined || age > BigInt(this.settings.maxStalenessMillis) * NANOS_PER_MILLI) {
+      return rejected('AUTHORITY_EVIDENCE_STALE', 'the economic policy cannot be verified at present');
+    }
+    return { ok: true, snapshot: this.snapshot };
+  }
+
+  /** Told of every new version, for those who must act when a maker is frozen or a market closes. */
+  onChange(listener: (snapshot: PolicySnapshot) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private async look(): Promise<void> {
+    try {
+      await this.refresh();
+    } catch {
+      // Age tells: current() refuses once the bound has passed.
+    }
+    if (!this.stopped) this.cancel = this.clock.after(this.settings.pollMillis, () => void this.look());
+  }
+
+  private async refresh(): Promise<void> {
+    const began = this.clock.monotonicNanos();
+    const known = this.snapshot;
+    const fresh =
+      (await policyVersion(this.pool)) === known?.version ? known : await loadPolicy(this.pool, known);
+    this.snapshot = fresh;
+    this.seenAt = began;
+    if (fresh !== known) for (const listener of this.listeners) listener(fresh);
+  }
+}

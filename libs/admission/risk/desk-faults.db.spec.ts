@@ -1,0 +1,139 @@
+import { createServer, connect, type Server, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Need } from '#libs/auction/holds.js';
+import { pause } from '#libs/platform/clock.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { admissionMigrations } from '../migrations/list.js';
+import { funded, stateEvidence } from './evidence-rows.fixture.js';
+import { PostgresReservationDesk } from './postgres-desk.js';
+
+const NEED: Need = {
+  side: 'BUY',
+  routes: [{ venue: 'venue_a', contract_id: 'rain', outcome: 'YES' }],
+  price_atoms: 500_000,
+  quantity_atoms: 200,
+  parts: 1,
+};
+const ACCOUNT = 'maker';
+
+/** Stands between desk and server, and can lose the answer to a commit that the server has carried out. */
+class LossyWire {
+  losing = false;
+  refusing = false;
+  private readonly sockets = new Set<Socket>();
+  private server: Server | undefined;
+
+  async open(target: URL): Promise<string> {
+    const server = createServer((near) => {
+      this.join(near, target);
+    });
+    this.server = server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const url = new URL(target.href);
+    url.hostname = '127.0.0.1';
+    url.port = String(address.port);
+    return url.href;
+  }
+
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.sockets.clear();
+  }
+
+  close(): void {
+    this.cut();
+    this.server?.close();
+  }
+
+  private join(near: Socket, target: URL): void {
+    if (this.refusing) {
+      near.destroy();
+      return;
+    }
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      this.sockets.add(socket);
+      socket.on('error', () => undefined);
+    }
+    near.on('data', (data: Buffer) => far.write(data));
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+    far.on('data', (data: Buffer) => {
+      if (this.losing && data.includes('COMMIT')) this.cut();
+      else near.write(data);
+    });
+  }
+}
+
+const clock = new SystemClock();
+let database: TestDatabase;
+let wire: LossyWire;
+let desk: PostgresReservationDesk;
+
+beforeAll(async () => {
+  database = await createTestDatabase(admissionMigrations);
+  await stateEvidence(database.pool, funded(ACCOUNT, 1_000, ['venue_a']));
+  wire = new LossyWire();
+  const url = await wire.open(new URL(database.url));
+  desk = await PostgresReservationDesk.open({ url, shard: 0, epoch: 1, clock, random: () => 0.5 });
+});
+afterEach(() => {
+  wire.losing = false;
+  wire.refusing = false;
+});
+afterAll(async () => {
+  await desk.close();
+  wire.close();
+  await database.drop();
+});
+
+async function held(): Promise<number> {
+  const { rows } = await database.pool.query<{ held: number }>(
+    `select shard_0::float8 as held from risk.reserved where account_id = $1 and resource = 'COLLATERAL'`,
+    [ACCOUNT],
+  );
+  return rows[0]?.held ?? -1;
+}
+
+function reserve() {
+  return desk.reserve([{ account: ACCOUNT, need: NEED, current: [] }]);
+}
+
+async function until(reached: () => Promise<boolean>): Promise<void> {
+  while (!(await reached())) await pause(clock, 5);
+}
+
+describe('reservation desk with a failing connection', () => {
+  it('says that the outcome is unknown when the answer to the commit is lost, and mends the row by itself', async () => {
+    wire.losing = true;
+    await expect(reserve()).rejects.toMatchObject({ name: 'ReservationFault', kind: 'UNKNOWN' });
+    wire.losing = false;
+    await until(async () => (await held()) === 0 && desk.totals().unwritten === 0);
+    expect(desk.totals()).toMatchObject({ keys: 0, faults: 1 });
+  });
+
+  it('reconnects without a word where nothing was in doubt', async () => {
+    wire.cut();
+    const [outcome] = await reserve();
+    expect(outcome?.ok).toBe(true);
+    expect(await held()).toBe(100);
+    if (outcome?.ok === true) await desk.release([{ account: ACCOUNT, hold: outcome.hold }]);
+    expect(await held()).toBe(0);
+  });
+
+  it('fails closed while the server is away, and writes a release as soon as it is back', async () => {
+    const [outcome] = await reserve();
+    if (outcome?.ok !== true) throw new Error('refused');
+    wire.refusing = true;
+    wire.cut();
+    const released = desk.release([{ account: ACCOUNT, hold: outcome.hold }]);
+    await expect(reserve()).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
+    expect(await held()).toBe(100);
+    wire.refusing = false;
+    await released;
+    expect(await held()).toBe(0);
+  });
+});

@@ -1,0 +1,161 @@
+import pg from 'pg';
+import type { AccountKey } from './resource-key.js';
+import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
+
+/** Point look-ups only: a scan of the table would put a predicate lock on all accounts. */
+const PLANS = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
+  .map((plan) => `-c enable_${plan}=off`)
+  .join(' ');
+const OPTIONS = `${PLANS} -c plan_cache_mode=force_generic_plan`;
+const CONNECT_TIMEOUT_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 2_000;
+const LOCK_TIMEOUT_MS = 300;
+/** A process that is stopped in the middle must not hold up the other shards. */
+const IDLE_IN_TRANSACTION_MS = 2_000;
+/** Past this the server is taken for lost, and so is the answer. */
+const ANSWER_TIMEOUT_MS = 5_000;
+
+const BEGIN = 'begin isolation level serializable';
+/** A session's advisory locks are taken in one order by everyone, before the transaction has its snapshot. */
+const TAKE_TURNS = `
+  select pg_advisory_lock(name) from (
+    select distinct hashtextextended(account, 20) as name from unnest($1::text[]) account order by 1
+  ) accounts`;
+const READ_FENCE = 'select epoch::text from risk.shard_fence where shard = $1';
+const RAISE_FENCE = `
+  insert into risk.shard_fence as fence (shard, epoch) values ($1, $2)
+  on conflict (shard) do update set epoch = excluded.epoch where fence.epoch <= excluded.epoch`;
+const SOURCE = 'unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])';
+
+export interface ReservedLine {
+  readonly key: AccountKey;
+  readonly amount: number;
+}
+
+export interface Opening {
+  /** The epoch that may write for this shard; undefined before anyone ever raised the fence. */
+  readonly epoch: number | undefined;
+  readonly standing: Standing;
+}
+
+/** One connection of one desk. Requests are pipelined: a reservation costs two round trips. Any failure ends the session. */
+export class DeskSession {
+  private constructor(
+    private readonly client: pg.Client,
+    private readonly shard: number,
+  ) {}
+
+  static async open(url: string, shard: number): Promise<DeskSession> {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: `sotto-desk-${shard}`,
+      options: OPTIONS,
+      pipeline: true,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    return new DeskSession(client, shard);
+  }
+
+  /** False when a younger epoch was there before. Serializable like all that looks at the fence, or it would prove nothing. */
+  async raiseFence(epoch: number): Promise<boolean> {
+    const [, { rowCount }] = await all([
+      this.client.query(BEGIN),
+      this.client.query(RAISE_FENCE, [this.shard, epoch]),
+      this.client.query('commit'),
+    ]);
+    return rowCount === 1;
+  }
+
+  /** Begins a transaction and reads all that its decision rests on. */
+  async begin(contested: readonly string[], keys: readonly AccountKey[]): Promise<Opening> {
+    if (contested.length > 0) this.takeTurns(contested);
+    const [, fence, rows] = await all([
+      this.client.query(BEGIN),
+      this.client.query<{ epoch: string }>({ name: 'desk-fence', text: READ_FENCE, values: [this.shard] }),
+      this.readStanding(keys),
+    ]);
+    const epoch = fence.rows[0]?.epoch;
+    return { epoch: epoch === undefined ? undefined : Number(epoch), standing: new Standing(keys, rows) };
+  }
+
+  /** Keys of which the table says that this shard holds something. */
+  async keysHeld(): Promise<AccountKey[]> {
+    const { rows } = await this.client.query<AccountKey>(
+      `select account_id as account, venue, resource, asset from risk.reserved where shard_${this.shard} <> 0`,
+    );
+    return rows;
+  }
+
+  async commit(lines: readonly ReservedLine[], contested: boolean, makeRoom: boolean): Promise<void> {
+    const write = makeRoom ? this.upsert(lines) : this.update(lines);
+    const [, end] = await all([write, this.client.query('commit'), this.release(contested)]);
+    if (end.command !== 'COMMIT') throw new Error('the reservation was rolled back');
+  }
+
+  async rollback(contested: boolean): Promise<void> {
+    await all([this.client.query('rollback'), this.release(contested)]);
+  }
+
+  /** Does not wait: a server that no longer answers must not hold up whoever gives up on it. */
+  destroy(): void {
+    void this.client.end().catch(() => undefined);
+    this.client.connection.stream.destroy();
+  }
+
+  async end(): Promise<void> {
+    await this.client.end();
+  }
+
+  /** Not getting the locks in time costs no more than a conflict, which is dealt with anyway. */
+  private takeTurns(accounts: readonly string[]): void {
+    this.client.query({ name: 'desk-turns', text: TAKE_TURNS, values: [accounts] }).catch(() => undefined);
+  }
+
+  private async release(contested: boolean): Promise<void> {
+    if (contested) await this.client.query('select pg_advisory_unlock_all()');
+  }
+
+  private async readStanding(keys: readonly AccountKey[]): Promise<readonly StandingRow[]> {
+    if (keys.length === 0) return [];
+    const query = {
+      name: 'desk-standing',
+      text: READ_STANDING,
+      values: keyColumns(keys),
+      rowMode: 'array' as const,
+    };
+    return (await this.client.query<StandingRow & unknown[]>(query)).rows;
+  }
+
+  private update(lines: readonly ReservedLine[]): Promise<unknown> {
+    const text = `
+      update risk.reserved r set shard_${this.shard} = v.amount
+      from ${SOURCE} as v (account_id, venue, resource, asset, amount)
+      where (r.account_id, r.venue, r.resource, r.asset) = (v.account_id, v.venue, v.resource, v.asset)`;
+    return this.client.query({ name: 'desk-update', text, values: lineColumns(lines) });
+  }
+
+  private upsert(lines: readonly ReservedLine[]): Promise<unknown> {
+    const column = `shard_${this.shard}`;
+    const text = `
+      insert into risk.reserved (account_id, venue, resource, asset, ${column}) select * from ${SOURCE}
+      on conflict (account_id, venue, resource, asset) do update set ${column} = excluded.${column}`;
+    return this.client.query({ name: 'desk-upsert', text, values: lineColumns(lines) });
+  }
+}
+
+function lineColumns(lines: readonly ReservedLine[]): unknown[] {
+  return [...keyColumns(lines.map((line) => line.key)), lines.map((line) => line.amount)];
+}
+
+/** All were sent already, so all are waited for; the first failure is the cause of the others. */
+async function all<T extends readonly unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises) as Promise<T>;
+}

@@ -1,0 +1,220 @@
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { isConnectionFailure, isSerializationFailure } from '#libs/platform/postgres.js';
+import { isCodedError } from '#libs/platform/start-fault.js';
+import { ReservationFault } from '../reservation-desk.js';
+import { DeskSession, type Opening, type ReservedLine } from './desk-session.js';
+import { HotAccounts } from './hot-accounts.js';
+import type { AccountKey } from './resource-key.js';
+import type { Standing } from './reserved-rows.js';
+
+const MAX_ATTEMPTS = 12;
+const BOUND_NANOS = 1_000_000_000n;
+const MAX_PAUSE_MS = 32;
+const COOL_NANOS = 5_000_000_000n;
+const LOCK_NOT_AVAILABLE = '55P03';
+const SQL_STATE = /^[0-9A-Z]{5}$/;
+
+export interface DeskWriterSettings {
+  readonly url: string;
+  readonly shard: number;
+  /** The owner's epoch in the journal. An older desk of the same shard changes nothing any more. */
+  readonly epoch: number;
+  readonly clock: Clock;
+  /** Between 0 and 1; spreads retries. */
+  readonly random: () => number;
+}
+
+export interface Work {
+  /** Accounts of which something may be written. */
+  readonly accounts: ReadonlySet<string>;
+  readonly keys: readonly AccountKey[];
+  /** Called anew in every attempt, before the transaction has its snapshot; the result is called with what the snapshot says. */
+  readonly prepare: () => (standing: Standing) => readonly ReservedLine[];
+}
+
+/** Gets one piece of work after another into the table, or says why not. Never more than one at a time. */
+export class DeskWriter {
+  commits = 0;
+  aborts = 0;
+  private session: DeskSession | undefined;
+  private fenced = false;
+  private closed = false;
+  private readonly hot = new HotAccounts(COOL_NANOS);
+
+  constructor(private readonly settings: DeskWriterSettings) {}
+
+  /** Whether trying again is any use. */
+  get over(): boolean {
+    return this.fenced || this.closed;
+  }
+
+  async raiseFence(): Promise<void> {
+    await this.atStart(async (session) => {
+      if (!(await session.raiseFence(this.settings.epoch))) throw this.fence();
+    });
+  }
+
+  async transact(work: Work): Promise<void> {
+    const { clock, random } = this.settings;
+    const deadline = clock.monotonicNanos() + BOUND_NANOS;
+    for (let attempt = 1; ; attempt += 1) {
+      const fault = await this.attempt(work);
+      if (fault === undefined) return;
+      const again = fault.kind === 'CONTENDED' || (fault.kind === 'UNAVAILABLE' && attempt === 1);
+      if (!again || attempt >= MAX_ATTEMPTS || clock.monotonicNanos() > deadline) throw fault;
+      await pause(clock, Math.ceil(random() * Math.min(2 ** attempt, MAX_PAUSE_MS)));
+    }
+  }
+
+  /**
+   * What the table says this shard holds, as one serializable transaction with the fence: a reservation of an older epoch is
+   * either in it or can no longer be committed.
+   */
+  keysHeld(): Promise<AccountKey[]> {
+    return this.atStart(async (session) => {
+      await this.open(session, [], []);
+      const keys = await session.keysHeld();
+      await session.commit([], false, false);
+      return keys;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const { session } = this;
+    this.session = undefined;
+    await session?.end();
+  }
+
+  /** Work that recovery needs: there is nobody else to do it and nothing to lose but time. */
+  private async atStart<T>(work: (session: DeskSession) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const session = await this.connected();
+      try {
+        return await work(session);
+      } catch (error) {
+        this.discard(session);
+        if (!isConflict(error) || attempt >= MAX_ATTEMPTS) throw error;
+        await pause(this.settings.clock, Math.ceil(this.settings.random() * MAX_PAUSE_MS));
+      }
+    }
+  }
+
+  private async attempt(work: Work): Promise<ReservationFault | undefined> {
+    let session: DeskSession;
+    try {
+      session = await this.connected();
+    } catch (error) {
+      if (error instanceof ReservationFault) return error;
+      return new ReservationFault('UNAVAILABLE', 'the reservation database cannot be reached', {
+        cause: error,
+      });
+    }
+    const contested = this.hot.among(work.accounts, this.settings.clock.monotonicNanos());
+    let lines: readonly ReservedLine[];
+    let standing: Standing;
+    try {
+      const decide = work.prepare();
+      ({ standing } = await this.open(session, contested, work.keys));
+      lines = decide(standing);
+      if (lines.length === 0) {
+        await session.rollback(contested.length > 0);
+        return undefined;
+      }
+    } catch (error) {
+      return await this.failedBeforeCommit(session, error, work, contested.length > 0);
+    }
+    return this.commit(session, work, lines, contested.length > 0, standing);
+  }
+
+  private async open(
+    session: DeskSession,
+    contested: readonly string[],
+    keys: readonly AccountKey[],
+  ): Promise<Opening> {
+    const opening = await session.begin(contested, keys);
+    if (opening.epoch !== this.settings.epoch) throw this.fence();
+    return opening;
+  }
+
+  private async commit(
+    session: DeskSession,
+    work: Work,
+    lines: readonly ReservedLine[],
+    contested: boolean,
+    standing: Standing,
+  ): Promise<ReservationFault | undefined> {
+    try {
+      await session.commit(
+        lines,
+        contested,
+        lines.some((line) => standing.lacksRoom(line.key)),
+      );
+      this.commits += 1;
+      return undefined;
+    } catch (error) {
+      if (isConflict(error)) return this.conflict(work, error);
+      this.discard(session);
+      const kind = isRefusedByServer(error) ? 'UNAVAILABLE' : 'UNKNOWN';
+      return new ReservationFault(kind, 'the reservation could not be confirmed', { cause: error });
+    }
+  }
+
+  /** Nothing was written yet, so nothing is in doubt; only what the decision itself threw is passed on as it is. */
+  private async failedBeforeCommit(
+    session: DeskSession,
+    error: unknown,
+    work: Work,
+    contested: boolean,
+  ): Promise<ReservationFault> {
+    if (isConflict(error)) {
+      await session.rollback(contested).catch(() => {
+        this.discard(session);
+      });
+      return this.conflict(work, error);
+    }
+    this.discard(session);
+    if (error instanceof ReservationFault) return error;
+    if (!isCodedError(error) && !isConnectionFailure(error) && !isAnswerTimeout(error)) throw error;
+    return new ReservationFault('UNAVAILABLE', 'the evidence could not be read', { cause: error });
+  }
+
+  private conflict(work: Work, error: unknown): ReservationFault {
+    this.aborts += 1;
+    this.hot.mark(work.accounts, this.settings.clock.monotonicNanos());
+    return new ReservationFault('CONTENDED', 'other shards kept changing the same accounts', {
+      cause: error,
+    });
+  }
+
+  private fence(): ReservationFault {
+    this.fenced = true;
+    return new ReservationFault('FENCED', `shard ${this.settings.shard} has a younger owner`);
+  }
+
+  private async connected(): Promise<DeskSession> {
+    if (this.fenced) throw this.fence();
+    if (this.closed) throw new ReservationFault('UNAVAILABLE', 'the desk is closed');
+    this.session ??= await DeskSession.open(this.settings.url, this.settings.shard);
+    return this.session;
+  }
+
+  private discard(session: DeskSession): void {
+    session.destroy();
+    if (this.session === session) this.session = undefined;
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return isSerializationFailure(error) || (isCodedError(error) && error.code === LOCK_NOT_AVAILABLE);
+}
+
+/** The server itself said no, so it knows that nothing was committed. */
+function isRefusedByServer(error: unknown): boolean {
+  return isCodedError(error) && SQL_STATE.test(error.code) && !isConnectionFailure(error);
+}
+
+/** The client library has no code for it. */
+function isAnswerTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}

@@ -1,0 +1,87 @@
+import type { Instant } from '#libs/auction/instant.js';
+import { EvidenceInvalid } from '../evidence-invalid.js';
+import { utcText } from '../timestamps.js';
+import { readEvidence, type Evidence, type EvidenceOf } from './evidence.js';
+import { accountResourceName, type AccountKey } from './resource-key.js';
+
+export const SHARDS = 3;
+
+/** Integers arrive as text: see `readEvidence`. Evidence columns are null together, and so are the reserved ones. */
+export type StandingRow = readonly [
+  ordinal: string,
+  amount: string | null,
+  settled: string,
+  sourceSequence: string,
+  riskValidUntil: Instant,
+  authorityValidUntil: Instant,
+  shard0: string | null,
+  shard1: string,
+  shard2: string,
+];
+
+/** Everything about the asked keys by primary key, whatever the size of the tables. */
+export const READ_STANDING = `
+  select k.n::text, e.amount::text, e.settled::text, e.source_sequence::text,
+    ${utcText('e.risk_valid_until')}, ${utcText('e.authority_valid_until')},
+    r.shard_0::text, r.shard_1::text, r.shard_2::text
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+    with ordinality as k (account_id, venue, resource, asset, n)
+  left join risk.evidence e
+    on (e.account_id, e.venue, e.resource, e.asset) = (k.account_id, k.venue, k.resource, k.asset)
+  left join risk.reserved r
+    on (r.account_id, r.venue, r.resource, r.asset) = (k.account_id, k.venue, k.resource, k.asset)`;
+
+export function keyColumns(keys: readonly AccountKey[]): [string[], string[], string[], string[]] {
+  return [
+    keys.map((key) => key.account),
+    keys.map((key) => key.venue),
+    keys.map((key) => key.resource),
+    keys.map((key) => key.asset),
+  ];
+}
+
+/** How much of a key the given shards hold according to the table. */
+export type ReservedOf = (key: AccountKey, byShard: readonly number[]) => number;
+
+/** The answer to READ_STANDING, by account. Rows are judged when they are asked for, so that each fault meets its own account. */
+export class Standing {
+  private readonly rows = new Map<string, StandingRow>();
+  private readonly roomless = new Set<string>();
+
+  constructor(keys: readonly AccountKey[], rows: readonly StandingRow[]) {
+    for (const row of rows) {
+      const key = keys[Number(row[0]) - 1];
+      if (key === undefined) continue;
+      const name = accountResourceName(key.account, key);
+      this.rows.set(name, row);
+      if (row[6] === null) this.roomless.add(name);
+    }
+  }
+
+  /** Whether the table has no row to write what is held of this key into. */
+  lacksRoom(key: AccountKey): boolean {
+    return this.roomless.has(accountResourceName(key.account, key));
+  }
+
+  evidenceFor(account: string, reservedOf: ReservedOf): EvidenceOf {
+    return (resource): Evidence | undefined => {
+      const key = { ...resource, account };
+      const row = this.rows.get(accountResourceName(account, key));
+      if (row === undefined) throw new Error(`nobody asked for ${resource.resource} of ${account}`);
+      const [, amount, settled, source_sequence, risk_valid_until, authority_valid_until] = row;
+      if (amount === null) return undefined;
+      const text = { amount, settled, source_sequence, risk_valid_until, authority_valid_until };
+      return readEvidence(key, text, reservedOf(key, shardsOf(row)));
+    };
+  }
+}
+
+function shardsOf(row: StandingRow): number[] {
+  const [, , , , , , shard0, shard1, shard2] = row;
+  if (shard0 === null) return [0, 0, 0];
+  const held = [shard0, shard1, shard2].map(Number);
+  if (held.some((amount) => !Number.isSafeInteger(amount) || amount < 0)) {
+    throw new EvidenceInvalid(`reserved amounts ${held.join(', ')} cannot be right`);
+  }
+  return held;
+}

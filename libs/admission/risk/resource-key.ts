@@ -1,0 +1,48 @@
+import { assetOf, type Need } from '#libs/auction/holds.js';
+import type { ResourceType, Route } from '#libs/auction/terms.js';
+
+/** A resource of one account. `asset` names the outcome token, else it is empty; exposure counts over all venues, so its venue is. */
+export interface ResourceKey {
+  readonly venue: string;
+  readonly resource: ResourceType;
+  readonly asset: string;
+}
+
+export interface AccountKey extends ResourceKey {
+  readonly account: string;
+}
+
+export const EXPOSURE: ResourceKey = { venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '' };
+
+type RouteKey = Pick<Route, 'venue' | 'contract_id' | 'outcome'>;
+
+export function collateralOn(venue: string): ResourceKey {
+  return { venue, resource: 'COLLATERAL', asset: '' };
+}
+
+export function positionOn(venue: string): ResourceKey {
+  return { venue, resource: 'VENUE_POSITION_LIMIT', asset: '' };
+}
+
+export function tokensOn(route: RouteKey): ResourceKey {
+  return { venue: route.venue, resource: 'OUTCOME_TOKEN', asset: assetOf(route) };
+}
+
+/** Everything that `need` may be judged by, each resource once. */
+export function resourcesOf(need: Pick<Need, 'side' | 'routes'>): ResourceKey[] {
+  const venues = new Set(need.routes.map((route) => route.venue));
+  return [
+    ...[...venues].flatMap((venue) => [collateralOn(venue), positionOn(venue)]),
+    ...(need.side === 'SELL' ? need.routes.map(tokensOn) : []),
+    EXPOSURE,
+  ];
+}
+
+/** A control character separates the parts, so that no two keys are written alike. */
+export function resourceName(key: ResourceKey): string {
+  return `${key.venue}\u0000${key.resource}\u0000${key.asset}`;
+}
+
+export function accountResourceName(account: string, key: ResourceKey): string {
+  return `${account}\u0000${resourceName(key)}`;
+}

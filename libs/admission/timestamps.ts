@@ -1,0 +1,20 @@
+import type { Instant } from '#libs/auction/instant.js';
+
+const SHAPE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/;
+
+/** SQL that gives a timestamptz column as text, whatever time zone the session has. */
+export function utcText(column: string): string {
+  return `(${column} at time zone 'UTC')::text`;
+}
+
+/** Undefined for what is no moment, such as `infinity`. */
+export function instantOfUtcText(text: string): Instant | undefined {
+  const [, date, time, fraction = ''] = SHAPE.exec(text) ?? [];
+  return date === undefined || time === undefined ? undefined : `${date}T${time}.${fraction.padEnd(9, '0')}Z`;
+}
+
+export function requiredInstant(text: string): Instant {
+  const instant = instantOfUtcText(text);
+  if (instant === undefined) throw new RangeError(`${text} is no moment`);
+  return instant;
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { AuctionStory, makerNamed, ORIGINATOR } from '#libs/testing/auction-story.js';
+import { commandReply, refusal, replyFor, type Reply } from './command-reply.js';
+import { quotesFor } from './own-quotes.js';
+import { auctionView } from './view.js';
+
+/** What the last event's call was answered. */
+function first(story: AuctionStory): Reply | undefined {
+  const placed = story.events.at(-1);
+  return placed && commandReply(story.state, placed.event);
+}
+
+function mine(story: AuctionStory) {
+  return quotesFor(story.state, makerNamed('mia'))[0];
+}
+
+describe('the answer to a command', () => {
+  it('is the view of the auction for a create', () => {
+    const story = new AuctionStory();
+    expect(first(story)).toEqual({ status: 201, body: auctionView(story.state, ORIGINATOR) });
+  });
+
+  it('is the quote view for a submit, a revision and a withdrawal', () => {
+    const story = new AuctionStory().submits('mia');
+    expect(first(story)).toEqual({ status: 201, body: mine(story) });
+    story.revises('mia', { price_atoms: 490_000 });
+    expect(first(story)).toEqual({ status: 200, body: mine(story) });
+    story.withdraws('mia');
+    expect(first(story)).toEqual({ status: 200, body: mine(story) });
+  });
+
+  it('is the view of the auction, all over, for a cancel', () => {
+    const story = new AuctionStory().submits('mia').cancelled();
+    const [cancelled, completed] = story.events.slice(-2);
+    const body = auctionView(story.state, ORIGINATOR);
+    expect(body).toMatchObject({
+      status: 'CANCELLED',
+      phase: 'COMPLETED',
+      completed_at: completed?.event.at,
+      view_version: 3,
+    });
+    expect(cancelled && commandReply(story.state, cancelled.event)).toEqual({ status: 200, body });
+    expect(replyFor(story.events, cancelled?.position ?? 0)).toEqual({ status: 200, body });
+  });
+
+  it('is the refusal for what was refused', () => {
+    const error = { error: 'INVALID_PRICE_TICK', message: 'The price is off the grid.' };
+    expect(first(new AuctionStory().isRefused('mia', 'SUBMIT'))).toEqual({ status: 422, body: error });
+    const late = { error: 'AUCTION_NOT_OPEN', message: 'The auction is not open.' };
+    const story = new AuctionStory().closes().happens({ type: 'CANCEL_REJECTED', data: late });
+    expect(first(story)).toEqual({ status: 422, body: late });
+    expect(refusal({ ...late, ...{ auction_id: 'x' } })).toEqual({ status: 422, body: late });
+  });
+
+  it('is none where nobody called', () => {
+    expect(first(new AuctionStory().closes())).toBeUndefined();
+  });
+});
+
+describe('a repeat', () => {
+  it('is answered as it was first, whatever came after, but with 200 for 201', () => {
+    const story = new AuctionStory();
+    const answers: { position: number; reply: Reply }[] = [];
+    const note = () => {
+      const reply = first(story);
+      if (reply !== undefined) answers.push({ position: story.lastPosition, reply });
+    };
+    note();
+    story.submits('mia');
+    note();
+    story.submits('max');
+    note();
+    story.revises('mia', { price_atoms: 490_000 });
+    note();
+    story.isRefused('mia', 'REVISE');
+    note();
+    story.awards({ mia: 4_000_000 }).executes('mia', 'CONFIRMED').completes('SETTLED');
+    expect(answers.map(({ reply }) => reply.status)).toEqual([201, 201, 201, 200, 422]);
+    for (const { position, reply } of answers) {
+      const status = reply.status === 422 ? 422 : 200;
+      expect(JSON.stringify(replyFor(story.events, position))).toBe(JSON.stringify({ ...reply, status }));
+    }
+  });
+
+  it('of nothing is a bug', () => {
+    const story = new AuctionStory().closes();
+    expect(() => replyFor(story.events, story.lastPosition)).toThrow('no answered call');
+    expect(() => replyFor(story.events, 1_000)).toThrow('no answered call');
+  });
+});

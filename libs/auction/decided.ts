@@ -1,0 +1,16 @@
+import type { AuctionEventBody } from './events.js';
+import type { Instant } from './instant.js';
+import type { Rejection } from './rejection.js';
+
+/** An event that the rules have decided on, with its own time. */
+export interface Decided {
+  readonly at: Instant;
+  readonly body: AuctionEventBody;
+}
+
+export type Decision = { readonly ok: true; readonly events: readonly Decided[] } | Rejection;
+
+/** What every decision is told of the world. */
+export interface Moment {
+  readonly now: Instant;
+}

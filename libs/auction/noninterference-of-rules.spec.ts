@@ -1,0 +1,193 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  AuctionStory,
+  CLOSES_AT,
+  makerNamed,
+  OPENED_AT,
+  ORIGINATOR,
+  storyTerms,
+} from '#libs/testing/auction-story.js';
+import { decideCancel } from './cancel.js';
+import { decideClose } from './close.js';
+import { commandReply } from './command-reply.js';
+import type { Decided } from './decided.js';
+import type { AuctionEventBody, QuoteOperation } from './events.js';
+import { decideExpiries } from './expire.js';
+import { plusMillis, type Instant } from './instant.js';
+import { quotesFor } from './own-quotes.js';
+import { planRevise, revised } from './plan-revise.js';
+import { planSubmit, submitted } from './plan-submit.js';
+import type { Rejection } from './rejection.js';
+import { bookOf } from './state.js';
+import type { Terms } from './terms.js';
+import { timeline } from './timeline.js';
+import { auctionView } from './view.js';
+import type { Viewer } from './viewer.js';
+import { decideWithdraw } from './withdraw.js';
+
+const MAKERS = ['mia', 'max', 'moe'] as const;
+const VIEWERS = [ORIGINATOR, ...MAKERS.map(makerNamed), makerNamed('may')];
+
+/** A call of a maker: it may well be refused. */
+interface Call {
+  readonly maker: string;
+  readonly operation: QuoteOperation;
+  readonly price: number;
+  readonly quantity: number;
+  readonly expiresAfterMs: number | undefined;
+  readonly revision: number;
+}
+
+interface Script {
+  readonly terms: Terms;
+  readonly calls: readonly Call[];
+  readonly cancels: boolean;
+}
+
+function mostly<T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ arbitrary: usual, weight: 5 }, { arbitrary: odd, weight: 1 });
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  maker: fc.constantFrom(...MAKERS),
+  operation: fc.constantFrom('SUBMIT', 'SUBMIT', 'REVISE', 'REVISE', 'WITHDRAW'),
+  price: mostly(
+    fc.integer({ min: 495, max: 505 }).map((ticks) => ticks * 1_000),
+    fc.constantFrom(0, 500_001),
+  ),
+  quantity: mostly(
+    fc.integer({ min: 1, max: 5 }).map((steps) => steps * 1_000_000),
+    fc.constantFrom(0, 1_500_000, 9_000_000),
+  ),
+  expiresAfterMs: mostly(fc.constant(undefined), fc.integer({ min: -1, max: 5 })),
+  revision: fc.integer({ min: 1, max: 3 }),
+});
+
+const script: fc.Arbitrary<Script> = fc.record({
+  terms: fc
+    .record({
+      side: fc.constantFrom('BUY', 'SELL'),
+      quantity_atoms: fc.integer({ min: 3, max: 8 }).map((steps) => steps * 1_000_000),
+      quote_revision_policy: fc.constantFrom('FREE', 'IMPROVE_ONLY', 'FINAL'),
+    } as const)
+    .map(storyTerms),
+  calls: fc.array(call, { maxLength: 12, size: 'max' }),
+  cancels: fc.boolean(),
+});
+
+type Ruling = { readonly ok: true; readonly body: AuctionEventBody } | Rejection;
+
+function rule(story: AuctionStory, next: Call, quoteId: string, now: Instant): Ruling {
+  const { state } = story;
+  const facts = { maker: next.maker, now, policy: undefined };
+  const current = bookOf(state, next.maker)?.quotes.at(-1)?.quote_id ?? 'none';
+  const price_atoms = next.price;
+  if (next.operation === 'SUBMIT') {
+    const expires = next.expiresAfterMs;
+    const body = { price_atoms, quantity_atoms: next.quantity };
+    const timed = expires === undefined ? body : { ...body, expires_at: plusMillis(now, expires) };
+    const plan = planSubmit(state, timed, { ...facts, quote_id: quoteId });
+    return plan.ok ? { ok: true, body: submitted(plan.quote, []) } : plan;
+  }
+  if (next.operation === 'REVISE') {
+    const plan = planRevise(state, current, { expected_revision: next.revision, price_atoms }, facts);
+    return plan.ok ? { ok: true, body: revised(plan, []) } : plan;
+  }
+  const decision = decideWithdraw(state, { quote_id: current, by: 'MARKET_MAKER' }, { now });
+  const body = decision.ok ? decision.events[0]?.body : undefined;
+  if (!decision.ok) return decision;
+  if (body === undefined) throw new Error('a withdrawal without an event');
+  return { ok: true, body };
+}
+
+/** Runs the script by the rules in use, with the calls of those that are heeded, and gives all that the viewer observes. */
+function observed(
+  { terms, calls, cancels }: Script,
+  viewer: Viewer,
+  heeded: (maker: string) => boolean,
+): unknown[] {
+  const story = new AuctionStory(terms);
+  const seen: unknown[] = [];
+  const record = (decided: readonly Decided[]) => decided.forEach(({ at, body }) => story.happens(body, at));
+  const look = () => seen.push(auctionView(story.state, viewer), quotesFor(story.state, viewer));
+  calls.forEach((next, index) => {
+    const now = plusMillis(OPENED_AT, 1 + index);
+    record(decideExpiries(story.state, now));
+    if (heeded(next.maker)) {
+      const ruling = rule(story, next, `quote-${index}`, now);
+      const answer = answered(story, next, ruling, now);
+      if (next.maker === viewer.account_id) seen.push(answer);
+    }
+    look();
+  });
+  if (cancels) {
+    const decision = decideCancel(story.state, { by: 'ORIGINATOR' }, { now: plusMillis(OPENED_AT, 100) });
+    if (decision.ok) record(decision.events);
+  } else {
+    record(untilClosed(decideClose(story.state, { awardId: (quoteId) => `award-of-${quoteId}` })));
+  }
+  look();
+  return [...seen, ...timeline(story.events, viewer).entries];
+}
+
+/** As the owner does: what is accepted or refused by the engine is journaled and answered from there, a conflict only answered. */
+function answered(story: AuctionStory, { maker, operation }: Call, ruling: Ruling, now: Instant): unknown {
+  if (!ruling.ok && ruling.status === 409) return ruling;
+  const body: AuctionEventBody = ruling.ok
+    ? ruling.body
+    : { type: 'QUOTE_REJECTED', data: { maker, operation, error: ruling.error, message: ruling.message } };
+  const { event } = story.happens(body, now).events.at(-1) ?? {};
+  return event && commandReply(story.state, event);
+}
+
+function untilClosed(decided: readonly Decided[]): readonly Decided[] {
+  return decided.slice(0, decided.findIndex(({ body }) => body.type === 'AUCTION_CLOSED') + 1);
+}
+
+describe('a script of calls, run by the rules with and without competitors', () => {
+  it('shows every viewer the same bytes up to the close: views, quotes, entries, answers and refusals', () => {
+    fc.assert(
+      fc.property(script, (one) => {
+        for (const viewer of VIEWERS) {
+          const busy = observed(one, viewer, () => true);
+          const quiet = observed(one, viewer, (maker) => maker === viewer.account_id);
+          expect(JSON.stringify(busy)).toBe(JSON.stringify(quiet));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is worth the comparison: accepts, refuses, conflicts and expires', () => {
+    const met = new Set<string>();
+    fc.assert(
+      fc.property(script, (one) => {
+        for (const maker of MAKERS) {
+          const bytes = JSON.stringify(observed(one, makerNamed(maker), () => true));
+          for (const word of WORDS) if (bytes.includes(word)) met.add(word);
+          expect(bytes.includes(CLOSES_AT)).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect([...met].sort()).toEqual([...WORDS].sort());
+  });
+});
+
+const WORDS = [
+  'QUOTE_ACCEPTED',
+  'QUOTE_REVISED',
+  'QUOTE_WITHDRAWN',
+  'QUOTE_EXPIRED',
+  'INVALID_PRICE_TICK',
+  'UNAUTHORIZED_SIZE',
+  'INVALID_TERMS',
+  'REVISION_NOT_IMPROVING',
+  'QUOTE_NOT_REVISABLE',
+  'QUOTE_NOT_WITHDRAWABLE',
+  'quote_already_active',
+  'quote_revision_conflict',
+  'AUCTION_CANCELLED',
+  'AUCTION_CLOSED',
+];

@@ -1,0 +1,53 @@
+/** Refusals of the engine: 422, or 409 where the caller's picture of the auction is out of date. */
+export type EngineCode =
+  | 'ACTIVE_AUCTION_LIMIT'
+  | 'AUCTION_NOT_OPEN'
+  | 'AUDIENCE_EMPTY'
+  | 'AUDIENCE_MEMBER_UNKNOWN'
+  | 'AUDIENCE_TOO_LARGE'
+  | 'AUTHORITY_EVIDENCE_STALE'
+  | 'COMMAND_EXPIRED'
+  | 'GROUP_UNKNOWN'
+  | 'INSUFFICIENT_COLLATERAL'
+  | 'INSUFFICIENT_INVENTORY'
+  | 'INVALID_PRICE_TICK'
+  | 'INVALID_QUANTITY_STEP'
+  | 'INVALID_SCHEDULE'
+  | 'INVALID_TERMS'
+  | 'MARKET_CLOSES_BEFORE_AUCTION'
+  | 'MARKET_NOT_TRADABLE'
+  | 'MMP_FROZEN'
+  | 'PRICE_OUT_OF_RANGE'
+  | 'PRINCIPAL_NOT_ENTITLED'
+  | 'PRINCIPAL_SUSPENDED'
+  | 'QUANTITY_BELOW_MINIMUM'
+  | 'QUOTE_NOT_REVISABLE'
+  | 'QUOTE_NOT_WITHDRAWABLE'
+  | 'REVISION_NOT_IMPROVING'
+  | 'RISK_EVIDENCE_STALE'
+  | 'ROUTES_NOT_EQUIVALENT'
+  | 'ROUTE_UNAVAILABLE'
+  | 'SERVICE_CAPACITY_EXCEEDED'
+  | 'SERVICE_HALTED'
+  | 'UNAUTHORIZED_SIZE'
+  | 'VENUE_HALTED'
+  | 'VENUE_LIMIT_EXCEEDED'
+  | 'auction_rejected';
+
+export type ConflictCode = 'quote_already_active' | 'quote_revision_conflict';
+
+/** A refusal is an ordinary value. 422s are durable and answer a repeat; 409s are not. */
+export interface Rejection {
+  readonly ok: false;
+  readonly status: 409 | 422;
+  readonly error: EngineCode | ConflictCode;
+  readonly message: string;
+}
+
+export function rejected(error: EngineCode, message: string): Rejection {
+  return { ok: false, status: 422, error, message };
+}
+
+export function conflict(error: ConflictCode, message: string): Rejection {
+  return { ok: false, status: 409, error, message };
+}

@@ -1,0 +1,111 @@
+import type { AwardTerms, CancelledBy, CompletedStatus, NotAwardedReason, WithdrawnBy } from './events.js';
+import type { Instant } from './instant.js';
+import type { Atoms } from './money.js';
+import type { Hold, Terms } from './terms.js';
+
+export type LiveStatus = 'OPEN' | 'CLOSED' | 'AWARDED' | 'EXECUTING';
+export type AuctionStatus = LiveStatus | CompletedStatus;
+export type QuoteStatus =
+  | 'ACTIVE'
+  | 'WITHDRAWN'
+  | 'EXPIRED'
+  | 'AWARDED'
+  | 'PARTIALLY_AWARDED'
+  | 'NOT_AWARDED'
+  | 'RELEASED'
+  | 'SETTLED'
+  | 'FAILED';
+export type ExecutionStatus = 'PENDING' | 'SUBMITTED' | 'CONFIRMED' | 'FAILED';
+
+/** What the winner rule said of a quote that stood at the close. Present only after the award or its absence. */
+export interface QuoteResult {
+  readonly awarded_quantity_atoms: Atoms;
+  readonly award_id?: string;
+  /** Place among all quotes that counted, 1 the best; absent for a quote worse than the reserve. */
+  readonly rank?: number;
+}
+
+export interface Quote {
+  readonly quote_id: string;
+  readonly maker: string;
+  readonly revision: number;
+  readonly status: QuoteStatus;
+  readonly price_atoms: Atoms;
+  readonly quantity_atoms: Atoms;
+  readonly min_quantity_atoms: Atoms;
+  readonly expires_at?: Instant;
+  readonly client_reference?: string;
+  readonly submitted_at: Instant;
+  readonly updated_at: Instant;
+  readonly withdrawn_by?: WithdrawnBy;
+  /** Journal position of the last revision that changed the price or raised the quantity. */
+  readonly priority: number;
+  readonly hold: readonly Hold[];
+  readonly result?: QuoteResult;
+}
+
+/** One invited maker's part of an auction; kept only for makers that did something. */
+export interface MakerBook {
+  readonly maker: string;
+  /** All quotes of this maker, oldest first; at most the last one is ACTIVE. */
+  readonly quotes: readonly Quote[];
+  /** Entries on this maker's own timeline that come from its quotes before the close, rejections included. */
+  readonly quote_events: number;
+}
+
+export interface Award extends AwardTerms {
+  readonly execution_status: ExecutionStatus;
+  /** Execution entries so far on the timelines of the winner and the originator. */
+  readonly execution_events: number;
+  /** The latest attempt that was told of; older news is no news. */
+  readonly last_attempt: number;
+}
+
+export interface AuctionState {
+  readonly terms: Terms;
+  readonly status: AuctionStatus;
+  /** What the originator has set aside; split over the awards once there are any. */
+  readonly hold: readonly Hold[];
+  readonly books: readonly MakerBook[];
+  readonly awards: readonly Award[];
+  readonly closed_at?: Instant;
+  readonly completed_at?: Instant;
+  readonly execution_deadline?: Instant;
+  readonly not_awarded_reason?: NotAwardedReason;
+  readonly cancellation?: { readonly at: Instant; readonly by: CancelledBy; readonly reason?: string };
+}
+
+const LIVE: ReadonlySet<AuctionStatus> = new Set<AuctionStatus>(['OPEN', 'CLOSED', 'AWARDED', 'EXECUTING']);
+
+export function isLive(status: AuctionStatus): status is LiveStatus {
+  return LIVE.has(status);
+}
+
+export function isInvited(state: AuctionState, accountId: string): boolean {
+  return state.terms.audience.some((party) => party.account_id === accountId);
+}
+
+export function bookOf(state: AuctionState, maker: string): MakerBook | undefined {
+  return state.books.find((book) => book.maker === maker);
+}
+
+/** The maker's quote that counts at present, if it has one. */
+export function activeQuote(state: AuctionState, maker: string): Quote | undefined {
+  const last = bookOf(state, maker)?.quotes.at(-1);
+  return last?.status === 'ACTIVE' ? last : undefined;
+}
+
+export function activeQuotes(state: AuctionState): Quote[] {
+  return state.books.flatMap((book) => {
+    const last = book.quotes.at(-1);
+    return last?.status === 'ACTIVE' ? [last] : [];
+  });
+}
+
+export function findQuote(state: AuctionState, quoteId: string): Quote | undefined {
+  for (const book of state.books) {
+    const found = book.quotes.find((quote) => quote.quote_id === quoteId);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,120 @@
+import type { Pool } from 'pg';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { withTransaction } from '#libs/platform/postgres.js';
+
+export interface EvidenceFeedSettings {
+  /** How long the word of the ledger may be relied on without another. */
+  readonly ttlMillis: number;
+  readonly renewEveryMillis: number;
+  /** Rows in one transaction, so that a settlement never waits long for one of them. */
+  readonly chunk: number;
+}
+
+/** A worker that stops is noticed within a minute and a half; one round may fail without anybody noticing. */
+export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
+  ttlMillis: 90_000,
+  renewEveryMillis: 30_000,
+  chunk: 1_000,
+};
+
+/** Any constant that nobody else uses: of several workers one at a time renews. */
+const TURN = 7_210_554_317;
+
+interface Key {
+  readonly account_id: string;
+  readonly venue: string;
+  readonly resource: string;
+  readonly asset: string;
+}
+
+const BEFORE_ALL: Key = { account_id: '', venue: '', resource: '', asset: '' };
+
+/** In the order of the primary key, the same in which settlements take their rows. Rows that need no renewal are passed over. */
+const RENEW = `
+  with chunk as (
+    select account_id, venue, resource, asset, risk_valid_until < $6 or authority_valid_until < $6 as due
+    from risk.evidence where (account_id, venue, resource, asset) > ($1, $2, $3, $4)
+    order by 1, 2, 3, 4 limit $7
+  ), renewed as (
+    update risk.evidence e set risk_valid_until = $5, authority_valid_until = $5
+    from chunk c where c.due
+      and (e.account_id, e.venue, e.resource, e.asset) = (c.account_id, c.venue, c.resource, c.asset)
+    returning 1
+  )
+  select account_id, venue, resource, asset, (select count(*) from renewed) as renewed
+  from chunk order by 1 desc, 2 desc, 3 desc, 4 desc limit 1`;
+
+/** Vouches again and again for what the ledger has published, for as long as this process and the ledger live. */
+export class EvidenceFeed {
+  private cancel: Cancel | undefined;
+  private stopped = false;
+  private round: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly clock: Clock,
+    private readonly onFault: (error: unknown) => void,
+    private readonly settings: EvidenceFeedSettings = EVIDENCE_FEED_DEFAULTS,
+  ) {}
+
+  /** Resolves after the first round, so that whoever waits for it finds fresh evidence. */
+  start(): Promise<void> {
+    this.round = this.turn();
+    return this.round;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.cancel?.();
+    await this.round;
+  }
+
+  /** One pass over all evidence; how many rows it renewed. Nothing, where another worker has the turn. */
+  async renewAll(): Promise<number> {
+    const now = instantFromNanos(this.clock.epochNanos());
+    let renewed = 0;
+    let after: Key | undefined = BEFORE_ALL;
+    while (after !== undefined && !this.stopped) {
+      const step: Renewed | undefined = await this.renewChunk(after, now);
+      renewed += step?.renewed ?? 0;
+      after = step;
+    }
+    return renewed;
+  }
+
+  private async turn(): Promise<void> {
+    try {
+      await this.renewAll();
+    } catch (error) {
+      this.onFault(error);
+    }
+    if (this.stopped) return;
+    this.cancel = this.clock.after(this.settings.renewEveryMillis, () => {
+      this.round = this.turn();
+    });
+  }
+
+  private renewChunk(after: Key, now: Instant): Promise<Renewed | undefined> {
+    const { ttlMillis, renewEveryMillis, chunk } = this.settings;
+    const until = plusMillis(now, ttlMillis);
+    // What was renewed a moment ago, by this worker or another, is left alone.
+    const due = plusMillis(now, ttlMillis - renewEveryMillis / 2);
+    return withTransaction(this.pool, 'read committed', async (client) => {
+      const turn = await client.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
+        TURN,
+      ]);
+      if (turn.rows[0]?.mine !== true) return undefined;
+      const { rows } = await client.query<Renewed>({
+        name: 'custody-renew',
+        text: RENEW,
+        values: [after.account_id, after.venue, after.resource, after.asset, until, due, chunk],
+      });
+      return rows[0];
+    });
+  }
+}
+
+interface Renewed extends Key {
+  readonly renewed: number;
+}

@@ -1,0 +1,59 @@
+import type { PoolClient } from 'pg';
+import type { Instant } from '#libs/auction/instant.js';
+
+/** `asset` is the contract and outcome of a token, and empty for collateral. */
+export interface LedgerKey {
+  readonly account: string;
+  readonly venue: string;
+  readonly asset: string;
+}
+
+export interface Entry extends LedgerKey {
+  readonly amount: number;
+}
+
+export const COLLATERAL = '';
+/** Owes the tokens that it brought into the world. */
+export const ISSUER = 'system:issuer';
+/** Keeps the collateral that stands behind issued tokens, and what rounding left. */
+export const ESCROW = 'system:escrow';
+/** Where everything came from that was there at the beginning. */
+export const OPENING = 'system:opening';
+
+const POST = `
+  with posted as (insert into custody.transactions (kind, recorded_at) values ($1, $2) returning transaction_id)
+  insert into custody.entries (transaction_id, account_id, venue, asset, amount)
+  select transaction_id, e.* from posted, unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) as e
+  returning transaction_id`;
+
+/** One balanced transaction in one statement, for that is what the database checks. Its id. */
+export async function post(
+  client: PoolClient,
+  kind: 'OPENING' | 'SETTLEMENT',
+  entries: readonly Entry[],
+  at: Instant,
+): Promise<number> {
+  const { rows } = await client.query<{ transaction_id: number }>({
+    name: 'custody-post',
+    text: POST,
+    values: [kind, at, ...columnsOf(entries), entries.map((entry) => entry.amount)],
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error('a transaction needs entries');
+  return row.transaction_id;
+}
+
+export function columnsOf(keys: readonly LedgerKey[]): [string[], string[], string[]] {
+  return [keys.map((key) => key.account), keys.map((key) => key.venue), keys.map((key) => key.asset)];
+}
+
+const LOCK = `
+  select account_id as account, venue, asset, amount from custody.balances
+  where (account_id, venue, asset) in (select * from unnest($1::text[], $2::text[], $3::text[]))
+  order by 1, 2, 3 for update`;
+
+/** The balances that exist among `keys`; nobody changes them before this transaction ends. */
+export async function lockBalances(client: PoolClient, keys: readonly LedgerKey[]): Promise<Entry[]> {
+  const query = { name: 'custody-lock', text: LOCK, values: columnsOf(keys) };
+  return (await client.query<Entry>(query)).rows;
+}

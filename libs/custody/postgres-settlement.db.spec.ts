@@ -1,0 +1,247 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { holdFor, type Need } from '#libs/auction/holds.js';
+import { instantFromNanos } from '#libs/auction/instant.js';
+import type { Side } from '#libs/auction/terms.js';
+import { pause } from '#libs/platform/clock.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { custodyMigrations } from './migrations/list.js';
+import { PostgresSettlement } from './postgres-settlement.js';
+import { seedBalances } from './seed.js';
+import type { AwardToSettle } from './settlement.js';
+
+const VENUES = ['venue_a', 'venue_b'];
+const ACCOUNTS = ['ann', 'bob', 'cat', 'dan', 'eve', 'fay'];
+const START = 50_000_000_000;
+const LIMIT = 1_000_000_000_000;
+const clock = new SystemClock();
+let database: TestDatabase;
+let desk: PostgresSettlement;
+
+beforeAll(async () => {
+  database = await createTestDatabase([...admissionMigrations, ...custodyMigrations]);
+  desk = new PostgresSettlement(database.pool, clock, () => randomInt(1_000) / 1_000);
+  await seed();
+});
+afterAll(() => database.drop());
+
+async function seed(): Promise<void> {
+  const balances = ACCOUNTS.flatMap((account) =>
+    VENUES.flatMap((venue) => [
+      { account, venue, asset: '', amount: START },
+      { account, venue, asset: 'rain/YES', amount: 1_000_000 },
+    ]),
+  );
+  const limits = ACCOUNTS.flatMap((account) => [
+    { account, venue: '', resource: 'SERVICE_EXPOSURE_LIMIT' as const, amount: LIMIT },
+    ...VENUES.map((venue) => ({ account, venue, resource: 'VENUE_POSITION_LIMIT' as const, amount: LIMIT })),
+  ]);
+  const now = instantFromNanos(clock.epochNanos());
+  await seedBalances(database.pool, balances, limits, { now, evidenceTtlMillis: 60_000 });
+}
+
+function awardOf(
+  buyer: string,
+  seller: string,
+  price = 400_000,
+  quantity = 1_000_000,
+  tokens = 0,
+): AwardToSettle {
+  const routes = VENUES.map((venue) => ({ venue, contract_id: 'rain', outcome: 'YES' }));
+  const holdOf = (side: Side) => {
+    const need: Need = { side, routes, price_atoms: price, quantity_atoms: quantity, parts: 1 };
+    return holdFor(need, () => tokens);
+  };
+  return {
+    award_id: randomUUID(),
+    auction_id: randomUUID(),
+    price_atoms: price,
+    quantity_atoms: quantity,
+    routes,
+    buyer: { account: buyer, hold: holdOf('BUY') },
+    seller: { account: seller, hold: holdOf('SELL') },
+  };
+}
+
+async function rows<T extends object>(text: string, values: unknown[] = []): Promise<T[]> {
+  return (await database.pool.query<T>(text, values)).rows;
+}
+
+async function collateralOf(account: string): Promise<number> {
+  const [row] = await rows<{ amount: number }>(
+    `select amount from custody.balances where account_id = $1 and venue = 'venue_a' and asset = ''`,
+    [account],
+  );
+  return row?.amount ?? 0;
+}
+
+/** Every statement that must hold of the ledger at all times; each query finds what breaks it. */
+async function breaches(): Promise<object[]> {
+  const found = await Promise.all([
+    rows('select venue, asset from custody.balances group by 1, 2 having sum(amount) <> 0'),
+    rows(`select * from custody.balances b full join (
+      select account_id, venue, asset, sum(amount) as amount from custody.entries group by 1, 2, 3) e
+      using (account_id, venue, asset) where coalesce(b.amount, 0) <> coalesce(e.amount, 0)`),
+    rows(`select * from custody.balances b left join risk.evidence e on e.account_id = b.account_id
+      and e.venue = b.venue and e.asset = b.asset and e.resource in ('COLLATERAL', 'OUTCOME_TOKEN')
+      where b.account_id not like 'system:%' and e.amount is distinct from b.amount`),
+    rows(`select l.account_id, l.venue from custody.limits l join risk.evidence e using (account_id, venue, resource)
+      left join custody.balances b on b.account_id = l.account_id and b.venue = l.venue and b.asset <> ''
+      where resource = 'VENUE_POSITION_LIMIT' group by 1, 2, l.amount, e.amount
+      having e.amount <> l.amount - coalesce(sum(b.amount), 0)`),
+  ]);
+  return found.flat();
+}
+
+describe('settlement', () => {
+  it('moves money and tokens once, however often it is asked', async () => {
+    const award = awardOf('ann', 'bob', 400_000, 1_000_000, 1_000_000);
+    const [ann, bob] = [await collateralOf('ann'), await collateralOf('bob')];
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => desk.settle(award)));
+    outcomes.push(await desk.settle(award));
+    expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome)))).toEqual(
+      new Set([JSON.stringify({ outcome: 'SETTLED', award_id: award.award_id, venue: 'venue_a' })]),
+    );
+    expect([await collateralOf('ann'), await collateralOf('bob')]).toEqual([ann - 400_000, bob + 400_000]);
+    expect(await desk.outcomeOf(award.award_id)).toEqual(outcomes[0]);
+    expect(await breaches()).toEqual([]);
+  });
+
+  it('tells admission in the same breath, and remembers what was settled', async () => {
+    const read = () =>
+      rows<{ amount: number; settled: number; source_sequence: number }>(
+        `select amount, settled, source_sequence from risk.evidence
+         where account_id = 'cat' and venue = 'venue_a' and resource = 'COLLATERAL'`,
+      );
+    const [before] = await read();
+    await desk.settle(awardOf('cat', 'dan'));
+    const [after] = await read();
+    if (before === undefined) throw new Error('no evidence');
+    expect(after).toEqual({
+      amount: before.amount - 400_000,
+      settled: before.settled + 400_000,
+      source_sequence: before.source_sequence + 1,
+    });
+  });
+
+  it('lets exactly one of settling and giving up stand', async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const award = awardOf('ann', 'bob', 1_000, 1_000);
+      const calls = [() => desk.settle(award), () => desk.abandon(award.award_id, 'too late')];
+      if (round % 2 === 1) calls.reverse();
+      const told = await Promise.all(calls.map((call) => call()));
+      const standing = await desk.outcomeOf(award.award_id);
+      expect(told).toEqual([standing, standing]);
+    }
+    expect(await breaches()).toEqual([]);
+  });
+
+  it('leaves no trace of an award that cannot be carried, which may succeed later', async () => {
+    const award = awardOf('ann', 'bob');
+    const blocked = { ...award, buyer: { account: 'nobody', hold: award.buyer.hold } };
+    expect(await desk.settle(blocked)).toMatchObject({ outcome: 'BLOCKED' });
+    expect(await desk.outcomeOf(award.award_id)).toBeUndefined();
+    expect(await desk.settle(award)).toMatchObject({ outcome: 'SETTLED' });
+  });
+
+  it('never changes a total, with many executors and connections that die in the middle', async () => {
+    const pool = openPool(database.url, { applicationName: 'sotto-test-doomed', max: 6 });
+    const doomed = new PostgresSettlement(pool, clock, () => randomInt(1_000) / 1_000);
+    const awards = Array.from({ length: 2_000 }, () => {
+      const [buyer, seller] = twoOf(ACCOUNTS);
+      return awardOf(
+        buyer,
+        seller,
+        randomInt(1, 1_000_000),
+        randomInt(1, 3_000_000),
+        randomInt(2) * randomInt(3_000),
+      );
+    });
+    let killing = true;
+    const killer = (async () => {
+      while (killing) {
+        await rows(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where application_name = 'sotto-test-doomed' and state <> 'idle' order by random() limit 1`,
+        );
+        await pause(clock, 10);
+      }
+    })();
+    let died = 0;
+    await inParallel(6, awards, async (award) => {
+      await doomed.settle(award).catch(() => {
+        died += 1;
+      });
+    });
+    killing = false;
+    await killer;
+    await pool.end();
+    expect(died).toBeGreaterThan(0);
+    expect(await breaches()).toEqual([]);
+    await inParallel(6, awards, async (award) => {
+      expect((await desk.settle(award)).outcome).toBe('SETTLED');
+    });
+    expect(await breaches()).toEqual([]);
+    const [posted] = await rows<{ count: number }>(
+      'select count(*) from custody.settlements where award_id = any($1) and transaction_id is not null',
+      [awards.map((award) => award.award_id)],
+    );
+    expect(posted?.count).toBe(awards.length);
+  }, 60_000);
+});
+
+describe('ledger', () => {
+  const enter = (amounts: readonly [number, number]) =>
+    database.pool.query(
+      `with posted as (insert into custody.transactions (kind, recorded_at) values ('SETTLEMENT', now())
+         returning transaction_id)
+       insert into custody.entries select transaction_id, e.* from posted,
+         (values ('ann', 'venue_a', '', $1::bigint), ('bob', 'venue_a', '', $2::bigint)) as e`,
+      [...amounts],
+    );
+
+  it('refuses entries that do not balance, and what an account does not have', async () => {
+    await expect(enter([-5, 4])).rejects.toThrow('do not balance');
+    await expect(enter([-START * 100, START * 100])).rejects.toThrow('only_issuers_owe');
+    expect(await breaches()).toEqual([]);
+  });
+
+  it.each([
+    'update custody.entries set amount = amount + 1',
+    'delete from custody.entries',
+    'truncate custody.entries',
+  ])('refuses: %s', async (statement) => {
+    await expect(database.pool.query(statement)).rejects.toThrow('append-only');
+  });
+});
+
+describe('seed', () => {
+  it('opens an account once and leaves what it has by now', async () => {
+    await desk.settle(awardOf('ann', 'bob'));
+    const before = await rows('select * from custody.balances order by 1, 2, 3');
+    await seed();
+    expect(await rows('select * from custody.balances order by 1, 2, 3')).toEqual(before);
+    expect(await breaches()).toEqual([]);
+  });
+});
+
+function twoOf(names: readonly string[]): [string, string] {
+  const first = randomInt(names.length);
+  const second = (first + randomInt(1, names.length)) % names.length;
+  return [names[first] ?? '', names[second] ?? ''];
+}
+
+async function inParallel<T>(
+  lanes: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}

@@ -1,0 +1,140 @@
+import type { Pool, PoolClient } from 'pg';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { isSerializationFailure, withTransaction } from '#libs/platform/postgres.js';
+import { EVIDENCE_FEED_DEFAULTS } from './evidence-feed.js';
+import { lockBalances, post, type LedgerKey } from './ledger.js';
+import { publishEvidence } from './publish-evidence.js';
+import type { AwardToSettle, SettlementAttempt, SettlementDesk, SettlementOutcome } from './settlement.js';
+import { balancesTouched, planSettlement } from './settlement-plan.js';
+
+const MAX_ATTEMPTS = 8;
+const MAX_PAUSE_MS = 20;
+
+/** Leaves the transaction without a trace; what it carries is the answer. */
+class Blocked extends Error {}
+
+/**
+ * The row of an award in `settlements` is what settling and giving up compete for. Whoever inserts it first holds it until
+ * its transaction ends; the other waits, and then finds what stands.
+ */
+export class PostgresSettlement implements SettlementDesk {
+  /** `random` gives numbers between 0 and 1 and spreads retries; the time is how long new evidence may be relied on. */
+  constructor(
+    private readonly pool: Pool,
+    private readonly clock: Clock,
+    private readonly random: () => number,
+    private readonly evidenceTtlMillis: number = EVIDENCE_FEED_DEFAULTS.ttlMillis,
+  ) {}
+
+  async settle(award: AwardToSettle): Promise<SettlementAttempt> {
+    try {
+      return await this.retried(() =>
+        withTransaction(this.pool, 'read committed', (client) => this.settleWithin(client, award)),
+      );
+    } catch (error) {
+      if (!(error instanceof Blocked)) throw error;
+      return { outcome: 'BLOCKED', award_id: award.award_id, reason: error.message };
+    }
+  }
+
+  abandon(awardId: string, reason: string): Promise<SettlementOutcome> {
+    return this.retried(() =>
+      withTransaction(this.pool, 'read committed', async (client) => {
+        if (await claim(client, awardId, 'FAILED', this.now(), reason)) {
+          return { outcome: 'FAILED', award_id: awardId, reason };
+        }
+        return standing(client, awardId);
+      }),
+    );
+  }
+
+  async outcomeOf(awardId: string): Promise<SettlementOutcome | undefined> {
+    return findOutcome(this.pool, awardId);
+  }
+
+  private async settleWithin(client: PoolClient, award: AwardToSettle): Promise<SettlementOutcome> {
+    const at = this.now();
+    if (!(await claim(client, award.award_id, 'SETTLED', at))) return standing(client, award.award_id);
+    const balances = new Map<string, number>();
+    for (const balance of await lockBalances(client, balancesTouched(award))) {
+      balances.set(nameOf(balance), balance.amount);
+    }
+    const plan = planSettlement(award, (key) => balances.get(nameOf(key)) ?? 0);
+    if (!plan.ok) throw new Blocked(plan.reason);
+    const transactionId = await post(client, 'SETTLEMENT', plan.entries, at);
+    const parties = [award.buyer.account, award.seller.account];
+    const touched = plan.entries.filter((entry) => parties.includes(entry.account));
+    await publishEvidence(client, touched, plusMillis(at, this.evidenceTtlMillis));
+    await client.query({
+      name: 'custody-settled',
+      text: 'update custody.settlements set venue = $2, transaction_id = $3 where award_id = $1',
+      values: [award.award_id, plan.venue, transactionId],
+    });
+    return { outcome: 'SETTLED', award_id: award.award_id, venue: plan.venue };
+  }
+
+  private async retried<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isSerializationFailure(error) || attempt >= MAX_ATTEMPTS) throw error;
+        await pause(this.clock, Math.ceil(this.random() * MAX_PAUSE_MS));
+      }
+    }
+  }
+
+  private now(): Instant {
+    return instantFromNanos(this.clock.epochNanos());
+  }
+}
+
+function nameOf(key: LedgerKey): string {
+  return JSON.stringify([key.account, key.venue, key.asset]);
+}
+
+/** False when the award has its outcome already. */
+async function claim(
+  client: PoolClient,
+  awardId: string,
+  outcome: SettlementOutcome['outcome'],
+  at: Instant,
+  reason?: string,
+): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'custody-claim',
+    text: `insert into custody.settlements (award_id, outcome, recorded_at, reason) values ($1, $2, $3, $4)
+      on conflict do nothing`,
+    values: [awardId, outcome, at, reason ?? null],
+  });
+  return rowCount === 1;
+}
+
+async function standing(client: PoolClient, awardId: string): Promise<SettlementOutcome> {
+  const found = await findOutcome(client, awardId);
+  if (found === undefined) throw new Error(`the outcome of award ${awardId} has gone`);
+  return found;
+}
+
+interface OutcomeRow {
+  readonly outcome: SettlementOutcome['outcome'];
+  readonly venue: string | null;
+  readonly reason: string | null;
+}
+
+async function findOutcome(
+  from: Pick<PoolClient, 'query'>,
+  awardId: string,
+): Promise<SettlementOutcome | undefined> {
+  const { rows } = await from.query<OutcomeRow>({
+    name: 'custody-outcome',
+    text: 'select outcome, venue, reason from custody.settlements where award_id = $1',
+    values: [awardId],
+  });
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return row.outcome === 'SETTLED'
+    ? { outcome: 'SETTLED', award_id: awardId, venue: row.venue ?? '' }
+    : { outcome: 'FAILED', award_id: awardId, reason: row.reason ?? '' };
+}

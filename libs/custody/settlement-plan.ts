@@ -1,0 +1,101 @@
+import { assetOf } from '#libs/auction/holds.js';
+import { ATOMS_PER_CONTRACT, issueCost, owed, type Atoms } from '#libs/auction/money.js';
+import type { Hold, ResourceType } from '#libs/auction/terms.js';
+import { COLLATERAL, ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
+import type { AwardToSettle, SettlingParty } from './settlement.js';
+
+type Route = AwardToSettle['routes'][number];
+type BalanceOf = (key: LedgerKey) => Atoms;
+
+export type SettlementPlan =
+  | { readonly ok: true; readonly venue: string; readonly entries: readonly Entry[] }
+  | { readonly ok: false; readonly reason: string };
+
+/** Everything of the two parties that a settlement may have to take from, on any of the routes. */
+export function balancesTouched(award: AwardToSettle): LedgerKey[] {
+  return award.routes.flatMap(({ venue, ...route }) => [
+    { account: award.buyer.account, venue, asset: COLLATERAL },
+    { account: award.seller.account, venue, asset: COLLATERAL },
+    { account: award.seller.account, venue, asset: assetOf({ venue, ...route }) },
+  ]);
+}
+
+/** The first route on which both parties can do their part with what they have set aside for this award, and no more. */
+export function planSettlement(award: AwardToSettle, balanceOf: BalanceOf): SettlementPlan {
+  for (const route of award.routes) {
+    const shares = sharesOn(award, route, balanceOf);
+    if (shares !== undefined)
+      return { ok: true, venue: route.venue, entries: entriesFor(award, route, shares) };
+  }
+  return { ok: false, reason: 'neither route can be carried by what is set aside for the award' };
+}
+
+interface Shares {
+  readonly payment: Atoms;
+  readonly delivered: Atoms;
+  readonly issued: Atoms;
+  readonly sellerStake: Atoms;
+}
+
+function sharesOn(award: AwardToSettle, route: Route, balanceOf: BalanceOf): Shares | undefined {
+  const { venue } = route;
+  const payment = owed(award.price_atoms, award.quantity_atoms);
+  const tokens = available(award.seller, 'OUTCOME_TOKEN', venue, assetOf(route), balanceOf);
+  const delivered = Math.min(award.quantity_atoms, tokens);
+  const issued = award.quantity_atoms - delivered;
+  const sellerStake = issueCost(award.price_atoms, issued);
+  const buyerFunds = available(award.buyer, 'COLLATERAL', venue, COLLATERAL, balanceOf);
+  const sellerFunds = available(award.seller, 'COLLATERAL', venue, COLLATERAL, balanceOf);
+  if (payment > buyerFunds || sellerStake > sellerFunds) return undefined;
+  return { payment, delivered, issued, sellerStake };
+}
+
+function available(
+  party: SettlingParty,
+  resource: ResourceType,
+  venue: string,
+  asset: string,
+  balanceOf: BalanceOf,
+): Atoms {
+  const held = party.hold
+    .filter((hold: Hold) => hold.resource === resource && hold.venue === venue && hold.asset === asset)
+    .reduce((sum, hold) => sum + hold.amount, 0);
+  return Math.min(held, balanceOf({ account: party.account, venue, asset }));
+}
+
+/**
+ * Tokens that the seller has pass to the buyer. The rest comes into the world in pairs: the buyer gets the outcome, the seller
+ * its complement, and what both pay for a pair stays in escrow until the market resolves. A buyer never pays more than
+ * `owed` in all; where both sides of a pair were rounded up, escrow keeps the odd atom.
+ */
+function entriesFor(award: AwardToSettle, route: Route, shares: Shares): Entry[] {
+  const { venue } = route;
+  const { payment, delivered, issued, sellerStake } = shares;
+  const toSeller = issued === 0 ? payment : roundedDown(award.price_atoms, delivered);
+  const buyer = award.buyer.account;
+  const seller = award.seller.account;
+  const token = assetOf(route);
+  const complement = assetOf({ ...route, outcome: complementOf(route.outcome) });
+  const entries: Entry[] = [
+    { account: buyer, venue, asset: COLLATERAL, amount: -payment },
+    { account: seller, venue, asset: COLLATERAL, amount: toSeller - sellerStake },
+    { account: ESCROW, venue, asset: COLLATERAL, amount: payment - toSeller + sellerStake },
+    { account: buyer, venue, asset: token, amount: award.quantity_atoms },
+    { account: seller, venue, asset: token, amount: -delivered },
+    { account: ISSUER, venue, asset: token, amount: -issued },
+    { account: seller, venue, asset: complement, amount: issued },
+    { account: ISSUER, venue, asset: complement, amount: -issued },
+  ];
+  return entries.filter((entry) => entry.amount !== 0);
+}
+
+function roundedDown(price: Atoms, quantity: Atoms): Atoms {
+  return Number((BigInt(price) * BigInt(quantity)) / BigInt(ATOMS_PER_CONTRACT));
+}
+
+/** The token that pays exactly when `outcome` does not. */
+export function complementOf(outcome: string): string {
+  if (outcome === 'YES') return 'NO';
+  if (outcome === 'NO') return 'YES';
+  return outcome.startsWith('NOT ') ? outcome.slice('NOT '.length) : `NOT ${outcome}`;
+}

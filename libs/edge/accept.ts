@@ -1,0 +1,41 @@
+interface MediaRange {
+  readonly type: string;
+  readonly quality: number;
+}
+
+const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/**
+ * Whether an `Accept` header asks for `wanted` rather than `usual`: it must name it, wildcards are content with the usual
+ * one. Unreadable parts of the header count for nothing.
+ */
+export function prefers(accept: string | undefined, wanted: string, usual: string): boolean {
+  if (accept === undefined) return false;
+  const ranges = accept.split(',').flatMap(mediaRange);
+  const asked = qualityOf(ranges, [wanted]);
+  if (asked === undefined || asked === 0) return false;
+  const named = qualityOf(ranges, [usual]);
+  if (named !== undefined) return asked > named;
+  return asked >= (qualityOf(ranges, [`${usual.split('/', 1).join('')}/*`, '*/*']) ?? 0);
+}
+
+/** Of the most specific range that is there. */
+function qualityOf(ranges: readonly MediaRange[], types: readonly string[]): number | undefined {
+  for (const type of types) {
+    const found = ranges.find((range) => range.type === type);
+    if (found !== undefined) return found.quality;
+  }
+  return undefined;
+}
+
+function mediaRange(text: string): MediaRange[] {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  let quality = 1;
+  for (const parameter of parameters) {
+    if (!parameter.startsWith('q=')) continue;
+    const value = parameter.slice(2);
+    if (!QUALITY.test(value)) return [];
+    quality = Number(value);
+  }
+  return type.includes('/') ? [{ type, quality }] : [];
+}

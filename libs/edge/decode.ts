@@ -1,0 +1,78 @@
+/** What a decoder answers when a value is not of its kind. A symbol, for no JSON text can make one. */
+export const MISMATCH: unique symbol = Symbol('mismatch');
+export type Mismatch = typeof MISMATCH;
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Reads one kind of value out of parsed JSON, and can say in JSON Schema what that kind is. */
+export interface Decoder<T> {
+  decode(value: unknown): T | Mismatch;
+  describe(): JsonSchema;
+}
+
+export type Decoded<D> = D extends Decoder<infer T> ? T : never;
+
+type Fields = Readonly<Record<string, Decoder<unknown>>>;
+interface Shape {
+  readonly required?: Fields;
+  readonly optional?: Fields;
+}
+type Flat<T> = { [K in keyof T]: T[K] };
+export type DecodedObject<S extends Shape> = Flat<
+  (S extends { readonly required: infer R } ? { readonly [K in keyof R]: Decoded<R[K]> } : unknown) &
+    (S extends { readonly optional: infer O } ? { readonly [K in keyof O]?: Decoded<O[K]> } : unknown)
+>;
+
+/** An object with these fields and no others. What it gives is a new object; an absent field is absent there too. */
+export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
+  const required = Object.entries<Decoder<unknown>>(shape.required ?? {});
+  const optional = Object.entries<Decoder<unknown>>(shape.optional ?? {});
+  const fields = new Map([...required, ...optional]);
+  return {
+    decode(value) {
+      if (!isObject(value)) return MISMATCH;
+      const decoded: Record<string, unknown> = {};
+      for (const [name, given] of Object.entries(value)) {
+        const field = fields.get(name)?.decode(given) ?? MISMATCH;
+        if (field === MISMATCH) return MISMATCH;
+        decoded[name] = field;
+      }
+      for (const [name] of required) {
+        if (!Object.hasOwn(decoded, name)) return MISMATCH;
+      }
+      return decoded as DecodedObject<S>;
+    },
+    describe: () => ({
+      type: 'object',
+      properties: Object.fromEntries([...fields].map(([name, field]) => [name, field.describe()])),
+      ...(required.length > 0 ? { required: required.map(([name]) => name) } : {}),
+      additionalProperties: false,
+    }),
+  };
+}
+
+/** `max` is for bodies whose limit is the reader's own; a limit that a rule owns is left to the rule and its code. */
+export function arrayOf<T>(item: Decoder<T>, bounds: { readonly max?: number } = {}): Decoder<readonly T[]> {
+  const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
+  return {
+    decode(value) {
+      if (!Array.isArray(value) || value.length > max) return MISMATCH;
+      const decoded: T[] = [];
+      for (const given of value) {
+        const element = item.decode(given);
+        if (element === MISMATCH) return MISMATCH;
+        decoded.push(element);
+      }
+      return decoded;
+    },
+    describe: () => ({
+      type: 'array',
+      items: item.describe(),
+      ...(bounds.max === undefined ? {} : { maxItems: bounds.max }),
+    }),
+  };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { describe, expect, it } from '@jest/globals';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { object } from './decode.js';
+import { atoms } from './decode-scalars.js';
+import { EdgeHttpAdapter } from './edge-http-adapter.js';
+import { endpoint, type CallOf } from './endpoint.js';
+import { Endpoint, endpointsOf } from './endpoint-decorator.js';
+import type { Reply } from './reply.js';
+
+const double = endpoint({
+  operationId: 'double',
+  method: 'POST',
+  path: '/double',
+  access: 'public',
+  body: object({ required: { of: atoms } }),
+});
+
+@Injectable()
+class Arithmetic {
+  double(value: number): number {
+    return 2 * value;
+  }
+}
+
+@Injectable()
+class Doubler {
+  constructor(@Inject(Arithmetic) private readonly arithmetic: Arithmetic) {}
+
+  @Endpoint(double)
+  async double(call: CallOf<typeof double>): Promise<Reply> {
+    return Promise.resolve({ status: 200, body: { is: this.arithmetic.double(call.body.of) } });
+  }
+}
+
+@Module({ providers: [Arithmetic, Doubler] })
+class Demo {}
+
+describe('the adapter for Nest', () => {
+  it('serves the endpoints of injectables, and nothing of Express', async () => {
+    const adapter = new EdgeHttpAdapter({
+      authenticator: { authenticate: () => 'unauthorized' },
+      clock: new SystemClock(),
+      newRequestId: randomUUID,
+      onFault: (error) => {
+        throw error;
+      },
+    });
+    const app = await NestFactory.create(Demo, adapter, { logger: false, bodyParser: false });
+    adapter.mount([app.get(Doubler)]);
+    await app.listen(0, '127.0.0.1');
+    try {
+      const url = await app.getUrl();
+      const doubled = await fetch(`${url}/double`, {
+        method: 'POST',
+        body: '{"of":21}',
+        headers: { 'content-type': 'application/json' },
+      });
+      expect([doubled.status, await doubled.json()]).toEqual([200, { is: 42 }]);
+      expect(doubled.headers.get('x-powered-by')).toBeNull();
+      expect(doubled.headers.get('etag')).toBeNull();
+      const unknown = await fetch(`${url}/favicon.ico`);
+      expect([unknown.status, await unknown.text()]).toEqual([404, '{"error":"not_found"}']);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('finds the endpoints of base classes too', () => {
+    class Special extends Doubler {}
+    expect(endpointsOf([new Special(new Arithmetic())]).map(({ spec }) => spec.operationId)).toEqual([
+      'double',
+    ]);
+  });
+});
+
+describe('a declaration', () => {
+  it.each([
+    ['an id that nothing describes', { path: '/a/:id' }],
+    ['a key without a body', { path: '/a', idempotency: 'required' }],
+    ['a capability on a public path', { path: '/a', capability: 'x' }],
+  ] as const)('with %s is refused at start', (_what, part) => {
+    expect(() => endpoint({ operationId: 'bad', method: 'POST', access: 'public', ...part })).toThrow(
+      'bad: ',
+    );
+  });
+});

@@ -1,0 +1,338 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ServerLimits } from './server-limits.js';
+import { demoEndpoints } from './fixtures/demo-endpoints.js';
+import { DemoListener } from './fixtures/demo-listener.js';
+import type { RawReply } from './fixtures/raw-client.js';
+
+const MIB = 1_048_576;
+const QUICK: Partial<ServerLimits> = {
+  headersTimeout: 150,
+  requestTimeout: 300,
+  timeoutCheckInterval: 25,
+  lingerTimeout: 200,
+};
+const GET = 'GET /healthz HTTP/1.1\r\nHost: demo\r\n\r\n';
+const LAST = 'GET /healthz HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n\r\n';
+const POST =
+  'POST /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\nIdempotency-Key: k\r\n';
+const BODY = '{"price_atoms":1}';
+
+let listener: DemoListener | undefined;
+afterEach(async () => {
+  await listener?.close();
+  listener = undefined;
+});
+
+async function start(
+  changed: Partial<ServerLimits> = QUICK,
+  hold?: () => Promise<void>,
+): Promise<DemoListener> {
+  listener = await DemoListener.start(demoEndpoints(hold), changed);
+  return listener;
+}
+
+const statuses = (replies: readonly RawReply[]): number[] => replies.map(({ status }) => status);
+
+function expectRefusal(reply: RawReply | undefined, status: number, code: string): void {
+  expect([reply?.status, reply?.body]).toEqual([status, `{"error":"${code}"}`]);
+  expect(reply?.headers).toMatchObject({
+    'x-request-id': expect.stringMatching(/^fresh-/),
+    'content-type': 'application/json; charset=utf-8',
+    connection: 'close',
+  });
+}
+
+/** That nobody else is worse off is the point of every limit. */
+async function expectAlive(on: DemoListener): Promise<void> {
+  expect((await on.ask(LAST)).status).toBe(200);
+}
+
+describe('garbage', () => {
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n'],
+    ['TLS', Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: demo\r\n\r\n'],
+    ['a bad header name', 'GET / HTTP/1.1\r\nHost: demo\r\nX Y: z\r\n\r\n'],
+    ['a space before the colon', 'GET / HTTP/1.1\r\nHost: demo\r\nX-Service-Token : z\r\n\r\n'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: demo\r\nX: a\0b\r\n\r\n'],
+    ['a folded header', 'GET / HTTP/1.1\r\nHost: demo\r\n X: y\r\n\r\n'],
+    ['bare line feeds and a space target', 'GET  / HTTP/1.1\n\n'],
+    ['two lengths', `${POST}Content-Length: 17\r\nContent-Length: 18\r\n\r\n${BODY}`],
+    ['two equal lengths', `${POST}Content-Length: 17\r\nContent-Length: 17\r\n\r\n${BODY}`],
+    ['a length with a sign', `${POST}Content-Length: +17\r\n\r\n${BODY}`],
+    ['a length and chunks', `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['chunks not last', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+    ['an unknown transfer encoding', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['no host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  ])('%s is refused in the envelope', async (_what, bytes) => {
+    const on = await start();
+    expectRefusal(await on.ask(bytes), 400, 'malformed_request');
+    await expectAlive(on);
+  });
+
+  it('behind a good request leaves that its answer', async () => {
+    const on = await start();
+    const replies = await on.connect().send(`${GET}!!!\r\n\r\n${GET}`).untilClosed();
+    expect(statuses(replies)).toEqual([200, 400]);
+    expectRefusal(replies[1], 400, 'malformed_request');
+  });
+
+  it('behind a request in work waits for its answer', async () => {
+    let release = (): void => undefined;
+    const on = await start(QUICK, () => new Promise((resolve) => (release = resolve)));
+    const client = on.connect().send(`GET /held HTTP/1.1\r\nHost: demo\r\n\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.send('!!!\r\n\r\n!!!\r\n\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    const replies = await client.untilClosed();
+    expect(replies.map(({ body }) => body)).toEqual(['{"held":true}', '{"error":"malformed_request"}']);
+  });
+
+  it('in the chunks of a body is the answer to that request', async () => {
+    const on = await start();
+    const replies = await on.connect().send(`${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`).untilClosed();
+    expect(replies).toHaveLength(1);
+    expectRefusal(replies[0], 400, 'malformed_request');
+  });
+
+  it('smuggled behind a body is not read as a request', async () => {
+    const on = await start();
+    const hidden = 'GET /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\n\r\n';
+    const both = 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const replies = await on.connect().send(`${POST}${both}0\r\n\r\n${hidden}`).untilClosed();
+    expect(statuses(replies)).toEqual([400]);
+  });
+
+  it('as CONNECT is refused, internal headers included', async () => {
+    const on = await start();
+    expectRefusal(await on.ask('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'), 405, 'method_not_allowed');
+    const carrying = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nx-auction-peer: x\r\n\r\n';
+    expectRefusal(await on.ask(carrying), 403, 'internal_routing_headers_forbidden');
+  });
+});
+
+describe('headers', () => {
+  it('beyond 16 KiB are refused', async () => {
+    const on = await start();
+    expectRefusal(
+      await on.ask(`GET /healthz HTTP/1.1\r\nHost: demo\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`),
+      431,
+      'request_headers_too_large',
+    );
+    expectRefusal(await on.ask(`GET /${'x'.repeat(17_000)} HTTP/1.1\r\n`), 431, 'request_headers_too_large');
+    await expectAlive(on);
+  });
+
+  it('beyond a hundred are refused', async () => {
+    const on = await start();
+    const many = (count: number): string => Array.from({ length: count }, () => 'a: 1\r\n').join('');
+    const head = 'GET /healthz HTTP/1.1\r\nHost: demo\r\nConnection: close\r\n';
+    expect((await on.ask(`${head}${many(98)}\r\n`)).status).toBe(200);
+    expect((await on.ask(`${head}${many(99)}\r\n`)).status).toBe(431);
+  });
+});
+
+describe('slow and half-open clients', () => {
+  it.each([
+    ['say nothing', ''],
+    ['stop in the headers', 'GET /healthz HTTP/1.1\r\nHost: de'],
+    ['stop behind a good request', `${GET}GET /hea`],
+  ])('that %s are let go with 408', async (_what, bytes) => {
+    const on = await start();
+    expectRefusal((await on.connect().send(bytes).untilClosed()).at(-1), 408, 'request_timeout');
+    await expectAlive(on);
+  });
+
+  it.each([
+    ['an announced body', 'Content-Length: 17\r\n\r\n{"pri'],
+    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"pri\r\n'],
+  ])('that stop within %s are let go with 408', async (_what, rest) => {
+    const on = await start();
+    const replies = await on
+      .connect()
+      .send(POST + rest)
+      .untilClosed();
+    expect(replies).toHaveLength(1);
+    expectRefusal(replies[0], 408, 'request_timeout');
+  });
+
+  it('that send a byte at a time are cut off too', async () => {
+    const on = await start();
+    const client = on.connect().send(`${POST}Content-Length: 1000\r\n\r\n`);
+    const drip = setInterval(() => client.send(' '), 20);
+    expectRefusal((await client.untilClosed()).at(-1), 408, 'request_timeout');
+    clearInterval(drip);
+  });
+
+  it('that close their side behind the request get their answer', async () => {
+    let release = (): void => undefined;
+    const on = await start(QUICK, () => new Promise((resolve) => (release = resolve)));
+    const client = on.connect();
+    client.socket.end('GET /held HTTP/1.1\r\nHost: demo\r\n\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    expect((await client.untilClosed())[0]?.body).toBe('{"held":true}');
+  });
+
+  it('that close their side within a body are told so', async () => {
+    const on = await start();
+    const client = on.connect();
+    client.socket.end(`${POST}Content-Length: 17\r\n\r\n{"pri`);
+    expectRefusal((await client.untilClosed())[0], 400, 'malformed_request');
+  });
+
+  it('that vanish within a body are no fault of ours', async () => {
+    const on = await start();
+    const client = on.connect().send(`${POST}Content-Length: 17\r\n\r\n{"pri`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(on.answered.at(-1)).toMatchObject({ operationId: 'create', status: 400 });
+    expect(on.faults).toEqual([]);
+  });
+
+  it('that do not read their answer lose the connection', async () => {
+    const on = await start({ ...QUICK, sendTimeout: 200 });
+    const client = on.connect();
+    client.socket.pause();
+    client.send('GET /large HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(10));
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    client.socket.resume();
+    let text = 0;
+    client.socket.on('data', (chunk: string) => (text += chunk.length));
+    await new Promise((resolve) => client.socket.once('close', resolve));
+    expect(text).toBeLessThan(10 * 2_000_000);
+    await expectAlive(on);
+  });
+});
+
+describe('bodies', () => {
+  it('that are announced too large are refused before they come', async () => {
+    const on = await start();
+    const reply = await on.ask(`${POST}Content-Length: ${MIB + 1}\r\n\r\n`);
+    expectRefusal(reply, 413, 'payload_too_large');
+  });
+
+  it('that are too large in chunks are refused while they come, and the answer arrives', async () => {
+    const on = await start();
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    const client = on.connect().send(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+    for (let sent = 0; sent < 20; sent += 1) client.send(chunk);
+    expectRefusal((await client.untilClosed())[0], 413, 'payload_too_large');
+  });
+
+  it('that never end are cut off', async () => {
+    const on = await start({ ...QUICK, lingerBytes: 200_000, requestTimeout: 60_000, lingerTimeout: 30_000 });
+    const client = on.connect().send(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
+    const flood = setInterval(() => client.send(`10000\r\n${'x'.repeat(65_536)}\r\n`), 1);
+    await new Promise((resolve) => client.socket.once('close', resolve));
+    clearInterval(flood);
+    await expectAlive(on);
+  });
+
+  it('of exactly a mebibyte come in chunks', async () => {
+    const on = await start();
+    const chunks = `100000\r\n${BODY.padEnd(MIB)}\r\n0\r\n\r\n`;
+    expect(
+      (await on.ask(`${POST}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`)).status,
+    ).toBe(201);
+  });
+
+  it('that are longer than announced are another request, and a bad one', async () => {
+    const on = await start();
+    const replies = await on
+      .connect()
+      .send(`${POST}Content-Length: 17\r\n\r\n${BODY}{"more":1}`)
+      .untilClosed();
+    expect(statuses(replies)).toEqual([201, 400]);
+  });
+
+  it('of a refused request are passed over, and the connection is kept', async () => {
+    const on = await start();
+    const client = on
+      .connect()
+      .send('POST /v1/auctions HTTP/1.1\r\nHost: demo\r\nContent-Length: 17\r\n\r\n');
+    await client.until('unauthorized');
+    const replies = await client.send(BODY + LAST).untilClosed();
+    expect(statuses(replies)).toEqual([401, 200]);
+  });
+
+  it('of a refused request that announces a large one end the connection', async () => {
+    const on = await start();
+    const head = 'POST /v1/auctions HTTP/1.1\r\nHost: demo\r\nContent-Length: 900000\r\n\r\n';
+    const replies = await on
+      .connect()
+      .send(head + 'x'.repeat(900_000) + LAST)
+      .untilClosed();
+    expect(statuses(replies)).toEqual([401]);
+    expect(replies[0]?.headers.connection).toBe('close');
+  });
+
+  it('are asked for when the client waits, and only if they will be read', async () => {
+    const on = await start();
+    const expecting = `${POST}Expect: 100-continue\r\nConnection: close\r\nContent-Length: 17\r\n`;
+    const client = on.connect().send(`${expecting}\r\n`);
+    await client.until('100 Continue');
+    expect(statuses(await client.send(BODY).untilClosed())).toEqual([100, 201]);
+    const refused = await on.connect().send(`${expecting}Content-Type: text/plain\r\n\r\n`).untilClosed();
+    expect(statuses(refused)).toEqual([415]);
+  });
+
+  it('are read when the client expects something unheard of', async () => {
+    const on = await start();
+    const head = `${POST}Expect: a-miracle\r\nConnection: close\r\nContent-Length: 17\r\n\r\n`;
+    expect((await on.ask(head + BODY)).status).toBe(201);
+  });
+});
+
+describe('connections', () => {
+  it('answer pipelined requests in order', async () => {
+    const on = await start();
+    const ids = ['a', 'b', 'c'];
+    const requests = ids.map((id) => GET.replace('\r\n\r\n', `\r\nX-Request-Id: ${id}\r\n\r\n`));
+    const replies = await on
+      .connect()
+      .send(requests.join('') + LAST)
+      .untilClosed();
+    expect(replies.slice(0, 3).map(({ headers }) => headers['x-request-id'])).toEqual(ids);
+  });
+
+  it('bound how many are in work at once', async () => {
+    let running = 0;
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const on = await start({ ...QUICK, pipelinedRequests: 4 }, () => {
+      running += 1;
+      return gate;
+    });
+    const client = on.connect().send('GET /held HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(100));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(running).toBe(4);
+    release();
+    const replies = await client.untilClosed();
+    expect(statuses(replies)).toEqual([200, 200, 200, 200, 503]);
+    expectRefusal(replies[4], 503, 'too_many_pipelined_requests');
+  });
+
+  it('end in order after their share of requests', async () => {
+    const on = await start({ ...QUICK, requestsPerConnection: 3 });
+    const replies = await on.connect().send(GET.repeat(5)).untilClosed();
+    expect(statuses(replies)).toEqual([200, 200, 200]);
+    expect(replies.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close']);
+  });
+
+  it('are bounded in number', async () => {
+    const on = await start({ ...QUICK, headersTimeout: 5_000, requestTimeout: 5_000, connections: 3 });
+    const held = [on.connect(), on.connect(), on.connect()];
+    for (const client of held) await client.send(GET).until('"ok"');
+    expect(await on.connect().send(GET).untilClosed()).toEqual([]);
+    for (const client of held) client.close();
+  });
+
+  it('that idle are closed', async () => {
+    const on = await start({ ...QUICK, keepAliveTimeout: 100 });
+    expect(statuses(await on.connect().send(GET).untilClosed())).toEqual([200]);
+  });
+});

@@ -1,0 +1,46 @@
+import type { BoundEndpoint, Call, CallOf, EndpointSpec } from './endpoint.js';
+import type { Reply } from './reply.js';
+
+interface Declared {
+  readonly spec: EndpointSpec;
+  invoke(instance: object, call: Call): Reply | Promise<Reply>;
+}
+
+const declared = new WeakMap<object, Declared[]>();
+
+/** Makes a method of an injectable the handler of an endpoint: `@Endpoint(createAuction) create(call: CallOf<typeof createAuction>)`. */
+export function Endpoint<S extends EndpointSpec>(spec: S) {
+  return <H extends (call: CallOf<S>) => Reply | Promise<Reply>>(
+    prototype: object,
+    _name: string | symbol,
+    descriptor: TypedPropertyDescriptor<H>,
+  ): void => {
+    const handler = descriptor.value;
+    if (handler === undefined) throw new Error(`${spec.operationId}: only a method can handle an endpoint`);
+    const entries = declared.get(prototype) ?? [];
+    entries.push({ spec, invoke: (instance, call: CallOf<S>) => handler.call(instance, call) });
+    declared.set(prototype, entries);
+  };
+}
+
+/** All endpoints that the classes of these instances declare, their base classes included. */
+export function endpointsOf(instances: readonly object[]): BoundEndpoint[] {
+  return instances.flatMap((instance) =>
+    prototypesOf(instance).flatMap((prototype) =>
+      (declared.get(prototype) ?? []).map((entry) => ({
+        spec: entry.spec,
+        handle: (call: Call) => entry.invoke(instance, call),
+      })),
+    ),
+  );
+}
+
+function prototypesOf(instance: object): object[] {
+  const chain: object[] = [];
+  let prototype: unknown = Object.getPrototypeOf(instance);
+  while (typeof prototype === 'object' && prototype !== null) {
+    chain.push(prototype);
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  return chain;
+}

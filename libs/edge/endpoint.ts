@@ -1,0 +1,102 @@
+import type { Decoded, Decoder } from './decode.js';
+import type { Query, QueryValues } from './query.js';
+import type { Reply } from './reply.js';
+
+/** Who the token says is calling. */
+export interface Principal {
+  readonly account_id: string;
+  readonly roles: ReadonlySet<string>;
+  readonly capabilities: ReadonlySet<string>;
+}
+
+/** One kind of id that may stand in a path, and the code for a malformed one. */
+export interface IdKind {
+  readonly fault: string;
+  accepts(segment: string): boolean;
+}
+
+/** One operation, declared once; the dispatcher and the interface documents both read it. */
+export interface EndpointSpec {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** A template such as `/v1/auctions/:auctionID`; every name in it has an entry in `ids`. */
+  readonly path: string;
+  readonly access: 'public' | 'session';
+  readonly capability?: string;
+  /** To callers without this role the endpoint does not exist. */
+  readonly role?: string;
+  readonly ids?: Readonly<Record<string, IdKind>>;
+  /** Without one the query string is ignored. */
+  readonly query?: Query<unknown>;
+  readonly body?: Decoder<object>;
+  /** The code for a body that is JSON but not this one; `invalid_json` unless given. */
+  readonly bodyFault?: string;
+  /** `ignored`: a key may be given and means nothing. Without either, the body has no such field. */
+  readonly idempotency?: 'required' | 'ignored';
+  /** Only where the specification wants the 401 explained. */
+  readonly unauthorizedMessage?: string;
+  readonly summary?: string;
+  /** The codes that may come with each status, for the interface documents. */
+  readonly statuses?: Readonly<Record<number, readonly string[]>>;
+}
+
+/** A request that has passed every check the edge can make. */
+export interface CallOf<S extends EndpointSpec> {
+  readonly requestId: string;
+  readonly principal: S['access'] extends 'session' ? Principal : undefined;
+  /** As presented; on public endpoints nobody has verified it. */
+  readonly bearerToken: string | undefined;
+  readonly ids: { readonly [K in keyof NonNullable<S['ids']>]: string };
+  readonly query: S extends { readonly query: infer Q } ? QueryValues<Q> : undefined;
+  /** Without the idempotency key. */
+  readonly body: S extends { readonly body: infer B } ? Decoded<B> : undefined;
+  readonly idempotencyKey: S extends { readonly idempotency: 'required' } ? string : undefined;
+  readonly accept: string | undefined;
+  readonly remoteAddress: string | undefined;
+}
+
+/** What the dispatcher makes of any request: the types of one endpoint are known only to its handler. */
+export interface Call {
+  readonly requestId: string;
+  readonly principal: Principal | undefined;
+  readonly bearerToken: string | undefined;
+  readonly ids: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: object | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly accept: string | undefined;
+  readonly remoteAddress: string | undefined;
+}
+
+export type Handler<S extends EndpointSpec> = (call: CallOf<S>) => Reply | Promise<Reply>;
+
+export interface BoundEndpoint {
+  readonly spec: EndpointSpec;
+  /** A method, not a property: it takes the narrower call that the checks of `spec` have made sure of. */
+  handle(call: Call): Reply | Promise<Reply>;
+}
+
+/** Keeps the literal types of a declaration, from which those of its call follow. */
+export function endpoint<const S extends EndpointSpec>(spec: S): S {
+  for (const name of namesIn(spec.path)) {
+    if (spec.ids?.[name] === undefined) throw new Error(`${spec.operationId}: nothing says what ${name} is`);
+  }
+  if (spec.idempotency !== undefined && spec.body === undefined) {
+    throw new Error(`${spec.operationId}: an idempotency key needs a body to belong to`);
+  }
+  if (spec.access === 'public' && (spec.capability !== undefined || spec.role !== undefined)) {
+    throw new Error(`${spec.operationId}: nobody's capabilities are known on a public endpoint`);
+  }
+  return spec;
+}
+
+export function bind<S extends EndpointSpec>(spec: S, handle: Handler<S>): BoundEndpoint {
+  return { spec, handle };
+}
+
+export function namesIn(path: string): string[] {
+  return path
+    .split('/')
+    .filter((segment) => segment.startsWith(':'))
+    .map((segment) => segment.slice(1));
+}

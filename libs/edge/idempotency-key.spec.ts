@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { idempotencyKey } from './idempotency-key.js';
+import { payloadOf } from './reply.js';
+
+function verdict(...given: string[]): string {
+  const key = idempotencyKey(given);
+  return typeof key === 'string' ? key : (payloadOf(key) ?? '');
+}
+
+const REQUIRED = '{"error":"idempotency_key_required"}';
+const DIFFERENT = '{"error":"idempotency_key_mismatch"}';
+
+describe('the idempotency key', () => {
+  it.each(['a', 'A-z.0_9:', 'x'.repeat(128)])('%s is one', (key) => {
+    expect(verdict(key)).toBe(key);
+    expect(verdict(key, key, key)).toBe(key);
+  });
+
+  it.each(['', ' ', 'a b', 'a,b', 'é', 'a/b', 'a\n', 'x'.repeat(129)])('%j counts as none', (key) => {
+    expect(verdict(key)).toBe(REQUIRED);
+    expect(verdict(key, key)).toBe(REQUIRED);
+  });
+
+  it('is required', () => {
+    expect(verdict()).toBe(REQUIRED);
+  });
+
+  it.each([
+    ['a', 'b'],
+    ['a', 'A'],
+    ['a', 'a b'],
+    ['a b', 'a'],
+    ['', 'a'],
+    ['a', 'a', 'b'],
+  ])('contradicts another one: %j and %j', (...keys) => {
+    expect(verdict(...keys)).toBe(DIFFERENT);
+  });
+});

@@ -1,0 +1,55 @@
+import type { BoundEndpoint } from './endpoint.js';
+
+export interface PathMatch {
+  /** By method; never empty. */
+  readonly endpoints: ReadonlyMap<string, BoundEndpoint>;
+  /** The segments that stand where a template has a name, as they were sent. */
+  readonly captured: readonly string[];
+}
+
+class Node {
+  readonly literals = new Map<string, Node>();
+  readonly endpoints = new Map<string, BoundEndpoint>();
+  wildcard: Node | undefined;
+
+  child(segment: string): Node {
+    if (segment.startsWith(':')) return (this.wildcard ??= new Node());
+    const known = this.literals.get(segment);
+    if (known !== undefined) return known;
+    const added = new Node();
+    this.literals.set(segment, added);
+    return added;
+  }
+}
+
+/**
+ * Finds the template of a path, one map look-up a segment. Paths are compared as they were sent: nothing is decoded, folded
+ * or normalised, so there is one spelling of each. A literal segment beats a name and is not gone back on. Written here,
+ * because routers to be had (find-my-way, Express's own) decode, fold or backtrack and then need to be told not to.
+ */
+export class PathTree {
+  private readonly root = new Node();
+
+  add(endpoint: BoundEndpoint): void {
+    const { method, path } = endpoint.spec;
+    if (!path.startsWith('/')) throw new Error(`a path begins with a slash: ${path}`);
+    let node = this.root;
+    for (const segment of path.slice(1).split('/')) node = node.child(segment);
+    if (node.endpoints.has(method)) throw new Error(`two endpoints for ${method} ${path}`);
+    node.endpoints.set(method, endpoint);
+  }
+
+  find(path: string): PathMatch | undefined {
+    if (!path.startsWith('/')) return undefined;
+    const captured: string[] = [];
+    let node = this.root;
+    for (const segment of path.slice(1).split('/')) {
+      const literal = node.literals.get(segment);
+      const next = literal ?? (segment === '' ? undefined : node.wildcard);
+      if (next === undefined) return undefined;
+      if (literal === undefined) captured.push(segment);
+      node = next;
+    }
+    return node.endpoints.size > 0 ? { endpoints: node.endpoints, captured } : undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { MISMATCH, object } from './decode.js';
+import { enumOf, instant, uuid } from './decode-scalars.js';
+import { cursor, integerParam, optionalParam, query } from './query.js';
+
+const place = cursor(object({ required: { o: instant, i: uuid } }));
+const list = query('invalid_list_page', {
+  limit: integerParam(1, 50, 50),
+  cursor: place.param,
+  status: optionalParam(enumOf(['ACTIVE', 'EXPIRED'])),
+});
+const at = { o: '2026-11-20T12:00:00.123456789Z', i: '0f6b2f4e-3c1d-8a2b-9c3d-4e5f60718293' };
+const base64url = (text: string): string => Buffer.from(text, 'utf8').toString('base64url');
+
+describe('query', () => {
+  it.each([
+    ['', 50],
+    ['limit=1', 1],
+    ['limit=50', 50],
+    ['limit=%35', 5],
+    ['%6cimit=5', 5],
+  ])('%j has a limit of %d', (raw, limit) => {
+    expect(list.read(raw)).toEqual({ limit, cursor: undefined, status: undefined });
+  });
+
+  it.each([
+    'limit=0',
+    'limit=51',
+    'limit=-1',
+    'limit=+5',
+    'limit=05',
+    'limit=5.0',
+    'limit=5e0',
+    'limit=0x5',
+    'limit= 5',
+    'limit=5%20',
+    'limit=%EF%BC%95',
+    'limit=99999999999999999999',
+    'limit=',
+    'limit',
+    '=5',
+    '&',
+    'limit=5&',
+    '&limit=5',
+    'limit=5&limit=5',
+    'limit=5&%6cimit=5',
+    'LIMIT=5',
+    'offset=5',
+    'limit=5&x=1',
+    'limit[]=5',
+    '__proto__=1',
+    'limit=%',
+    'limit=%zz',
+    'limit=%C3',
+    'limit=5;cursor=x',
+    'cursor=',
+    'status=active',
+    '?limit=5',
+  ])('%j cannot be read', (raw) => {
+    expect(list.read(raw)).toBe(MISMATCH);
+  });
+});
+
+describe('cursor', () => {
+  const read = (text: string): unknown => {
+    const values = list.read(`cursor=${text}`);
+    return values === MISMATCH ? MISMATCH : values.cursor;
+  };
+
+  it('comes back as it was given', () => {
+    expect(read(place.encode(at))).toEqual(at);
+  });
+
+  it.each([
+    ['padding', `${base64url(JSON.stringify({ ...at, o: `${at.o.slice(0, -3)}Z` }))}=`],
+    ['the other alphabet', 'ey+/'],
+    ['a stray character', `${place.encode(at)}!`],
+    ['no open time', base64url(JSON.stringify({ i: at.i }))],
+    ['no id', base64url(JSON.stringify({ o: at.o }))],
+    ['one key more', base64url(JSON.stringify({ ...at, x: 1 }))],
+    ['a repeated key', base64url(`{"o":"${at.o}","o":"${at.o}","i":"${at.i}"}`)],
+    ['a bad time', base64url(JSON.stringify({ ...at, o: 'yesterday' }))],
+    ['an id in upper case', base64url(JSON.stringify({ ...at, i: at.i.toUpperCase() }))],
+    ['null', base64url(JSON.stringify({ o: null, i: at.i }))],
+    ['no object', base64url('[]')],
+    ['no JSON', base64url('hello')],
+    ['invalid UTF-8', Buffer.from([0xff, 0xfe]).toString('base64url')],
+    ['more than 256 bytes', base64url(`${' '.repeat(257 - JSON.stringify(at).length)}${JSON.stringify(at)}`)],
+    ['more than 512 characters', 'A'.repeat(513)],
+  ])('with %s is refused', (_what, text) => {
+    expect(read(text)).toBe(MISMATCH);
+  });
+
+  it('may be 256 bytes long', () => {
+    const json = JSON.stringify(at);
+    expect(read(base64url(`${' '.repeat(256 - json.length)}${json}`))).toEqual(at);
+  });
+
+  it('has one spelling: changing any character of it changes or breaks it', () => {
+    const spelling = place.encode(at);
+    fc.assert(
+      fc.property(fc.nat(spelling.length - 1), fc.constantFrom(...'AQgw-_09z'), (index, char) => {
+        fc.pre(spelling[index] !== char);
+        expect(read(spelling.slice(0, index) + char + spelling.slice(index + 1))).not.toEqual(at);
+      }),
+    );
+  });
+});

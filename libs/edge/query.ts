@@ -1,0 +1,112 @@
+import { base64urlBytes } from './base64url.js';
+import { MISMATCH, type Decoder, type JsonSchema, type Mismatch } from './decode.js';
+import { parseJsonBytes } from './strict-json.js';
+
+/** Reads one query parameter; `undefined` is one that was not given. */
+export interface Param<T> {
+  read(text: string | undefined): T | Mismatch;
+  describe(): JsonSchema;
+}
+
+type Read<P> = P extends Param<infer T> ? T : never;
+
+/** The query of an endpoint: these parameters, each at most once, and no others. Anything else is `fault`. */
+export interface Query<T> {
+  readonly fault: string;
+  read(raw: string): T | Mismatch;
+  describe(): Readonly<Record<string, JsonSchema>>;
+}
+
+export type QueryValues<Q> = Q extends Query<infer T> ? T : never;
+
+export function query<P extends Readonly<Record<string, Param<unknown>>>>(
+  fault: string,
+  params: P,
+): Query<{ readonly [K in keyof P]: Read<P[K]> }> {
+  const entries = Object.entries<Param<unknown>>(params);
+  return {
+    fault,
+    read(raw) {
+      const given = pairs(raw);
+      if (given === undefined) return MISMATCH;
+      const values: Record<string, unknown> = {};
+      for (const [name, param] of entries) {
+        const value = param.read(given.get(name));
+        if (value === MISMATCH) return MISMATCH;
+        values[name] = value;
+        given.delete(name);
+      }
+      return given.size > 0 ? MISMATCH : (values as { readonly [K in keyof P]: Read<P[K]> });
+    },
+    describe: () => Object.fromEntries(entries.map(([name, param]) => [name, param.describe()])),
+  };
+}
+
+/** Undefined for a query that cannot be read, or in which a name is repeated or a name or value is empty. */
+function pairs(raw: string): Map<string, string> | undefined {
+  const found = new Map<string, string>();
+  if (raw === '') return found;
+  for (const part of raw.split('&')) {
+    const equals = part.indexOf('=');
+    if (equals < 1 || equals === part.length - 1) return undefined;
+    const name = decoded(part.slice(0, equals));
+    const value = decoded(part.slice(equals + 1));
+    if (name === undefined || value === undefined || found.has(name)) return undefined;
+    found.set(name, value);
+  }
+  return found;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+const INTEGER = /^(?:0|[1-9][0-9]{0,15})$/;
+
+export function integerParam(min: number, max: number, usual: number): Param<number> {
+  return {
+    read(text) {
+      if (text === undefined) return usual;
+      const value = INTEGER.test(text) ? Number(text) : -1;
+      return value >= min && value <= max ? value : MISMATCH;
+    },
+    describe: () => ({ type: 'integer', minimum: min, maximum: max, default: usual }),
+  };
+}
+
+/** A parameter whose text a decoder of strings reads: a word, a pattern, an id. */
+export function optionalParam<T>(kind: Decoder<T>): Param<T | undefined> {
+  return {
+    read: (text) => (text === undefined ? undefined : kind.decode(text)),
+    describe: () => kind.describe(),
+  };
+}
+
+const CURSOR_CHARS = 512;
+const CURSOR_BYTES = 256;
+
+export interface Cursor<T> {
+  readonly param: Param<T | undefined>;
+  encode(position: T): string;
+}
+
+/** An opaque place in a list: base64url of the JSON of the keys that the list is ordered by. */
+export function cursor<T extends object>(position: Decoder<T>): Cursor<T> {
+  return {
+    encode: (at) => Buffer.from(JSON.stringify(at), 'utf8').toString('base64url'),
+    param: {
+      read(text) {
+        if (text === undefined) return undefined;
+        const bytes = text.length <= CURSOR_CHARS ? base64urlBytes(text) : undefined;
+        if (bytes === undefined || bytes.length > CURSOR_BYTES) return MISMATCH;
+        const parsed = parseJsonBytes(bytes);
+        return parsed.ok ? position.decode(parsed.value) : MISMATCH;
+      },
+      describe: () => ({ type: 'string', maxLength: CURSOR_CHARS }),
+    },
+  };
+}

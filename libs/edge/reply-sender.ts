@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Connections } from './connections.js';
+import { announcedBytes, announcesBody } from './request-body.js';
+import { payloadOf, type Reply, type ReplyStream } from './reply.js';
+import type { ServerLimits } from './server-limits.js';
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** A body this short is worth reading to its end to keep the connection. */
+const SMALL_REST_BYTES = 65_536;
+
+/** Writes replies, and sees to it that neither a slow reader nor an unread body holds anything for long. */
+export class ReplySender {
+  constructor(
+    private readonly limits: ServerLimits,
+    private readonly connections: Connections,
+    private readonly clock: Clock,
+  ) {}
+
+  async send(exchange: Exchange, reply: Reply): Promise<void> {
+    const { request, response } = exchange;
+    if (response.destroyed || response.headersSent) return;
+    const unread = announcesBody(request) && !request.complete;
+    if (unread && !isWorthReading(request)) this.connections.close(request);
+    const close = this.connections.closesAfter(request);
+    const payload = payloadOf(reply);
+    response.writeHead(reply.status, headersOf(exchange, reply, payload, close));
+    if (reply.stream !== undefined) await this.stream(exchange, reply.stream);
+    else if (unread && close) this.endAfterRest(exchange, payload ?? '');
+    else this.end(exchange, payload);
+  }
+
+  /** Most answers are with the kernel at once. One that is not, or waits behind such a one, has its time. */
+  private end({ request, response }: Exchange, payload: string | undefined): void {
+    response.end(payload);
+    if (response.socket?.writableLength === 0) return;
+    const cancel = this.clock.after(this.limits.sendTimeout, () => request.socket.destroy());
+    response.once('close', cancel);
+  }
+
+  /**
+   * Closing a socket with unread input resets it, and the peer may lose the answer. So the answer goes out whole, and what
+   * still comes is thrown away, for a while.
+   */
+  private endAfterRest(exchange: Exchange, payload: string): void {
+    const { request, response } = exchange;
+    let left = this.limits.lingerBytes;
+    const finish = (): void => {
+      cancel();
+      request.off('data', discard).off('end', finish).off('close', finish);
+      this.end(exchange, undefined);
+    };
+    const discard = (chunk: Buffer): void => {
+      left -= chunk.length;
+      if (left < 0) finish();
+    };
+    const cancel = this.clock.after(this.limits.lingerTimeout, finish);
+    response.write(payload);
+    request.on('data', discard).on('end', finish).on('close', finish);
+    request.resume();
+  }
+
+  private async stream(exchange: Exchange, stream: ReplyStream): Promise<void> {
+    const { request, response } = exchange;
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    try {
+      for await (const chunk of stream.chunks) {
+        if (response.destroyed) return;
+        if (!response.write(chunk)) await this.drained(response);
+      }
+      this.end(exchange, undefined);
+    } catch (error) {
+      // The status is out: only a torn connection can still say that this is not all.
+      response.destroy();
+      throw error;
+    }
+  }
+
+  /** Resolves when the reader has taken what it was given; one that does not in time loses the connection. */
+  private drained(response: ServerResponse): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.clock.after(this.limits.sendTimeout, () => response.destroy());
+      const settle = (): void => {
+        cancel();
+        response.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      response.on('drain', settle).on('close', settle);
+      if (response.destroyed) settle();
+    });
+  }
+}
+
+function isWorthReading(request: IncomingMessage): boolean {
+  const bytes = announcedBytes(request);
+  return request.headers.expect === undefined && bytes > 0 && bytes <= SMALL_REST_BYTES;
+}
+
+function headersOf(
+  exchange: Exchange,
+  reply: Reply,
+  payload: string | undefined,
+  close: boolean,
+): Record<string, string | number> {
+  const headers: Record<string, string | number> = {
+    'x-request-id': exchange.requestId,
+    'cache-control': 'no-store',
+  };
+  if (payload !== undefined) {
+    headers['content-type'] = JSON_TYPE;
+    headers['content-length'] = Buffer.byteLength(payload);
+  } else if (reply.stream !== undefined) headers['content-type'] = reply.stream.contentType;
+  else if (reply.status !== 204) headers['content-length'] = 0;
+  if (close) headers.connection = 'close';
+  return reply.headers === undefined ? headers : { ...headers, ...reply.headers };
+}

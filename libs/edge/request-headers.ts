@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+/** Headers that only gateways and owners may exchange. */
+export const INTERNAL_HEADERS = [
+  'x-service-token',
+  'x-auction-peer',
+  'x-auction-active-only',
+  'x-auction-owner-read-fallback',
+] as const;
+
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+const JSON_TYPE = /^application\/json(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
+const LONGEST_TYPE = 64;
+
+export function carriesInternalHeader(headers: IncomingHttpHeaders): boolean {
+  for (const name of INTERNAL_HEADERS) {
+    if (headers[name] !== undefined) return true;
+  }
+  return false;
+}
+
+/** Every value of a header, in order. Node joins or drops repeated ones, which must not hide that they were repeated. */
+export function valuesOf(request: IncomingMessage, name: string): string[] {
+  const raw = request.rawHeaders;
+  const values: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const candidate = raw[at];
+    if (candidate?.length === name.length && candidate.toLowerCase() === name) values.push(raw[at + 1] ?? '');
+  }
+  return values;
+}
+
+/** The token of the only Authorization header; undefined when there is none, several, or one of another shape. */
+export function bearerToken(request: IncomingMessage): string | undefined {
+  if (request.headers.authorization === undefined) return undefined;
+  const values = valuesOf(request, 'authorization');
+  return values.length === 1 ? BEARER.exec(values[0] ?? '')?.[1] : undefined;
+}
+
+/** JSON or no type at all, never encoded. */
+export function isReadableContent(request: IncomingMessage): boolean {
+  if (request.headers['content-encoding'] !== undefined) return false;
+  if (request.headers['content-type'] === undefined) return true;
+  const types = valuesOf(request, 'content-type');
+  const type = types[0] ?? '';
+  return types.length === 1 && type.length <= LONGEST_TYPE && JSON_TYPE.test(type);
+}
+
+export function givenRequestId(request: IncomingMessage): string | undefined {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : undefined;
+}
+
+/** The client holds its body back until it is told to go on (RFC 9110, 10.1.1). */
+export function awaitsContinue(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue' && request.httpVersion === '1.1';
+}

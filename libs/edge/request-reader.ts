@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http';
+import type { Admitted } from './admission.js';
+import type { Connections } from './connections.js';
+import { MISMATCH } from './decode.js';
+import { namesIn, type Call, type EndpointSpec } from './endpoint.js';
+import { idempotencyKey } from './idempotency-key.js';
+import {
+  MALFORMED_REQUEST,
+  PAYLOAD_TOO_LARGE,
+  REQUEST_TIMEOUT,
+  UNSUPPORTED_MEDIA_TYPE,
+  errorReply,
+  type Reply,
+} from './reply.js';
+import type { Exchange } from './reply-sender.js';
+import { announcedBytes, announcesBody, readBody, type BodyOutcome } from './request-body.js';
+import { awaitsContinue, isReadableContent, valuesOf } from './request-headers.js';
+import type { ServerLimits } from './server-limits.js';
+import { parseJsonBytes, type JsonObject } from './strict-json.js';
+
+type Ids = Readonly<Record<string, string>>;
+
+interface Content {
+  readonly body: object | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+const NO_CONTENT: Content = { body: undefined, idempotencyKey: undefined };
+const INVALID_JSON = errorReply(400, 'invalid_json');
+const KEY_HEADER = 'idempotency-key';
+const KEY_FIELD = 'idempotency_key';
+
+/** The checks that follow admission: content type and encoding, size, ids and query, body, idempotency key, in this order. */
+export class RequestReader {
+  constructor(
+    private readonly limits: ServerLimits,
+    private readonly connections: Connections,
+  ) {}
+
+  /** Undefined when the client has gone and nobody is left to answer. */
+  async read(exchange: Exchange, admitted: Admitted): Promise<Call | Reply | undefined> {
+    const { request } = exchange;
+    const { spec } = admitted.endpoint;
+    if (spec.method !== 'GET' && !isReadableContent(request)) return UNSUPPORTED_MEDIA_TYPE;
+    if (announcedBytes(request) > this.limits.bodyBytes) return PAYLOAD_TOO_LARGE;
+    const bytes = spec.method === 'GET' ? undefined : await this.bytesOf(exchange);
+    if (bytes !== undefined && !Buffer.isBuffer(bytes)) return refusalOf(bytes);
+
+    const ids = readIds(spec, admitted.captured);
+    if (isReply(ids)) return ids;
+    const query = spec.query?.read(admitted.query);
+    if (spec.query !== undefined && query === MISMATCH) return errorReply(400, spec.query.fault);
+    const content = bytes === undefined ? NO_CONTENT : readContent(spec, bytes, request);
+    if (isReply(content)) return content;
+    return {
+      requestId: exchange.requestId,
+      principal: admitted.principal,
+      bearerToken: admitted.bearerToken,
+      ids: ids.values,
+      query,
+      body: content.body,
+      idempotencyKey: content.idempotencyKey,
+      accept: request.headers.accept,
+      remoteAddress: request.socket.remoteAddress,
+    };
+  }
+
+  private bytesOf({ request, response }: Exchange): Promise<BodyOutcome> {
+    if (awaitsContinue(request) && announcesBody(request)) response.writeContinue();
+    return readBody(request, this.limits.bodyBytes, this.connections);
+  }
+}
+
+function refusalOf(outcome: Exclude<BodyOutcome, Buffer>): Reply | undefined {
+  switch (outcome) {
+    case 'too-large':
+      return PAYLOAD_TOO_LARGE;
+    case 'timeout':
+      return REQUEST_TIMEOUT;
+    case 'malformed':
+      return MALFORMED_REQUEST;
+    case 'gone':
+      return undefined;
+  }
+}
+
+function readIds(spec: EndpointSpec, captured: readonly string[]): { readonly values: Ids } | Reply {
+  const values: Record<string, string> = {};
+  if (captured.length === 0) return { values };
+  for (const [index, name] of namesIn(spec.path).entries()) {
+    const kind = spec.ids?.[name];
+    const segment = captured[index];
+    if (kind === undefined || segment === undefined) throw new Error(`${spec.operationId} has no id ${name}`);
+    if (!kind.accepts(segment)) return errorReply(400, kind.fault);
+    values[name] = segment;
+  }
+  return { values };
+}
+
+function readContent(spec: EndpointSpec, bytes: Buffer, request: IncomingMessage): Content | Reply {
+  if (spec.body === undefined) return NO_CONTENT;
+  const parsed = parseJsonBytes(bytes);
+  if (!parsed.ok) return errorReply(400, parsed.code);
+  const { fields, keys } =
+    spec.idempotency === undefined ? { fields: parsed.value, keys: [] } : split(parsed.value);
+  if (keys === undefined) return INVALID_JSON;
+  const body = spec.body.decode(fields);
+  if (body === MISMATCH) return errorReply(400, spec.bodyFault ?? 'invalid_json');
+  if (spec.idempotency !== 'required') return { body, idempotencyKey: undefined };
+  const key = idempotencyKey([...valuesOf(request, KEY_HEADER), ...keys]);
+  return typeof key === 'string' ? { body, idempotencyKey: key } : key;
+}
+
+/** The key travels in the body but is no part of the content; `keys` is undefined where it is no text. */
+function split(value: JsonObject): {
+  readonly fields: JsonObject;
+  readonly keys: readonly string[] | undefined;
+} {
+  if (!Object.hasOwn(value, KEY_FIELD)) return { fields: value, keys: [] };
+  const { [KEY_FIELD]: key, ...fields } = value;
+  return { fields, keys: typeof key === 'string' ? [key] : undefined };
+}
+
+function isReply(outcome: object): outcome is Reply {
+  return 'status' in outcome;
+}

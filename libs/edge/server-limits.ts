@@ -1,0 +1,64 @@
+import type { ServerOptions } from 'node:http';
+
+/** Everything that bounds what one peer can make the listener hold or wait for. Times are milliseconds. */
+export interface ServerLimits {
+  /** Request line and headers together, in bytes; more is 431. */
+  readonly headerBytes: number;
+  /** More headers than this are 431. */
+  readonly headerCount: number;
+  /** 413 beyond this, however the length is announced. */
+  readonly bodyBytes: number;
+  /** From the first byte of a request to the end of its headers; then 408. */
+  readonly headersTimeout: number;
+  /** From the first byte of a request to the end of its body; then 408. */
+  readonly requestTimeout: number;
+  /** How often the two above are looked at, and so how late they may be. */
+  readonly timeoutCheckInterval: number;
+  /** A connection without a request is closed after this. */
+  readonly keepAliveTimeout: number;
+  /** A connection on which nothing moves in either direction is cut. */
+  readonly idleTimeout: number;
+  /** What a reader may take for one answer, or for one piece of a stream. */
+  readonly sendTimeout: number;
+  /** After a refusal the rest of a request is read for this long and this far, so that the answer is not lost to a reset. */
+  readonly lingerTimeout: number;
+  readonly lingerBytes: number;
+  /** Requests in work on one connection; the one too many is 503 and the connection ends. */
+  readonly pipelinedRequests: number;
+  /** After this many the connection is closed in order, so that load spreads over new gateways. */
+  readonly requestsPerConnection: number;
+  /** More connections are closed unanswered: what they would be told costs more than they have shown to be worth. */
+  readonly connections: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  headerBytes: 16_384,
+  headerCount: 100,
+  bodyBytes: 1_048_576,
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  timeoutCheckInterval: 1_000,
+  keepAliveTimeout: 65_000,
+  idleTimeout: 75_000,
+  sendTimeout: 30_000,
+  lingerTimeout: 1_000,
+  lingerBytes: 4_194_304,
+  pipelinedRequests: 32,
+  requestsPerConnection: 1_000_000,
+  connections: 10_000,
+};
+
+/** Node's own part of the limits. The others are held by `Connections`, the body reader and the sender. */
+export function serverOptions(limits: ServerLimits): ServerOptions {
+  return {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    connectionsCheckingInterval: limits.timeoutCheckInterval,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    insecureHTTPParser: false,
+    noDelay: true,
+    // The dispatcher answers a missing Host itself, in the envelope of all errors.
+    requireHostHeader: false,
+  };
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parseJsonBytes, parseJsonText } from './strict-json.js';
+
+const RUNS = { numRuns: 2_000 };
+const wellFormed = fc.string({ unit: 'binary', maxLength: 12 });
+const key = fc.oneof(wellFormed, fc.constantFrom('__proto__', 'a', 'constructor', ''));
+
+const { object } = fc.letrec((tie) => ({
+  object: fc.dictionary(key, tie('value'), { maxKeys: 6, noNullPrototype: true }),
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    wellFormed,
+    fc.boolean(),
+    fc.maxSafeNat(),
+    fc.array(tie('value'), { maxLength: 5 }),
+    tie('object'),
+  ),
+}));
+
+/** Characters that JSON is made of, so that most texts are nearly right. */
+const nearly = fc.oneof(
+  fc
+    .array(fc.constantFrom(...'{}[]:,"\\u01e.-+aln \n', '"a":', '{"a":1}', 'true', 'null', '\\u0061'), {
+      maxLength: 14,
+    })
+    .map((parts) => parts.join('')),
+  fc.tuple(object, fc.nat(), fc.constantFrom(...'{}[]:,"\\ 0n')).map(([value, at, char]) => {
+    const json = JSON.stringify(value);
+    const cut = at % (json.length + 1);
+    return json.slice(0, cut) + char + json.slice(cut + (at % 2));
+  }),
+);
+
+function parsedBy(json: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(json) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+describe('strict JSON, for any document', () => {
+  it('reads back what JSON.stringify wrote', () => {
+    fc.assert(
+      fc.property(object, fc.constantFrom(0, 2), (value, indent) => {
+        const json = JSON.stringify(value, undefined, indent);
+        const parsed = parseJsonBytes(Buffer.from(json, 'utf8'));
+        expect(parsed).toEqual({ ok: true, value: JSON.parse(json) });
+      }),
+      RUNS,
+    );
+  });
+
+  it('accepts nothing that JSON.parse refuses, and reads the same where it accepts', () => {
+    let accepted = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(nearly, (json) => {
+        const parsed = parseJsonText(json, { numbers: 'finite' });
+        const usual = parsedBy(json);
+        if (parsed.ok) {
+          accepted += 1;
+          expect(usual).toEqual({ value: parsed.value });
+        } else if (usual === undefined) refused += 1;
+      }),
+      { numRuns: 10_000 },
+    );
+    expect(accepted).toBeGreaterThan(100);
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  it('calls it several values exactly when an acceptable one stands first', () => {
+    fc.assert(
+      fc.property(object, fc.stringMatching(/^[ \t\r\n]{0,3}[^ \t\r\n]/), (value, rest) => {
+        const parsed = parseJsonText(JSON.stringify(value) + rest.toWellFormed());
+        expect(parsed).toEqual({ ok: false, code: 'multiple_json_values' });
+      }),
+      RUNS,
+    );
+  });
+
+  it('refuses a key given twice, however it is spelt', () => {
+    const spelt = (text: string): string =>
+      `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
+    fc.assert(
+      fc.property(wellFormed, object, fc.boolean(), (name, value, first) => {
+        const pair = [`${JSON.stringify(name)}:1`, `${spelt(name)}:${JSON.stringify(value)}`];
+        const json = `{${(first ? pair : pair.toReversed()).join(',')}}`;
+        expect(parseJsonText(json)).toEqual({ ok: false, code: 'invalid_json' });
+      }),
+      RUNS,
+    );
+  });
+});

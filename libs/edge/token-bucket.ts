@@ -1,0 +1,56 @@
+/** Gains `tokens` every `perNanos` and never holds more than `burst`. All are integers, so two thirds a second is exact. */
+export interface BucketRule {
+  readonly tokens: bigint;
+  readonly perNanos: bigint;
+  readonly burst: bigint;
+}
+
+/**
+ * `level` counts in parts of a token: `perNanos` of them make one, so that no moment's gain is ever rounded. `at` is a reading
+ * of a clock in nanoseconds.
+ */
+export interface BucketState {
+  readonly level: bigint;
+  readonly at: bigint;
+}
+
+export interface BucketAnswer {
+  readonly taken: boolean;
+  readonly state: BucketState;
+}
+
+const NANOS_PER_SECOND = 1_000_000_000n;
+
+export function perSecond(tokens: number, burst: number): BucketRule {
+  return { tokens: BigInt(tokens), perNanos: NANOS_PER_SECOND, burst: BigInt(burst) };
+}
+
+/** The same bucket, filling `divisor` times slower. */
+export function slowed(rule: BucketRule, divisor: number): BucketRule {
+  return { ...rule, perNanos: rule.perNanos * BigInt(divisor) };
+}
+
+export function fullBucket(rule: BucketRule, now: bigint): BucketState {
+  return { level: rule.burst * rule.perNanos, at: now };
+}
+
+/** All of `count` or nothing; a refusal costs nothing. */
+export function take(rule: BucketRule, state: BucketState, count: number, now: bigint): BucketAnswer {
+  const refilled = refill(rule, state, now);
+  const price = BigInt(count) * rule.perNanos;
+  if (price > refilled.level) return { taken: false, state: refilled };
+  return { taken: true, state: { level: refilled.level - price, at: refilled.at } };
+}
+
+/** Whole tokens that a call at `now` could take. */
+export function available(rule: BucketRule, state: BucketState, now: bigint): number {
+  return Number(refill(rule, state, now).level / rule.perNanos);
+}
+
+/** A clock that goes back mints nothing, and nothing is minted twice when it comes forward again. */
+function refill(rule: BucketRule, state: BucketState, now: bigint): BucketState {
+  if (now <= state.at) return state;
+  const full = rule.burst * rule.perNanos;
+  const level = state.level + (now - state.at) * rule.tokens;
+  return { level: level > full ? full : level, at: now };
+}

@@ -1,0 +1,106 @@
+import type { Instant } from '#libs/auction/instant.js';
+import { millisBetween } from '#libs/auction/instant.js';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { Agenda } from './agenda.js';
+import { nextDue, type AuctionBook, type Entry } from './auction-book.js';
+import type { AwardConclusion } from './ports.js';
+import { DueTask, ExecutionTask } from './tasks/internal-tasks.js';
+import type { ShardContext } from './tasks/shard-context.js';
+import type { Task } from './task.js';
+
+export interface AttendancePorts {
+  readonly clock: Clock;
+  readonly now: () => Instant;
+  readonly context: ShardContext;
+  readonly book: AuctionBook;
+  readonly conclusion: AwardConclusion;
+  readonly submit: (task: Task) => boolean;
+}
+
+/** How soon to look again when what is due cannot be done yet. */
+const RETRY_MILLIS = 100;
+const MAX_AT_ONCE = 512;
+
+/** Sees to it that what falls due happens without anybody asking: expiries, closes, execution deadlines. */
+export class Attendance {
+  private readonly agenda = new Agenda();
+  private timer: { readonly at: Instant; readonly cancel: Cancel } | undefined;
+  private stopped = false;
+
+  constructor(private readonly ports: AttendancePorts) {}
+
+  watch(entry: Entry): void {
+    const due = entry.durable === undefined ? undefined : nextDue(entry.durable);
+    if (due === undefined || (entry.dueAt !== undefined && entry.dueAt <= due)) return;
+    entry.dueAt = due;
+    this.agenda.add({ at: due, auctionId: entry.id });
+    this.arm();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.timer?.cancel();
+  }
+
+  private arm(atLeastMillis = 0): void {
+    const next = this.agenda.next();
+    if (next === undefined || this.stopped) return;
+    if (this.timer !== undefined && this.timer.at <= next && atLeastMillis === 0) return;
+    this.timer?.cancel();
+    // Rounded up, so that the timer does not run a fraction of a millisecond before what it waits for.
+    const wait = Math.max(atLeastMillis, millisBetween(this.ports.now(), next) + 1);
+    const cancel = this.ports.clock.after(wait, () => {
+      this.timer = undefined;
+      this.attend();
+    });
+    this.timer = { at: next, cancel };
+  }
+
+  private attend(): void {
+    if (!this.ports.context.clockIsSound()) {
+      this.arm(RETRY_MILLIS);
+      return;
+    }
+    for (const { auctionId } of this.agenda.takeDue(this.ports.now(), MAX_AT_ONCE)) {
+      const entry = this.ports.book.find(auctionId);
+      if (entry?.durable === undefined) continue;
+      entry.dueAt = undefined;
+      this.see(entry);
+    }
+    this.arm();
+  }
+
+  private see(entry: Entry): void {
+    const { durable } = entry;
+    const due = durable === undefined ? undefined : nextDue(durable);
+    if (due === undefined || due > this.ports.now()) {
+      this.watch(entry);
+    } else if (durable?.execution_deadline !== undefined) {
+      void this.conclude(entry);
+    } else if (!this.ports.submit(new DueTask(this.ports.context, entry))) {
+      this.again(entry);
+    }
+  }
+
+  /** The deadline has passed: every award that has not ended is settled or failed, and the ledger knows which. */
+  private async conclude(entry: Entry): Promise<void> {
+    try {
+      for (const award of entry.durable?.awards ?? []) {
+        if (award.execution_status === 'CONFIRMED' || award.execution_status === 'FAILED') continue;
+        const step = await this.ports.conclusion.conclude(award.award_id);
+        const reason = step === 'FAILED' ? { reason: 'EXECUTION_DEADLINE_PASSED' } : {};
+        const report = { award_id: award.award_id, step, attempt: award.execution_events + 1, ...reason };
+        this.ports.submit(new ExecutionTask(this.ports.context, entry, report));
+      }
+    } catch {
+      this.again(entry);
+    }
+  }
+
+  private again(entry: Entry): void {
+    if (this.stopped) return;
+    this.ports.clock.after(RETRY_MILLIS, () => {
+      this.see(entry);
+    });
+  }
+}

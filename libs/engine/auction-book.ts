@@ -1,0 +1,158 @@
+import type { AuctionEvent, CommandMark, Placed } from '#libs/auction/events.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { evolve } from '#libs/auction/evolve.js';
+import { isLive, type AuctionState } from '#libs/auction/state.js';
+
+/** Under which position of the journal the first answer to a command stands. */
+export interface Mark {
+  readonly position: number;
+  readonly content: string;
+}
+
+/**
+ * An auction in the owner's memory. `head` includes what is on its way to the journal and is what commands are decided
+ * against; `durable` is what anyone may be told. Both are immutable values and mostly the same one.
+ */
+export interface Entry {
+  readonly id: string;
+  head: AuctionState;
+  durable: AuctionState | undefined;
+  /** Journal positions of the auction's events, in order. */
+  readonly positions: number[];
+  readonly marks: Map<string, Mark>;
+  /** The earliest moment for which the agenda holds an appointment. */
+  dueAt: Instant | undefined;
+  /** Where the award or its absence stands: from here on the auction is over for makers without an award. */
+  decidedAt: number | undefined;
+  /** Where its last event stands. */
+  completedAt: number | undefined;
+}
+
+export function markName(mark: Pick<CommandMark, 'operation' | 'account_id' | 'key'>): string {
+  return `${mark.operation}/${mark.account_id}/${mark.key}`;
+}
+
+/** All auctions that this shard keeps in memory: the live ones, and completed ones until the projections have them. */
+export class AuctionBook {
+  private readonly entries = new Map<string, Entry>();
+  private readonly byAccount = new Map<string, Set<Entry>>();
+  /** Completed and not yet forgotten, in the order of completion. */
+  private completed: Entry[] = [];
+  private live = 0;
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  get liveCount(): number {
+    return this.live;
+  }
+
+  all(): IterableIterator<Entry> {
+    return this.entries.values();
+  }
+
+  find(auctionId: string): Entry | undefined {
+    return this.entries.get(auctionId);
+  }
+
+  /** Every auction in which the account is originator or invited, in no particular order. */
+  of(account: string): Iterable<Entry> {
+    return this.byAccount.get(account) ?? [];
+  }
+
+  /** Takes an event that is on its way to the journal into `head`. */
+  apply(placed: Placed<AuctionEvent>): Entry {
+    const { event, position } = placed;
+    const entry = this.entries.get(event.auction_id);
+    if (entry === undefined) return this.enter(evolve(undefined, placed), placed);
+    const wasLive = isLive(entry.head.status);
+    entry.head = evolve(entry.head, placed);
+    entry.positions.push(position);
+    this.note(entry, placed);
+    if (wasLive && !isLive(entry.head.status)) this.live -= 1;
+    return entry;
+  }
+
+  /** Puts back an entry out of a snapshot. */
+  restore(entry: Entry): void {
+    this.entries.set(entry.id, entry);
+    this.index(entry);
+    if (isLive(entry.head.status)) this.live += 1;
+    else this.completed.push(entry);
+  }
+
+  /** Forgets auctions that are completed and have reached the projections. */
+  evict(projectedTo: number): void {
+    const kept = this.completed.findIndex((entry) => (entry.completedAt ?? Infinity) > projectedTo);
+    const gone = kept < 0 ? this.completed : this.completed.slice(0, kept);
+    this.completed = kept < 0 ? [] : this.completed.slice(kept);
+    for (const entry of gone) this.forget(entry);
+  }
+
+  private forget(entry: Entry): void {
+    this.entries.delete(entry.id);
+    for (const account of accountsOf(entry.head)) {
+      const mine = this.byAccount.get(account);
+      mine?.delete(entry);
+      if (mine?.size === 0) this.byAccount.delete(account);
+    }
+  }
+
+  private enter(state: AuctionState, placed: Placed<AuctionEvent>): Entry {
+    const entry: Entry = {
+      id: placed.event.auction_id,
+      head: state,
+      durable: undefined,
+      positions: [placed.position],
+      marks: new Map(),
+      dueAt: undefined,
+      decidedAt: undefined,
+      completedAt: undefined,
+    };
+    this.entries.set(entry.id, entry);
+    this.index(entry);
+    this.note(entry, placed);
+    this.live += 1;
+    return entry;
+  }
+
+  private index(entry: Entry): void {
+    for (const account of accountsOf(entry.head)) {
+      const mine = this.byAccount.get(account);
+      if (mine === undefined) this.byAccount.set(account, new Set([entry]));
+      else mine.add(entry);
+    }
+  }
+
+  private note(entry: Entry, { event, position }: Placed<AuctionEvent>): void {
+    if (event.command !== undefined) {
+      entry.marks.set(markName(event.command), { position, content: event.command.content });
+    }
+    if (event.type === 'AUCTION_AWARDED' || event.type === 'AUCTION_NOT_AWARDED') entry.decidedAt = position;
+    if (event.type === 'AUCTION_COMPLETED') {
+      entry.completedAt = position;
+      entry.decidedAt ??= position;
+      this.completed.push(entry);
+    }
+  }
+}
+
+function accountsOf(state: AuctionState): string[] {
+  return [state.terms.originator.account_id, ...state.terms.audience.map((party) => party.account_id)];
+}
+
+/** When the auction next needs attention without anybody asking for it. */
+export function nextDue(state: AuctionState): Instant | undefined {
+  if (state.status === 'OPEN') {
+    let due = state.terms.closes_at;
+    for (const book of state.books) {
+      const quote = book.quotes.at(-1);
+      if (quote?.status === 'ACTIVE' && quote.expires_at !== undefined && quote.expires_at < due) {
+        due = quote.expires_at;
+      }
+    }
+    return due;
+  }
+  return isLive(state.status) ? state.execution_deadline : undefined;
+}

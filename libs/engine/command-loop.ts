@@ -1,0 +1,256 @@
+import type { ReservationDesk, ReserveOutcome } from '#libs/admission/reservation-desk.js';
+import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/events.js';
+import type { Instant } from '#libs/auction/instant.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
+import type { JournalWriter } from '#libs/journal/journal.js';
+import { fault, type LinkReply } from '#libs/owner-link/protocol.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { AuctionBook, Entry } from './auction-book.js';
+import type { ShardMeter } from './ports.js';
+import { releasesOf, type Release } from './releases.js';
+import { AGAIN, type Draft, type Task } from './task.js';
+
+const MAX_BATCH = 256;
+const MAX_QUEUE = 20_000;
+const NANOS_PER_SECOND = 1e9;
+
+export interface Committed {
+  readonly entries: Iterable<Entry>;
+  readonly events: readonly DomainEvent[];
+  readonly head: number;
+}
+
+export interface LoopPorts {
+  readonly writer: JournalWriter;
+  readonly desk: ReservationDesk;
+  readonly book: AuctionBook;
+  readonly now: () => Instant;
+  readonly clock: Clock;
+  readonly meter: ShardMeter;
+  readonly onCommitted: (committed: Committed) => void;
+  /** Resolves when what was set free may be set aside anew by anyone, or when waiting longer helps nobody. */
+  readonly release: (releases: readonly Release[]) => Promise<void>;
+  /** The journal no longer takes our word: nothing more may be told to anyone. */
+  readonly onJournalFailure: (error: unknown) => void;
+}
+
+/** What one batch has decided, on its way to the journal. */
+interface Turn {
+  /** Position of the first event. */
+  readonly first: number;
+  readonly payloads: string[];
+  readonly events: DomainEvent[];
+  readonly answers: { readonly task: Task; readonly reply: LinkReply }[];
+  readonly touched: Map<Entry, AuctionState>;
+  readonly releases: Release[];
+}
+
+/**
+ * The one place where this shard changes. Batches are decided one after another against memory that already includes what
+ * is on its way; while one batch is being written the next one reserves and decides. One append is in flight at a time, and
+ * nobody is answered before the append of its batch, and so of all before it, is durable.
+ */
+export class CommandLoop {
+  private queue: Task[] = [];
+  private wake: (() => void) | undefined;
+  private stopped = false;
+  private failed = false;
+  private position: number;
+  private appended: Promise<void> = Promise.resolve();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(private readonly ports: LoopPorts) {
+    this.position = ports.writer.head.sequence;
+  }
+
+  get depth(): number {
+    return this.queue.length;
+  }
+
+  /** The last position given out; what lies behind it is on its way. */
+  get head(): number {
+    return this.position;
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** False when so much is waiting that the caller had better come back later. */
+  submit(task: Task): boolean {
+    if (this.stopped || this.failed || this.queue.length >= MAX_QUEUE) return false;
+    this.queue.push(task);
+    this.wake?.();
+    return true;
+  }
+
+  /** Everything accepted so far is finished; nothing more is taken. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.wake?.();
+    await this.running;
+    await this.appended;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.failed) {
+      if (this.queue.length === 0) {
+        if (this.stopped) return;
+        await this.arrival();
+        continue;
+      }
+      await this.turn(this.takeBatch());
+    }
+  }
+
+  private arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = () => {
+        this.wake = undefined;
+        // Whatever arrives in the same turn of the event loop joins the batch.
+        setImmediate(resolve);
+      };
+    });
+  }
+
+  private takeBatch(): Task[] {
+    const batch: Task[] = [];
+    const later: Task[] = [];
+    const lanes = new Set<string>();
+    for (const task of this.queue) {
+      if (batch.length < MAX_BATCH && !lanes.has(task.lane)) batch.push(task);
+      else later.push(task);
+      lanes.add(task.lane);
+    }
+    this.queue = later;
+    return batch;
+  }
+
+  private async turn(batch: Task[]): Promise<void> {
+    const granted = await this.reserve(batch);
+    if (this.failed) return;
+    const turn = this.decide(batch, granted);
+    await this.appended;
+    if (this.failed) return;
+    this.appended = this.commit(turn);
+  }
+
+  private async reserve(batch: Task[]): Promise<Map<Task, ReserveOutcome>> {
+    const now = this.ports.now();
+    const asking: Task[] = [];
+    const requests = [];
+    for (const task of batch) {
+      const request = task.reservation(now);
+      if (request === undefined) continue;
+      asking.push(task);
+      requests.push(request);
+    }
+    const granted = new Map<Task, ReserveOutcome>();
+    if (requests.length === 0) return granted;
+    try {
+      const outcomes = await this.ports.desk.reserve(requests);
+      for (const [index, task] of asking.entries()) {
+        const outcome = outcomes[index];
+        if (outcome !== undefined) granted.set(task, outcome);
+      }
+    } catch {
+      // Nobody knows what the database has kept; the next write of these rows puts them right. The callers may try again.
+      const failed = new Set(asking);
+      for (const task of asking) task.settle(fault(503, 'auction_owner_unavailable'));
+      remove(batch, failed);
+    }
+    return granted;
+  }
+
+  private decide(batch: Task[], granted: Map<Task, ReserveOutcome>): Turn {
+    const turn: Turn = { first: this.position + 1, payloads: [], events: [], answers: [], touched: new Map(), releases: [] };
+    const again: Task[] = [];
+    for (const task of batch) {
+      const now = this.ports.now();
+      this.take(task.prelude(now), turn);
+      const decision = task.decide(now, granted.get(task));
+      if (decision === AGAIN) {
+        again.push(task);
+        continue;
+      }
+      this.take(decision.drafts, turn);
+      if (decision.unused !== undefined) turn.releases.push(...decision.unused);
+      turn.answers.push({ task, reply: decision.answer() });
+    }
+    if (again.length > 0) this.queue = [...again, ...this.queue];
+    return turn;
+  }
+
+  private take(drafts: readonly Draft[], turn: Turn): void {
+    for (const draft of drafts) {
+      this.position += 1;
+      const event = eventOf(draft);
+      turn.payloads.push(encodeEvent(event));
+      turn.events.push(event);
+      if ('auction_id' in event) this.apply(event, turn);
+    }
+  }
+
+  private apply(event: AuctionEvent, turn: Turn): void {
+    const before = this.ports.book.find(event.auction_id)?.head;
+    const entry = this.ports.book.apply({ position: this.position, event });
+    turn.touched.set(entry, entry.head);
+    if (before !== undefined) turn.releases.push(...releasesOf(before, event));
+  }
+
+  private async commit(turn: Turn): Promise<void> {
+    if (turn.payloads.length > 0) {
+      const began = this.ports.clock.monotonicNanos();
+      try {
+        const { firstSequence } = await this.ports.writer.append(turn.payloads);
+        // Priorities were decided by these positions; anything else in between is somebody else's.
+        if (firstSequence !== turn.first) throw new Error(`expected position ${turn.first}, got ${firstSequence}`);
+      } catch (error) {
+        this.failed = true;
+        this.ports.onJournalFailure(error);
+        return;
+      }
+      const nanos = Number(this.ports.clock.monotonicNanos() - began);
+      this.ports.meter.appended(turn.payloads.length, nanos / NANOS_PER_SECOND);
+    }
+    for (const [entry, state] of turn.touched) entry.durable = state;
+    const head = turn.first + turn.events.length - 1;
+    this.ports.onCommitted({ entries: turn.touched.keys(), events: turn.events, head });
+    if (turn.releases.length === 0) {
+      answer(turn);
+      return;
+    }
+    // Not awaited by the loop: the next append need not wait for the money of this one to be free again.
+    void this.ports.release(turn.releases).then(() => {
+      answer(turn);
+    });
+  }
+}
+
+function answer(turn: Turn): void {
+  for (const { task, reply } of turn.answers) task.settle(reply);
+}
+
+function eventOf(draft: Draft): DomainEvent {
+  const recorded = {
+    ...draft.body,
+    version: versionOf(draft.body.type),
+    at: draft.at,
+    ...(draft.requestId === undefined ? {} : { request_id: draft.requestId }),
+    ...(draft.command === undefined ? {} : { command: draft.command }),
+  };
+  return 'auctionId' in draft
+    ? ({ ...recorded, auction_id: draft.auctionId } as AuctionEvent)
+    : (recorded as ShardEvent);
+}
+
+function remove(batch: Task[], gone: ReadonlySet<Task>): void {
+  let kept = 0;
+  for (const task of batch) {
+    if (gone.has(task)) continue;
+    batch[kept] = task;
+    kept += 1;
+  }
+  batch.length = kept;
+}

@@ -1,0 +1,35 @@
+import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+
+export interface CapacityWatchOptions {
+  readonly clock: Clock;
+  /** Whether the journal has room for what open auctions will still write. */
+  readonly hasRoom: () => Promise<boolean>;
+  readonly pollMillis?: number;
+}
+
+const POLL_MILLIS = 2_000;
+
+/** Creates stop while the journal runs out of room, so that what is open already can still be ended. */
+export class CapacityWatch {
+  private room = false;
+  private cancel: Cancel | undefined;
+
+  constructor(private readonly options: CapacityWatchOptions) {}
+
+  isSound(): boolean {
+    return this.room;
+  }
+
+  async start(): Promise<void> {
+    await this.look();
+    this.cancel = repeat(this.options.clock, this.options.pollMillis ?? POLL_MILLIS, () => this.look());
+  }
+
+  stop(): void {
+    this.cancel?.();
+  }
+
+  private async look(): Promise<void> {
+    this.room = await this.options.hasRoom().catch(() => false);
+  }
+}

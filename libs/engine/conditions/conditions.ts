@@ -1,0 +1,61 @@
+import { fault, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import type { CapacityWatch } from './capacity-watch.js';
+import type { ClockWatch } from './clock-watch.js';
+import type { ProjectionWatch } from './projection-watch.js';
+
+const OWNER_UNAVAILABLE = fault(503, 'auction_owner_unavailable');
+const CLOCK = fault(503, 'clock_unhealthy');
+const BACKLOG = fault(503, 'projection_backlog');
+const CAPACITY = fault(503, 'journal_capacity_unhealthy');
+
+/** What keeps this owner from taking new work, whoever asks. */
+export class Conditions {
+  private drained = false;
+
+  constructor(
+    readonly clock: ClockWatch,
+    readonly projection: ProjectionWatch,
+    readonly capacity: CapacityWatch,
+  ) {}
+
+  get draining(): boolean {
+    return this.drained;
+  }
+
+  drain(): void {
+    this.drained = true;
+  }
+
+  resume(): void {
+    this.drained = false;
+  }
+
+  /** Withdrawing and cancelling always work. */
+  pause(op: LinkRequest['op']): LinkReply | undefined {
+    if (op === 'create') return this.createPause();
+    if ((op === 'submit' || op === 'revise') && !this.clock.isSound()) return CLOCK;
+    return undefined;
+  }
+
+  /** Whether authority cannot be verified safely: the originator's preflight then answers 500. */
+  isUnsafe(): boolean {
+    return this.drained || !this.clock.isSound() || !this.capacity.isSound();
+  }
+
+  private createPause(): LinkReply | undefined {
+    if (this.drained) return OWNER_UNAVAILABLE;
+    if (!this.clock.isSound()) return CLOCK;
+    if (!this.capacity.isSound()) return CAPACITY;
+    return this.projection.isBehind() ? BACKLOG : undefined;
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([this.clock.start(), this.projection.start(), this.capacity.start()]);
+  }
+
+  stop(): void {
+    this.clock.stop();
+    this.projection.stop();
+    this.capacity.stop();
+  }
+}

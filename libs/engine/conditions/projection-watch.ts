@@ -1,0 +1,67 @@
+import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+
+export interface ProjectionWatchOptions {
+  readonly clock: Clock;
+  readonly position: () => Promise<number>;
+  /** The last durable position of this shard. */
+  readonly head: () => number;
+  readonly onProgress: (projectedTo: number) => void;
+  readonly maxLagEvents: number;
+  readonly maxLagMillis: number;
+  readonly pollMillis?: number;
+}
+
+const POLL_MILLIS = 200;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** How far the projections are behind this shard, in events and in time. */
+export class ProjectionWatch {
+  private projected = 0;
+  /** Heads as they were seen, oldest first; those that the projections have reached are dropped. */
+  private seen: { readonly head: number; readonly at: bigint }[] = [];
+  private cancel: Cancel | undefined;
+
+  constructor(private readonly options: ProjectionWatchOptions) {}
+
+  get projectedTo(): number {
+    return this.projected;
+  }
+
+  get lagEvents(): number {
+    return Math.max(0, this.options.head() - this.projected);
+  }
+
+  isBehind(): boolean {
+    if (this.lagEvents > this.options.maxLagEvents) return true;
+    const oldest = this.seen[0];
+    if (oldest === undefined) return false;
+    const waited = this.options.clock.monotonicNanos() - oldest.at;
+    return waited > BigInt(this.options.maxLagMillis) * NANOS_PER_MILLI;
+  }
+
+  async start(): Promise<void> {
+    await this.look();
+    this.cancel = repeat(this.options.clock, this.options.pollMillis ?? POLL_MILLIS, () => this.look());
+  }
+
+  stop(): void {
+    this.cancel?.();
+  }
+
+  private async look(): Promise<void> {
+    const head = this.options.head();
+    if (head > (this.seen.at(-1)?.head ?? this.projected)) {
+      this.seen.push({ head, at: this.options.clock.monotonicNanos() });
+    }
+    try {
+      const projected = await this.options.position();
+      if (projected <= this.projected) return;
+      this.projected = projected;
+      const reached = this.seen.findIndex((sample) => sample.head > projected);
+      this.seen = reached < 0 ? [] : this.seen.slice(reached);
+      this.options.onProgress(projected);
+    } catch {
+      // Not to know is to be behind: the samples grow older until the database answers.
+    }
+  }
+}

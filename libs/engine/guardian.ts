@@ -1,0 +1,87 @@
+import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { contractKey, type PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
+import type { DomainEvent } from '#libs/auction/events.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { owed } from '#libs/auction/money.js';
+import { activeQuote } from '#libs/auction/state.js';
+import type { AuctionBook } from './auction-book.js';
+import type { CountedAward, ProtectionDesk } from './ports.js';
+import type { Task } from './task.js';
+import { PullQuoteTask, VoidTask } from './tasks/internal-tasks.js';
+import type { ShardContext } from './tasks/shard-context.js';
+
+export interface GuardianPorts {
+  readonly context: ShardContext;
+  readonly book: AuctionBook;
+  readonly policy: PolicyWatch;
+  readonly protection: ProtectionDesk;
+  readonly now: () => Instant;
+  readonly submit: (task: Task) => boolean;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Acts for those who are not asking: a maker whose protection has tripped, an auction whose market is gone for good. */
+export class Guardian {
+  private unsubscribe: () => void = () => undefined;
+
+  constructor(private readonly ports: GuardianPorts) {}
+
+  start(): void {
+    const current = this.ports.policy.current();
+    if (current.ok) this.heed(current.snapshot);
+    this.unsubscribe = this.ports.policy.onChange((snapshot) => {
+      this.heed(snapshot);
+    });
+  }
+
+  stop(): void {
+    this.unsubscribe();
+  }
+
+  /** Counts new awards against their makers' protection; the freeze reaches the other shards through the policy. */
+  onEvents(events: readonly DomainEvent[]): void {
+    const awards = events.flatMap((event) => (event.type === 'AUCTION_AWARDED' ? countedOf(event) : []));
+    if (awards.length === 0) return;
+    this.ports.protection.record(awards).then(
+      (tripped) => {
+        for (const maker of tripped) this.pull(maker);
+      },
+      (error: unknown) => {
+        this.ports.onFault(error);
+      },
+    );
+  }
+
+  private heed(snapshot: PolicySnapshot): void {
+    const now = this.ports.now();
+    for (const [maker, until] of snapshot.frozen) if (until > now) this.pull(maker);
+    const gone = new Set<string>();
+    for (const [key, contract] of snapshot.contracts) if (contract.status === 'CLOSED') gone.add(key);
+    if (gone.size > 0) this.voidWith(gone);
+  }
+
+  private pull(maker: string): void {
+    for (const entry of this.ports.book.of(maker)) {
+      if (activeQuote(entry.head, maker) === undefined) continue;
+      this.ports.submit(new PullQuoteTask(this.ports.context, entry, maker, 'PROTECTION'));
+    }
+  }
+
+  private voidWith(gone: ReadonlySet<string>): void {
+    const reason = 'MARKET_STOPPED_TRADING';
+    for (const entry of this.ports.book.all()) {
+      const { status, terms } = entry.head;
+      if (status !== 'OPEN' || !terms.routes.some((route) => gone.has(contractKey(route)))) continue;
+      this.ports.submit(new VoidTask(this.ports.context, entry, { by: 'SYSTEM', reason }));
+    }
+  }
+}
+
+function countedOf(event: Extract<DomainEvent, { type: 'AUCTION_AWARDED' }>): CountedAward[] {
+  return event.data.awards.map((award) => ({
+    award_id: award.award_id,
+    maker: award.maker,
+    notional_atoms: owed(award.price_atoms, award.quantity_atoms),
+    awarded_at: event.at,
+  }));
+}

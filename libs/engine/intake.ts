@@ -1,0 +1,147 @@
+import type { Operation } from '#libs/auction/events.js';
+import { findQuote } from '#libs/auction/state.js';
+import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/viewer.js';
+import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { markName, type Entry } from './auction-book.js';
+import { asRepeat, KEY_CONFLICT, type CommandsInWork } from './commands-in-work.js';
+import type { CompletedAuctions, StoredAnswer } from './ports.js';
+import type { QuoteMeter } from './buckets.js';
+import type { StoredAnswers } from './stored-answers.js';
+import type { TokenExchange } from './token-exchange.js';
+
+export type QuoteCommand = Extract<LinkRequest, { op: 'submit' | 'revise' | 'withdraw' }>;
+export type AuctionCommand = QuoteCommand | Extract<LinkRequest, { op: 'cancel' }>;
+export type ShardCommand = Extract<LinkRequest, { op: 'create' | 'withdraw_all' }>;
+
+export interface IntakePorts {
+  readonly find: (auctionId: string) => Entry | undefined;
+  readonly inWork: CommandsInWork;
+  readonly stored: StoredAnswers;
+  readonly completed: CompletedAuctions;
+  readonly tokens: TokenExchange;
+  readonly perAuction: QuoteMeter;
+  /** 503 while this owner takes no such command, else undefined. */
+  readonly paused: (op: LinkRequest['op']) => LinkReply | undefined;
+}
+
+const OPERATION: Readonly<Record<AuctionCommand['op'] | ShardCommand['op'], Operation>> = {
+  create: 'CREATE',
+  cancel: 'CANCEL',
+  submit: 'SUBMIT',
+  revise: 'REVISE',
+  withdraw: 'WITHDRAW',
+  withdraw_all: 'WITHDRAW_ALL',
+};
+
+const BUCKET: Readonly<Record<AuctionCommand['op'] | ShardCommand['op'], BucketName>> = {
+  create: 'create',
+  cancel: 'cancel',
+  submit: 'quote',
+  revise: 'quote',
+  withdraw: 'withdraw',
+  withdraw_all: 'withdraw',
+};
+
+const NOT_FOUND = fault(404, 'auction_not_found');
+const QUOTE_NOT_FOUND = fault(404, 'quote_not_found');
+const FORBIDDEN = fault(403, 'forbidden');
+const RATE_LIMITED = fault(429, 'auction_mutation_rate_limited');
+const CONFLICT = fault(409, 'idempotency_key_conflict', KEY_CONFLICT);
+const OVER = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
+
+/**
+ * All that stands between a command's arrival and the command loop, in the documented order: visibility, role, repeat, token
+ * bucket, pauses. Nothing here changes the shard.
+ */
+export class Intake {
+  constructor(private readonly ports: IntakePorts) {}
+
+  /** `run` hands the command to the loop and resolves with its durable outcome. */
+  onAuction(command: AuctionCommand, run: (entry: Entry) => Promise<LinkReply>): Promise<LinkReply> {
+    const entry = this.ports.find(command.auction_id);
+    if (entry?.durable === undefined) return this.onCompleted(command);
+    const viewer = viewerOf(entry.durable, command.account);
+    if (viewer === undefined) return Promise.resolve(NOT_FOUND);
+    if (viewer.role !== roleFor(command)) return Promise.resolve(FORBIDDEN);
+    if (!ownsQuote(entry, command)) return Promise.resolve(QUOTE_NOT_FOUND);
+    return this.ports.inWork.once(nameOf(command), command.content, async () => {
+      const answered = await this.answered(entry, command);
+      if (answered !== undefined) return answered;
+      if (isOverFor(entry.head, viewer)) return (await this.metered(command)) ?? OVER;
+      return (await this.metered(command)) ?? this.ports.paused(command.op) ?? run(entry);
+    });
+  }
+
+  onShard(command: ShardCommand, auctionId: string | undefined, run: () => Promise<LinkReply>): Promise<LinkReply> {
+    return this.ports.inWork.once(nameOf(command), command.content, async () => {
+      const live = auctionId === undefined ? undefined : this.ports.find(auctionId);
+      const answered =
+        live === undefined ? await this.kept(command, auctionId) : await this.answered(live, command);
+      if (answered !== undefined) return answered;
+      const metered = command.op === 'withdraw_all' && !command.metered ? undefined : await this.metered(command);
+      return metered ?? this.ports.paused(command.op) ?? run();
+    });
+  }
+
+  private async answered(entry: Entry, command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {
+    const mark = entry.marks.get(markName({ ...named(command), account_id: command.account }));
+    if (mark === undefined) return undefined;
+    if (mark.content !== command.content) return CONFLICT;
+    return asRepeat(await this.ports.stored.ofAuction(entry, mark.position));
+  }
+
+  private async kept(command: ShardCommand, auctionId: string | undefined): Promise<LinkReply | undefined> {
+    const scope = { ...named(command), account: command.account };
+    const answer =
+      this.ports.stored.recent(scope) ??
+      (await this.ports.completed.answer(auctionId === undefined ? scope : { ...scope, auctionId }));
+    return answer === undefined ? undefined : repeatOf(answer, command.content);
+  }
+
+  /** The auction is not in memory: it is over, or it never was. */
+  private async onCompleted(command: AuctionCommand): Promise<LinkReply> {
+    const { completed } = this.ports;
+    const role = await completed.roleOn(command.auction_id, command.account);
+    if (role === undefined) return NOT_FOUND;
+    if (role !== roleFor(command)) return FORBIDDEN;
+    if ('quote_id' in command) {
+      const owned = await completed.ownsQuote(command.auction_id, command.quote_id, command.account);
+      if (!owned) return QUOTE_NOT_FOUND;
+    }
+    const scope = { ...named(command), account: command.account, auctionId: command.auction_id };
+    const answer = await completed.answer(scope);
+    if (answer !== undefined) return repeatOf(answer, command.content);
+    return (await this.metered(command)) ?? OVER;
+  }
+
+  private async metered(command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {
+    const perAuction = command.op === 'submit' || command.op === 'revise' ? command.auction_id : undefined;
+    if (perAuction !== undefined && !this.ports.perAuction.has(command.account, perAuction)) return RATE_LIMITED;
+    const taken = this.ports.tokens.take(command.account, BUCKET[command.op]);
+    if (!(typeof taken === 'boolean' ? taken : await taken)) return RATE_LIMITED;
+    if (perAuction !== undefined && !this.ports.perAuction.take(command.account, perAuction)) return RATE_LIMITED;
+    return undefined;
+  }
+}
+
+function named(command: AuctionCommand | ShardCommand): { operation: Operation; key: string } {
+  return { operation: OPERATION[command.op], key: command.key };
+}
+
+function nameOf(command: AuctionCommand | ShardCommand): string {
+  const auction = 'auction_id' in command ? command.auction_id : '';
+  return `${auction}/${OPERATION[command.op]}/${command.account}/${command.key}`;
+}
+
+function roleFor(command: AuctionCommand): ViewerRole {
+  return command.op === 'cancel' ? 'ORIGINATOR' : 'MARKET_MAKER';
+}
+
+function ownsQuote(entry: Entry, command: AuctionCommand): boolean {
+  if (!('quote_id' in command) || entry.durable === undefined) return true;
+  return findQuote(entry.durable, command.quote_id)?.maker === command.account;
+}
+
+function repeatOf(answer: StoredAnswer, content: string): LinkReply {
+  return answer.content === content ? asRepeat(answer.reply) : CONFLICT;
+}

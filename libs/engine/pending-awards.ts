@@ -1,0 +1,78 @@
+import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AuctionState, Award } from '#libs/auction/state.js';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Entry } from './auction-book.js';
+
+const MAX_PAGE = 256;
+
+/** Awards that have not ended, for those who carry them to the venues. They ask; nothing is pushed, so nothing is lost. */
+export class PendingAwards {
+  private readonly entries = new Map<string, Entry>();
+  private readonly waiting = new Set<() => void>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Looks at an auction whose durable state has moved. */
+  note(entry: Entry): void {
+    const pending = entry.durable === undefined ? [] : unended(entry.durable);
+    if (pending.length === 0) {
+      this.entries.delete(entry.id);
+      return;
+    }
+    if (this.entries.has(entry.id)) return;
+    this.entries.set(entry.id, entry);
+    for (const wake of [...this.waiting]) wake();
+  }
+
+  /** Awards that are not among `known`; waits up to `waitMillis` for the first one. */
+  async next(known: readonly string[], waitMillis: number): Promise<AwardToSettle[]> {
+    const inHand = new Set(known);
+    const found = this.list(inHand);
+    if (found.length > 0 || waitMillis <= 0) return found;
+    await this.arrival(waitMillis);
+    return this.list(inHand);
+  }
+
+  private list(inHand: ReadonlySet<string>): AwardToSettle[] {
+    const found: AwardToSettle[] = [];
+    for (const { durable } of this.entries.values()) {
+      if (durable === undefined) continue;
+      for (const award of unended(durable)) {
+        if (!inHand.has(award.award_id)) found.push(settlementOf(durable, award));
+        if (found.length >= MAX_PAGE) return found;
+      }
+    }
+    return found;
+  }
+
+  private arrival(waitMillis: number): Promise<void> {
+    return new Promise((resolve) => {
+      let cancel: Cancel = () => undefined;
+      const wake = (): void => {
+        cancel();
+        this.waiting.delete(wake);
+        resolve();
+      };
+      this.waiting.add(wake);
+      cancel = this.clock.after(waitMillis, wake);
+    });
+  }
+}
+
+function unended(state: AuctionState): Award[] {
+  return state.awards.filter(({ execution_status: status }) => status === 'PENDING' || status === 'SUBMITTED');
+}
+
+function settlementOf({ terms }: AuctionState, award: Award): AwardToSettle {
+  const maker = { account: award.maker, hold: award.maker_hold };
+  const originator = { account: terms.originator.account_id, hold: award.originator_hold };
+  return {
+    award_id: award.award_id,
+    auction_id: terms.auction_id,
+    price_atoms: award.price_atoms,
+    quantity_atoms: award.quantity_atoms,
+    routes: terms.routes.map(({ venue, contract_id, outcome }) => ({ venue, contract_id, outcome })),
+    buyer: terms.side === 'BUY' ? originator : maker,
+    seller: terms.side === 'BUY' ? maker : originator,
+  };
+}

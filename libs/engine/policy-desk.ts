@@ -1,0 +1,45 @@
+import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { resolveAudience } from '#libs/admission/policy/audience.js';
+import { judgeCreate, judgeQuote } from '#libs/admission/policy/judge.js';
+import { contractsFor } from '#libs/admission/policy/policy-snapshot.js';
+import type { CreateBody, CreateFacts } from '#libs/auction/commands.js';
+import type { Instant } from '#libs/auction/instant.js';
+import type { Atoms } from '#libs/auction/money.js';
+import type { Rejection } from '#libs/auction/rejection.js';
+import type { Terms } from '#libs/auction/terms.js';
+import type { IdFactory } from './ids.js';
+
+const ORIGINATOR_ALIAS = 'ORG';
+const MAKER_ALIAS = 'MM';
+
+/** The economic policy as the rules ask for it: facts and refusals, or a refusal where the evidence is too old to judge by. */
+export class PolicyDesk {
+  constructor(
+    private readonly watch: PolicyWatch,
+    private readonly ids: IdFactory,
+  ) {}
+
+  createFacts(account: string, body: CreateBody, auctionId: string, now: Instant): CreateFacts | Rejection {
+    const current = this.watch.current();
+    if (!current.ok) return current;
+    const { snapshot } = current;
+    const aliasOf = (maker: string): string => this.ids.alias(auctionId, maker, MAKER_ALIAS);
+    return {
+      auction_id: auctionId,
+      originator: {
+        account_id: account,
+        display_name: snapshot.principals.get(account)?.display_name ?? '',
+        alias: this.ids.alias(auctionId, account, ORIGINATOR_ALIAS),
+      },
+      now,
+      contracts: contractsFor(snapshot, body.routes),
+      audience: resolveAudience(snapshot, account, body.audience, body.routes, aliasOf),
+      policy: judgeCreate(snapshot, account, body.routes, body.quantity_atoms),
+    };
+  }
+
+  judgeQuote(maker: string, terms: Terms, quantity: Atoms, now: Instant): Rejection | undefined {
+    const current = this.watch.current();
+    return current.ok ? judgeQuote(current.snapshot, maker, terms.routes, quantity, now) : current;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Operation } from '#libs/auction/events.js';
+import type { ExecutionStepName, LinkReply } from '#libs/owner-link/protocol.js';
+
+export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
+
+/** A command's first answer, found again by its caller's name for it. */
+export interface StoredAnswer {
+  readonly content: string;
+  readonly reply: LinkReply;
+}
+
+export interface CommandScope {
+  readonly account: string;
+  readonly operation: Operation;
+  readonly key: string;
+  /** Where the path names an auction, or where the create itself has derived its id. */
+  readonly auctionId?: string;
+}
+
+/** What the shard has handed over to the projections and no longer keeps in memory. */
+export interface CompletedAuctions {
+  /** The account's part in an auction that is over for it, or undefined. */
+  roleOn(auctionId: string, account: string): Promise<ViewerRole | undefined>;
+  ownsQuote(auctionId: string, quoteId: string, account: string): Promise<boolean>;
+  answer(scope: CommandScope): Promise<StoredAnswer | undefined>;
+  /** Up to which journal position of `shard` the projections have come, and when they last said so. */
+  position(shard: number): Promise<number>;
+}
+
+/** Ends an award that was not executed in time: exactly one of settlement and failure stands, and this tells which. */
+export interface AwardConclusion {
+  conclude(awardId: string): Promise<Extract<ExecutionStepName, 'CONFIRMED' | 'FAILED'>>;
+}
+
+/** Counts awards against makers' protection settings and says whose limit they have tripped. */
+export interface ProtectionDesk {
+  record(awards: readonly CountedAward[]): Promise<readonly string[]>;
+}
+
+export interface CountedAward {
+  readonly award_id: string;
+  readonly maker: string;
+  readonly notional_atoms: number;
+  readonly awarded_at: string;
+}
+
+/** What the shard reports of its work to whoever measures. */
+export interface ShardMeter {
+  command(operation: string, status: number, code: string): void;
+  appended(records: number, seconds: number): void;
+}

@@ -1,0 +1,90 @@
+import { EvidenceInvalid } from '#libs/admission/evidence-invalid.js';
+import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
+import type { Need } from '#libs/auction/holds.js';
+import type { Instant } from '#libs/auction/instant.js';
+import type { Atoms } from '#libs/auction/money.js';
+import { checkQuoteTerms } from '#libs/auction/quote-terms.js';
+import { activeQuote } from '#libs/auction/state.js';
+import { opposite, type Hold } from '#libs/auction/terms.js';
+import { viewerOf } from '#libs/auction/viewer.js';
+import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import type { Conditions } from './conditions/conditions.js';
+import type { CompletedAuctions } from './ports.js';
+import { planOf } from './tasks/create-task.js';
+import type { ShardContext } from './tasks/shard-context.js';
+
+type Preflight<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+
+export interface PreflightPorts {
+  readonly context: ShardContext;
+  readonly desk: PreflightDesk;
+  readonly conditions: Conditions;
+  readonly completed: CompletedAuctions;
+  readonly now: () => Instant;
+}
+
+const UNSAFE = fault(500, 'internal_error');
+const NOT_FOUND = fault(404, 'auction_not_found');
+const FORBIDDEN = fault(403, 'forbidden');
+const NOT_OPEN = fault(422, 'auction_rejected', 'The auction is not open.');
+
+/** Answers what a create or a quote would be told of its capacity, and changes nothing. */
+export class Preflights {
+  constructor(private readonly ports: PreflightPorts) {}
+
+  async ofOriginator(request: Preflight<'originator_preflight'>): Promise<LinkReply> {
+    const { context, conditions, now } = this.ports;
+    if (conditions.isUnsafe() || context.book.liveCount >= context.activeAuctionLimit) return UNSAFE;
+    // No auction comes of it, so any id serves: it names nothing but aliases that nobody sees.
+    const auctionId = context.ids.auction(request.account, request.request_id);
+    const plan = planOf(context, request, auctionId, now());
+    if (!plan.ok) return fault(plan.status, plan.error, plan.message);
+    return this.verdict(request.account, plan.need, []);
+  }
+
+  async ofQuote(request: Preflight<'quote_preflight'>): Promise<LinkReply> {
+    const { context, completed, now } = this.ports;
+    const state = context.book.find(request.auction_id)?.durable;
+    if (state === undefined) {
+      const role = await completed.roleOn(request.auction_id, request.account);
+      if (role === undefined) return NOT_FOUND;
+      return role === 'ORIGINATOR' ? FORBIDDEN : NOT_OPEN;
+    }
+    const viewer = viewerOf(state, request.account);
+    if (viewer === undefined) return NOT_FOUND;
+    if (viewer.role === 'ORIGINATOR') return FORBIDDEN;
+    const { terms } = state;
+    const at = now();
+    if (state.status !== 'OPEN' || at >= terms.closes_at) return NOT_OPEN;
+    const refusal =
+      context.policy.judgeQuote(request.account, terms, request.quantity_atoms, at) ??
+      checkQuoteTerms(terms, { price_atoms: request.price_atoms, quantity_atoms: request.quantity_atoms });
+    if (refusal !== undefined) return fault(refusal.status, refusal.error, refusal.message);
+    const own = activeQuote(state, request.account)?.hold ?? [];
+    return this.verdict(request.account, needOf(terms, request.price_atoms, request.quantity_atoms), own);
+  }
+
+  private async verdict(account: string, need: Need, own: readonly Hold[]): Promise<LinkReply> {
+    try {
+      const verdict = await this.ports.desk.preflight(account, need, own);
+      return 'ok' in verdict ? fault(verdict.status, verdict.error, verdict.message) : reply(200, verdict);
+    } catch (error) {
+      if (error instanceof EvidenceInvalid) return UNSAFE;
+      return UNSAFE;
+    }
+  }
+}
+
+function needOf(
+  terms: { side: 'BUY' | 'SELL'; routes: Need['routes'] },
+  price: Atoms,
+  quantity: Atoms,
+): Need {
+  return {
+    side: opposite(terms.side),
+    routes: terms.routes,
+    price_atoms: price,
+    quantity_atoms: quantity,
+    parts: 1,
+  };
+}

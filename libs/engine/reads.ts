@@ -1,0 +1,124 @@
+import { quotesFor } from '#libs/auction/own-quotes.js';
+import { quoteView } from '#libs/auction/quote-view.js';
+import { bookOf, type AuctionState } from '#libs/auction/state.js';
+import { timeline } from '#libs/auction/timeline.js';
+import { auctionView } from '#libs/auction/view.js';
+import { viewVersion } from '#libs/auction/view-version.js';
+import { isOverFor, statusFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
+import { fault, NOT_HELD, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import type { AuctionBook, Entry } from './auction-book.js';
+import type { StoredAnswers } from './stored-answers.js';
+
+type Read<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+
+interface Held {
+  readonly entry: Entry;
+  readonly state: AuctionState;
+  readonly viewer: Viewer;
+}
+
+/** Answers from memory, of what is durable only. What is over for the viewer is left to the projections as soon as they have it. */
+export class Reads {
+  constructor(
+    private readonly book: AuctionBook,
+    private readonly stored: StoredAnswers,
+    private readonly projectedTo: () => number,
+  ) {}
+
+  auction(request: Read<'auction'>): LinkReply {
+    const held = this.held(request.auction_id, request.account);
+    if (held === undefined) return NOT_HELD;
+    if (!request.read_fallback && isOverFor(held.state, held.viewer)) return NOT_HELD;
+    return reply(200, auctionView(held.state, held.viewer));
+  }
+
+  /** `[opened_at, auction_id, view as JSON text]` of each, newest first: the gateway merges without reading the views. */
+  auctions(request: Read<'auctions'>): LinkReply {
+    const rows: [string, string, Held][] = [];
+    for (const entry of this.book.of(request.account)) {
+      const held = this.heldEntry(entry, request.account);
+      if (held === undefined) continue;
+      const { opened_at: openedAt } = held.state.terms;
+      if (request.before === undefined || isBefore(openedAt, entry.id, request.before)) {
+        rows.push([openedAt, entry.id, held]);
+      }
+    }
+    rows.sort(newestFirst);
+    const page = rows.slice(0, request.limit).map(([openedAt, id, { state, viewer }]) => {
+      return [openedAt, id, JSON.stringify(auctionView(state, viewer))];
+    });
+    return reply(200, page);
+  }
+
+  quotes(request: Read<'auction_quotes'>): LinkReply {
+    const held = this.held(request.auction_id, request.account);
+    return held === undefined ? NOT_HELD : reply(200, { quotes: quotesFor(held.state, held.viewer) });
+  }
+
+  /** The account's quotes in auctions of which the projections do not yet have everything: `[submitted_at, quote_id, status, JSON text]`. */
+  unprojectedQuotes(request: Read<'my_quotes'>): LinkReply {
+    const projected = this.projectedTo();
+    const rows: string[][] = [];
+    for (const entry of this.book.of(request.account)) {
+      const { durable } = entry;
+      if (durable === undefined || (entry.positions.at(-1) ?? 0) <= projected) continue;
+      for (const quote of bookOf(durable, request.account)?.quotes ?? []) {
+        const view = quoteView(durable, quote);
+        rows.push([quote.submitted_at, quote.quote_id, view.status, JSON.stringify(view)]);
+      }
+    }
+    return reply(200, rows);
+  }
+
+  async events(request: Read<'events'>): Promise<LinkReply> {
+    const held = this.held(request.auction_id, request.account);
+    if (held === undefined) return NOT_HELD;
+    const { entry, state, viewer } = held;
+    const version = viewVersion(state, viewer);
+    const history = await this.stored.eventsOf(entry, entry.positions.at(-1) ?? 0);
+    const { entries } = timeline(history, viewer);
+    // What was journaled while the history was read belongs to the next page.
+    const known = entries.slice(0, version);
+    if (known.length < version) return fault(503, 'audit_timeline_incomplete');
+    const from = request.after_seq;
+    const page = known.slice(from, from + request.limit);
+    const more = known.length > from + page.length ? { next_after_seq: from + page.length } : {};
+    return reply(200, {
+      auction_id: entry.id,
+      role: viewer.role,
+      status: statusFor(state, viewer),
+      complete: true,
+      events: page,
+      ...more,
+    });
+  }
+
+  private held(auctionId: string, account: string): Held | undefined {
+    const entry = this.book.find(auctionId);
+    return entry === undefined ? undefined : this.heldEntry(entry, account);
+  }
+
+  private heldEntry(entry: Entry, account: string): Held | undefined {
+    if (entry.durable === undefined) return undefined;
+    const viewer = viewerOf(entry.durable, account);
+    if (viewer === undefined) return undefined;
+    if (isOverFor(entry.durable, viewer) && this.isProjectedFor(entry, viewer)) return undefined;
+    return { entry, state: entry.durable, viewer };
+  }
+
+  private isProjectedFor(entry: Entry, viewer: Viewer): boolean {
+    const state = entry.durable;
+    const decided = state !== undefined && state.completed_at === undefined && viewer.role === 'MARKET_MAKER';
+    const overAt = decided ? entry.decidedAt : entry.completedAt;
+    return overAt !== undefined && overAt <= this.projectedTo();
+  }
+}
+
+function isBefore(openedAt: string, id: string, mark: { opened_at: string; auction_id: string }): boolean {
+  return openedAt < mark.opened_at || (openedAt === mark.opened_at && id < mark.auction_id);
+}
+
+function newestFirst(a: readonly [string, string, unknown], b: readonly [string, string, unknown]): number {
+  if (a[0] !== b[0]) return a[0] > b[0] ? -1 : 1;
+  return a[1] > b[1] ? -1 : 1;
+}

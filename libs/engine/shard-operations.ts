@@ -1,0 +1,157 @@
+import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import type { Entry } from './auction-book.js';
+import type { AccountBuckets } from './buckets.js';
+import type { CommandLoop } from './command-loop.js';
+import type { Intake } from './intake.js';
+import type { PendingAwards } from './pending-awards.js';
+import type { ShardMeter } from './ports.js';
+import type { Preflights } from './preflights.js';
+import type { Reads } from './reads.js';
+import type { Task } from './task.js';
+import { CancelTask } from './tasks/cancel-task.js';
+import { CreateTask } from './tasks/create-task.js';
+import { ExecutionTask } from './tasks/internal-tasks.js';
+import { reviseRule, submitRule, withdrawRule } from './tasks/quote-rules.js';
+import { QuoteTask, type QuoteRule } from './tasks/quote-task.js';
+import type { Settle, ShardContext } from './tasks/shard-context.js';
+import { WithdrawAllTask } from './tasks/withdraw-all-task.js';
+import type { TokenExchange } from './token-exchange.js';
+
+export interface OperationPorts {
+  readonly context: ShardContext;
+  readonly intake: Intake;
+  readonly reads: Reads;
+  readonly preflights: Preflights;
+  readonly tokens: TokenExchange;
+  readonly home: AccountBuckets;
+  readonly loop: CommandLoop;
+  readonly meter: ShardMeter;
+  readonly status: () => LinkReply;
+  readonly awards: PendingAwards;
+}
+
+type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+type QuoteCommand = Request<'submit' | 'revise' | 'withdraw'>;
+
+const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
+const UNKNOWN_AUCTION = fault(404, 'auction_not_found');
+const COMMANDS: ReadonlySet<LinkRequest['op']> = new Set<LinkRequest['op']>([
+  'create',
+  'cancel',
+  'submit',
+  'revise',
+  'withdraw',
+  'withdraw_all',
+]);
+
+/** Everything that may be asked of a shard, and who answers it. */
+export class ShardOperations {
+  constructor(private readonly ports: OperationPorts) {}
+
+  async handle(request: LinkRequest): Promise<LinkReply> {
+    const answer = await this.answer(request);
+    if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer));
+    return answer;
+  }
+
+  private answer(request: LinkRequest): Promise<LinkReply> | LinkReply {
+    const { reads, preflights } = this.ports;
+    switch (request.op) {
+      case 'create':
+        return this.create(request);
+      case 'withdraw_all':
+        return this.withdrawAll(request);
+      case 'cancel':
+        return this.cancel(request);
+      case 'submit':
+      case 'revise':
+      case 'withdraw':
+        return this.quote(request);
+      case 'auction':
+        return reads.auction(request);
+      case 'auctions':
+        return reads.auctions(request);
+      case 'auction_quotes':
+        return reads.quotes(request);
+      case 'my_quotes':
+        return reads.unprojectedQuotes(request);
+      case 'events':
+        return reads.events(request);
+      case 'originator_preflight':
+        return preflights.ofOriginator(request);
+      case 'quote_preflight':
+        return preflights.ofQuote(request);
+      case 'limits':
+        return reply(200, { available: this.ports.home.available(request.account) });
+      case 'take_tokens':
+        return reply(200, { granted: this.ports.tokens.grant(request.requests) });
+      case 'execution_report':
+        return this.report(request);
+      case 'pending_awards':
+        return this.pendingAwards(request);
+      case 'shard_status':
+        return this.ports.status();
+    }
+  }
+
+  private create(request: Request<'create'>): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    const auctionId = context.ids.auction(request.account, request.key);
+    return intake.onShard(request, auctionId, () => this.run((settle) => new CreateTask(context, request, settle)));
+  }
+
+  private withdrawAll(request: Request<'withdraw_all'>): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    return intake.onShard(request, undefined, () => {
+      return this.run((settle) => new WithdrawAllTask(context, request, settle));
+    });
+  }
+
+  private cancel(request: Request<'cancel'>): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    return intake.onAuction(request, (entry) => {
+      return this.run((settle) => new CancelTask(context, entry, request, settle));
+    });
+  }
+
+  private quote(request: QuoteCommand): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    return intake.onAuction(request, (entry: Entry) => {
+      return this.run((settle) => new QuoteTask(context, entry, request, this.ruleOf(request), settle));
+    });
+  }
+
+  private ruleOf(request: QuoteCommand): QuoteRule {
+    const { context } = this.ports;
+    switch (request.op) {
+      case 'submit':
+        return submitRule(context, request);
+      case 'revise':
+        return reviseRule(context, request);
+      case 'withdraw':
+        return withdrawRule(request);
+    }
+  }
+
+  private report(request: Request<'execution_report'>): Promise<LinkReply> | LinkReply {
+    const entry = this.ports.context.book.find(request.auction_id);
+    if (entry === undefined) return UNKNOWN_AUCTION;
+    const { award_id, step, attempt, reason } = request;
+    const report = { award_id, step, attempt, ...(reason === undefined ? {} : { reason }) };
+    return this.run((settle) => new ExecutionTask(this.ports.context, entry, report, settle));
+  }
+
+  private async pendingAwards({ known, wait_ms: wait }: Request<'pending_awards'>): Promise<LinkReply> {
+    return reply(200, await this.ports.awards.next(known, wait));
+  }
+
+  private run(make: (settle: Settle) => Task): Promise<LinkReply> {
+    return new Promise((resolve) => {
+      if (!this.ports.loop.submit(make(resolve))) resolve(UNAVAILABLE);
+    });
+  }
+}
+
+function codeOf({ status, body }: LinkReply): string {
+  return status < 400 ? 'ok' : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
+}

@@ -1,0 +1,42 @@
+import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
+import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
+import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
+import type { OwnerLink } from '#libs/owner-link/client.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { IdFactory } from './ids.js';
+import type { AwardConclusion, CompletedAuctions, ProtectionDesk, ShardMeter } from './ports.js';
+
+/** Everything outside the shard's own memory, as its process has set it up. */
+export interface ShardPorts {
+  readonly shard: number;
+  readonly clock: Clock;
+  readonly writer: JournalWriter;
+  readonly reader: JournalReader;
+  readonly desk: ReservationDesk;
+  readonly preflight: PreflightDesk;
+  readonly policy: PolicyWatch;
+  readonly ids: IdFactory;
+  readonly completed: CompletedAuctions;
+  readonly conclusion: AwardConclusion;
+  readonly protection: ProtectionDesk;
+  /** The other owners by shard. */
+  readonly peers: ReadonlyMap<number, OwnerLink>;
+  /** The database's clock. */
+  readonly referenceNanos: () => Promise<bigint>;
+  readonly journalHasRoom: () => Promise<boolean>;
+  readonly meter: ShardMeter;
+  readonly settings: ShardSettings;
+  /** The journal no longer takes this process for its owner, or nobody knows what it has written: stop. */
+  readonly onJournalFailure: (error: unknown) => void;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+export interface ShardSettings {
+  readonly activeAuctionLimit: number;
+  readonly commandsPerMakerLimit: number;
+  readonly limitsFactor: number;
+  readonly maxClockOffsetMillis: number;
+  readonly maxProjectionLagEvents: number;
+  readonly maxProjectionLagMillis: number;
+}

@@ -1,0 +1,218 @@
+import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/auction/instant.js';
+import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { pause } from '#libs/platform/clock.js';
+import { Attendance } from './attendance.js';
+import { AuctionBook, type Entry } from './auction-book.js';
+import { AccountBuckets, QuoteMeter } from './buckets.js';
+import { CommandLoop, type Committed } from './command-loop.js';
+import { CommandsInWork } from './commands-in-work.js';
+import { CapacityWatch } from './conditions/capacity-watch.js';
+import { ClockWatch } from './conditions/clock-watch.js';
+import { Conditions } from './conditions/conditions.js';
+import { ProjectionWatch } from './conditions/projection-watch.js';
+import { Guardian } from './guardian.js';
+import { Intake } from './intake.js';
+import { PendingAwards } from './pending-awards.js';
+import { PolicyDesk } from './policy-desk.js';
+import { Preflights } from './preflights.js';
+import { Reads } from './reads.js';
+import { holdsByAccount, recover, type Recovered } from './recovery.js';
+import type { Release } from './releases.js';
+import type { ShardPorts } from './shard-ports.js';
+import { ShardOperations } from './shard-operations.js';
+import { StoredAnswers } from './stored-answers.js';
+import type { ShardContext } from './tasks/shard-context.js';
+import { TokenExchange } from './token-exchange.js';
+
+/** How long an answer waits for its releases to be written; what is set free is free for everyone by then, or soon after. */
+const RELEASE_PATIENCE_MILLIS = 250;
+
+/** One auction shard: memory, rules, journal and reservations put together. Adapters come in through its ports. */
+export class Shard {
+  readonly book = new AuctionBook();
+  readonly conditions: Conditions;
+  private readonly stored: StoredAnswers;
+  private readonly awards: PendingAwards;
+  private readonly loop: CommandLoop;
+  private readonly attendance: Attendance;
+  private readonly guardian: Guardian;
+  private readonly operations: ShardOperations;
+  private lastEventAt: Instant = instantFromNanos(0n);
+  private durableHead: number;
+
+  constructor(private readonly ports: ShardPorts) {
+    this.durableHead = ports.writer.head.sequence;
+    this.stored = new StoredAnswers(ports.shard, ports.reader);
+    this.awards = new PendingAwards(ports.clock);
+    this.conditions = this.watchConditions();
+    const context = this.context();
+    this.loop = new CommandLoop({
+      writer: ports.writer,
+      desk: ports.desk,
+      book: this.book,
+      now: () => this.now(),
+      clock: ports.clock,
+      meter: ports.meter,
+      onCommitted: (committed) => {
+        this.committed(committed);
+      },
+      release: (releases) => this.release(releases),
+      onJournalFailure: ports.onJournalFailure,
+    });
+    const submit = this.loop.submit.bind(this.loop);
+    const now = (): Instant => this.now();
+    this.attendance = new Attendance({ ...ports, context, book: this.book, now, submit });
+    this.guardian = new Guardian({
+      ...ports,
+      context,
+      book: this.book,
+      now,
+      submit,
+      onFault: (error) => {
+        ports.onFault('protection', error);
+      },
+    });
+    this.operations = this.operate(context, now);
+  }
+
+  /** Reads the journal, makes the reservations agree with it, and begins to work. */
+  async start(): Promise<Recovered> {
+    const recovered = await recover({ ...this.ports, book: this.book, stored: this.stored }, 0);
+    if (recovered.lastEventAt !== undefined) this.lastEventAt = recovered.lastEventAt;
+    await this.ports.desk.reconcile(holdsByAccount(this.book));
+    await this.conditions.start();
+    this.loop.start();
+    for (const entry of this.book.all()) this.attend(entry);
+    this.guardian.start();
+    return recovered;
+  }
+
+  handle(request: LinkRequest): Promise<LinkReply> {
+    return this.operations.handle(request);
+  }
+
+  /** Finishes what was accepted and takes nothing more. */
+  async stop(): Promise<void> {
+    this.conditions.drain();
+    this.attendance.stop();
+    this.guardian.stop();
+    await this.loop.stop();
+    this.conditions.stop();
+  }
+
+  get queueDepth(): number {
+    return this.loop.depth;
+  }
+
+  private watchConditions(): Conditions {
+    const { clock, settings, completed, shard } = this.ports;
+    return new Conditions(
+      new ClockWatch({
+        clock,
+        reference: this.ports.referenceNanos,
+        lastEventNanos: () => nanosFromInstant(this.lastEventAt),
+        maxOffsetMillis: settings.maxClockOffsetMillis,
+      }),
+      new ProjectionWatch({
+        clock,
+        position: () => completed.position(shard),
+        head: () => this.durableHead,
+        onProgress: (projectedTo) => {
+          this.book.evict(projectedTo);
+          this.stored.forget(projectedTo);
+        },
+        maxLagEvents: settings.maxProjectionLagEvents,
+        maxLagMillis: settings.maxProjectionLagMillis,
+      }),
+      new CapacityWatch({ clock, hasRoom: this.ports.journalHasRoom }),
+    );
+  }
+
+  private context(): ShardContext {
+    const { ids, policy, settings } = this.ports;
+    return {
+      book: this.book,
+      ids,
+      policy: new PolicyDesk(policy, ids),
+      clockIsSound: () => this.conditions.clock.isSound(),
+      activeAuctionLimit: settings.activeAuctionLimit * settings.limitsFactor,
+      commandsPerMakerLimit: settings.commandsPerMakerLimit * settings.limitsFactor,
+    };
+  }
+
+  private operate(context: ShardContext, now: () => Instant): ShardOperations {
+    const { clock, peers, shard, settings, completed, preflight, meter } = this.ports;
+    const home = new AccountBuckets(clock, settings.limitsFactor);
+    const tokens = new TokenExchange({
+      shard,
+      peers,
+      home,
+      alone: new AccountBuckets(clock, settings.limitsFactor, true),
+    });
+    const intake = new Intake({
+      find: (auctionId: string): Entry | undefined => this.book.find(auctionId),
+      inWork: new CommandsInWork(clock),
+      stored: this.stored,
+      completed,
+      tokens,
+      perAuction: new QuoteMeter(clock, settings.limitsFactor),
+      paused: (op) => this.conditions.pause(op),
+    });
+    const reads = new Reads(this.book, this.stored, () => this.conditions.projection.projectedTo);
+    const preflights = new Preflights({ context, desk: preflight, conditions: this.conditions, completed, now });
+    return new ShardOperations({
+      context,
+      intake,
+      reads,
+      preflights,
+      tokens,
+      home,
+      loop: this.loop,
+      meter,
+      awards: this.awards,
+      status: () => this.status(),
+    });
+  }
+
+  private status(): LinkReply {
+    const { writer, shard } = this.ports;
+    if (!writer.health().ok) return fault(503, 'journal_failed');
+    return reply(200, {
+      shard,
+      state: this.conditions.draining ? 'DRAINING' : 'ACTIVE',
+      epoch: writer.head.epoch,
+      journal_head: this.durableHead,
+      projection_lag_events: this.conditions.projection.lagEvents,
+      active_auctions: this.book.liveCount,
+      clock_offset_ms: this.conditions.clock.offsetMillis ?? 0,
+    });
+  }
+
+  /** Never earlier than what has already happened, so that the journal's times only go forward. */
+  private now(): Instant {
+    const now = instantFromNanos(this.ports.clock.epochNanos());
+    return now > this.lastEventAt ? now : this.lastEventAt;
+  }
+
+  private committed({ entries, events, head }: Committed): void {
+    this.durableHead = head;
+    for (const [index, event] of events.entries()) {
+      if (event.at > this.lastEventAt) this.lastEventAt = event.at;
+      this.stored.note(head - events.length + 1 + index, event);
+    }
+    for (const entry of entries) this.attend(entry);
+    this.guardian.onEvents(events);
+  }
+
+  private attend(entry: Entry): void {
+    this.attendance.watch(entry);
+    this.awards.note(entry);
+  }
+
+  private async release(releases: readonly Release[]): Promise<void> {
+    const written = this.ports.desk.release(releases).catch((error: unknown) => {
+      this.ports.onFault('release', error);
+    });
+    await Promise.race([written, pause(this.ports.clock, RELEASE_PATIENCE_MILLIS)]);
+  }
+}

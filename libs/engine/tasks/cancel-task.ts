@@ -1,0 +1,51 @@
+import { decideCancel } from '#libs/auction/cancel.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { auctionView } from '#libs/auction/view.js';
+import { fault, reply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import type { Entry } from '../auction-book.js';
+import type { Decision, Draft, Task } from '../task.js';
+import { dueDrafts } from './due-events.js';
+import { drafted, type Settle, type ShardContext } from './shard-context.js';
+
+export type CancelRequest = Extract<LinkRequest, { op: 'cancel' }>;
+
+export class CancelTask implements Task {
+  readonly lane: string;
+
+  constructor(
+    private readonly context: ShardContext,
+    private readonly entry: Entry,
+    private readonly request: CancelRequest,
+    readonly settle: Settle,
+  ) {
+    this.lane = `${request.auction_id}/${request.account}`;
+  }
+
+  prelude(now: Instant): readonly Draft[] {
+    return dueDrafts(this.entry.head, now, this.context);
+  }
+
+  reservation(): undefined {
+    return undefined;
+  }
+
+  decide(now: Instant): Decision {
+    const head = { ...drafted(this.request, 'CANCEL', now), auctionId: this.entry.id };
+    const reason = this.request.reason === undefined ? {} : { reason: this.request.reason };
+    const decided = decideCancel(this.entry.head, { by: 'ORIGINATOR', ...reason }, { now });
+    if (decided.ok) {
+      return {
+        drafts: decided.events.map(({ at, body }, index) =>
+          index === 0 ? { ...head, at, body } : { at, body, auctionId: this.entry.id },
+        ),
+        answer: () => reply(200, auctionView(this.entry.head, { account_id: this.request.account, role: 'ORIGINATOR' })),
+      };
+    }
+    const { error, message, status } = decided;
+    const refusal: Draft = { ...head, body: { type: 'CANCEL_REJECTED', data: { error, message } } };
+    return {
+      drafts: this.entry.head.completed_at === undefined ? [refusal] : [],
+      answer: () => fault(status, error, message),
+    };
+  }
+}

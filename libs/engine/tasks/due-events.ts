@@ -1,0 +1,25 @@
+import { decideClose } from '#libs/auction/close.js';
+import type { Decided } from '#libs/auction/decided.js';
+import { decideExpiries } from '#libs/auction/expire.js';
+import type { Instant } from '#libs/auction/instant.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import type { Draft } from '../task.js';
+import type { ShardContext } from './shard-context.js';
+
+/**
+ * What has fallen due for the auction by `now`: quotes that expired, and the close with its award. An owner whose clock is
+ * not to be trusted closes nothing.
+ */
+export function dueDrafts(state: AuctionState, now: Instant, context: ShardContext): Draft[] {
+  return context.clockIsSound() ? draftsOf(state, dueEvents(state, now, context)) : [];
+}
+
+function dueEvents(state: AuctionState, now: Instant, { ids }: ShardContext): readonly Decided[] {
+  if (state.status !== 'OPEN' && state.status !== 'CLOSED') return [];
+  if (now < state.terms.closes_at) return decideExpiries(state, now);
+  return decideClose(state, { awardId: (quoteId) => ids.award(quoteId) });
+}
+
+export function draftsOf(state: AuctionState, decided: readonly Decided[]): Draft[] {
+  return decided.map(({ at, body }) => ({ at, body, auctionId: state.terms.auction_id }));
+}

@@ -1,0 +1,121 @@
+import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
+import type { AuctionEventBody, QuoteOperation } from '#libs/auction/events.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { quoteView } from '#libs/auction/quote-view.js';
+import type { Rejection } from '#libs/auction/rejection.js';
+import { bookOf, findQuote, type AuctionState } from '#libs/auction/state.js';
+import type { Hold } from '#libs/auction/terms.js';
+import { isOverFor } from '#libs/auction/viewer.js';
+import { fault, reply, type Claim, type CommandName, type LinkReply } from '#libs/owner-link/protocol.js';
+import type { Entry } from '../auction-book.js';
+import { beyond, larger } from '../hold-arithmetic.js';
+import { AGAIN, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';
+import { dueDrafts } from './due-events.js';
+import { drafted, type Settle, type ShardContext } from './shard-context.js';
+
+export type QuoteRequest = { readonly auction_id: string } & Claim & CommandName;
+
+/** What one of the three quote commands adds to the common way. */
+export interface QuoteRule {
+  readonly operation: QuoteOperation;
+  readonly quoteId: string | undefined;
+  /** Status of the first answer. */
+  readonly created: 200 | 201;
+  plan(state: AuctionState, now: Instant): QuotePlan | Rejection;
+}
+
+export interface QuotePlan {
+  readonly ok: true;
+  readonly quoteId: string;
+  /** Absent where the command needs no capacity. */
+  readonly reserve?: Pick<ReserveRequest, 'need' | 'current'>;
+  body(hold: readonly Hold[]): AuctionEventBody;
+}
+
+export class QuoteTask implements Task {
+  readonly lane: string;
+
+  constructor(
+    private readonly context: ShardContext,
+    private readonly entry: Entry,
+    private readonly request: QuoteRequest,
+    private readonly rule: QuoteRule,
+    readonly settle: Settle,
+  ) {
+    this.lane = `${request.auction_id}/${request.account}`;
+  }
+
+  prelude(now: Instant): readonly Draft[] {
+    return dueDrafts(this.entry.head, now, this.context);
+  }
+
+  reservation(now: Instant): ReserveRequest | undefined {
+    const plan = this.rule.plan(this.entry.head, now);
+    if (!plan.ok || plan.reserve === undefined) return undefined;
+    return { account: this.request.account, ...plan.reserve };
+  }
+
+  decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
+    const plan = this.rule.plan(this.entry.head, now);
+    if (!plan.ok) return this.refuse(plan, now, granted);
+    if (plan.reserve === undefined) return this.accept(plan, [], now);
+    if (granted === undefined) return AGAIN;
+    if (!granted.ok) return this.refuse(granted, now, granted);
+    return this.accept(plan, granted.hold, now);
+  }
+
+  private accept(plan: QuotePlan, hold: readonly Hold[], now: Instant): Decision {
+    const body = plan.body(hold);
+    const head = drafted(this.request, this.rule.operation, now);
+    return {
+      drafts: [{ ...head, body, auctionId: this.entry.id }],
+      answer: () => this.shown(plan.quoteId),
+    };
+  }
+
+  private shown(quoteId: string): LinkReply {
+    const quote = findQuote(this.entry.head, quoteId);
+    if (quote === undefined) return fault(500, 'internal_error');
+    return reply(this.rule.created, quoteView(this.entry.head, quote));
+  }
+
+  private refuse(refusal: Refusal, now: Instant, granted: ReserveOutcome | undefined): Decision {
+    const { error, message, status } = refusal;
+    return {
+      drafts: status === 422 && this.isJournaled() ? [this.rejection(error, message, now)] : [],
+      answer: () => refusalReply(refusal),
+      unused: this.unused(granted),
+    };
+  }
+
+  /** What is refused after the auction is over for the caller is neither journaled nor stored. */
+  private isJournaled(): boolean {
+    return !isOverFor(this.entry.head, { account_id: this.request.account, role: 'MARKET_MAKER' });
+  }
+
+  private rejection(error: string, message: string, now: Instant): Draft {
+    const { operation, quoteId } = this.rule;
+    const data = { maker: this.request.account, operation, error, message };
+    return {
+      ...drafted(this.request, operation, now),
+      auctionId: this.entry.id,
+      body: { type: 'QUOTE_REJECTED', data: quoteId === undefined ? data : { ...data, quote_id: quoteId } },
+    };
+  }
+
+  private unused(granted: ReserveOutcome | undefined) {
+    if (granted?.ok !== true) return [];
+    const current = this.currentHold();
+    return [{ account: this.request.account, hold: beyond(larger(current, granted.hold), current) }];
+  }
+
+  private currentHold(): readonly Hold[] {
+    const quoteId = this.rule.quoteId;
+    return quoteId === undefined ? [] : (findQuote(this.entry.head, quoteId)?.hold ?? []);
+  }
+}
+
+/** How many commands of this maker the auction has already recorded. */
+export function commandsOf(state: AuctionState, maker: string): number {
+  return bookOf(state, maker)?.quote_events ?? 0;
+}

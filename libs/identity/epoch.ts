@@ -1,0 +1,22 @@
+import type { Clock } from '#libs/platform/clock.js';
+
+const NANOS_PER_SECOND = 1_000_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+
+export const MINUTE_S = 60;
+export const HOUR_S = 3_600;
+export const DAY_S = 86_400;
+
+/** Whole seconds since 1970, as tokens count them. */
+export function epochSeconds(clock: Clock): number {
+  return Number(clock.epochNanos() / NANOS_PER_SECOND);
+}
+
+export function epochMillis(clock: Clock): number {
+  return Number(clock.epochNanos() / NANOS_PER_MILLI);
+}
+
+/** RFC 3339 UTC with exactly nine fraction digits, as everywhere on the wire. */
+export function instantOfSeconds(seconds: number): string {
+  return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}.000000000Z`;
+}

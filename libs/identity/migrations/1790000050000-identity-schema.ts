@@ -1,0 +1,126 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const TABLES = `
+  create schema identity;
+
+  create table identity.version (
+    only_row boolean primary key default true check (only_row),
+    accounts bigint not null default 1,
+    revocations bigint not null default 1,
+    keys bigint not null default 1
+  ) with (fillfactor = 10);
+  insert into identity.version default values;
+
+  create table identity.users (
+    account_id uuid primary key,
+    email text not null check (length(email) between 1 and 254),
+    email_key text not null unique,
+    display_name text not null,
+    password_hash text not null,
+    disabled boolean not null default false
+  );
+
+  create table identity.enrolments (
+    account_id uuid not null references identity.users,
+    service text not null check (service in ('AUCTION')),
+    roles text[] not null
+      check (roles <@ array['ORIGINATOR', 'MARKET_MAKER', 'OPERATOR', 'AUDITOR', 'VIEWER']),
+    capabilities text[] not null default array['auction:create', 'auction:quote']
+      check (capabilities <@ array['auction:create', 'auction:quote']),
+    primary key (account_id, service)
+  );
+
+  create table identity.account_changes (
+    account_id uuid primary key,
+    version bigint not null
+  );
+  create index account_changes_in_order on identity.account_changes (version);
+
+  create table identity.sessions (
+    sid uuid primary key,
+    account_id uuid not null references identity.users,
+    created_at timestamptz not null,
+    max_until timestamptz not null check (max_until > created_at)
+  );
+  create index sessions_of_account on identity.sessions (account_id);
+  create index sessions_by_end on identity.sessions (max_until);
+
+  create table identity.revocations (
+    id uuid primary key,
+    kind text not null check (kind in ('TOKEN', 'SESSION')),
+    revoked_at timestamptz not null,
+    expires_at timestamptz not null,
+    version bigint not null
+  );
+  create index revocations_in_order on identity.revocations (version);
+  create index revocations_by_end on identity.revocations (expires_at);
+
+  create table identity.signing_keys (
+    kid text primary key,
+    sealed_private_key bytea not null,
+    created_at timestamptz not null,
+    active_from timestamptz not null
+  );
+
+  create table identity.login_failures (
+    key text not null,
+    failed_at timestamptz not null
+  );
+  create index login_failures_of_key on identity.login_failures (key, failed_at);
+  create index login_failures_by_time on identity.login_failures (failed_at);
+`;
+
+/**
+ * The row lock on the version is held until the commit, so changes of one part take turns: whoever sees a version also
+ * sees everything that was done under it and under the ones before.
+ */
+const FEEDS = `
+  create function identity.bump_version() returns trigger language plpgsql as $$
+  begin
+    execute format('update identity.version set %1$I = %1$I + 1', tg_argv[0]);
+    return null;
+  end
+  $$;
+
+  create function identity.note_account() returns trigger language plpgsql as $$
+  begin
+    insert into identity.account_changes (account_id, version)
+      select coalesce(new.account_id, old.account_id), v.accounts from identity.version v
+      on conflict (account_id) do update set version = excluded.version;
+    return null;
+  end
+  $$;
+
+  create function identity.number_revocation() returns trigger language plpgsql as $$
+  begin
+    select v.revocations into new.version from identity.version v;
+    return new;
+  end
+  $$;
+
+  create trigger bump_version before insert or update or delete on identity.users
+    for each statement execute function identity.bump_version('accounts');
+  create trigger note_account after insert or update or delete on identity.users
+    for each row execute function identity.note_account();
+  create trigger bump_version before insert or update or delete on identity.enrolments
+    for each statement execute function identity.bump_version('accounts');
+  create trigger note_account after insert or update or delete on identity.enrolments
+    for each row execute function identity.note_account();
+  create trigger bump_version before insert on identity.revocations
+    for each statement execute function identity.bump_version('revocations');
+  create trigger number_revocation before insert on identity.revocations
+    for each row execute function identity.number_revocation();
+  create trigger bump_version before insert or update or delete on identity.signing_keys
+    for each statement execute function identity.bump_version('keys');
+`;
+
+export class IdentitySchema1790000050000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(TABLES);
+    await runner.query(FEEDS);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema identity cascade');
+  }
+}

@@ -1,0 +1,114 @@
+import type { BatchSink } from './batch-sink.js';
+import { GroupQueue, type Call } from './group-queue.js';
+import { headAt, sealEvent } from './hash-chain.js';
+import type { Appended, JournalEntry, JournalHead, JournalHealth, JournalWriter } from './journal.js';
+import {
+  JournalAmbiguous,
+  JournalFailure,
+  JournalFenced,
+  JournalUnavailable,
+  messageOf,
+} from './journal-errors.js';
+import { checkBatch } from './limits.js';
+
+/**
+ * The writer that all adapters share. One write is in flight; calls that come meanwhile are sealed into the chain at once
+ * and go out together with the next. Sealing ahead is sound because a write that fails ends the writer, and with it
+ * everything that was sealed behind.
+ */
+export class GroupCommitWriter implements JournalWriter {
+  private readonly queue = new GroupQueue();
+  /** The last sealed record; `head` is the last durable one. */
+  private tip: JournalHead;
+  private durable: JournalHead;
+  private draining: Promise<void> | undefined;
+  private death: JournalFailure | undefined;
+  private closing: Promise<void> | undefined;
+
+  constructor(
+    readonly shard: number,
+    head: JournalHead,
+    private readonly sink: BatchSink,
+  ) {
+    this.tip = head;
+    this.durable = head;
+  }
+
+  get head(): JournalHead {
+    return this.durable;
+  }
+
+  append(payloads: readonly string[]): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      if (this.death !== undefined) throw this.unsent(this.death);
+      if (this.closing !== undefined) throw new JournalUnavailable(this.shard, 'the writer is closed');
+      const bytes = checkBatch(payloads);
+      this.queue.checkRoom(payloads.length, bytes);
+      this.queue.push({ records: this.sealAll(payloads), bytes, resolve, reject });
+      this.draining ??= this.drain();
+    });
+  }
+
+  health(): JournalHealth {
+    const fault = this.death ?? this.sink.fault();
+    if (fault !== undefined) return { ok: false, reason: fault.message };
+    if (this.closing !== undefined) return { ok: false, reason: 'the writer is closed' };
+    return { ok: true };
+  }
+
+  close(): Promise<void> {
+    this.closing ??= (this.draining ?? Promise.resolve()).then(() => this.sink.close());
+    return this.closing;
+  }
+
+  private sealAll(payloads: readonly string[]): JournalEntry[] {
+    return payloads.map((payload) => {
+      const entry = sealEvent(this.shard, this.tip, payload);
+      this.tip = entry;
+      return entry;
+    });
+  }
+
+  private async drain(): Promise<void> {
+    // Callers that were woken by the same write ask again within the same turn: let them join.
+    await Promise.resolve();
+    while (!this.queue.isEmpty) {
+      const group = this.queue.takeGroup();
+      try {
+        await this.sink.write(group.flatMap((call) => call.records));
+      } catch (error) {
+        this.die(this.failureOf(error), group);
+        break;
+      }
+      this.acknowledge(group);
+    }
+    this.draining = undefined;
+  }
+
+  private acknowledge(group: readonly Call[]): void {
+    for (const { records, resolve } of group) {
+      const last = records.at(-1);
+      if (last !== undefined) this.durable = headAt(last);
+      resolve({ firstSequence: records[0]?.sequence ?? 0, hashes: records.map((record) => record.hash) });
+    }
+  }
+
+  private die(death: JournalFailure, inFlight: readonly Call[]): void {
+    this.death = death;
+    for (const call of inFlight) call.reject(death);
+    for (const call of this.queue.takeAll()) call.reject(this.unsent(death));
+    void this.close();
+  }
+
+  /** For calls that never left: whatever became of the one in flight, these were not written. */
+  private unsent(death: JournalFailure): JournalFailure {
+    const Kind = death instanceof JournalFenced ? JournalFenced : JournalUnavailable;
+    return new Kind(this.shard, 'the writer is dead, nothing was sent', { cause: death });
+  }
+
+  /** A sink that fails in an unforeseen way has told nothing of what it did. */
+  private failureOf(error: unknown): JournalFailure {
+    if (error instanceof JournalFailure) return error;
+    return new JournalAmbiguous(this.shard, messageOf(error), { cause: error });
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { BEFORE_FIRST, GENESIS_HASH, recordHash, sealEpoch, sealEvent } from './hash-chain.js';
+
+describe('the hash of a record', () => {
+  it('is what an auditor without this code would compute', () => {
+    const first = sealEpoch(7, BEFORE_FIRST, 3, 'owner-7');
+    const payload = '{"epoch":3,"opener":"owner-7"}';
+    const text = `1:7,1:3,1:1,5:epoch,64:${GENESIS_HASH},${payload.length}:${payload},`;
+    expect(first.hash).toBe(createHash('sha256').update(text).digest('hex'));
+
+    const second = sealEvent(7, first, '"€"');
+    const next = `1:7,1:3,1:2,5:event,64:${first.hash},5:"€",`;
+    expect(second.hash).toBe(createHash('sha256').update(next, 'utf8').digest('hex'));
+  });
+
+  it('never changes: journals that are written already depend on it', () => {
+    expect(sealEpoch(0, BEFORE_FIRST, 1, 'owner-0').hash).toBe(
+      '8ce82eea7d010533f841cb0da03909a7126059f94f436e423da69d55a25f1c64',
+    );
+  });
+
+  it('differs when any field does, also where digits or bytes move from one field to the next', () => {
+    const record = fc.record({
+      shard: fc.nat(30),
+      epoch: fc.nat(30),
+      sequence: fc.nat(300),
+      kind: fc.constantFrom('epoch' as const, 'event' as const),
+      payload: fc.string({ maxLength: 3, unit: fc.constantFrom('1', ',', ':', 'é') }),
+      previousHash: fc.constantFrom(GENESIS_HASH, 'f'.repeat(64)),
+    });
+    fc.assert(
+      fc.property(record, record, (one, other) => {
+        const areEqual = JSON.stringify(one) === JSON.stringify(other);
+        expect(recordHash(one) === recordHash(other)).toBe(areEqual);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,52 @@
+/** A call that breaks a limit. Nothing of it was written; the writer lives on. */
+export class JournalRefused extends Error {
+  override readonly name = 'JournalRefused';
+}
+
+/** The end of a writer. Which one says what is known of the call's payloads. */
+export abstract class JournalFailure extends Error {
+  constructor(
+    readonly shard: number,
+    reason: string,
+    options?: ErrorOptions,
+  ) {
+    super(`journal of shard ${shard}: ${reason}`, options);
+  }
+}
+
+/** Somebody else is the writer now. Nothing of this call was written. */
+export class JournalFenced extends JournalFailure {
+  override readonly name = 'JournalFenced';
+}
+
+/** The store cannot be used. Nothing of this call was written, and nothing of it will be. */
+export class JournalUnavailable extends JournalFailure {
+  override readonly name = 'JournalUnavailable';
+}
+
+/** The call may or may not have been written, whole or not at all; only reading the journal will tell. */
+export class JournalAmbiguous extends JournalFailure {
+  override readonly name = 'JournalAmbiguous';
+}
+
+/** A reader could not ask; asking again later may help. */
+export class JournalUnreadable extends Error {
+  override readonly name = 'JournalUnreadable';
+}
+
+/** What is stored is not what was written. */
+export class JournalCorrupt extends Error {
+  override readonly name = 'JournalCorrupt';
+
+  constructor(
+    readonly shard: number,
+    readonly sequence: number,
+    reason: string,
+  ) {
+    super(`journal of shard ${shard} is corrupt at sequence ${sequence}: ${reason}`);
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

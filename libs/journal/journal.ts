@@ -1,0 +1,74 @@
+/**
+ * `epoch`: a writer took the shard over; every epoch begins with this record. `event`: what that writer was given.
+ * Both occupy a sequence and both are shown to readers.
+ */
+export type EntryKind = 'epoch' | 'event';
+
+export interface JournalEntry {
+  readonly shard: number;
+  readonly epoch: number;
+  /** Dense from 1 within the shard. */
+  readonly sequence: number;
+  readonly kind: EntryKind;
+  /** JSON text, opaque to the journal and kept as it came. That of an epoch record is an `EpochPayload`. */
+  readonly payload: string;
+  /** Hash of the record before, or GENESIS_HASH. */
+  readonly previousHash: string;
+  /** Covers all of the above: see `recordHash`. */
+  readonly hash: string;
+}
+
+export interface EpochPayload {
+  readonly epoch: number;
+  readonly opener: string;
+}
+
+/** The last durable record of a shard. */
+export interface JournalHead {
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** The records of one append: `firstSequence` and on, one hash each. */
+export interface Appended {
+  readonly firstSequence: number;
+  readonly hashes: readonly string[];
+}
+
+export type JournalHealth = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+/** The only writer of a shard, until somebody else opens it. */
+export interface JournalWriter {
+  readonly shard: number;
+  readonly head: JournalHead;
+  /**
+   * Resolves when all payloads are durable, one after another in the order given, and no other writer has taken the shard;
+   * then and only then may anybody be told. Calls may overlap; each is written whole or not at all, in the order of the calls.
+   * Rejects with a JournalRefused (only this call failed, nothing was written) or with a JournalFailure (this writer is dead
+   * and every later call rejects too).
+   */
+  append(payloads: readonly string[]): Promise<Appended>;
+  /** From memory: asks nobody. */
+  health(): JournalHealth;
+  /** Writes what is queued, takes nothing more, and lets the connection go. */
+  close(): Promise<void>;
+}
+
+export interface Journal {
+  /**
+   * Becomes the only writer of the shard: whoever had it before can append nothing from here on. Waits for an append that
+   * is under way; `head` of the writer is the epoch record just written, behind everything that was ever acknowledged.
+   */
+  open(shard: number): Promise<JournalWriter>;
+}
+
+/** Everything returned has been checked against the hash chain; what does not fit is a JournalCorrupt. */
+export interface JournalReader {
+  /** Entries from `fromSequence` on, in order: `limit` of them, or fewer because the shard goes no further. */
+  read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]>;
+  /** One entry for each sequence asked for, in the order asked; all of them must exist. */
+  entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]>;
+  /** The last sequence of every shard that was ever opened. Cheap enough to be polled. */
+  heads(): Promise<Map<number, number>>;
+}

@@ -1,0 +1,4 @@
+import type { MigrationClass } from '#libs/platform/migrate.js';
+import { JournalSchema1790000100000 } from './1790000100000-journal-schema.js';
+
+export const journalMigrations: readonly MigrationClass[] = [JournalSchema1790000100000];

@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PoolClient } from 'pg';
+import { pause } from '#libs/platform/clock.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { events, freshShard } from '#libs/testing/contracts/journal-subject.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import type { JournalWriter } from '../journal.js';
+import { JournalCorrupt, JournalFenced } from '../journal-errors.js';
+import { journalMigrations } from '../migrations/list.js';
+import { PostgresJournal } from './postgres-journal.js';
+import { PostgresJournalReader } from './postgres-reader.js';
+
+const clock = new SystemClock();
+const writers: JournalWriter[] = [];
+let database: TestDatabase;
+let reader: PostgresJournalReader;
+
+beforeAll(async () => {
+  database = await createTestDatabase(journalMigrations);
+  reader = new PostgresJournalReader(database.pool);
+});
+
+afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
+afterAll(() => database.drop());
+
+async function open(shard: number, opener = 'ada'): Promise<JournalWriter> {
+  const writer = await new PostgresJournal({ url: database.url, clock, opener }).open(shard);
+  writers.push(writer);
+  return writer;
+}
+
+/** Takes a sequence without committing: whoever wants to write there waits for what becomes of it. */
+async function occupy(shard: number, sequence: number): Promise<PoolClient> {
+  const client = await database.pool.connect();
+  await client.query('begin');
+  await client.query(
+    `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
+     values ($1, $2, 1, 'event', '"rogue"', decode(repeat('ab', 32), 'hex'))`,
+    [shard, sequence],
+  );
+  return client;
+}
+
+async function release(client: PoolClient, end: 'commit' | 'rollback'): Promise<void> {
+  await client.query(end);
+  client.release();
+}
+
+/** Until so many of the journal's connections wait for a lock. */
+async function untilWaiting(count: number): Promise<void> {
+  for (;;) {
+    const { rows } = await database.pool.query<{ waiting: number }>(
+      `select count(*) as waiting from pg_stat_activity
+       where datname = current_database() and application_name = 'sotto-journal' and wait_event_type = 'Lock'`,
+    );
+    if (rows[0]!.waiting >= count) return;
+    await pause(clock, 5);
+  }
+}
+
+describe('an append that holds the shard', () => {
+  it('is waited for by an opener, who then continues behind it', async () => {
+    const shard = freshShard();
+    const first = await open(shard);
+    const obstacle = await occupy(shard, 2);
+    const append = first.append(['"in time"']);
+    await untilWaiting(1);
+    const rival = open(shard, 'ben');
+    await untilWaiting(2);
+    await release(obstacle, 'rollback');
+    expect((await append).firstSequence).toBe(2);
+    expect((await rival).head).toMatchObject({ epoch: 2, sequence: 3 });
+    await expect(first.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
+    expect(await events(reader, shard)).toEqual(['"in time"']);
+  });
+});
+
+describe('an opener that holds the shard', () => {
+  it('is waited for by an append, which then writes nothing', async () => {
+    const shard = freshShard();
+    const first = await open(shard);
+    const obstacle = await occupy(shard, 2);
+    const rival = open(shard, 'ben');
+    await untilWaiting(1);
+    const append = first.append(['"late"', '"later"']);
+    const refused = expect(append).rejects.toBeInstanceOf(JournalFenced);
+    await untilWaiting(2);
+    await release(obstacle, 'rollback');
+    expect((await rival).head).toMatchObject({ epoch: 2, sequence: 2 });
+    await refused;
+    expect(await events(reader, shard)).toEqual([]);
+  });
+
+  it('is waited for by other openers, who depose it in turn', async () => {
+    const shard = freshShard();
+    const obstacle = await occupy(shard, 1);
+    const openers = ['ada', 'ben', 'cyd'].map((opener) => open(shard, opener));
+    await untilWaiting(3);
+    await release(obstacle, 'rollback');
+    const opened = await Promise.all(openers);
+    expect(opened.map(({ head }) => head.epoch).sort()).toEqual([1, 2, 3]);
+    const outcomes = await Promise.allSettled(
+      opened.map((writer) => writer.append([`"${writer.head.epoch}"`])),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await events(reader, shard)).toEqual(['"3"']);
+  });
+});
+
+describe('somebody who writes past the fence', () => {
+  it('ends the writer whose place was taken, and is found out', async () => {
+    const shard = freshShard();
+    const writer = await open(shard);
+    const rogue = await occupy(shard, 3);
+    const append = writer.append(['"mine"', '"mine too"']);
+    const refused = expect(append).rejects.toBeInstanceOf(JournalFenced);
+    await untilWaiting(1);
+    await release(rogue, 'commit');
+    await refused;
+    await expect(reader.read(shard, 1, 10)).rejects.toMatchObject({ name: 'JournalCorrupt', sequence: 2 });
+    await expect(open(shard, 'ben')).rejects.toBeInstanceOf(JournalCorrupt);
+  });
+
+  it('by resetting the epoch is found out by the next opener', async () => {
+    const shard = freshShard();
+    await open(shard);
+    await open(shard);
+    await database.pool.query('delete from journal.shards where shard = $1', [shard]);
+    await expect(open(shard)).rejects.toBeInstanceOf(JournalCorrupt);
+  });
+});
+
+describe('a server whose defaults are weak', () => {
+  it('is asked for durable commits and for the isolation that the fence needs', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.pool.query(`alter database ${name} set synchronous_commit to off`);
+    await database.pool.query(
+      `alter database ${name} set default_transaction_isolation to 'repeatable read'`,
+    );
+    try {
+      const shard = freshShard();
+      const first = await open(shard);
+      const obstacle = await occupy(shard, 2);
+      const rival = open(shard, 'ben');
+      await untilWaiting(1);
+      const refused = expect(first.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
+      await untilWaiting(2);
+      await release(obstacle, 'rollback');
+      await rival;
+      await refused;
+    } finally {
+      await database.pool.query(`alter database ${name} reset all`);
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import type { Pool, QueryConfig, QueryResultRow } from 'pg';
+import { checkNext, checkRun, type StoredRecord } from '../chain-check.js';
+import { BEFORE_FIRST } from '../hash-chain.js';
+import type { JournalEntry, JournalHead, JournalReader } from '../journal.js';
+import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
+import { RECORD_COLUMNS } from './statements.js';
+
+const RUN = `
+  select ${RECORD_COLUMNS} from journal.records
+  where shard = $1 and sequence >= $2 order by sequence limit $3`;
+
+/** Each record with what the one before it says, which is all that checking it needs. */
+const POINTS = `
+  select record.sequence, record.epoch, record.kind, record.payload, encode(record.hash, 'hex') as hash,
+    before.epoch as epoch_before, encode(before.hash, 'hex') as hash_before
+  from unnest($2::bigint[]) with ordinality as wanted (sequence, place)
+  join journal.records record on record.shard = $1 and record.sequence = wanted.sequence
+  left join journal.records before on before.shard = $1 and before.sequence = wanted.sequence - 1
+  order by wanted.place`;
+
+const HEADS = `
+  select shards.shard, last.sequence from journal.shards
+  cross join lateral (
+    select sequence from journal.records where shard = shards.shard order by sequence desc limit 1
+  ) last`;
+
+type Point = StoredRecord & { readonly epoch_before: number | null; readonly hash_before: string | null };
+
+export class PostgresJournalReader implements JournalReader {
+  constructor(private readonly pool: Pool) {}
+
+  async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    // The record before the first comes along: the chain is checked from there.
+    const anchor = fromSequence - 1;
+    const rows = await this.ask<StoredRecord>({
+      name: 'journal-run',
+      text: RUN,
+      values: [shard, anchor, anchor === 0 ? limit : limit + 1],
+    });
+    if (anchor === 0) return checkRun(shard, BEFORE_FIRST, rows);
+    const [before, ...run] = rows;
+    if (before === undefined) return [];
+    if (before.sequence !== anchor) throw new JournalCorrupt(shard, anchor, 'the record is missing');
+    return checkRun(shard, before, run);
+  }
+
+  async entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
+    if (sequences.length === 0) return [];
+    const points = await this.ask<Point>({
+      name: 'journal-points',
+      text: POINTS,
+      values: [shard, sequences],
+    });
+    return sequences.map((sequence, index) => {
+      const point = points[index];
+      if (point?.sequence !== sequence) throw new JournalCorrupt(shard, sequence, 'the record is missing');
+      return checkNext(shard, headBefore(shard, point), point);
+    });
+  }
+
+  async heads(): Promise<Map<number, number>> {
+    const rows = await this.ask<{ shard: number; sequence: number }>({ name: 'journal-heads', text: HEADS });
+    return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
+  }
+
+  private async ask<R extends QueryResultRow>(query: QueryConfig): Promise<R[]> {
+    try {
+      return (await this.pool.query<R>(query)).rows;
+    } catch (error) {
+      throw new JournalUnreadable(messageOf(error), { cause: error });
+    }
+  }
+}
+
+function headBefore(shard: number, point: Point): JournalHead {
+  if (point.sequence === 1) return BEFORE_FIRST;
+  const { epoch_before: epoch, hash_before: hash } = point;
+  const sequence = point.sequence - 1;
+  if (epoch === null || hash === null) throw new JournalCorrupt(shard, sequence, 'the record is missing');
+  return { sequence, epoch, hash };
+}

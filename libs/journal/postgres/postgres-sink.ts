@@ -1,0 +1,65 @@
+import pg from 'pg';
+import type { BatchSink } from '../batch-sink.js';
+import type { JournalEntry } from '../journal.js';
+import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { Session } from './session.js';
+import { settle, type SettlementPorts } from './settlement.js';
+import { appendStatement } from './statements.js';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** One shard's records on their way into `journal.records`, for as long as the epoch is ours. */
+export class PostgresSink implements BatchSink {
+  constructor(
+    private readonly shard: number,
+    private session: Session,
+    private readonly appendWithinMillis: number,
+    private readonly settlement: SettlementPorts,
+  ) {}
+
+  fault(): Error | undefined {
+    return this.session.fault;
+  }
+
+  async write(records: readonly JournalEntry[]): Promise<void> {
+    const inserted = await this.insert(records);
+    if (inserted === records.length) return;
+    if (inserted === 0) throw new JournalFenced(this.shard, 'another writer has taken the shard');
+    throw new JournalAmbiguous(this.shard, `${inserted} of ${records.length} records were inserted`);
+  }
+
+  close(): Promise<void> {
+    return this.session.end();
+  }
+
+  private async insert(records: readonly JournalEntry[]): Promise<number> {
+    const { fault } = this.session;
+    if (fault !== undefined) throw new JournalUnavailable(this.shard, fault.message, { cause: fault });
+    try {
+      const result = await this.session.query(appendStatement(records), this.appendWithinMillis);
+      return result.rowCount ?? 0;
+    } catch (error) {
+      if (isRefusal(error)) throw this.refused(error);
+      this.session.destroy();
+      const lost = error instanceof Error ? error : new Error(String(error));
+      this.session = await settle(this.settlement, records, lost);
+      return records.length;
+    }
+  }
+
+  private refused(error: pg.DatabaseError): JournalFenced | JournalUnavailable {
+    const cause = { cause: error };
+    if (error.code === UNIQUE_VIOLATION) {
+      return new JournalFenced(this.shard, 'somebody else has written behind our head', cause);
+    }
+    return new JournalUnavailable(this.shard, messageOf(error), cause);
+  }
+}
+
+/**
+ * The server has answered that it rolled the statement back. Anything graver than ERROR ends the connection and leaves
+ * open what happened before; so does a severity in a language that we do not read.
+ */
+function isRefusal(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR';
+}

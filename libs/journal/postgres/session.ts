@@ -1,0 +1,95 @@
+import { Socket } from 'node:net';
+import pg from 'pg';
+import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import type { Clock } from '#libs/platform/clock.js';
+import { columnTypes } from '#libs/platform/postgres.js';
+
+const GOODBYE_MILLIS = 1_000;
+const IDLE_IN_TRANSACTION_MILLIS = 10_000;
+
+/**
+ * The server's defaults may be anything. An acknowledged commit must be on disk, and the fence relies on a statement that has
+ * waited for a row lock seeing the row as it is then, which only read committed does.
+ */
+const SETTINGS = `
+  set synchronous_commit to on;
+  set default_transaction_isolation to 'read committed';
+  set idle_in_transaction_session_timeout to ${IDLE_IN_TRANSACTION_MILLIS}`;
+
+/**
+ * A connection of one's own. Once it is lost it stays lost. There is no statement timeout on purpose: a commit that is
+ * cancelled while it waits for a standby is reported as done.
+ */
+export class Session {
+  private lost: Error | undefined;
+
+  private constructor(
+    private readonly client: pg.Client,
+    private readonly socket: Socket,
+    private readonly clock: Clock,
+  ) {
+    client.on('error', (error) => {
+      this.lost ??= error;
+    });
+    client.on('end', () => {
+      this.lost ??= new Error('the connection was closed');
+    });
+  }
+
+  static async connect(url: string, clock: Clock, withinMillis: number): Promise<Session> {
+    const socket = new Socket();
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'sotto-journal',
+      types: columnTypes,
+      keepAlive: true,
+      stream: () => socket,
+    });
+    const session = new Session(client, socket, clock);
+    try {
+      await session.within(withinMillis, async () => {
+        await client.connect();
+        await client.query(SETTINGS);
+      });
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+    return session;
+  }
+
+  get fault(): Error | undefined {
+    return this.lost;
+  }
+
+  query<R extends QueryResultRow>(query: QueryConfig, withinMillis: number): Promise<QueryResult<R>> {
+    return this.within(withinMillis, () => this.client.query<R>(query));
+  }
+
+  /** Whatever is under way here fails now; the server may still carry it out. */
+  destroy(): void {
+    this.lost ??= new Error('the connection was given up');
+    this.socket.destroy();
+  }
+
+  async end(): Promise<void> {
+    this.lost ??= new Error('the connection was closed');
+    const cancel = this.clock.after(GOODBYE_MILLIS, () => this.socket.destroy());
+    await this.client.end();
+    cancel();
+  }
+
+  private async within<T>(millis: number, work: () => Promise<T>): Promise<T> {
+    const cancel = this.clock.after(millis, () => {
+      this.lost ??= new Error(`the server gave no answer within ${millis} ms`);
+      this.socket.destroy();
+    });
+    try {
+      return await work();
+    } catch (error) {
+      throw this.lost ?? error;
+    } finally {
+      cancel();
+    }
+  }
+}

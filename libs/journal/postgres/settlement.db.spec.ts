@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { pause } from '#libs/platform/clock.js';
+import { events, freshShard } from '#libs/testing/contracts/journal-subject.js';
+import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import type { JournalWriter } from '../journal.js';
+import { JournalAmbiguous, JournalFenced, JournalUnavailable } from '../journal-errors.js';
+import { journalMigrations } from '../migrations/list.js';
+import { PostgresJournal } from './postgres-journal.js';
+import { PostgresJournalReader } from './postgres-reader.js';
+
+const clock = new SystemClock();
+let database: TestDatabase;
+let reader: PostgresJournalReader;
+let proxy: TcpProxy;
+let shard: number;
+let writer: JournalWriter;
+
+beforeAll(async () => {
+  database = await createTestDatabase(journalMigrations);
+  reader = new PostgresJournalReader(database.pool);
+});
+
+beforeEach(async () => {
+  const { hostname, port } = new URL(database.url);
+  proxy = await openProxy({ target: { host: hostname, port: Number(port) } });
+  shard = freshShard();
+  writer = await journalThrough(proxy.port).open(shard);
+});
+
+afterEach(async () => {
+  await writer.close();
+  await proxy.close();
+});
+
+afterAll(() => database.drop());
+
+function journalThrough(port: number): PostgresJournal {
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${port}`;
+  const times = { openWithinMillis: 5_000, appendWithinMillis: 300, settleWithinMillis: 600 };
+  return new PostgresJournal({ url: url.href, clock, opener: 'ada', ...times });
+}
+
+function rival(): Promise<JournalWriter> {
+  return new PostgresJournal({ url: database.url, clock, opener: 'ben' }).open(shard);
+}
+
+async function epoch(): Promise<number> {
+  const { rows } = await database.pool.query<{ epoch: number }>(
+    'select epoch from journal.shards where shard = $1',
+    [shard],
+  );
+  return rows[0]!.epoch;
+}
+
+/** How many connections of journals the server still serves. */
+async function backends(): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(
+    `select count(*) from pg_stat_activity
+     where datname = current_database() and application_name = 'sotto-journal'`,
+  );
+  return rows[0]!.count;
+}
+
+describe('an append whose answer is lost', () => {
+  it('is acknowledged once it is seen in the journal, and the writer goes on', async () => {
+    proxy.blackhole('to-client');
+    proxy.heal();
+    expect((await writer.append(['"a"', '"b"'])).firstSequence).toBe(2);
+    expect(writer.health()).toEqual({ ok: true });
+    expect((await writer.append(['"c"'])).firstSequence).toBe(4);
+    expect(await events(reader, shard)).toEqual(['"a"', '"b"', '"c"']);
+    expect(await epoch()).toBe(1);
+  });
+
+  it('is found in the journal also when the connection is reset instead of falling silent', async () => {
+    proxy.stall('to-client');
+    const append = writer.append(['"a"']);
+    while ((await reader.heads()).get(shard) !== 2) await pause(clock, 5);
+    proxy.cut();
+    proxy.heal();
+    expect((await append).firstSequence).toBe(2);
+    await writer.append(['"b"']);
+    expect(await events(reader, shard)).toEqual(['"a"', '"b"']);
+  });
+
+  it('is ambiguous when somebody else has opened the shard since', async () => {
+    proxy.stall('to-client');
+    const append = writer.append(['"a"']);
+    while ((await reader.heads()).get(shard) !== 2) await pause(clock, 5);
+    const heir = await rival();
+    proxy.cut();
+    proxy.heal();
+    await expect(append).rejects.toBeInstanceOf(JournalAmbiguous);
+    await heir.close();
+  });
+
+  it('is ambiguous when nobody can be asked', async () => {
+    proxy.blackhole('to-client');
+    await expect(writer.append(['"a"'])).rejects.toBeInstanceOf(JournalAmbiguous);
+    expect(writer.health().ok).toBe(false);
+    expect(await events(reader, shard)).toEqual(['"a"']);
+  });
+});
+
+describe('an append that never arrived', () => {
+  it('is denied, and cannot arrive any more', async () => {
+    proxy.stall('to-server');
+    await expect(writer.append(['"ghost"'])).rejects.toBeInstanceOf(JournalUnavailable);
+    expect(await epoch()).toBe(2);
+    const before = await backends();
+    proxy.heal();
+    while ((await backends()) >= before) await pause(clock, 5);
+    expect(await events(reader, shard)).toEqual([]);
+    const heir = await rival();
+    expect(heir.head).toMatchObject({ epoch: 3, sequence: 2 });
+    await heir.close();
+  });
+
+  it('is denied as fenced when somebody else has opened the shard since', async () => {
+    proxy.blackhole('to-server');
+    const append = writer.append(['"a"']);
+    const heir = await rival();
+    proxy.heal();
+    await expect(append).rejects.toBeInstanceOf(JournalFenced);
+    await heir.close();
+    expect(await events(reader, shard)).toEqual([]);
+  });
+});
+
+describe('a connection that is lost while nothing is under way', () => {
+  it('shows in the health, and fails the next append without writing', async () => {
+    proxy.cut();
+    while (writer.health().ok) await pause(clock, 5);
+    await expect(writer.append(['"a"'])).rejects.toBeInstanceOf(JournalUnavailable);
+    expect(await events(reader, shard)).toEqual([]);
+  });
+});
+
+describe('a refusal by the server', () => {
+  it('is no doubt: nothing was written', async () => {
+    await database.pool.query(
+      `alter table journal.records add constraint no_x check (payload <> '"x"') not valid`,
+    );
+    await expect(writer.append(['"a"', '"x"'])).rejects.toBeInstanceOf(JournalUnavailable);
+    await database.pool.query('alter table journal.records drop constraint no_x');
+    expect(await events(reader, shard)).toEqual([]);
+    expect(await epoch()).toBe(1);
+  });
+});

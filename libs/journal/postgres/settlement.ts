@@ -1,0 +1,101 @@
+import { pause, type Clock } from '#libs/platform/clock.js';
+import type { JournalEntry } from '../journal.js';
+import {
+  JournalAmbiguous,
+  JournalFailure,
+  JournalFenced,
+  JournalUnavailable,
+  messageOf,
+} from '../journal-errors.js';
+import type { Session } from './session.js';
+
+const RETRY_MILLIS = 50;
+const NANOS_PER_MILLI = 1_000_000n;
+
+const HOLD_SHARD = 'select epoch from journal.shards where shard = $1 for update';
+const LOOK = `
+  select encode(hash, 'hex') as hash from journal.records
+  where shard = $1 and sequence >= $2 order by sequence limit $3`;
+/** Ends our own epoch, so that a write which is still on its way can no longer land. */
+const END_EPOCH = 'update journal.shards set epoch = epoch + 1 where shard = $1';
+
+export interface SettlementPorts {
+  readonly connect: (withinMillis: number) => Promise<Session>;
+  readonly clock: Clock;
+  readonly withinMillis: number;
+}
+
+/**
+ * Finds out what became of a write whose answer was lost. Returns a connection to go on with when the records are durable and
+ * the shard is still ours. Rejects with what is known otherwise, or as ambiguous when the time is up.
+ */
+export async function settle(
+  ports: SettlementPorts,
+  records: readonly JournalEntry[],
+  lost: Error,
+): Promise<Session> {
+  const { clock, withinMillis } = ports;
+  const deadline = clock.monotonicNanos() + BigInt(withinMillis) * NANOS_PER_MILLI;
+  const remaining = (): number => Number((deadline - clock.monotonicNanos()) / NANOS_PER_MILLI);
+  let obstacle = lost;
+  for (let left = withinMillis; left > 0; left = remaining()) {
+    let session: Session | undefined;
+    try {
+      session = await ports.connect(left);
+      await look(session, records, lost, remaining);
+      return session;
+    } catch (error) {
+      session?.destroy();
+      if (error instanceof JournalFailure) throw error;
+      obstacle = error instanceof Error ? error : new Error(String(error));
+    }
+    await pause(clock, RETRY_MILLIS);
+  }
+  throw new JournalAmbiguous(
+    records[0]?.shard ?? 0,
+    `the answer to an append was lost (${lost.message}) and nobody could be asked (${obstacle.message})`,
+    { cause: lost },
+  );
+}
+
+/**
+ * The row lock waits for the write if the server is still at it, and commits only behind it: what is seen under the lock is
+ * as durable as our own commit.
+ */
+async function look(
+  session: Session,
+  records: readonly JournalEntry[],
+  lost: Error,
+  remaining: () => number,
+): Promise<void> {
+  const [first] = records;
+  if (first === undefined) throw new RangeError('nothing to settle');
+  const { shard, epoch, sequence } = first;
+  await session.query({ text: 'begin' }, remaining());
+  const held = await session.query<{ epoch: number }>({ text: HOLD_SHARD, values: [shard] }, remaining());
+  const found = await session.query<{ hash: string }>(
+    { text: LOOK, values: [shard, sequence, records.length + 1] },
+    remaining(),
+  );
+  const isOurs = held.rows[0]?.epoch === epoch;
+  const isWritten = records.every((record, index) => found.rows[index]?.hash === record.hash);
+  if (isOurs && found.rows.length === 0)
+    await session.query({ text: END_EPOCH, values: [shard] }, remaining());
+  await session.query({ text: 'commit' }, remaining());
+
+  if (isOurs && isWritten && found.rows.length === records.length) return;
+  throw verdict(shard, isOurs, isWritten, lost);
+}
+
+function verdict(shard: number, isOurs: boolean, isWritten: boolean, lost: Error): JournalFailure {
+  const cause = { cause: lost };
+  if (isWritten) {
+    return new JournalAmbiguous(
+      shard,
+      'the append was written, but the shard has another writer since',
+      cause,
+    );
+  }
+  if (isOurs) return new JournalUnavailable(shard, `the append was lost: ${messageOf(lost)}`, cause);
+  return new JournalFenced(shard, 'another writer has taken the shard', cause);
+}

@@ -1,0 +1,39 @@
+import type { QueryConfig } from 'pg';
+import type { JournalEntry } from '../journal.js';
+import { BYTEA, binaryArray, TEXT } from './binary-array.js';
+
+/**
+ * The fence and the write in one statement. The share lock on the shard's row makes an opener wait for this write, and makes
+ * this write wait for an opener and then find the epoch gone: nothing comes out of `fence`, so nothing is inserted.
+ * (`for key share` would not do: it goes together with an update of `epoch`.)
+ */
+const APPEND = `
+  with fence as materialized (
+    select from journal.shards where shard = $1 and epoch = $2 for share
+  )
+  insert into journal.records (shard, sequence, epoch, kind, payload, hash)
+  select $1, $3::bigint + record.place - 1, $2, $4, record.payload, record.hash
+  from fence
+  cross join unnest($5::text[], $6::bytea[]) with ordinality as record (payload, hash, place)`;
+
+/** For records that follow one another in one epoch and are of one kind. */
+export function appendStatement(records: readonly JournalEntry[]): QueryConfig {
+  const first = records[0];
+  if (first === undefined) throw new RangeError('nothing to append');
+  const payloads = records.map((record) => record.payload);
+  const hashes = records.map((record) => record.hash);
+  return {
+    name: 'journal-append',
+    text: APPEND,
+    values: [
+      first.shard,
+      first.epoch,
+      first.sequence,
+      first.kind,
+      binaryArray(TEXT, payloads, 'utf8'),
+      binaryArray(BYTEA, hashes, 'hex'),
+    ],
+  };
+}
+
+export const RECORD_COLUMNS = `sequence, epoch, kind, payload, encode(hash, 'hex') as hash`;

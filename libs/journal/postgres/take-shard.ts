@@ -1,0 +1,43 @@
+import { checkNext, type StoredRecord } from '../chain-check.js';
+import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
+import type { JournalHead } from '../journal.js';
+import { JournalCorrupt } from '../journal-errors.js';
+import type { Session } from './session.js';
+import { appendStatement, RECORD_COLUMNS } from './statements.js';
+
+/** Waits for the append under way, whose writer holds the row's share lock; from here on that writer's epoch is over. */
+const NEXT_EPOCH = `
+  insert into journal.shards as taken (shard, epoch) values ($1, 1)
+  on conflict (shard) do update set epoch = taken.epoch + 1
+  returning epoch`;
+
+const LAST_TWO = `
+  select ${RECORD_COLUMNS} from journal.records where shard = $1 order by sequence desc limit 2`;
+
+/** Makes `opener` the only writer of the shard and returns the epoch record, which is durable, as its head. */
+export async function takeShard(
+  session: Session,
+  shard: number,
+  opener: string,
+  withinMillis: number,
+): Promise<JournalHead> {
+  await session.query({ text: 'begin' }, withinMillis);
+  const taken = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: [shard] }, withinMillis);
+  // A statement of its own, so that it sees what the append before it has committed.
+  const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: [shard] }, withinMillis);
+  const before = lastOf(shard, tail.rows);
+  const epoch = taken.rows[0]?.epoch ?? 0;
+  if (epoch <= before.epoch) {
+    throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never given out`);
+  }
+  const record = sealEpoch(shard, before, epoch, opener);
+  await session.query(appendStatement([record]), withinMillis);
+  await session.query({ text: 'commit' }, withinMillis);
+  return headAt(record);
+}
+
+/** The tail is checked before anything is built on it; the rest is checked by whoever reads it. */
+function lastOf(shard: number, [last, beforeLast]: readonly StoredRecord[]): JournalHead {
+  if (last === undefined) return BEFORE_FIRST;
+  return headAt(checkNext(shard, beforeLast ?? BEFORE_FIRST, last));
+}

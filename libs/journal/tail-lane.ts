@@ -1,0 +1,89 @@
+import type { JournalEntry, JournalReader } from './journal.js';
+import { JournalCorrupt } from './journal-errors.js';
+
+export interface LanePorts {
+  readonly reader: JournalReader;
+  readonly batch: number;
+  readonly onEntries: (shard: number, entries: readonly JournalEntry[]) => void | Promise<void>;
+  readonly onFailure: (error: unknown, shard: number) => void;
+}
+
+/** One shard of a tail: reads towards the newest known head, one batch at a time, as fast as its taker takes. */
+export class TailLane {
+  private known: number;
+  /** Of the entry at `delivered`, as it was when it was delivered. */
+  private hash: string | undefined;
+  private running: Promise<void> | undefined;
+  private halted = false;
+
+  constructor(
+    readonly shard: number,
+    private delivered: number,
+    private readonly ports: LanePorts,
+  ) {
+    this.known = delivered;
+  }
+
+  /** The last sequence that the taker has taken. */
+  get position(): number {
+    return this.delivered;
+  }
+
+  /** Somebody says that the shard has come to `head`. True when that was news. */
+  aim(head: number): boolean {
+    const isNews = head > this.known;
+    if (isNews) this.known = head;
+    this.wake();
+    return isNews;
+  }
+
+  /** Resolves when the taker is left alone for good. */
+  async halt(): Promise<void> {
+    this.halted = true;
+    await this.running;
+  }
+
+  private wake(): void {
+    if (this.running !== undefined || this.halted || this.delivered >= this.known) return;
+    this.running = this.catchUp().finally(() => {
+      this.running = undefined;
+      this.wake();
+    });
+  }
+
+  private async catchUp(): Promise<void> {
+    try {
+      while (!this.halted && this.delivered < this.known) {
+        if (!(await this.deliverNext())) return;
+      }
+    } catch (error) {
+      // Nothing is forgotten: whoever next says how far the shard has come starts this lane again.
+      this.known = this.delivered;
+      if (error instanceof JournalCorrupt) this.halted = true;
+      this.ports.onFailure(error, this.shard);
+    }
+  }
+
+  private async deliverNext(): Promise<boolean> {
+    const { reader, batch, onEntries } = this.ports;
+    const entries = await reader.read(this.shard, this.delivered + 1, batch);
+    const last = entries.at(-1);
+    if (this.halted) return false;
+    if (last === undefined) {
+      // The hint was ahead of what this reader can see yet.
+      this.known = this.delivered;
+      return false;
+    }
+    this.checkContinuity(entries);
+    await onEntries(this.shard, entries);
+    this.delivered = last.sequence;
+    this.hash = last.hash;
+    return true;
+  }
+
+  /** Each page is sound in itself; this finds a history that was written anew, chain and all, between two pages. */
+  private checkContinuity([first]: readonly JournalEntry[]): void {
+    if (first === undefined || this.hash === undefined || first.previousHash === this.hash) return;
+    throw new JournalCorrupt(this.shard, this.delivered, 'it is not the record that was read here before');
+  }
+}

@@ -1,0 +1,225 @@
+import { WebSocket } from 'ws';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import {
+  FRAME_TARGET_CHARS,
+  LINK_PATH,
+  MAX_FRAME_BYTES,
+  PEER_HEADER,
+  SERVICE_TOKEN_HEADER,
+  type LinkReply,
+  type LinkRequest,
+} from './protocol.js';
+
+/** The owner did not answer: nobody knows whether it has done what was asked. */
+export class OwnerUnavailable extends Error {
+  override readonly name = 'OwnerUnavailable';
+}
+/** So much is waiting for the owner already that nothing more is taken; this request was never sent. */
+export class OwnerCongested extends Error {
+  override readonly name = 'OwnerCongested';
+}
+/** The owner said something that is not of this protocol. */
+export class OwnerGarbled extends Error {
+  override readonly name = 'OwnerGarbled';
+}
+
+export interface OwnerLinkOptions {
+  /** `http://host:port` of the owner's internal listener. */
+  readonly url: string;
+  readonly serviceToken: () => string;
+  /** What this process calls itself; the owner logs it. */
+  readonly peer: string;
+  readonly clock: Clock;
+  readonly timeoutMillis?: number;
+  readonly maxPending?: number;
+}
+
+interface Pending {
+  readonly resolve: (reply: LinkReply) => void;
+  readonly reject: (error: Error) => void;
+  readonly deadline: bigint;
+}
+
+const RECONNECT_FIRST_MILLIS = 20;
+const RECONNECT_MAX_MILLIS = 500;
+const SWEEP_MILLIS = 100;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/**
+ * One lasting connection to one owner. Requests made in the same turn of the event loop share a frame, for a frame each is
+ * what a quote cannot afford.
+ */
+export class OwnerLink {
+  private socket: WebSocket | undefined;
+  private readonly pending = new Map<number, Pending>();
+  private waiting: string[] = [];
+  private waitingChars = 0;
+  private nextId = 1;
+  private flushing = false;
+  private closed = false;
+  private reconnectMillis = RECONNECT_FIRST_MILLIS;
+  private cancelSweep: Cancel | undefined;
+  private readonly timeout: bigint;
+
+  constructor(private readonly options: OwnerLinkOptions) {
+    this.timeout = BigInt(options.timeoutMillis ?? 10_000) * NANOS_PER_MILLI;
+    this.connect();
+  }
+
+  get connected(): boolean {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** `timeoutMillis` may only shorten the link's own. */
+  request(request: LinkRequest, timeoutMillis?: number): Promise<LinkReply> {
+    return new Promise((resolve, reject) => {
+      if (!this.connected) {
+        reject(new OwnerUnavailable(`no connection to ${this.options.url}`));
+        return;
+      }
+      if (this.pending.size >= (this.options.maxPending ?? 20_000)) {
+        reject(new OwnerCongested(`too much is waiting for ${this.options.url}`));
+        return;
+      }
+      const id = this.nextId;
+      this.nextId += 1;
+      const patience = timeoutMillis === undefined ? this.timeout : BigInt(timeoutMillis) * NANOS_PER_MILLI;
+      const deadline = this.options.clock.monotonicNanos() + patience;
+      this.pending.set(id, { resolve, reject, deadline });
+      this.write(`[${id},${JSON.stringify(request)}]`);
+      if (timeoutMillis !== undefined) this.expectBy(id, timeoutMillis);
+      this.startSweep();
+    });
+  }
+
+  close(): void {
+    this.closed = true;
+    this.cancelSweep?.();
+    this.socket?.close(1000);
+    this.failAll(new OwnerUnavailable('this process is stopping'));
+  }
+
+  private write(entry: string): void {
+    this.waiting.push(entry);
+    this.waitingChars += entry.length;
+    if (this.waitingChars >= FRAME_TARGET_CHARS) {
+      this.flush();
+    } else if (!this.flushing) {
+      this.flushing = true;
+      setImmediate(() => {
+        this.flush();
+      });
+    }
+  }
+
+  private flush(): void {
+    this.flushing = false;
+    if (this.waiting.length === 0) return;
+    const frame = `[${this.waiting.join(',')}]`;
+    this.waiting = [];
+    this.waitingChars = 0;
+    if (this.connected) this.socket?.send(frame);
+  }
+
+  private connect(): void {
+    if (this.closed) return;
+    const url = `${this.options.url.replace(/^http/, 'ws')}${LINK_PATH}`;
+    const socket = new WebSocket(url, {
+      headers: { [SERVICE_TOKEN_HEADER]: this.options.serviceToken(), [PEER_HEADER]: this.options.peer },
+      perMessageDeflate: false,
+      maxPayload: MAX_FRAME_BYTES,
+      handshakeTimeout: 2_000,
+      skipUTF8Validation: true,
+    });
+    this.socket = socket;
+    socket.on('open', () => {
+      this.reconnectMillis = RECONNECT_FIRST_MILLIS;
+    });
+    socket.on('message', (data) => {
+      this.receive(String(data));
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.lost(socket);
+    });
+  }
+
+  private lost(socket: WebSocket): void {
+    if (this.socket !== socket) return;
+    this.socket = undefined;
+    this.waiting = [];
+    this.waitingChars = 0;
+    this.failAll(new OwnerUnavailable(`lost the connection to ${this.options.url}`));
+    if (this.closed) return;
+    this.options.clock.after(this.reconnectMillis, () => {
+      this.connect();
+    });
+    this.reconnectMillis = Math.min(this.reconnectMillis * 2, RECONNECT_MAX_MILLIS);
+  }
+
+  private receive(text: string): void {
+    const replies = parseReplies(text);
+    if (replies === undefined) {
+      this.failAll(new OwnerGarbled(`unreadable frame from ${this.options.url}`));
+      this.socket?.terminate();
+      return;
+    }
+    for (const [id, status, body] of replies) {
+      const waiter = this.pending.get(id);
+      if (waiter === undefined) continue;
+      this.pending.delete(id);
+      waiter.resolve({ status, body });
+    }
+  }
+
+  private expectBy(id: number, millis: number): void {
+    this.options.clock.after(millis, () => {
+      this.giveUp(id);
+    });
+  }
+
+  /** One timer for all requests: ids grow, and so do most deadlines, so the oldest stand first. */
+  private startSweep(): void {
+    if (this.cancelSweep !== undefined) return;
+    this.cancelSweep = this.options.clock.after(SWEEP_MILLIS, () => {
+      this.cancelSweep = undefined;
+      const now = this.options.clock.monotonicNanos();
+      for (const [id, waiter] of this.pending) {
+        if (waiter.deadline > now) break;
+        this.giveUp(id);
+      }
+      if (this.pending.size > 0) this.startSweep();
+    });
+  }
+
+  private giveUp(id: number): void {
+    const waiter = this.pending.get(id);
+    if (waiter === undefined) return;
+    this.pending.delete(id);
+    waiter.reject(new OwnerUnavailable(`no answer in time from ${this.options.url}`));
+  }
+
+  private failAll(error: Error): void {
+    const waiters = [...this.pending.values()];
+    this.pending.clear();
+    for (const waiter of waiters) waiter.reject(error);
+  }
+}
+
+function parseReplies(text: string): [number, number, string][] | undefined {
+  try {
+    const frame: unknown = JSON.parse(text);
+    return Array.isArray(frame) && frame.every(isReplyEntry) ? frame : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isReplyEntry(entry: unknown): entry is [number, number, string] {
+  return (
+    Array.isArray(entry) &&
+    typeof entry[0] === 'number' &&
+    typeof entry[1] === 'number' &&
+    typeof entry[2] === 'string'
+  );
+}

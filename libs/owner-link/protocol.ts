@@ -1,0 +1,127 @@
+import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/commands.js';
+import type { Atoms } from '#libs/auction/money.js';
+
+/** Who asks, as the gateway has verified it. It travels as a claim of the gateway's, never as a field of a body. */
+export interface Claim {
+  readonly account: string;
+  readonly request_id: string;
+}
+
+/** The caller's name for a command, and the hash of its content without that name. */
+export interface CommandName {
+  readonly key: string;
+  readonly content: string;
+}
+
+export type BucketName = 'create' | 'cancel' | 'quote' | 'withdraw';
+
+export interface TokenRequest {
+  readonly account: string;
+  readonly bucket: BucketName;
+}
+
+export type ExecutionStepName = 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
+
+/**
+ * All that may be asked of an owner. A reply is a status and a body that is JSON text already, so a gateway passes it on
+ * as it came.
+ */
+export type LinkRequest =
+  | ({ readonly op: 'create'; readonly body: CreateBody } & Claim & CommandName)
+  | ({ readonly op: 'cancel'; readonly auction_id: string; readonly reason?: string } & Claim & CommandName)
+  | ({
+      readonly op: 'submit';
+      readonly auction_id: string;
+      readonly body: SubmitBody;
+      readonly connection_id?: string;
+    } & Claim &
+      CommandName)
+  | ({
+      readonly op: 'revise';
+      readonly auction_id: string;
+      readonly quote_id: string;
+      readonly body: ReviseBody;
+    } & Claim &
+      CommandName)
+  | ({
+      readonly op: 'withdraw';
+      readonly auction_id: string;
+      readonly quote_id: string;
+      readonly expected_revision?: number;
+    } & Claim &
+      CommandName)
+  | ({
+      readonly op: 'withdraw_all';
+      /** The whole call counts once, at the account's home shard. */
+      readonly metered: boolean;
+      readonly auction_ids?: readonly string[];
+      readonly venue?: string;
+    } & Claim &
+      CommandName)
+  | ({ readonly op: 'auction'; readonly auction_id: string; readonly read_fallback: boolean } & Claim)
+  | ({
+      readonly op: 'events';
+      readonly auction_id: string;
+      readonly after_seq: number;
+      readonly limit: number;
+    } & Claim)
+  | ({ readonly op: 'auction_quotes'; readonly auction_id: string } & Claim)
+  | ({
+      readonly op: 'auctions';
+      readonly active_only: boolean;
+      readonly limit: number;
+      readonly before?: { readonly opened_at: string; readonly auction_id: string };
+    } & Claim)
+  | ({ readonly op: 'my_quotes' } & Claim)
+  | ({ readonly op: 'originator_preflight'; readonly body: CreateBody } & Claim)
+  | ({
+      readonly op: 'quote_preflight';
+      readonly auction_id: string;
+      readonly price_atoms: Atoms;
+      readonly quantity_atoms: Atoms;
+    } & Claim)
+  | ({ readonly op: 'limits' } & Claim)
+  | { readonly op: 'take_tokens'; readonly requests: readonly TokenRequest[] }
+  | {
+      readonly op: 'execution_report';
+      readonly auction_id: string;
+      readonly award_id: string;
+      readonly step: ExecutionStepName;
+      readonly attempt: number;
+      readonly reason?: string;
+    }
+  | { readonly op: 'pending_awards'; readonly known: readonly string[]; readonly wait_ms: number }
+  | { readonly op: 'shard_status' };
+
+export type LinkOperation = LinkRequest['op'];
+
+export interface LinkReply {
+  readonly status: number;
+  /** JSON text; empty where the status says it all. */
+  readonly body: string;
+}
+
+/** Status with which an owner says that it does not hold what was asked for, so that the completed projection decides. */
+export const NOT_HELD: LinkReply = { status: 404, body: '' };
+
+export function reply(status: number, body: object): LinkReply {
+  return { status, body: JSON.stringify(body) };
+}
+
+export function fault(status: number, error: string, message?: string): LinkReply {
+  return reply(status, message === undefined ? { error } : { error, message });
+}
+
+/** One frame carries many requests or replies: `[[id, request], ...]` and `[[id, status, body], ...]`. */
+export type RequestFrame = readonly (readonly [number, LinkRequest])[];
+export type ReplyFrame = readonly (readonly [number, number, string])[];
+
+export const LINK_PATH = '/link';
+export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+/** Past this a frame is sent and the next one begun, so that one large read does not hold up small commands. */
+export const FRAME_TARGET_CHARS = 256 * 1024;
+
+export const SERVICE_TOKEN_HEADER = 'x-service-token';
+export const PEER_HEADER = 'x-auction-peer';
+export const ACTIVE_ONLY_HEADER = 'x-auction-active-only';
+export const READ_FALLBACK_HEADER = 'x-auction-owner-read-fallback';

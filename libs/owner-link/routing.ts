@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+export const SHARDS = 3;
+
+/** The owner of a create call, and so of the auction that it makes: the same for every repeat of the call. */
+export function shardOfCreate(account: string, idempotencyKey: string): number {
+  return shardOf(createHash('sha256').update(account).update('\0').update(idempotencyKey).digest());
+}
+
+/** The shard that keeps an account's token buckets and answers its originator preflights. */
+export function homeShard(account: string): number {
+  return shardOf(createHash('sha256').update(account).digest());
+}
+
+/** Auction and quote ids begin with the digit of their shard. */
+export function shardOfId(id: string): number {
+  return Number(id[0]);
+}
+
+function shardOf(digest: Buffer): number {
+  return Number(digest.readBigUInt64BE(0) % BigInt(SHARDS));
+}

@@ -1,0 +1,142 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import {
+  FRAME_TARGET_CHARS,
+  LINK_PATH,
+  MAX_FRAME_BYTES,
+  PEER_HEADER,
+  SERVICE_TOKEN_HEADER,
+  type LinkReply,
+  type LinkRequest,
+} from './protocol.js';
+
+export type LinkHandler = (request: LinkRequest, peer: string) => Promise<LinkReply>;
+
+export interface LinkServerOptions {
+  /** All tokens that are good at present: two while one replaces the other. */
+  readonly serviceTokens: () => readonly string[];
+  readonly handle: LinkHandler;
+  readonly onFault: (error: unknown, peer: string) => void;
+  readonly maxConnections?: number;
+}
+
+/** A peer that does not read its replies is cut off before they fill the memory. */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+
+/** The owner's end of the link, on the HTTP server of its internal listener. */
+export class LinkServer {
+  private readonly sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MAX_FRAME_BYTES,
+    skipUTF8Validation: true,
+  });
+
+  constructor(private readonly options: LinkServerOptions) {}
+
+  attach(server: Server): void {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const refusal = this.refusal(request);
+      if (refusal !== undefined) {
+        socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+        return;
+      }
+      this.sockets.handleUpgrade(request, socket, head, (ws) => {
+        this.serve(ws, String(request.headers[PEER_HEADER]));
+      });
+    });
+  }
+
+  close(): void {
+    for (const ws of this.sockets.clients) ws.close(1001);
+    this.sockets.close();
+  }
+
+  private refusal(request: IncomingMessage): string | undefined {
+    if (request.url !== LINK_PATH) return '404 Not Found';
+    if (!isServiceToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens())) return '403 Forbidden';
+    if (typeof request.headers[PEER_HEADER] !== 'string') return '400 Bad Request';
+    if (this.sockets.clients.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
+    return undefined;
+  }
+
+  private serve(ws: WebSocket, peer: string): void {
+    const replies = new ReplyBatch(ws);
+    ws.on('error', (error) => {
+      this.options.onFault(error, peer);
+    });
+    ws.on('message', (data) => {
+      let requests: [number, LinkRequest][];
+      try {
+        requests = JSON.parse(String(data)) as [number, LinkRequest][];
+      } catch (error) {
+        this.options.onFault(error, peer);
+        ws.close(1002);
+        return;
+      }
+      for (const [id, request] of requests) this.answer(id, request, peer, replies);
+    });
+  }
+
+  private answer(id: number, request: LinkRequest, peer: string, replies: ReplyBatch): void {
+    this.options.handle(request, peer).then(
+      (answer) => {
+        replies.add(id, answer);
+      },
+      (error: unknown) => {
+        this.options.onFault(error, peer);
+        replies.add(id, { status: 500, body: '{"error":"internal_error"}' });
+      },
+    );
+  }
+}
+
+/** Replies made in the same turn of the event loop share a frame. */
+class ReplyBatch {
+  private waiting: string[] = [];
+  private chars = 0;
+  private flushing = false;
+
+  constructor(private readonly ws: WebSocket) {}
+
+  add(id: number, answer: LinkReply): void {
+    const entry = `[${id},${answer.status},${JSON.stringify(answer.body)}]`;
+    this.waiting.push(entry);
+    this.chars += entry.length;
+    if (this.chars >= FRAME_TARGET_CHARS) {
+      this.flush();
+    } else if (!this.flushing) {
+      this.flushing = true;
+      setImmediate(() => {
+        this.flush();
+      });
+    }
+  }
+
+  private flush(): void {
+    this.flushing = false;
+    if (this.waiting.length === 0) return;
+    const frame = `[${this.waiting.join(',')}]`;
+    this.waiting = [];
+    this.chars = 0;
+    if (this.ws.readyState !== this.ws.OPEN) return;
+    if (this.ws.bufferedAmount > MAX_BUFFERED_BYTES) {
+      this.ws.terminate();
+      return;
+    }
+    this.ws.send(frame);
+  }
+}
+
+/** Compared by digest, so that the time tells neither the length nor the place of the first difference. */
+export function isServiceToken(given: string | string[] | undefined, good: readonly string[]): boolean {
+  if (typeof given !== 'string') return false;
+  const digest = createHash('sha256').update(given).digest();
+  let matches = false;
+  for (const token of good) {
+    if (timingSafeEqual(digest, createHash('sha256').update(token).digest())) matches = true;
+  }
+  return matches;
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  readlink,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import path from 'node:path';
+import { EXIT, StartFault } from '../start-fault.js';
+import { chooseServerUser, mayEnter, type ServerUser } from './server-user.js';
+
+/** Where root keeps what a server user cannot reach below the data folder that was asked for. */
+const REACHABLE_BASE = '/var/lib/sotto';
+
+export interface Credentials {
+  readonly superuser: string;
+  readonly application: string;
+}
+
+export interface DataPlace {
+  /** Belongs to the server's user; holds `data` and the credentials. */
+  readonly folder: string;
+  readonly data: string;
+  readonly user: ServerUser | undefined;
+  readonly credentials: Credentials;
+  readonly isNew: boolean;
+}
+
+/** Finds or makes the folder of the server and learns whom it belongs to. */
+export async function openDataPlace(wanted: string, note: (line: string) => void): Promise<DataPlace> {
+  const entry = await lstat(wanted).catch(() => undefined);
+  const folder = entry?.isSymbolicLink() === true ? await readlink(wanted) : wanted;
+  if (entry !== undefined) return await existingPlace(folder);
+  const user = await chooseServerUser();
+  await mkdir(path.dirname(wanted), { recursive: true, mode: 0o711 });
+  const made = mayEnter(user, path.dirname(wanted)) ? wanted : await makeElsewhere(wanted, note);
+  await mkdir(made, { recursive: true, mode: 0o700 });
+  if (user !== undefined) await chown(made, user.uid, user.gid);
+  return await describePlace(made, user);
+}
+
+async function existingPlace(folder: string): Promise<DataPlace> {
+  const owner = await stat(folder).catch(() => undefined);
+  if (owner === undefined) throw new StartFault(`data folder ${folder} is missing`, EXIT.damaged);
+  const self = process.getuid?.();
+  if (self === 0) {
+    // Whoever made the data goes on owning it: the server runs only as the owner of its files.
+    const user = owner.uid === 0 ? await chooseServerUser() : { uid: owner.uid, gid: owner.gid };
+    if (owner.uid === 0 && user !== undefined) await chown(folder, user.uid, user.gid);
+    if (!mayEnter(user, folder)) {
+      throw new StartFault(
+        `data folder ${folder} lies where user id ${user?.uid} cannot go: choose another DATA_DIR`,
+      );
+    }
+    return await describePlace(folder, user);
+  }
+  if (self !== undefined && owner.uid !== self) {
+    throw new StartFault(
+      `data folder ${folder} belongs to user id ${owner.uid}: start as that user or choose another DATA_DIR`,
+    );
+  }
+  return await describePlace(folder, undefined);
+}
+
+async function makeElsewhere(wanted: string, note: (line: string) => void): Promise<string> {
+  // Random, not derived from the path: a data folder that was moved away must never be taken for a new one's.
+  const folder = path.join(REACHABLE_BASE, randomBytes(8).toString('hex'));
+  await mkdir(REACHABLE_BASE, { recursive: true, mode: 0o755 });
+  await symlink(folder, wanted);
+  note(`the database keeps its files in ${folder}, because its user cannot reach ${wanted}`);
+  return folder;
+}
+
+async function describePlace(folder: string, user: ServerUser | undefined): Promise<DataPlace> {
+  const data = path.join(folder, 'data');
+  const isNew = (await readdir(data).catch(() => undefined)) === undefined;
+  return { folder, data, user, isNew, credentials: await readCredentials(folder, isNew) };
+}
+
+async function readCredentials(folder: string, mayCreate: boolean): Promise<Credentials> {
+  const file = path.join(folder, 'credentials.json');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text !== undefined) {
+    try {
+      const { superuser, application } = JSON.parse(text) as Partial<Credentials>;
+      if (typeof superuser === 'string' && typeof application === 'string') return { superuser, application };
+    } catch {
+      // Falls through to the fault below, or to new ones while there is nothing yet that they would have to open.
+    }
+  }
+  if (!mayCreate)
+    throw new StartFault(`${file} is missing or damaged: the database cannot be opened`, EXIT.damaged);
+  const made = { superuser: randomBytes(24).toString('hex'), application: randomBytes(24).toString('hex') };
+  await writeFile(file, JSON.stringify(made), { mode: 0o600 });
+  await chmod(file, 0o600);
+  return made;
+}
+
+/** Says what is wrong with the files before the server has to. */
+export async function checkDataFiles(place: DataPlace, serverVersion: string): Promise<void> {
+  const version = await readFile(path.join(place.data, 'PG_VERSION'), 'utf8').catch(() => undefined);
+  if (version === undefined) {
+    throw new StartFault(`data folder ${place.data} is damaged: PG_VERSION is missing`, EXIT.damaged);
+  }
+  const major = version.trim();
+  if (!/^\d+$/.test(major)) {
+    throw new StartFault(`data folder ${place.data} is damaged: PG_VERSION is not a version`, EXIT.damaged);
+  }
+  if (major !== serverVersion) {
+    throw new StartFault(
+      `data folder ${place.data} was made by PostgreSQL ${major}, this is ${serverVersion}`,
+      EXIT.damaged,
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 20;
+const FAST_SHUTDOWN_MS = 5_000;
+
+/** Every process of a server works in its data folder; only Linux lets us see that, elsewhere Postgres checks alone. */
+async function processesIn(folder: string): Promise<number[]> {
+  const wanted = await realpath(folder).catch(() => folder);
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
+  const homes = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)));
+  return pids.filter((pid, index) => homes[index] === wanted && pid !== process.pid);
+}
+
+async function waitUntilGone(folder: string, millis: number): Promise<boolean> {
+  for (let waited = 0; waited <= millis; waited += POLL_MS) {
+    if ((await processesIn(folder)).length === 0) return true;
+    await sleep(POLL_MS);
+  }
+  return false;
+}
+
+export async function readPostmasterPid(data: string): Promise<number | undefined> {
+  const text = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  return Number.isSafeInteger(pid) && pid > 1 ? pid : undefined;
+}
+
+/**
+ * Ends what an earlier run left working in this data folder. The caller holds the lock of the folder, so nobody else can
+ * be using it. Backends of a killed postmaster go by themselves, and until the last is gone no new server may start.
+ */
+export async function endLeftoverServer(data: string): Promise<void> {
+  const found = await processesIn(data);
+  if (found.length === 0) return;
+  const postmaster = await readPostmasterPid(data);
+  if (postmaster !== undefined && found.includes(postmaster)) signal(postmaster, 'SIGINT');
+  if (await waitUntilGone(data, FAST_SHUTDOWN_MS)) return;
+  for (const pid of await processesIn(data)) signal(pid, 'SIGKILL');
+  await waitUntilGone(data, FAST_SHUTDOWN_MS);
+}
+
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone already.
+  }
+}

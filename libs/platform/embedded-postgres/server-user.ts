@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { StartFault } from '../start-fault.js';
+
+/** Whom the server runs as; absent means: whoever we are. */
+export interface ServerUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Postgres refuses to run as root. `nobody` exists where no `postgres` user does, so no account is ever added. */
+const CANDIDATES = ['postgres', 'nobody'];
+
+export async function chooseServerUser(): Promise<ServerUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const passwd = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  for (const name of CANDIDATES) {
+    const fields = passwd
+      .split('\n')
+      .find((line) => line.startsWith(`${name}:`))
+      ?.split(':');
+    if (fields !== undefined) return { uid: Number(fields[2]), gid: Number(fields[3]) };
+  }
+  throw new StartFault(
+    `PostgreSQL does not run as root and this machine has no user called ${CANDIDATES.join(' or ')}: ` +
+      'start as a plain user, or set DATABASE_URL',
+  );
+}
+
+/** Asked of the kernel by trying: mode bits alone know nothing of access lists and mounts. */
+export function mayEnter(user: ServerUser | undefined, folder: string): boolean {
+  return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
+}

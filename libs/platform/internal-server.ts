@@ -1,0 +1,107 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+
+export interface Health {
+  readonly ok: boolean;
+  /** `healthy`, `ready`, or the name of the condition that fails. */
+  readonly status: string;
+}
+
+export type HealthCheck = () => Health | Promise<Health>;
+
+export interface InternalRoutes {
+  readonly registry: Registry;
+  /** Answers from memory: it must say that this process lives even when nothing else does. */
+  readonly healthz: HealthCheck;
+  readonly readyz: HealthCheck;
+}
+
+export interface InternalServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A check that hangs is a failed one. */
+const CHECK_WITHIN_MS = 2_000;
+
+/** Answers `/metrics`, `/healthz` and `/readyz`; false means that the path is somebody else's. */
+export function internalHandler(
+  routes: InternalRoutes,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  return (request, response) => {
+    const path = request.url?.split('?', 1)[0];
+    if (path === '/metrics') void answerMetrics(response, routes.registry);
+    else if (path === '/healthz') void answerHealth(response, routes.healthz);
+    else if (path === '/readyz') void answerHealth(response, routes.readyz);
+    else return false;
+    return true;
+  };
+}
+
+/** For the machine's own eyes: bound to loopback unless told otherwise. */
+export async function startInternalServer(
+  routes: InternalRoutes,
+  port: number,
+  host = '127.0.0.1',
+): Promise<InternalServer> {
+  const handle = internalHandler(routes);
+  const server = createServer((request, response) => {
+    if (!handle(request, response)) sendJson(response, 404, { status: 'not_found' });
+  });
+  await listen(server, port, host);
+  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+}
+
+export function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+    server.closeAllConnections();
+  });
+}
+
+async function answerMetrics(response: ServerResponse, registry: Registry): Promise<void> {
+  try {
+    const body = await registry.metrics();
+    response.writeHead(200, { 'content-type': registry.contentType }).end(body);
+  } catch {
+    sendJson(response, 500, { status: 'metrics_failed' });
+  }
+}
+
+async function answerHealth(response: ServerResponse, check: HealthCheck): Promise<void> {
+  const health = await withinBound(check);
+  sendJson(response, health.ok ? 200 : 503, { status: health.status });
+}
+
+async function withinBound(check: HealthCheck): Promise<Health> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(resolve, CHECK_WITHIN_MS, { ok: false, status: 'check_timed_out' });
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(check), late]);
+  } catch {
+    return { ok: false, status: 'check_failed' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body));
+}

@@ -1,0 +1,49 @@
+import { pino, stdSerializers, stdTimeFunctions } from 'pino';
+import type { Bindings, ChildLoggerOptions, DestinationStream, Logger } from 'pino';
+import { redact, redactFields } from './redact.js';
+
+export type { Logger } from 'pino';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogOptions {
+  readonly name: string;
+  readonly level: LogLevel;
+  /** Standard output unless given. */
+  readonly destination?: DestinationStream;
+}
+
+/** JSON lines, written before the call returns: the last words of a process that dies are those that matter. */
+export function createLogger(options: LogOptions): Logger {
+  const log = pino(
+    {
+      level: options.level,
+      base: { name: options.name, pid: process.pid },
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: (fields) => redactFields(fields) },
+      serializers: {
+        err: (error: unknown) => redact(error instanceof Error ? stdSerializers.err(error) : error),
+      },
+    },
+    options.destination ?? pino.destination({ fd: 1, sync: true }),
+  );
+  redactBindings(log);
+  return log;
+}
+
+/** Formatters do not see what a child logger is bound to; the children of children inherit this method. */
+function redactBindings(log: Logger): void {
+  const make: unknown = Reflect.get(log, 'child');
+  if (typeof make !== 'function') return;
+  Object.defineProperty(log, 'child', {
+    value(this: Logger, bindings: Bindings, options?: ChildLoggerOptions): unknown {
+      return Reflect.apply(make, this, [redactFields(bindings), options]);
+    },
+  });
+}
+
+/** The logger of one request; the id is the one that the caller sees in `X-Request-Id`. */
+export function forRequest(log: Logger, requestId: string): Logger {
+  return log.child({ request_id: requestId });
+}

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { migrate } from './migrate.js';
+
+class First1790000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('create schema probe');
+    await runner.query('create table probe.step (n int8)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop schema probe cascade');
+  }
+}
+
+class Second1790000000002 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('insert into probe.step values (2)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('delete from probe.step');
+  }
+}
+
+class Broken1790000000003 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('insert into probe.step values (3)');
+    await runner.query('select nonsense');
+  }
+
+  async down(): Promise<void> {
+    await Promise.resolve();
+  }
+}
+
+let database: TestDatabase;
+const lines: object[] = [];
+const log = {
+  info: (fields: object): void => {
+    lines.push(fields);
+  },
+};
+
+beforeEach(async () => {
+  lines.length = 0;
+  database = await createTestDatabase();
+});
+
+afterEach(() => database.drop());
+
+async function steps(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ n: number }>('select n from probe.step order by n');
+  return rows.map((row) => row.n);
+}
+
+it('applies what is missing, once and in order', async () => {
+  await migrate(database.url, [First1790000000001], log);
+  await migrate(database.url, [Second1790000000002, First1790000000001], log);
+  await migrate(database.url, [Second1790000000002, First1790000000001], log);
+  expect(await steps()).toEqual([2]);
+  expect(lines).toEqual([{ migration: 'First1790000000001' }, { migration: 'Second1790000000002' }]);
+  const kept = await database.pool.query('select name from meta.migration order by timestamp');
+  expect(kept.rows).toEqual([{ name: 'First1790000000001' }, { name: 'Second1790000000002' }]);
+});
+
+it('may be called by several processes at once', async () => {
+  const all = [First1790000000001, Second1790000000002];
+  await Promise.all([1, 2, 3, 4].map(() => migrate(database.url, all, log)));
+  expect(await steps()).toEqual([2]);
+});
+
+it('leaves nothing of a migration that failed', async () => {
+  const all = [First1790000000001, Second1790000000002, Broken1790000000003];
+  await expect(migrate(database.url, all, log)).rejects.toThrow('nonsense');
+  expect(await steps()).toEqual([2]);
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { isConnectionFailure, isSerializationFailure, openPool, withTransaction } from './postgres.js';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.pool.query('create table balance (account text primary key, atoms int8 not null)');
+  await database.pool.query(`insert into balance values ('a', 10), ('b', 10)`);
+});
+
+afterAll(() => database.drop());
+
+function caught(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('int8 columns', () => {
+  it('come as numbers up to the largest safe integer', async () => {
+    const { rows } = await database.pool.query(
+      'select 9007199254740991::int8 as big, count(*) as n from balance',
+    );
+    expect(rows).toEqual([{ big: 9_007_199_254_740_991, n: 2 }]);
+  });
+
+  it('fail rather than being rounded', async () => {
+    await expect(database.pool.query('select 9007199254740993::int8')).rejects.toThrow('does not fit');
+    expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('withTransaction', () => {
+  it('takes back everything when the function fails', async () => {
+    const work = withTransaction(database.pool, 'read committed', async (client) => {
+      await client.query(`update balance set atoms = 0`);
+      throw new Error('no');
+    });
+    await expect(work).rejects.toThrow('no');
+    expect((await database.pool.query('select sum(atoms)::int8 as all from balance')).rows).toEqual([
+      { all: 20 },
+    ]);
+  });
+
+  it('does not report a commit when the function swallowed the failure of a statement', async () => {
+    const work = withTransaction(database.pool, 'read committed', async (client) => {
+      await client.query(`insert into balance values ('c', 1)`);
+      await caught(client.query('select 1/0'));
+    });
+    await expect(work).rejects.toThrow('rolled back');
+    expect((await database.pool.query(`select from balance where account = 'c'`)).rowCount).toBe(0);
+  });
+
+  it('refuses writes when it is read only', async () => {
+    const work = withTransaction(database.pool, 'repeatable read, read only', (client) =>
+      client.query(`update balance set atoms = 0`),
+    );
+    await expect(work).rejects.toMatchObject({ code: '25006' });
+  });
+
+  it('lets one of two conflicting serializable transactions fail recognisably', async () => {
+    let arrived = 0;
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const spend = (account: string): Promise<unknown> =>
+      withTransaction(database.pool, 'serializable', async (client) => {
+        const { rows } = await client.query<{ all: number }>('select sum(atoms)::int8 as all from balance');
+        arrived += 1;
+        if (arrived === 2) open();
+        await gate;
+        await client.query('update balance set atoms = $2 where account = $1', [
+          account,
+          (rows[0]?.all ?? 0) - 20,
+        ]);
+      });
+    const failures = (await Promise.all([caught(spend('a')), caught(spend('b'))])).filter(
+      (error) => error !== undefined,
+    );
+    expect(failures).toHaveLength(1);
+    expect(isSerializationFailure(failures[0])).toBe(true);
+    expect(isConnectionFailure(failures[0])).toBe(false);
+  });
+});
+
+describe('a lost connection', () => {
+  it('fails the transaction recognisably and leaves the pool usable', async () => {
+    const work = withTransaction(database.pool, 'read committed', async (client) => {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+      await client.query('select 1');
+    });
+    expect(isConnectionFailure(await caught(work))).toBe(true);
+    expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('does not end the process when it was idle', async () => {
+    const pool = openPool(database.url, { applicationName: 'sotto-idle', max: 1 });
+    await pool.query('select 1');
+    const removed = new Promise<void>((resolve) => {
+      pool.once('remove', () => resolve());
+    });
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sotto-idle'`,
+    );
+    await removed;
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  it('is what a server that is not there means', async () => {
+    const nowhere = openPool('postgres://sotto:x@127.0.0.1:1/sotto', {
+      applicationName: 'sotto-test',
+      max: 1,
+    });
+    expect(isConnectionFailure(await caught(nowhere.query('select 1')))).toBe(true);
+    await nowhere.end();
+  });
+});
+
+it('a statement that takes too long is ended', async () => {
+  const pool = openPool(database.url, { applicationName: 'sotto-test', max: 1, statementTimeoutMs: 50 });
+  await expect(pool.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
+  await pool.end();
+});

@@ -1,0 +1,115 @@
+import pg from 'pg';
+import type { CustomTypesConfig, Pool, PoolClient } from 'pg';
+import { isCodedError } from './start-fault.js';
+
+const INT8 = pg.types.builtins.INT8;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A transaction that its owner forgot must not hold locks for ever. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+
+export type Isolation = 'read committed' | 'repeatable read' | 'repeatable read, read only' | 'serializable';
+
+export interface PoolSettings {
+  readonly applicationName: string;
+  readonly max: number;
+  readonly statementTimeoutMs?: number;
+}
+
+/** An int8 that a JS number cannot hold exactly is an error: rounding an amount is worse than failing. */
+export function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} does not fit a JS number`);
+  return value;
+}
+
+export const columnTypes: CustomTypesConfig = {
+  getTypeParser(oid, format) {
+    if (oid === INT8 && format !== 'binary') return parseInt8;
+    const parser: unknown = pg.types.getTypeParser(oid, format);
+    return parser;
+  },
+};
+
+export function openPool(url: string, settings: PoolSettings): Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: settings.applicationName,
+    max: settings.max,
+    types: columnTypes,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    ...(settings.statementTimeoutMs === undefined ? {} : { statement_timeout: settings.statementTimeoutMs }),
+  });
+  // A connection may be lost while idle or while checked out between two queries. Both only mean that the next
+  // query fails or reconnects; without listeners they would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
+  return pool;
+}
+
+/**
+ * Commits what `fn` did, or nothing. A rejection that isConnectionFailure() recognises may also stand for a commit whose
+ * answer was lost: callers that must know have to look.
+ */
+export async function withTransaction<T>(
+  pool: Pool,
+  isolation: Isolation,
+  fn: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(`begin isolation level ${isolation}`);
+    const result = await fn(client);
+    const end = await client.query('commit');
+    // Postgres answers the commit of an aborted transaction with a quiet ROLLBACK.
+    if (end.command !== 'COMMIT')
+      throw new Error('the transaction was rolled back: a failed statement was ignored');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: unknown) => {
+      broken = failure instanceof Error ? failure : new Error(String(failure));
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function sqlState(error: unknown): string | undefined {
+  return isCodedError(error) ? error.code : undefined;
+}
+
+/** Serialization failure or deadlock: the same transaction may be tried again from its start. */
+export function isSerializationFailure(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === '40001' || code === '40P01';
+}
+
+/** Admin shutdown, crash shutdown, cannot connect now, too many connections. */
+const UNAVAILABLE_STATES = new Set(['57P01', '57P02', '57P03', '53300']);
+const NETWORK_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+/** The client library reports these without a code. */
+const CLIENT_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+
+/** The server could not be asked or its answer was lost: what was sent may or may not have happened. */
+export function isConnectionFailure(error: unknown): boolean {
+  const code = sqlState(error);
+  if (code !== undefined)
+    return code.startsWith('08') || UNAVAILABLE_STATES.has(code) || NETWORK_ERRORS.has(code);
+  return error instanceof Error && CLIENT_MESSAGES.test(error.message);
+}

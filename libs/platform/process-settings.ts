@@ -1,0 +1,41 @@
+import { defineConfig, loadConfig, type Config, type ConfigDefinition, type Environment } from './config.js';
+import { createLogger, LOG_LEVELS } from './log.js';
+import { flag, integer, nonEmpty, oneOf } from './setting-types.js';
+import { ConfigFault } from './start-fault.js';
+
+/** What every process of a cluster understands; apps spread it into their own definition. */
+export const processSettings = defineConfig({
+  INSTANCE: { schema: nonEmpty(), describe: 'Name of this process in logs and metrics', default: 'sotto' },
+  LOG_LEVEL: { schema: oneOf(...LOG_LEVELS), describe: 'Least severity that is logged', default: 'info' },
+  INTERNAL_HOST: {
+    schema: nonEmpty(),
+    describe: 'Address of the internal listener (health, metrics, owner link)',
+    default: '127.0.0.1',
+  },
+  INTERNAL_PORT: {
+    schema: integer(0, 65_535),
+    describe: 'Port of the internal listener; 0 takes any free one',
+    default: '0',
+  },
+  SOTTO_SUPERVISED: {
+    schema: flag(),
+    describe: 'Standard input is a pipe from the launcher, and its end means to stop',
+    default: 'false',
+  },
+});
+
+/** For the first line of an app: a wrong setting ends the process with one log line for each and code 78. */
+export function loadConfigOrExit<D extends ConfigDefinition>(
+  app: string,
+  definition: D,
+  env: Environment,
+): Config<D> {
+  try {
+    return loadConfig(definition, env);
+  } catch (error) {
+    if (!(error instanceof ConfigFault)) throw error;
+    const log = createLogger({ name: app, level: 'info' });
+    for (const fault of error.faults) log.fatal({ exit_code: error.exitCode }, fault);
+    process.exit(error.exitCode);
+  }
+}

@@ -1,0 +1,35 @@
+const SECRET_NAME = /(authorization|password|passphrase|secret|cookie|token|apikey|privatekey)s?$/;
+const CREDENTIALS_IN_URL = /:\/\/[^\s/@]+@/g;
+const MAX_DEPTH = 8;
+const HIDDEN = '[redacted]';
+
+/** Outcome tokens are a resource of the domain, not a secret; the singular is what carries authority. */
+function isSecretName(name: string): boolean {
+  const plain = name.toLowerCase().replaceAll(/[-_]/g, '');
+  return SECRET_NAME.test(plain) && !plain.endsWith('tokens');
+}
+
+/** A copy in which nothing that bears a secret's name, and no credentials of a URL, can be read. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string')
+    return value.includes('://') ? value.replaceAll(CREDENTIALS_IN_URL, `://${HIDDEN}@`) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return '[too deep]';
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  if (!isPlain(value)) return value;
+  return redactFields(value, depth);
+}
+
+export function redactFields(fields: object, depth = 0): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      isSecretName(name) ? HIDDEN : redact(value, depth + 1),
+    ]),
+  );
+}
+
+/** Whatever knows how to write itself, or is written by a serializer of its own, stays as it is. */
+function isPlain(value: object): boolean {
+  return !('toJSON' in value) && !(value instanceof Error) && !ArrayBuffer.isView(value);
+}

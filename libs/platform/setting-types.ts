@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** Reads the text of a variable. */
+export type FromText<T> = z.ZodType<T, string>;
+
+const text = z.string({ error: 'it must be set' });
+
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): FromText<number> {
+  const message = `it must be a whole number from ${min} to ${max}`;
+  return text
+    .regex(/^-?\d{1,16}$/, message)
+    .transform(Number)
+    .pipe(z.number().min(min, message).max(max, message));
+}
+
+export function port(): FromText<number> {
+  return integer(1, 65_535);
+}
+
+export function flag(): FromText<boolean> {
+  return text.regex(/^(true|false)$/, 'it must be true or false').transform((value) => value === 'true');
+}
+
+export function oneOf<const T extends readonly [string, ...string[]]>(...values: T): FromText<T[number]> {
+  return z.enum(values, { error: `it must be one of ${values.join(', ')}` });
+}
+
+export function nonEmpty(): FromText<string> {
+  return text.min(1, 'it must not be empty');
+}
+
+/** Keys and tokens, never shorter than what makes guessing hopeless. */
+export function secret(minLength: number): FromText<string> {
+  return text.min(minLength, `it must have at least ${minLength} characters`);
+}
+
+function isUrl(value: string, protocols: readonly string[]): boolean {
+  return URL.canParse(value) && protocols.includes(new URL(value).protocol) && new URL(value).hostname !== '';
+}
+
+export function httpUrl(): FromText<string> {
+  return text.refine((value) => isUrl(value, ['http:', 'https:']), 'it must be an http or https URL');
+}
+
+export function postgresUrl(): FromText<string> {
+  return text.refine(
+    (value) => isUrl(value, ['postgres:', 'postgresql:']),
+    'it must be a URL like postgres://user:password@host:5432/database',
+  );
+}
+
+/** Comma separated, at least one. */
+export function listOf<T>(item: FromText<T>): FromText<readonly T[]> {
+  return text
+    .min(1, 'it must not be empty')
+    .transform((value) => value.split(',').map((part) => part.trim()))
+    .pipe(z.array(item));
+}
+
+/** 256 bits as 64 hexadecimal digits. */
+export function hexKey(): FromText<string> {
+  return text.regex(/^[0-9a-f]{64}$/, 'it must be 64 hexadecimal digits');
+}

@@ -1,0 +1,62 @@
+/** sysexits(3) codes: supervisors and operators tell causes apart by them. */
+export const EXIT = { damaged: 65, unavailable: 69, bug: 70, config: 78 } as const;
+
+/** A reason not to start that the operator can mend: shown as one line, never with a stack trace. */
+export class StartFault extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.unavailable,
+  ) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+/** One line for every wrong setting. */
+export class ConfigFault extends StartFault {
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join('\n'), EXIT.config);
+  }
+}
+
+interface CodedError {
+  readonly code: string;
+  readonly message: string;
+  readonly port?: number;
+  readonly address?: string;
+  readonly path?: string;
+}
+
+/** Errors of Node and of Postgres; told by their shape, because they may come from another realm. */
+export function isCodedError(error: unknown): error is CodedError {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string';
+}
+
+const LISTEN_FAULTS = new Map([
+  ['EADDRINUSE', 'is taken by another process'],
+  ['EADDRNOTAVAIL', 'does not exist on this machine'],
+  ['EACCES', 'may not be listened on by this user'],
+]);
+
+const FILE_FAULTS = new Map([
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space left on the device'],
+  ['ENOTDIR', 'a part of the path is not a folder'],
+  ['EEXIST', 'it is not a folder'],
+  ['EISDIR', 'it is a folder'],
+]);
+
+/** Turns what an operator can mend into a StartFault; anything else is a bug and stays as it is. */
+export function asStartFault(error: unknown): StartFault | undefined {
+  if (error instanceof StartFault) return error;
+  if (!isCodedError(error)) return undefined;
+  const { code, port, address, path } = error;
+  const listening = LISTEN_FAULTS.get(code);
+  if (port !== undefined && listening !== undefined)
+    return new StartFault(`address ${address}:${port} ${listening}`);
+  const filing = FILE_FAULTS.get(code);
+  if (path !== undefined && filing !== undefined) return new StartFault(`cannot use ${path}: ${filing}`);
+  return undefined;
+}

@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Cancel, Clock } from '../clock.js';
+import type { Environment } from '../config.js';
+import { BackOff } from './back-off.js';
+import type { LogFile } from './log-file.js';
+
+export interface ChildSpec {
+  readonly name: string;
+  readonly script: string;
+  readonly env: Environment;
+}
+
+export interface ChildEvents {
+  /** A process runs under this pid from now on. */
+  started(pid: number): void;
+  ended(how: string, restartInMs: number): void;
+}
+
+/** A process that is to run until it is told to stop: whenever it ends, it is started again. */
+export class SupervisedChild {
+  private process: ChildProcess | undefined;
+  private gone: Promise<void> = Promise.resolve();
+  private cancelRestart: Cancel | undefined;
+  private stopping = false;
+  private startedNanos = 0n;
+  private readonly backOff = new BackOff();
+
+  constructor(
+    readonly spec: ChildSpec,
+    private readonly log: LogFile,
+    private readonly clock: Clock,
+    private readonly events: ChildEvents,
+  ) {}
+
+  start(): void {
+    if (this.stopping) return;
+    this.startedNanos = this.clock.monotonicNanos();
+    const child = this.log.withDescriptor((descriptor) =>
+      spawn(process.execPath, [this.spec.script], {
+        env: { ...this.spec.env },
+        // A session of its own: Ctrl-C in the terminal reaches the launcher alone, which then stops us in order.
+        detached: true,
+        // Standard input stays open as long as the launcher lives; its end tells the child that it is alone.
+        stdio: ['pipe', descriptor, descriptor],
+      }),
+    );
+    child.stdin?.on('error', () => undefined);
+    this.process = child;
+    this.gone = new Promise((resolve) => {
+      child.once('error', (error) => {
+        resolve();
+        if (child.pid === undefined) this.onEnd(error.message);
+      });
+      child.once('exit', (code, signal) => {
+        resolve();
+        this.onEnd(signal ?? `exit code ${code ?? 0}`);
+      });
+    });
+    if (child.pid !== undefined) this.events.started(child.pid);
+  }
+
+  /** SIGTERM, and SIGKILL for what is still there after `withinMs`. */
+  async stop(withinMs: number): Promise<void> {
+    this.stopping = true;
+    this.cancelRestart?.();
+    this.process?.kill('SIGTERM');
+    const cancel = this.clock.after(withinMs, () => this.kill());
+    await this.gone;
+    cancel();
+  }
+
+  kill(): void {
+    this.stopping = true;
+    this.cancelRestart?.();
+    this.process?.kill('SIGKILL');
+  }
+
+  private onEnd(how: string): void {
+    this.process = undefined;
+    if (this.stopping) return;
+    const wait = this.backOff.next(this.clock.monotonicNanos() - this.startedNanos);
+    this.cancelRestart = this.clock.after(wait, () => this.start());
+    this.events.ended(how, wait);
+  }
+}

@@ -1,0 +1,118 @@
+import { closeSync, openSync } from 'node:fs';
+import { copyFile, open, rename, stat, truncate } from 'node:fs/promises';
+import { isCodedError } from '../start-fault.js';
+
+const POLL_MS = 200;
+const ROTATE_BYTES = 64 * 1024 * 1024;
+/** What is read at most in one go; the rest is in the file for whoever wants it. */
+const CHUNK_BYTES = 256 * 1024;
+const LOUD = new Set(['warn', 'error', 'fatal']);
+
+/**
+ * The log of a child: the child writes to the file itself, so neither depends on the other's speed or life. We read after it
+ * and pass on what an operator should see.
+ */
+export class LogFile {
+  private position = 0;
+  private partial = '';
+  private timer: NodeJS.Timeout | undefined;
+  private reading: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly path: string,
+    private readonly forward: (line: string) => void,
+  ) {}
+
+  async start(): Promise<void> {
+    const size = await this.size();
+    if (size > ROTATE_BYTES) await rename(this.path, `${this.path}.1`);
+    this.position = size > ROTATE_BYTES ? 0 : size;
+    this.timer = setInterval(() => void this.readOn(), POLL_MS).unref();
+  }
+
+  /** For a child's standard output; the caller closes it once the child has it. */
+  withDescriptor<T>(use: (descriptor: number) => T): T {
+    const descriptor = openSync(this.path, 'a', 0o600);
+    try {
+      return use(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** Reads to the end of what is there now. */
+  readOn(): Promise<void> {
+    this.reading = this.reading.then(() => this.read()).catch(() => undefined);
+    return this.reading;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private async read(): Promise<void> {
+    const size = await this.size();
+    if (size < this.position) this.position = 0;
+    if (size === this.position) return;
+    // After a flood only its end is worth a look.
+    this.position = Math.max(this.position, size - CHUNK_BYTES);
+    const file = await open(this.path, 'r');
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, this.position);
+      this.position += bytesRead;
+      this.take(buffer.toString('utf8', 0, bytesRead));
+    } finally {
+      await file.close();
+    }
+    if (size > ROTATE_BYTES) await this.rotate();
+  }
+
+  /** The writer appends, so cutting the file under its feet is safe; what it writes in between is lost. */
+  private async rotate(): Promise<void> {
+    await copyFile(this.path, `${this.path}.1`);
+    await truncate(this.path);
+    this.position = 0;
+  }
+
+  private take(text: string): void {
+    const lines = (this.partial + text).split('\n');
+    this.partial = lines.pop() ?? '';
+    for (const line of lines) {
+      const shown = summarise(line);
+      if (shown !== undefined) this.forward(shown);
+    }
+  }
+
+  private async size(): Promise<number> {
+    return stat(this.path).then(
+      (entry) => entry.size,
+      (error: unknown) => {
+        if (isCodedError(error) && error.code === 'ENOENT') return 0;
+        throw error;
+      },
+    );
+  }
+}
+
+interface LogLine {
+  readonly level?: unknown;
+  readonly msg?: unknown;
+  readonly err?: { readonly message?: unknown };
+}
+
+/** The body of a stack trace and its end: its first line has said what the matter is. */
+const TRACE = /^(\s|[\]}]|Node\.js v)/;
+
+/** Warnings and worse in short; what is not a log line at all comes from Node itself and is shown as it is. */
+export function summarise(line: string): string | undefined {
+  if (line === '' || TRACE.test(line)) return undefined;
+  let parsed: LogLine;
+  try {
+    parsed = JSON.parse(line) as LogLine;
+  } catch {
+    return line;
+  }
+  if (typeof parsed.level !== 'string' || !LOUD.has(parsed.level)) return undefined;
+  const cause = typeof parsed.err?.message === 'string' ? ` (${parsed.err.message})` : '';
+  return `${parsed.level} ${String(parsed.msg)}${cause}`;
+}

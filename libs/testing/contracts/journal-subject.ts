@@ -1,0 +1,54 @@
+import type { Journal, JournalEntry, JournalReader } from '../../journal/journal.js';
+
+/** What somebody with access to the store does to a record behind the journal's back. */
+export type Tampering =
+  'removed' | Partial<Pick<JournalEntry, 'sequence' | 'epoch' | 'kind' | 'payload' | 'hash'>>;
+
+/** Ways in which the way to the store breaks under the next append of a shard's writer. */
+export interface JournalFaults {
+  /** The append arrives, its answer does not; whoever asks anew is answered. */
+  loseAnswer(shard: number): void;
+  /** The append never arrives; whoever asks anew is answered. */
+  loseAppend(shard: number): void;
+  /** The append may or may not arrive, and nobody is answered until heal(). */
+  isolate(shard: number): void;
+  /** Every connection breaks at once, whatever it is doing; new ones are let through. */
+  cut(shard: number): void;
+  heal(): void;
+}
+
+/** An adapter under test. */
+export interface JournalSubject {
+  /** The journal as a process called `opener` has it. */
+  journalOf(opener: string): Journal;
+  readonly reader: JournalReader;
+  readonly faults: JournalFaults;
+  tamper(shard: number, sequence: number, tampering: Tampering): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+let lastShard = 0;
+
+/** A shard that no other case has touched. */
+export function freshShard(): number {
+  lastShard += 1;
+  return lastShard;
+}
+
+export function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+export async function everything(reader: JournalReader, shard: number): Promise<JournalEntry[]> {
+  const all: JournalEntry[] = [];
+  for (;;) {
+    const page = await reader.read(shard, all.length + 1, 1_000);
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+export async function events(reader: JournalReader, shard: number): Promise<string[]> {
+  const all = await everything(reader, shard);
+  return all.filter(({ kind }) => kind === 'event').map(({ payload }) => payload);
+}

@@ -1,0 +1,124 @@
+import type { BatchSink } from '../journal/batch-sink.js';
+import { checkNext, checkRun } from '../journal/chain-check.js';
+import { GroupCommitWriter } from '../journal/group-commit-writer.js';
+import { BEFORE_FIRST, headAt, sealEpoch } from '../journal/hash-chain.js';
+import type { Journal, JournalEntry, JournalReader, JournalWriter } from '../journal/journal.js';
+import { JournalAmbiguous, JournalCorrupt, JournalFenced } from '../journal/journal-errors.js';
+
+/** What becomes of a write whose answer is lost. */
+export type LostWrite = 'written' | 'not written';
+
+interface MemoryShard {
+  epoch: number;
+  records: JournalEntry[];
+  lost: LostWrite | undefined;
+}
+
+/** The records of all shards, for simulations and tests; it outlives every writer, as a database would. */
+export class MemoryJournalStore implements JournalReader {
+  private readonly shards = new Map<number, MemoryShard>();
+
+  shard(shard: number): MemoryShard {
+    const known = this.shards.get(shard);
+    if (known !== undefined) return known;
+    const fresh: MemoryShard = { epoch: 0, records: [], lost: undefined };
+    this.shards.set(shard, fresh);
+    return fresh;
+  }
+
+  /** The next append of this shard ends ambiguously. */
+  loseNext(shard: number, what: LostWrite): void {
+    this.shard(shard).lost = what;
+  }
+
+  read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    return attempt(() => {
+      const { records } = this.shard(shard);
+      if (fromSequence - 1 > records.length) return [];
+      const before = fromSequence === 1 ? BEFORE_FIRST : records[fromSequence - 2];
+      if (before === undefined) return [];
+      if (before.sequence > fromSequence - 1) {
+        throw new JournalCorrupt(shard, fromSequence - 1, 'the record is missing');
+      }
+      return checkRun(shard, before, records.slice(fromSequence - 1, fromSequence - 1 + limit));
+    });
+  }
+
+  entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
+    const { records } = this.shard(shard);
+    const bySequence = new Map(records.map((record) => [record.sequence, record]));
+    const find = (sequence: number): JournalEntry => {
+      const record = bySequence.get(sequence);
+      if (record === undefined) throw new JournalCorrupt(shard, sequence, 'the record is missing');
+      return record;
+    };
+    return attempt(() =>
+      sequences.map((sequence) =>
+        checkNext(shard, sequence === 1 ? BEFORE_FIRST : find(sequence - 1), find(sequence)),
+      ),
+    );
+  }
+
+  heads(): Promise<Map<number, number>> {
+    const heads = new Map<number, number>();
+    for (const [shard, { records }] of this.shards) {
+      const last = records.at(-1);
+      if (last !== undefined) heads.set(shard, last.sequence);
+    }
+    return Promise.resolve(heads);
+  }
+}
+
+/** The journal as one process has it; several over one store depose each other as processes do. */
+export class MemoryJournal implements Journal {
+  constructor(
+    private readonly store: MemoryJournalStore,
+    private readonly opener = 'memory',
+  ) {}
+
+  async open(shard: number): Promise<JournalWriter> {
+    const stored = this.store.shard(shard);
+    const last = stored.records.at(-1);
+    if (last !== undefined) await this.store.entries(shard, [last.sequence]);
+    stored.epoch += 1;
+    const record = sealEpoch(shard, stored.records.at(-1) ?? BEFORE_FIRST, stored.epoch, this.opener);
+    stored.records.push(record);
+    return new GroupCommitWriter(shard, headAt(record), new MemorySink(shard, stored));
+  }
+}
+
+class MemorySink implements BatchSink {
+  private readonly epoch: number;
+
+  constructor(
+    private readonly shard: number,
+    private readonly stored: MemoryShard,
+  ) {
+    this.epoch = stored.epoch;
+  }
+
+  fault(): undefined {
+    return undefined;
+  }
+
+  write(records: readonly JournalEntry[]): Promise<void> {
+    return attempt(() => {
+      if (this.stored.epoch !== this.epoch)
+        throw new JournalFenced(this.shard, 'another writer has taken it');
+      const { lost } = this.stored;
+      this.stored.lost = undefined;
+      if (lost !== 'not written') this.stored.records.push(...records);
+      if (lost !== undefined) throw new JournalAmbiguous(this.shard, `lost, and in truth ${lost}`);
+    });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Fails as a remote store would: by rejecting, never by throwing. */
+async function attempt<T>(work: () => T): Promise<T> {
+  await Promise.resolve();
+  return work();
+}

@@ -1,0 +1,22 @@
+import type { Snapshot, SnapshotStore } from '../journal/snapshots.js';
+
+const KEPT = 2;
+
+export class MemorySnapshotStore implements SnapshotStore {
+  private readonly shards = new Map<number, Snapshot[]>();
+
+  save(shard: number, snapshot: Snapshot): Promise<void> {
+    const others = this.newestFirst(shard).filter(({ sequence }) => sequence !== snapshot.sequence);
+    const all = [...others, snapshot].sort((a, b) => b.sequence - a.sequence);
+    this.shards.set(shard, all.slice(0, KEPT));
+    return Promise.resolve();
+  }
+
+  latest(shard: number, before = Infinity): Promise<Snapshot | undefined> {
+    return Promise.resolve(this.newestFirst(shard).find(({ sequence }) => sequence < before));
+  }
+
+  private newestFirst(shard: number): readonly Snapshot[] {
+    return this.shards.get(shard) ?? [];
+  }
+}

@@ -1,0 +1,1 @@
+export { stopAfterRun as default } from './postgres-setup.js';

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { DEPCRUISE, FIXTURES, graphRules, type Outcome, ROOT, runTool } from './tool.js';
+
+interface Report {
+  readonly summary: {
+    readonly violations: readonly { readonly from: string; readonly rule: { readonly name: string } }[];
+  };
+}
+
+const CONFIG = ['--config', `${ROOT}.dependency-cruiser.cjs`, '--no-cache'];
+
+const BROKEN: readonly (readonly [rule: string, file: string])[] = [
+  ['auction-imports-only-what-it-may', 'libs/auction/imports-platform.ts'],
+  ['auction-is-pure', 'libs/auction/imports-platform.ts'],
+  ['auction-is-pure', 'libs/auction/reads-a-file.ts'],
+  ['auction-is-pure', 'libs/auction/imports-a-package.ts'],
+  ['platform-imports-only-what-it-may', 'libs/platform/imports-journal.ts'],
+  ['journal-imports-only-what-it-may', 'libs/journal/imports-auction.ts'],
+  ['identity-imports-only-what-it-may', 'libs/identity/imports-edge.ts'],
+  ['edge-imports-only-what-it-may', 'libs/edge/imports-auction.ts'],
+  ['admission-imports-only-what-it-may', 'libs/admission/imports-custody.ts'],
+  ['custody-imports-only-what-it-may', 'libs/custody/imports-journal.ts'],
+  ['owner-link-imports-only-what-it-may', 'libs/owner-link/imports-engine.ts'],
+  ['projections-imports-only-what-it-may', 'libs/projections/imports-engine.ts'],
+  ['engine-imports-only-what-it-may', 'libs/engine/imports-edge.ts'],
+  ['every-lib-is-on-the-map', 'libs/stray/not-on-the-map.ts'],
+  ['production-never-imports-testing', 'libs/engine/imports-testing.ts'],
+  ['libs-never-import-apps', 'libs/platform/imports-an-app.ts'],
+  ['apps-never-import-each-other', 'apps/owner/imports-gateway.ts'],
+  ['nothing-imports-the-workbench', 'libs/engine/imports-the-bench.ts'],
+  ['acyclic', 'libs/engine/circle-left.ts'],
+  ['resolvable', 'libs/engine/imports-nothing-there.ts'],
+  ['packages-are-production-dependencies', 'apps/owner/imports-a-test-package.ts'],
+  ['packages-are-production-dependencies', 'apps/owner/imports-an-unlisted-package.ts'],
+  ['packages-are-listed', 'bench/imports-an-unlisted-package.ts'],
+];
+
+describe('the graph of libs and apps', () => {
+  let reported: string[];
+  let exitCode: number;
+
+  beforeAll(async () => {
+    const cruise = (format: string): Promise<Outcome> =>
+      runTool(DEPCRUISE, [...CONFIG, '--output-type', format, 'apps', 'bench', 'libs'], FIXTURES);
+    ({ exitCode } = await cruise('err'));
+    const { stdout } = await cruise('json');
+    const { violations } = (JSON.parse(stdout) as Report).summary;
+    reported = violations.map(({ rule, from }) => `${rule.name}: ${from}`).sort();
+  }, 60_000);
+
+  it('reports every wrong import of the fixtures and nothing else', () => {
+    expect(reported).toEqual(BROKEN.map(([rule, file]) => `${rule}: ${file}`).sort());
+  });
+
+  it('ends with an error', () => {
+    expect(exitCode).toBeGreaterThan(0);
+  });
+
+  it('has no rule that the fixtures do not break', () => {
+    const seen = new Set(BROKEN.map(([rule]) => rule));
+    expect(
+      graphRules()
+        .map(({ name }) => name)
+        .filter((name) => !seen.has(name)),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,25 @@
+/** The launcher with stand-ins for the processes and the seed; all else is the real thing. STAND_INS: `owner-1:deaf,...`. */
+import { join } from 'node:path';
+import { launch } from '#apps/launcher/launch.js';
+import { planProcesses } from '#apps/launcher/processes.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+
+const { STAND_INS = '' } = process.env;
+const behaviours = new Map(STAND_INS.split(',').map((entry) => entry.split(':')));
+const script = join(import.meta.dirname, 'stand-in-process.mjs');
+const users = [{ email: 'maker-1@demo.sotto', account_id: 'a', roles: ['MARKET_MAKER'] }];
+
+const parts = {
+  appsFolder: import.meta.dirname,
+  plan: (facts) =>
+    planProcesses(facts).map((plan) => ({
+      ...plan,
+      script,
+      env: { ...plan.env, STAND_IN: behaviours.get(plan.name) ?? 'good' },
+    })),
+  migrations: [],
+  seed: () => Promise.resolve({ password: 'demo-password', users, contracts: [] }),
+  journalTable: 'journal.record',
+};
+
+process.exit(await launch(process.env, parts, new SystemClock()));

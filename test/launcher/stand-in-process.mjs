@@ -1,0 +1,39 @@
+/**
+ * Stands in for every process of the cluster in the launcher's own tests: it is healthy and stops when told to, unless
+ * STAND_IN says `deaf` (hears neither signals nor the end of its launcher) or `refuses` (wants a setting nobody gives).
+ */
+import { createServer } from 'node:http';
+import { defineConfig } from '#libs/platform/config.js';
+import { internalHandler, listen, startInternalServer } from '#libs/platform/internal-server.js';
+import { runProcess } from '#libs/platform/lifecycle.js';
+import { createLogger } from '#libs/platform/log.js';
+import { createMetrics } from '#libs/platform/metrics.js';
+import { loadConfigOrExit, processSettings } from '#libs/platform/process-settings.js';
+import { integer } from '#libs/platform/setting-types.js';
+
+const behaviour = process.env.STAND_IN;
+const wanted = behaviour === 'refuses' ? { ABSENT: { schema: integer(1), describe: 'never given' } } : {};
+const definition = defineConfig({ ...processSettings, ...wanted });
+const config = loadConfigOrExit('stand-in', definition, process.env);
+const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+
+runProcess({ log, supervised: config.SOTTO_SUPERVISED && behaviour !== 'deaf' }, async (scope) => {
+  const routes = {
+    registry: createMetrics({ process: config.INSTANCE }),
+    healthz: () => ({ ok: true, status: 'healthy' }),
+    readyz: () =>
+      scope.stopping.aborted ? { ok: false, status: 'draining' } : { ok: true, status: 'ready' },
+  };
+  const internal = await startInternalServer(routes, config.INTERNAL_PORT);
+  scope.onStop('internal listener', () => internal.close());
+  if (process.env.PORT !== undefined) {
+    const server = createServer(internalHandler(routes));
+    await listen(server, Number(process.env.PORT), '127.0.0.1');
+    scope.onStop('public listener', () => void server.close());
+  }
+  scope.onStop('note', () => log.warn(`last words of ${config.INSTANCE}`));
+  if (behaviour === 'deaf') {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
+      process.removeAllListeners(signal).on(signal, () => undefined);
+  }
+});

@@ -1,0 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import { ROOT } from '../build/tree.mjs';
+
+/**
+ * Jest cannot load TypeScript with ES imports outside its sandbox, so the compiled setup runs. Making the build fresh first
+ * also serves the end-to-end tests, which start the compiled processes.
+ */
+export default async function setup(globalConfig, projectConfig) {
+  const build = spawnSync(process.execPath, ['tools/build.mjs', '--if-stale'], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
+  if (build.status !== 0) throw new Error('the build failed');
+  const { default: start } = await import('../../dist/libs/testing/postgres-setup.js');
+  await start(globalConfig, projectConfig);
+}

@@ -1,0 +1,12 @@
+import { spawn } from 'node:child_process';
+import vm from 'node:vm';
+
+const FLAGS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+
+/** Jest loads ES modules only with a Node flag, which a bare `npx jest` does not give: then it starts itself anew with it. */
+export async function ensureVmModules() {
+  if (vm.SourceTextModule !== undefined) return;
+  const child = spawn(process.execPath, [...FLAGS, ...process.argv.slice(1)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  process.exit(await new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1))));
+}
