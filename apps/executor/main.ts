@@ -25,7 +25,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const feed = new EvidenceFeed(pool, clock, (error) => {
     log.error({ err: error }, 'the evidence could not be renewed');
   });
-  feed.start();
+  void feed.start();
   scope.onStop('evidence', () => feed.stop());
 
   const settlements = new Counter({

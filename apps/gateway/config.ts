@@ -1,3 +1,4 @@
+import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { processSettings } from '#libs/platform/process-settings.js';
@@ -6,6 +7,7 @@ import { httpUrl, integer, listOf, nonEmpty, port } from '#libs/platform/setting
 export const gatewayConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
+  ...sessionSettings,
   PORT: { schema: port(), describe: 'Port of the public listener' },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address of the public listener', default: '127.0.0.1' },
   OWNER_URLS: {

@@ -127,6 +127,7 @@ export class Cluster {
       databaseUrl,
       secrets,
       limitsFactor: config.LIMITS_FACTOR,
+      journalPath: config.DATABASE_URL === undefined ? this.place.dataFolder : undefined,
       listenHost: config.LISTEN_HOST,
       gatewayPorts,
       ownerUrls: ownerPorts.map((port) => `http://127.0.0.1:${port}`),

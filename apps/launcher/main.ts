@@ -17,7 +17,7 @@ const parts = {
   plan: planProcesses,
   migrations,
   seed: seedDemo,
-  journalTable: 'journal.record',
+  journalTable: 'journal.records',
 };
 
 process.exit(await launch(process.env, parts, new SystemClock()));

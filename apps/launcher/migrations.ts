@@ -1,5 +1,15 @@
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { custodyMigrations } from '#libs/custody/migrations/list.js';
+import { identityMigrations } from '#libs/identity/migrations/list.js';
+import { journalMigrations } from '#libs/journal/migrations/list.js';
 import type { MigrationClass } from '#libs/platform/migrate.js';
+import { projectionMigrations } from '#libs/projections/migrations/list.js';
 
 /** Every schema of the product; TypeORM orders them by the time in their names. */
-export const migrations: readonly MigrationClass[] = [...admissionMigrations];
+export const migrations: readonly MigrationClass[] = [
+  ...identityMigrations,
+  ...journalMigrations,
+  ...admissionMigrations,
+  ...custodyMigrations,
+  ...projectionMigrations,
+];

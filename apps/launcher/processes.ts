@@ -10,6 +10,8 @@ export interface ClusterFacts {
   readonly databaseUrl: string;
   readonly secrets: ClusterSecrets;
   readonly limitsFactor: number;
+  /** The folder whose disk holds the journal; undefined where a database elsewhere does. */
+  readonly journalPath: string | undefined;
   readonly listenHost: string;
   /** One for each gateway. */
   readonly gatewayPorts: readonly number[];
@@ -54,19 +56,19 @@ export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
     LIMITS_FACTOR: String(facts.limitsFactor),
   };
   return [
-    ...facts.ownerUrls.map((_, shard) => ownerPlan(shard, { ...database, ...owners })),
+    ...facts.ownerUrls.map((_, shard) => ownerPlan(shard, { ...database, ...owners }, facts.journalPath)),
     ...facts.gatewayPorts.map((port, index) => gatewayPlan(index, port, facts, { ...database, ...owners })),
     { name: 'projector', kind: 'projector', script: 'projector/main.js', env: database },
     { name: 'executor', kind: 'executor', script: 'executor/main.js', env: { ...database, ...owners } },
   ];
 }
 
-function ownerPlan(shard: number, env: Environment): ProcessPlan {
+function ownerPlan(shard: number, env: Environment, journalPath: string | undefined): ProcessPlan {
   return {
     name: `owner-${shard}`,
     kind: 'owner',
     script: 'owner/main.js',
-    env: { ...env, SHARD: String(shard) },
+    env: { ...env, ...(journalPath === undefined ? {} : { JOURNAL_PATH: journalPath }), SHARD: String(shard) },
   };
 }
 
@@ -80,8 +82,7 @@ function gatewayPlan(index: number, port: number, facts: ClusterFacts, env: Envi
       ...env,
       LISTEN_HOST: facts.listenHost,
       PORT: String(port),
-      CURSOR_KEY: facts.secrets.cursor_key,
-      SESSION_KEYS: JSON.stringify(facts.secrets.session_keys),
+      SESSION_KEK: facts.secrets.session_kek,
     },
   };
 }

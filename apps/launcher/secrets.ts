@@ -1,7 +1,6 @@
-import { generateKeyPair, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { isCodedError, StartFault, EXIT } from '#libs/platform/start-fault.js';
 
@@ -13,10 +12,8 @@ const secretsSchema = z.object({
   service_token: hexKey,
   /** From which auction and quote ids are made. */
   id_key: hexKey,
-  /** Seals list cursors and resume tokens. */
-  cursor_key: hexKey,
-  /** Signing keys of session tokens, the current one first; all of them are published. */
-  session_keys: z.array(z.object({ kid: z.string().min(1), private_key_pem: z.string().min(1) })).min(1),
+  /** Under which the signing keys of session tokens lie in the database. */
+  session_kek: hexKey,
 });
 
 export type ClusterSecrets = z.output<typeof secretsSchema>;
@@ -29,7 +26,7 @@ export async function loadSecrets(dataFolder: string): Promise<ClusterSecrets> {
     throw error;
   });
   if (text !== undefined) return parse(text, file);
-  const made = await makeSecrets();
+  const made = makeSecrets();
   const partial = `${file}.new`;
   await writeFile(partial, `${JSON.stringify(made, undefined, 2)}\n`, { mode: 0o600 });
   await rename(partial, file);
@@ -44,17 +41,11 @@ function parse(text: string, file: string): ClusterSecrets {
   }
 }
 
-async function makeSecrets(): Promise<ClusterSecrets> {
-  const pair = await promisify(generateKeyPair)('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
+function makeSecrets(): ClusterSecrets {
   return {
     service_token: randomKey(),
     id_key: randomKey(),
-    cursor_key: randomKey(),
-    session_keys: [{ kid: randomBytes(8).toString('hex'), private_key_pem: pair.privateKey }],
+    session_kek: randomKey(),
   };
 }
 

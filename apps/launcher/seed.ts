@@ -1,3 +1,82 @@
+import type { Pool } from 'pg';
+import { seedContracts, seedPolicy, type PolicySeed } from '#libs/admission/policy/seed-policy.js';
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
+import { seedBalances } from '#libs/custody/seed.js';
+import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
+import { hashPassword } from '#libs/identity/passwords/password-hash.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { demoAccounts, DEMO_PASSWORD, type DemoAccount } from './demo/demo-accounts.js';
+import { demoBalances, demoLimits } from './demo/demo-balances.js';
+import { demoContracts } from './demo/demo-contracts.js';
 import type { Seed } from './seed-result.js';
 
-export const seedDemo: Seed = () => Promise.resolve({ password: 'demo', users: [], contracts: [] });
+const MAX_QUANTITY_ATOMS = 100_000_000_000_000;
+
+/** People, contracts and money to play with. What has become of them since an earlier start stays as it is. */
+export const seedDemo: Seed = async ({ databaseUrl, loadAccounts }) => {
+  const pool = openPool(databaseUrl, { applicationName: 'seed', max: 2 });
+  try {
+    const now = instantFromNanos(new SystemClock().epochNanos());
+    const accounts = demoAccounts(loadAccounts);
+    const contracts = demoContracts(now);
+    await enrol(pool, accounts);
+    await seedContracts(pool, contracts);
+    await seedPolicy(
+      pool,
+      accounts.filter(({ enrolled }) => enrolled).map((account) => policyOf(account)),
+    );
+    await seedBalances(pool, demoBalances(accounts, contracts), demoLimits(accounts), {
+      now,
+      evidenceTtlMillis: EVIDENCE_FEED_DEFAULTS.ttlMillis,
+    });
+    return {
+      password: DEMO_PASSWORD,
+      users: accounts.map(({ email, account_id, roles }) => ({ email, account_id, roles })),
+      contracts: contracts.map(({ venue, contract_id, outcome, price_tick_atoms, quantity_step_atoms }) => ({
+        venue,
+        contract_id,
+        outcome,
+        price_tick_atoms,
+        quantity_step_atoms,
+      })),
+    };
+  } finally {
+    await pool.end();
+  }
+};
+
+/** One hash for all: the password is printed on the terminal, and hundreds of slow hashes would only slow the start. */
+async function enrol(pool: Pool, accounts: readonly DemoAccount[]): Promise<void> {
+  const passwordHash = await hashPassword(DEMO_PASSWORD);
+  await enrolUsers(
+    pool,
+    accounts.map((account) => ({
+      accountId: account.account_id,
+      email: account.email,
+      displayName: account.display_name,
+      passwordHash,
+      ...(account.enrolled
+        ? { enrolment: { roles: account.roles, ...(account.capable ? {} : { capabilities: [] }) } }
+        : {}),
+    })),
+  );
+}
+
+function policyOf(account: DemoAccount): PolicySeed {
+  const isMaker = account.roles.includes('MARKET_MAKER');
+  const isOriginator = account.roles.includes('ORIGINATOR');
+  return {
+    account_id: account.account_id,
+    display_name: account.display_name,
+    is_maker: isMaker,
+    is_originator: isOriginator,
+    suspended: false,
+    may_create: isOriginator,
+    may_quote: isMaker,
+    venues: account.venues,
+    max_quantity_atoms: MAX_QUANTITY_ATOMS,
+    ...(account.control_group === undefined ? {} : { control_group: account.control_group }),
+  };
+}

@@ -3,7 +3,7 @@ import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
 import { auditView, type AuditView } from './audit.js';
 import type { Terms } from './terms.js';
 
-const pseudonymOf = (account: string) => `P${[...account].reverse().join('')}`;
+const pseudonymOf = (account: string) => `P${account.charAt(2)}${account.charAt(1)}`;
 
 function audited(story: AuctionStory): AuditView {
   const witnessed = story.events.map((placed) => ({ ...placed, hash: `hash-${placed.position}` }));
@@ -34,7 +34,7 @@ describe('what an auditor sees', () => {
   it('is every event with its place and hash, and the terms', () => {
     const { events, ...head } = audited(story);
     expect(head).toMatchObject({ auction_id: storyTerms().auction_id, status: 'SETTLED', rule_version: 1 });
-    expect(head.terms).toMatchObject({ originator: 'Paglo', audience: ['Paim', 'Pxam', 'Peom', 'Pyam'] });
+    expect(head.terms).toMatchObject({ originator: 'Pgl', audience: ['Pai', 'Pxa', 'Peo', 'Pya'] });
     expect(head.terms).toMatchObject({ limit_price_atoms: 700_000, quantity_atoms: 10_000_000 });
     expect(events).toHaveLength(story.events.length);
     events.forEach((event, index) => {
@@ -47,11 +47,11 @@ describe('what an auditor sees', () => {
         hash: `hash-${position}`,
       });
     });
-    expect(events[1]?.data).toMatchObject({ quote: { market_maker: 'Pyam', price_atoms: 900_000 } });
-    expect(events[5]?.data).toMatchObject({ market_maker: 'Paim', operation: 'REVISE' });
-    expect(events[6]?.data).toMatchObject({ quote: { market_maker: 'Peom' }, keeps_priority: false });
-    expect(events[7]?.data).toEqual({ market_maker: 'Pyam', quote_id: 'quote-of-may', by: 'OPERATOR' });
-    expect(events[9]?.data).toMatchObject({ awards: [{ market_maker: 'Paim' }, { market_maker: 'Peom' }] });
+    expect(events[1]?.data).toMatchObject({ quote: { market_maker: 'Pya', price_atoms: 900_000 } });
+    expect(events[5]?.data).toMatchObject({ market_maker: 'Pai', operation: 'REVISE' });
+    expect(events[6]?.data).toMatchObject({ quote: { market_maker: 'Peo' }, keeps_priority: false });
+    expect(events[7]?.data).toEqual({ market_maker: 'Pya', quote_id: 'quote-of-may', by: 'OPERATOR' });
+    expect(events[9]?.data).toMatchObject({ awards: [{ market_maker: 'Pai' }, { market_maker: 'Peo' }] });
   });
 
   it('names nobody, nor what the parties noted for themselves', () => {
@@ -66,24 +66,24 @@ describe('the ranking', () => {
   it('says why each quote of a split got what it got', () => {
     const story = quoting().awards({ mia: 3_000_000, moe: 4_000_000 });
     expect(reasons(story)).toEqual([
-      ['Paim', 1, 3_000_000, 'AWARDED'],
-      ['Peom', 2, 4_000_000, 'AWARDED'],
-      ['Pxam', 3, 0, 'QUOTE_MINIMUM_NOT_MET'],
-      ['Pyam', undefined, 0, 'RESERVE_NOT_MET'],
+      ['Pai', 1, 3_000_000, 'AWARDED'],
+      ['Peo', 2, 4_000_000, 'AWARDED'],
+      ['Pxa', 3, 0, 'QUOTE_MINIMUM_NOT_MET'],
+      ['Pya', undefined, 0, 'RESERVE_NOT_MET'],
     ]);
     expect(
       reasons(quoting({ quantity_atoms: 5_000_000 }).awards({ mia: 3_000_000, moe: 2_000_000 })),
     ).toMatchObject([
-      ['Paim', 1, 3_000_000, 'AWARDED'],
-      ['Peom', 2, 2_000_000, 'PARTIALLY_AWARDED'],
-      ['Pxam', 3, 0, 'OUTRANKED'],
-      ['Pyam', undefined, 0, 'RESERVE_NOT_MET'],
+      ['Pai', 1, 3_000_000, 'AWARDED'],
+      ['Peo', 2, 2_000_000, 'PARTIALLY_AWARDED'],
+      ['Pxa', 3, 0, 'OUTRANKED'],
+      ['Pya', undefined, 0, 'RESERVE_NOT_MET'],
     ]);
     const two = quoting({ max_winners: 2, quantity_atoms: 20_000_000 }).awards({
       mia: 3_000_000,
       moe: 4_000_000,
     });
-    expect(reasons(two)[2]).toEqual(['Pxam', 3, 0, 'MAX_WINNERS_REACHED']);
+    expect(reasons(two)[2]).toEqual(['Pxa', 3, 0, 'MAX_WINNERS_REACHED']);
   });
 
   it('says why the best did not win alone', () => {
@@ -93,19 +93,19 @@ describe('the ranking', () => {
       min_fill_quantity_atoms: 4_000_000,
     } as const;
     expect(reasons(quoting(single).awards({ moe: 4_000_000 }))).toEqual([
-      ['Paim', 1, 0, 'BELOW_MINIMUM_FILL'],
-      ['Peom', 2, 4_000_000, 'AWARDED'],
-      ['Pxam', 3, 0, 'OUTRANKED'],
-      ['Pyam', undefined, 0, 'RESERVE_NOT_MET'],
+      ['Pai', 1, 0, 'BELOW_MINIMUM_FILL'],
+      ['Peo', 2, 4_000_000, 'AWARDED'],
+      ['Pxa', 3, 0, 'OUTRANKED'],
+      ['Pya', undefined, 0, 'RESERVE_NOT_MET'],
     ]);
   });
 
   it('says why nobody won', () => {
     const story = quoting().withdraws('moe').awardsNobody('MINIMUM_NOT_MET');
     expect(reasons(story)).toEqual([
-      ['Paim', 1, 0, 'MINIMUM_NOT_MET'],
-      ['Pxam', 2, 0, 'MINIMUM_NOT_MET'],
-      ['Pyam', undefined, 0, 'RESERVE_NOT_MET'],
+      ['Pai', 1, 0, 'MINIMUM_NOT_MET'],
+      ['Pxa', 2, 0, 'MINIMUM_NOT_MET'],
+      ['Pya', undefined, 0, 'RESERVE_NOT_MET'],
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { completed, decideCompletion } from './completion.js';
 import type { Decided } from './decided.js';
 import type { AwardTerms, NotAwardedReason } from './events.js';
 import { decideExpiries } from './expire.js';
@@ -14,15 +15,22 @@ export interface CloseFacts {
 
 /**
  * The close and what the winner rule makes of it. All of it happens at `closes_at`, whenever it is decided, so that the
- * time it took tells nothing. An auction that was found CLOSED gets what it still lacks.
+ * time it took tells nothing. An auction that was found CLOSED gets what it still lacks, and no second decision.
  */
 export function decideClose(state: AuctionState, facts: CloseFacts): readonly Decided[] {
   const at = state.terms.closes_at;
+  if (state.not_awarded_reason !== undefined) return decideCompletion(state);
   if (state.status === 'CLOSED') return outcome(state, activeQuotes(state), facts);
   if (state.status !== 'OPEN') return [];
   const expiries = decideExpiries(state, at);
-  const standing = activeQuotes(state).filter((quote) => quote.expires_at === undefined || quote.expires_at > at);
-  return [...expiries, { at, body: { type: 'AUCTION_CLOSED', data: {} } }, ...outcome(state, standing, facts)];
+  const standing = activeQuotes(state).filter(
+    (quote) => quote.expires_at === undefined || quote.expires_at > at,
+  );
+  return [
+    ...expiries,
+    { at, body: { type: 'AUCTION_CLOSED', data: {} } },
+    ...outcome(state, standing, facts),
+  ];
 }
 
 function outcome({ terms, hold }: AuctionState, standing: readonly Quote[], facts: CloseFacts): Decided[] {
@@ -31,10 +39,7 @@ function outcome({ terms, hold }: AuctionState, standing: readonly Quote[], fact
   const fills = award(terms, ranked);
   if (fills.length === 0) {
     const reason = reasonFor(standing, ranked);
-    return [
-      { at, body: { type: 'AUCTION_NOT_AWARDED', data: { reason } } },
-      { at, body: { type: 'AUCTION_COMPLETED', data: { status: 'NO_AWARD' } } },
-    ];
+    return [{ at, body: { type: 'AUCTION_NOT_AWARDED', data: { reason } } }, completed(at, 'NO_AWARD')];
   }
   const data = {
     awards: awardsOf(terms, hold, fills, facts),

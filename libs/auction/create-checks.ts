@@ -1,6 +1,6 @@
 import type { ContractFacts, CreateBody, CreateFacts } from './commands.js';
 import { plusMillis, type Instant } from './instant.js';
-import { isPrintable, MAX_REFERENCE_CHARS } from './printable.js';
+import { checkReference } from './printable.js';
 import { rejected, type Rejection } from './rejection.js';
 import type { Grid } from './terms.js';
 
@@ -16,7 +16,9 @@ type CheckedRoutes = { readonly ok: true; readonly contracts: readonly ContractF
 
 /** The routes as written, then as registered, then what the policy says of them, then their markets. */
 export function checkRoutes(body: CreateBody, facts: CreateFacts): CheckedRoutes {
-  const names = new Set(body.routes.map((route) => JSON.stringify([route.venue, route.contract_id, route.outcome])));
+  const names = new Set(
+    body.routes.map((route) => JSON.stringify([route.venue, route.contract_id, route.outcome])),
+  );
   if (body.routes.length < 1 || body.routes.length > MAX_ROUTES || names.size < body.routes.length) {
     return rejected('INVALID_TERMS', `An auction has 1 to ${MAX_ROUTES} routes, each once.`);
   }
@@ -50,7 +52,10 @@ export function scheduleOf(
     );
   }
   return contracts.some((contract) => contract.closes_at <= closesAt)
-    ? rejected('MARKET_CLOSES_BEFORE_AUCTION', 'The market of one of the routes closes before the auction would.')
+    ? rejected(
+        'MARKET_CLOSES_BEFORE_AUCTION',
+        'The market of one of the routes closes before the auction would.',
+      )
     : closesAt;
 }
 
@@ -60,7 +65,9 @@ function closeOf({ duration_ms: duration, closes_at: given }: CreateBody, now: I
     return duration >= MIN_DURATION_MS && duration <= MAX_DURATION_MS ? plusMillis(now, duration) : undefined;
   }
   if (given === undefined) return undefined;
-  return given >= plusMillis(now, MIN_DURATION_MS) && given <= plusMillis(now, MAX_DURATION_MS) ? given : undefined;
+  return given >= plusMillis(now, MIN_DURATION_MS) && given <= plusMillis(now, MAX_DURATION_MS)
+    ? given
+    : undefined;
 }
 
 export function checkFill(body: CreateBody, grid: Grid): Rejection | undefined {
@@ -92,10 +99,4 @@ export function checkRest(body: CreateBody): Rejection | undefined {
     );
   }
   return checkReference(reference);
-}
-
-export function checkReference(reference: string | undefined): Rejection | undefined {
-  return reference === undefined || isPrintable(reference, MAX_REFERENCE_CHARS)
-    ? undefined
-    : rejected('INVALID_TERMS', `client_reference has at most ${MAX_REFERENCE_CHARS} printable characters.`);
 }

@@ -70,7 +70,7 @@ function property(holds: (tale: Tale, viewer: Viewer) => void): void {
     fc.property(anyTale, (tale) => {
       for (const viewer of EVERY_VIEWER) holds(tale, viewer);
     }),
-    { numRuns: 200 },
+    { numRuns: 500 },
   );
 }
 
@@ -150,11 +150,12 @@ function withoutLoss(bytes: string): string {
 describe('what the originator keeps to itself', () => {
   /** Another auction of which the makers must not notice that it is another; who wins stays as it was. */
   function disguised(terms: Terms): Terms {
-    const { client_reference: _note, limit_price_atoms: limit, ...rest } = terms;
+    // What did not count has no rank: the one thing about the limit that WINNING_PRICE_AND_RANK discloses.
+    const ranked = terms.result_disclosure === 'WINNING_PRICE_AND_RANK';
     return {
-      ...rest,
-      ...(terms.result_disclosure === 'WINNING_PRICE_AND_RANK' &&
-        limit !== undefined && { limit_price_atoms: limit }),
+      ...terms,
+      client_reference: 'another note',
+      limit_price_atoms: ranked ? (terms.limit_price_atoms ?? 0) : 123_000,
       min_fill_quantity_atoms: 17,
       execution_deadline_ms: 5_000,
       identity_policy: { ...terms.identity_policy, market_makers: 'DISCLOSED_AFTER_AWARD' },

@@ -1,5 +1,5 @@
 import { winnerAsSeenByOriginator, type PartyView } from './party-view.js';
-import { quoteView, type QuoteView } from './quote-view.js';
+import { quoteView, quoteViewForOthers, type QuoteView } from './quote-view.js';
 import { bookOf, findQuote, type AuctionState } from './state.js';
 import type { Viewer } from './viewer.js';
 
@@ -19,7 +19,8 @@ function awardedQuotes(state: AuctionState): AwardedQuoteView[] {
   return state.awards.flatMap((award) => {
     const quote = findQuote(state, award.quote_id);
     if (quote === undefined) return [];
-    const { client_reference: _ofTheMaker, ...view } = quoteView(state, quote);
-    return [{ ...view, market_maker: winnerAsSeenByOriginator(state, award.maker) }];
+    return [
+      { ...quoteViewForOthers(state, quote), market_maker: winnerAsSeenByOriginator(state, award.maker) },
+    ];
   });
 }

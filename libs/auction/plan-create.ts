@@ -31,6 +31,9 @@ export function planCreate(body: CreateBody, facts: CreateFacts): PlannedAuction
   const closesAt = scheduleOf(body, facts.now, contracts.contracts);
   if (typeof closesAt !== 'string') return closesAt;
   const grid = gridOf(contracts.contracts);
+  if (!isUsable(grid)) {
+    return rejected('ROUTES_NOT_EQUIVALENT', 'The routes have no price and no quantity in common.');
+  }
   const refusal =
     checkSize(body, grid) ??
     (body.limit_price_atoms === undefined ? undefined : checkPrice(grid, body.limit_price_atoms)) ??
@@ -39,7 +42,7 @@ export function planCreate(body: CreateBody, facts: CreateFacts): PlannedAuction
   if (refusal !== undefined) return refusal;
   if (!facts.audience.ok) return facts.audience;
   const terms = termsOf(body, facts, contracts.contracts, { closesAt, grid, makers: facts.audience.makers });
-  return { ok: true, terms, need: needOf(terms) };
+  return { ok: true, terms, need: originatorNeed(terms) };
 }
 
 function checkSize({ quantity_atoms: quantity }: CreateBody, grid: Grid): Rejection | undefined {
@@ -61,6 +64,11 @@ function gridOf(contracts: readonly ContractFacts[]): Grid {
     max_price_atoms: HIGHEST_PRICE_ATOMS - (HIGHEST_PRICE_ATOMS % tick),
     quantity_step_atoms: step,
   };
+}
+
+/** Ticks or steps that share too little have no multiple that anybody could trade at. */
+function isUsable({ max_price_atoms: highest, quantity_step_atoms: step }: Grid): boolean {
+  return highest > 0 && step <= Number.MAX_SAFE_INTEGER;
 }
 
 function leastCommonMultiple(a: number, b: number): number {
@@ -89,7 +97,12 @@ function termsOf(
     originator: facts.originator,
     side: body.side,
     quantity_atoms: body.quantity_atoms,
-    routes: contracts.map(({ venue, contract_id, outcome, title }) => ({ venue, contract_id, outcome, title })),
+    routes: contracts.map(({ venue, contract_id, outcome, title }) => ({
+      venue,
+      contract_id,
+      outcome,
+      title,
+    })),
     grid,
     ...(body.limit_price_atoms === undefined ? {} : { limit_price_atoms: body.limit_price_atoms }),
     min_fill_quantity_atoms: body.min_fill_quantity_atoms ?? usualFill,
@@ -109,7 +122,8 @@ function termsOf(
   };
 }
 
-function needOf(terms: Terms): Need {
+/** What an award could cost the originator at worst, in as many pieces as there may be winners. */
+export function originatorNeed(terms: Terms): Need {
   return {
     side: terms.side,
     routes: terms.routes,

@@ -3,7 +3,7 @@ import type { AuctionEventBody } from './events.js';
 import type { Need } from './holds.js';
 import { checkOpen, standingQuote } from './open-check.js';
 import { needOf, type QuoteDraft } from './plan-submit.js';
-import { checkReference } from './create-checks.js';
+import { checkReference } from './printable.js';
 import { checkExpiry, checkQuoteTerms } from './quote-terms.js';
 import { conflict, rejected, type Rejection } from './rejection.js';
 import type { AuctionState, Quote } from './state.js';
@@ -28,7 +28,8 @@ export function planRevise(
   const notOpen = checkOpen(state, facts.now);
   if (notOpen !== undefined) return notOpen;
   const quote = standingQuote(state, quoteId, facts.now);
-  if (quote === undefined) return rejected('QUOTE_NOT_REVISABLE', 'The quote is not active any more.');
+  if (quote?.maker !== facts.maker)
+    return rejected('QUOTE_NOT_REVISABLE', 'The quote is not active any more.');
   if (terms.quote_revision_policy === 'FINAL') {
     return rejected('QUOTE_NOT_REVISABLE', 'Quotes of this auction are final.');
   }
@@ -78,7 +79,10 @@ function checkImproves(makerSide: Side, before: Quote, after: QuoteDraft): Rejec
   const growth = after.quantity_atoms - before.quantity_atoms;
   const stricter = after.min_quantity_atoms > before.min_quantity_atoms;
   if (gain < 0 || growth < 0 || stricter || (gain === 0 && growth === 0)) {
-    return rejected('REVISION_NOT_IMPROVING', 'A revision must better the price or the size and worsen neither.');
+    return rejected(
+      'REVISION_NOT_IMPROVING',
+      'A revision must better the price or the size and worsen neither.',
+    );
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import type { AuctionEventBody, QuoteTerms } from './events.js';
 import type { Need } from './holds.js';
 import type { Atoms } from './money.js';
 import { checkOpen, standingQuoteOf } from './open-check.js';
-import { checkReference } from './create-checks.js';
+import { checkReference } from './printable.js';
 import { checkExpiry, checkQuoteTerms } from './quote-terms.js';
 import { conflict, type Rejection } from './rejection.js';
 import type { AuctionState } from './state.js';

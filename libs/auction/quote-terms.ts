@@ -59,7 +59,11 @@ function checkMinimum({ grid }: Terms, proposed: ProposedTerms): Rejection | und
 }
 
 /** Only quotes that may be taken back may expire by themselves. */
-export function checkExpiry(terms: Terms, expiresAt: Instant | undefined, now: Instant): Rejection | undefined {
+export function checkExpiry(
+  terms: Terms,
+  expiresAt: Instant | undefined,
+  now: Instant,
+): Rejection | undefined {
   if (expiresAt === undefined) return undefined;
   if (terms.quote_revision_policy !== 'FREE') {
     return rejected('INVALID_TERMS', 'Quotes of this auction do not expire before it closes.');

@@ -96,7 +96,7 @@ describe('the result of a loser', () => {
   ] as const)('%s, %s: the worst price that won', (side, result_disclosure, result) => {
     const told = story({ side, result_disclosure }).awards({ mia: 4_000_000, moe: 4_000_000 });
     expect(quoteOf(told, 'max').result).toEqual(result);
-    expect(quoteOf(told, 'max').status).toBe('NOT_AWARDED');
+    expect(quoteOf(told, 'max')).toMatchObject({ status: 'NOT_AWARDED', updated_at: CLOSES_AT });
   });
 
   it('has no rank if it did not count', () => {

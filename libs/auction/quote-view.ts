@@ -34,7 +34,19 @@ export interface Loss {
 }
 
 export function quoteView(state: AuctionState, quote: Quote): QuoteView {
-  const result = resultView(state, quote);
+  return {
+    ...termsView(state, quote),
+    ...(quote.client_reference !== undefined && { client_reference: quote.client_reference }),
+    ...courseView(state, quote),
+  };
+}
+
+/** The same without what its maker noted for itself. */
+export function quoteViewForOthers(state: AuctionState, quote: Quote): Omit<QuoteView, 'client_reference'> {
+  return { ...termsView(state, quote), ...courseView(state, quote) };
+}
+
+function termsView(state: AuctionState, quote: Quote) {
   return {
     quote_id: quote.quote_id,
     auction_id: state.terms.auction_id,
@@ -44,7 +56,12 @@ export function quoteView(state: AuctionState, quote: Quote): QuoteView {
     quantity_atoms: quote.quantity_atoms,
     min_quantity_atoms: quote.min_quantity_atoms,
     ...(quote.expires_at !== undefined && { expires_at: quote.expires_at }),
-    ...(quote.client_reference !== undefined && { client_reference: quote.client_reference }),
+  };
+}
+
+function courseView(state: AuctionState, quote: Quote) {
+  const result = resultView(state, quote);
+  return {
     submitted_at: quote.submitted_at,
     updated_at: quote.updated_at,
     ...(quote.withdrawn_by !== undefined && { withdrawn_by: quote.withdrawn_by }),

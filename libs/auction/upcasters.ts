@@ -1,83 +1,99 @@
+import { SHAPES, type Shape } from './event-shapes.js';
 import type { DomainEvent, EventType } from './events.js';
 
-/** Events as JSON text, which is all that a journal knows of them. */
-type Json = Readonly<Record<string, unknown>>;
+/** Takes the data of an event from one version of its type to the next. */
+export type Lift = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 
-/** What one (type, version) is: a step to the next version, or the current shape. */
-export interface VersionRow {
-  readonly type: EventType;
-  readonly version: number;
-  /** Lifts the data to the version after this one; absent on the current version. */
-  readonly lift?: (data: Json) => Json;
+/**
+ * What a type was and what it is. `lifts[0]` takes version 1 to version 2, and so on, so the current version is one more
+ * than there are lifts: a new version is one more lift and a new shape, and no journal ever becomes unreadable.
+ */
+export interface EventHistory {
+  readonly lifts: readonly Lift[];
+  readonly shape: Shape;
 }
+export type EventRegistry = Readonly<Record<string, EventHistory>>;
 
+/** No rule of this build reads such an event; it was written by a younger one, or by somebody else. */
 export class UnknownEvent extends Error {
   constructor(
     readonly type: string,
-    readonly version: number,
+    readonly version: unknown,
   ) {
-    super(`no rule reads event ${type} in version ${version}`);
+    super(`no rule reads event ${type} in version ${String(version)}`);
     this.name = 'UnknownEvent';
   }
 }
 
-const TYPES: readonly EventType[] = [
-  'AUCTION_OPENED',
-  'QUOTE_SUBMITTED',
-  'QUOTE_REVISED',
-  'QUOTE_WITHDRAWN',
-  'QUOTE_EXPIRED',
-  'QUOTE_REJECTED',
-  'CANCEL_REJECTED',
-  'AUCTION_CANCELLED',
-  'AUCTION_VOIDED',
-  'AUCTION_CLOSED',
-  'AUCTION_AWARDED',
-  'AUCTION_NOT_AWARDED',
-  'EXECUTION_SUBMITTED',
-  'EXECUTION_RETRYING',
-  'EXECUTION_CONFIRMED',
-  'EXECUTION_FAILED',
-  'AUCTION_COMPLETED',
-  'CREATE_REJECTED',
-  'ALL_WITHDRAWN',
-];
-
-/** One row for every version of every type that was ever written. A new version is one more row. */
-export const EVENT_VERSIONS: readonly VersionRow[] = TYPES.map((type) => ({ type, version: 1 }));
-
-export interface EventCodec {
-  encode(event: DomainEvent): string;
-  decode(text: string): DomainEvent;
-  versionOf(type: EventType): number;
+/** An event of a known type and version that is not what they promise. */
+export class MalformedEvent extends Error {
+  constructor(
+    readonly type: string,
+    readonly version: number,
+    readonly field: string,
+  ) {
+    super(`event ${type} in version ${version} is malformed at ${field}`);
+    this.name = 'MalformedEvent';
+  }
 }
 
-export function eventCodec(rows: readonly VersionRow[]): EventCodec {
-  const byName = new Map(rows.map((row) => [`${row.type}/${row.version}`, row]));
-  const current = new Map<string, number>();
-  for (const { type, version } of rows) current.set(type, Math.max(version, current.get(type) ?? 0));
-  const lifted = (event: DomainEvent): DomainEvent => {
-    let { version } = event;
-    let data: Json = event.data as Json;
-    for (;;) {
-      const row = byName.get(`${event.type}/${version}`);
-      if (row === undefined) throw new UnknownEvent(String(event.type), version);
-      if (row.lift === undefined) return { ...event, version, data } as DomainEvent;
-      data = row.lift(data);
-      version += 1;
+const OF_NO_AUCTION: ReadonlySet<string> = new Set<EventType>(['CREATE_REJECTED', 'ALL_WITHDRAWN']);
+
+const REGISTRY: EventRegistry = Object.fromEntries(
+  Object.entries(SHAPES).map(([type, shape]) => [type, { lifts: [], shape }]),
+);
+
+/** The version in which events of this type are written today. */
+export function versionOf(type: EventType): number {
+  return currentVersion(REGISTRY[type] ?? { lifts: [] });
+}
+
+export function encodeEvent(event: DomainEvent): string {
+  return JSON.stringify(event);
+}
+
+/** Reads what `encodeEvent` wrote, today or in any earlier version. Never a guess: what is unknown or broken throws. */
+export const decodeEvent = decoderFor(REGISTRY);
+
+export function decoderFor(registry: EventRegistry): (json: string) => DomainEvent {
+  const known = new Map(Object.entries(registry));
+  return (json) => {
+    const event = JSON.parse(json) as Written | null;
+    const type = typeof event?.type === 'string' ? event.type : 'without a type';
+    const history = known.get(type);
+    if (event === null || history === undefined) throw new UnknownEvent(type, event?.version);
+    const { version } = event;
+    const current = currentVersion(history);
+    if (typeof version !== 'number' || !(version >= 1 && version <= current && Number.isInteger(version))) {
+      throw new UnknownEvent(type, version);
     }
-  };
-  return {
-    encode: (event) => JSON.stringify(event),
-    decode(text) {
-      const event = JSON.parse(text) as DomainEvent;
-      return current.get(event.type) === event.version ? event : lifted(event);
-    },
-    versionOf: (type) => current.get(type) ?? 1,
+    const broken = envelopeFault(event, type);
+    if (broken !== undefined) throw new MalformedEvent(type, version, broken);
+    const data = version === current ? event.data : lifted(event.data, history.lifts.slice(version - 1));
+    const fault = history.shape(data);
+    if (fault !== undefined) throw new MalformedEvent(type, version, fault === '' ? 'data' : `data.${fault}`);
+    return (version === current ? event : { ...event, version: current, data }) as DomainEvent;
   };
 }
 
-const codec = eventCodec(EVENT_VERSIONS);
-export const encodeEvent = codec.encode;
-export const decodeEvent = codec.decode;
-export const versionOf = codec.versionOf;
+interface Written {
+  readonly type?: unknown;
+  readonly version?: unknown;
+  readonly at?: unknown;
+  readonly auction_id?: unknown;
+  readonly data?: unknown;
+}
+
+function currentVersion({ lifts }: Pick<EventHistory, 'lifts'>): number {
+  return lifts.length + 1;
+}
+
+function lifted(data: unknown, lifts: readonly Lift[]): unknown {
+  return lifts.reduce<unknown>((older, lift) => lift(older as Parameters<Lift>[0]), data);
+}
+
+function envelopeFault(event: Written, type: string): string | undefined {
+  if (typeof event.at !== 'string') return 'at';
+  if (typeof event.data !== 'object' || event.data === null) return 'data';
+  return OF_NO_AUCTION.has(type) || typeof event.auction_id === 'string' ? undefined : 'auction_id';
+}

@@ -1,4 +1,5 @@
 import type { EndRequest } from './commands.js';
+import { completed } from './completion.js';
 import type { Decision, Moment } from './decided.js';
 import { checkOpen } from './open-check.js';
 import type { AuctionState } from './state.js';
@@ -10,9 +11,6 @@ export function decideVoid(state: AuctionState, { by, reason }: EndRequest, { no
   const data = reason === undefined ? { by } : { by, reason };
   return {
     ok: true,
-    events: [
-      { at: now, body: { type: 'AUCTION_VOIDED', data } },
-      { at: now, body: { type: 'AUCTION_COMPLETED', data: { status: 'VOIDED' } } },
-    ],
+    events: [{ at: now, body: { type: 'AUCTION_VOIDED', data } }, completed(now, 'VOIDED')],
   };
 }

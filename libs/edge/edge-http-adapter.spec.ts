@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable, Module } from '@nestjs/common';
+import { Inject, Injectable, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/system-clock.js';
@@ -48,7 +48,8 @@ describe('the adapter for Nest', () => {
         throw error;
       },
     });
-    const app = await NestFactory.create(Demo, adapter, { logger: false, bodyParser: false });
+    Logger.overrideLogger(false);
+    const app = await NestFactory.create(Demo, adapter);
     adapter.mount([app.get(Doubler)]);
     await app.listen(0, '127.0.0.1');
     try {

@@ -23,18 +23,15 @@ export class EdgeHttpAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const listener: Listener = (request, response) => {
-      (this.dispatch ?? this.beforeMount)(request, response);
+      if (this.dispatch === undefined) throw new Error('listening before any endpoint was mounted');
+      this.dispatch(request, response);
     };
     const { limits, connections } = this;
     this.setHttpServer(createEdgeServer(listener, { ...this.ports, limits, connections }));
   }
 
-  /** `instances`: the injectables whose methods carry `@Endpoint`. */
+  /** Before listening. `instances`: the injectables whose methods carry `@Endpoint`. */
   mount(instances: readonly object[]): void {
     this.dispatch = new Dispatcher(endpointsOf(instances), this.limits, this.connections, this.ports).handle;
   }
-
-  private readonly beforeMount: Listener = (_request, response) => {
-    response.writeHead(503, { connection: 'close' }).end();
-  };
 }

@@ -18,7 +18,9 @@ const POST =
 const BODY = '{"price_atoms":1}';
 
 let listener: DemoListener | undefined;
+let drip: NodeJS.Timeout | undefined;
 afterEach(async () => {
+  clearInterval(drip);
   await listener?.close();
   listener = undefined;
 });
@@ -161,9 +163,8 @@ describe('slow and half-open clients', () => {
   it('that send a byte at a time are cut off too', async () => {
     const on = await start();
     const client = on.connect().send(`${POST}Content-Length: 1000\r\n\r\n`);
-    const drip = setInterval(() => client.send(' '), 20);
+    drip = setInterval(() => client.send(' '), 20);
     expectRefusal((await client.untilClosed()).at(-1), 408, 'request_timeout');
-    clearInterval(drip);
   });
 
   it('that close their side behind the request get their answer', async () => {
@@ -215,6 +216,18 @@ describe('bodies', () => {
     expectRefusal(reply, 413, 'payload_too_large');
   });
 
+  it('that are too large may be sent to the end before the client reads its answer', async () => {
+    const on = await start({ ...QUICK, requestTimeout: 5_000, lingerTimeout: 2_000 });
+    const client = on.connect();
+    client.socket.pause();
+    const size = 4 * MIB - 1_000;
+    client.socket.write(`${POST}Content-Length: ${size}\r\n\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => client.socket.write('x'.repeat(size), resolve));
+    client.socket.resume();
+    expectRefusal((await client.untilClosed())[0], 413, 'payload_too_large');
+  });
+
   it('that are too large in chunks are refused while they come, and the answer arrives', async () => {
     const on = await start();
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
@@ -226,9 +239,8 @@ describe('bodies', () => {
   it('that never end are cut off', async () => {
     const on = await start({ ...QUICK, lingerBytes: 200_000, requestTimeout: 60_000, lingerTimeout: 30_000 });
     const client = on.connect().send(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
-    const flood = setInterval(() => client.send(`10000\r\n${'x'.repeat(65_536)}\r\n`), 1);
+    drip = setInterval(() => client.send(`10000\r\n${'x'.repeat(65_536)}\r\n`), 1);
     await new Promise((resolve) => client.socket.once('close', resolve));
-    clearInterval(flood);
     await expectAlive(on);
   });
 

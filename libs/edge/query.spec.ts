@@ -100,10 +100,14 @@ describe('cursor', () => {
   it('has one spelling: changing any character of it changes or breaks it', () => {
     const spelling = place.encode(at);
     fc.assert(
-      fc.property(fc.nat(spelling.length - 1), fc.constantFrom(...'AQgw-_09z'), (index, char) => {
-        fc.pre(spelling[index] !== char);
-        expect(read(spelling.slice(0, index) + char + spelling.slice(index + 1))).not.toEqual(at);
-      }),
+      fc.property(
+        fc.nat(spelling.length - 1),
+        fc.constantFrom('A', 'Q', 'g', 'w', '-', '_', '0', '9', 'z'),
+        (index, char) => {
+          fc.pre(spelling[index] !== char);
+          expect(read(spelling.slice(0, index) + char + spelling.slice(index + 1))).not.toEqual(at);
+        },
+      ),
     );
   });
 });

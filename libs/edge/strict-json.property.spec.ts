@@ -18,14 +18,38 @@ const { object } = fc.letrec((tie) => ({
   ),
 }));
 
-/** Characters that JSON is made of, so that most texts are nearly right. */
+/** What JSON is made of, so that most texts are nearly right. */
+const PIECES = [
+  '{',
+  '}',
+  '[',
+  ']',
+  ':',
+  ',',
+  '"',
+  '\\',
+  '\\u0061',
+  '0',
+  '1',
+  'e',
+  '.',
+  '-',
+  ' ',
+  '\n',
+  'n',
+  'a',
+  '"a":',
+  '{"a":1}',
+  'true',
+  'null',
+];
 const nearly = fc.oneof(
   fc
-    .array(fc.constantFrom(...'{}[]:,"\\u01e.-+aln \n', '"a":', '{"a":1}', 'true', 'null', '\\u0061'), {
+    .array(fc.constantFrom(...PIECES), {
       maxLength: 14,
     })
     .map((parts) => parts.join('')),
-  fc.tuple(object, fc.nat(), fc.constantFrom(...'{}[]:,"\\ 0n')).map(([value, at, char]) => {
+  fc.tuple(object, fc.nat(), fc.constantFrom(...PIECES)).map(([value, at, char]) => {
     const json = JSON.stringify(value);
     const cut = at % (json.length + 1);
     return json.slice(0, cut) + char + json.slice(cut + (at % 2));
@@ -46,7 +70,7 @@ describe('strict JSON, for any document', () => {
       fc.property(object, fc.constantFrom(0, 2), (value, indent) => {
         const json = JSON.stringify(value, undefined, indent);
         const parsed = parseJsonBytes(Buffer.from(json, 'utf8'));
-        expect(parsed).toEqual({ ok: true, value: JSON.parse(json) });
+        expect(parsed).toEqual({ ok: true, value: parsedBy(json)?.value });
       }),
       RUNS,
     );

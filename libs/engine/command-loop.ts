@@ -104,6 +104,11 @@ export class CommandLoop {
     }
   }
 
+  /** Asked behind every wait: the flag may have been raised meanwhile. */
+  private hasFailed(): boolean {
+    return this.failed;
+  }
+
   private arrival(): Promise<void> {
     return new Promise((resolve) => {
       this.wake = () => {
@@ -129,10 +134,10 @@ export class CommandLoop {
 
   private async turn(batch: Task[]): Promise<void> {
     const granted = await this.reserve(batch);
-    if (this.failed) return;
+    if (this.hasFailed()) return;
     const turn = this.decide(batch, granted);
     await this.appended;
-    if (this.failed) return;
+    if (this.hasFailed()) return;
     this.appended = this.commit(turn);
   }
 

@@ -31,13 +31,13 @@ export class IdFactory {
   alias(auctionId: string, account: string, prefix: string): string {
     const digest = this.digest('alias', auctionId, account);
     let name = '';
-    for (const byte of digest.subarray(0, ALIAS_LENGTH)) name += ALIAS_ALPHABET[byte % ALIAS_ALPHABET.length];
+    for (const byte of digest.subarray(0, ALIAS_LENGTH)) name += ALIAS_ALPHABET.charAt(byte % ALIAS_ALPHABET.length);
     return `${prefix}-${name}`;
   }
 
   private uuid(shard: number, ...parts: string[]): string {
     const hex = this.digest(...parts).toString('hex');
-    const variant = VARIANT_DIGITS[Number.parseInt(hex.charAt(16), HEX) % VARIANT_DIGITS.length];
+    const variant = VARIANT_DIGITS.charAt(Number.parseInt(hex.charAt(16), HEX) % VARIANT_DIGITS.length);
     return `${shard}${hex.slice(1, 8)}-${hex.slice(8, 12)}-${VERSION}${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 

@@ -1,5 +1,4 @@
 import { holdsOf } from '#libs/auction/holds-of.js';
-import type { AuctionEvent } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
@@ -32,7 +31,7 @@ export async function recover(ports: RecoveryPorts, after: number): Promise<Reco
     for (const record of page) {
       if (record.kind !== 'event') continue;
       const event = decodeEvent(record.payload);
-      if ('auction_id' in event) book.apply({ position: record.sequence, event: event as AuctionEvent });
+      if ('auction_id' in event) book.apply({ position: record.sequence, event });
       stored.note(record.sequence, event);
       if (lastEventAt === undefined || event.at > lastEventAt) lastEventAt = event.at;
       events += 1;

@@ -146,6 +146,29 @@ describe('a tail', () => {
     expect(stage.taken).toEqual(numbers(0, 1, 2));
   });
 
+  it('misses no hint, not even one that comes while it is just about to rest', async () => {
+    for (let hops = 0; hops < 12; hops += 1) {
+      const stage = new Stage();
+      const writer = await stage.open(0);
+      const records = stage.store.shard(0).records;
+      await writer.append(['1']);
+      const later = records.pop()!;
+      const comeLater = async (): Promise<void> => {
+        for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();
+        records.push(later);
+        following.hint(0, 2);
+      };
+      const following = stage.follow({
+        onEntries: (shard, entries) => {
+          if (stage.taken.length === 0) void comeLater();
+          stage.take(shard, entries);
+        },
+      });
+      await settle();
+      expect(stage.taken).toEqual(numbers(0, 1, 2));
+    }
+  });
+
   it('survives a hint that is ahead of the journal', async () => {
     const stage = new Stage();
     const writer = await stage.open(0);
@@ -236,6 +259,29 @@ describe('a taker', () => {
     await stage.clock.pass(200);
     expect(stage.taken).toEqual(numbers(0, 1, 2));
     expect(following.position(0)).toBe(2);
+  });
+});
+
+describe('stop()', () => {
+  it('while a page is being read keeps that page back', async () => {
+    const stage = new Stage();
+    await (await stage.open(0)).append(['1']);
+    const gate = Promise.withResolvers<'open'>();
+    const following = stage.follow({
+      reader: {
+        ...stage.reader,
+        read: async (...ask) => {
+          await gate.promise;
+          return stage.store.read(...ask);
+        },
+      },
+    });
+    await settle();
+    const stopping = following.stop();
+    gate.resolve('open');
+    await stopping;
+    expect(stage.taken).toEqual([]);
+    expect(following.position(0)).toBe(0);
   });
 });
 

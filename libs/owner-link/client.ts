@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { textOf } from './frame-text.js';
 import {
   FRAME_TARGET_CHARS,
   LINK_PATH,
@@ -136,7 +137,7 @@ export class OwnerLink {
       this.reconnectMillis = RECONNECT_FIRST_MILLIS;
     });
     socket.on('message', (data) => {
-      this.receive(String(data));
+      this.receive(textOf(data));
     });
     socket.on('error', () => undefined);
     socket.on('close', () => {

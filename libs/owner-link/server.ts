@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { textOf } from './frame-text.js';
 import {
   FRAME_TARGET_CHARS,
   LINK_PATH,
@@ -54,6 +55,12 @@ export class LinkServer {
     this.sockets.close();
   }
 
+  /** Ends every connection at once, with nothing more said. */
+  cut(): void {
+    for (const ws of this.sockets.clients) ws.terminate();
+    this.sockets.close();
+  }
+
   private refusal(request: IncomingMessage): string | undefined {
     if (request.url !== LINK_PATH) return '404 Not Found';
     if (!isServiceToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens())) return '403 Forbidden';
@@ -70,7 +77,7 @@ export class LinkServer {
     ws.on('message', (data) => {
       let requests: [number, LinkRequest][];
       try {
-        requests = JSON.parse(String(data)) as [number, LinkRequest][];
+        requests = JSON.parse(textOf(data)) as [number, LinkRequest][];
       } catch (error) {
         this.options.onFault(error, peer);
         ws.close(1002);

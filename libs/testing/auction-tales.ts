@@ -56,14 +56,14 @@ const terms: fc.Arbitrary<Terms> = fc
 
 export const anyTale: fc.Arbitrary<Tale> = fc.record({
   terms,
-  moves: fc.array(move, { maxLength: 10 }),
+  moves: fc.array(move, { maxLength: 10, size: 'max' }),
   ending: fc.constantFrom('NONE', 'CANCELLED', 'VOIDED', 'CLOSED', 'DECIDED', 'DECIDED', 'DECIDED'),
   execution: fc.array(
     fc.record({
       maker,
       step: fc.constantFrom('SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED', 'REFUSED'),
     } as const),
-    { maxLength: 10 },
+    { maxLength: 10, size: 'max' },
   ),
 } as const);
 

@@ -35,10 +35,10 @@ export class AccountController {
 
   @Endpoint(getMe)
   async me({ principal }: CallOf<typeof getMe>): Promise<Reply> {
-    const { entitled_venues } = await ownPolicy(this.pool, principal.account_id);
+    const { display_name, entitled_venues } = await ownPolicy(this.pool, principal.account_id);
     const body = {
       account_id: principal.account_id,
-      display_name: principal.display_name,
+      display_name,
       roles: [...principal.roles],
       capabilities: [...principal.capabilities],
       entitled_venues,
@@ -75,7 +75,7 @@ export class AccountController {
   }
 
   @Endpoint(listMarketMakers)
-  async makers(_call: CallOf<typeof listMarketMakers>): Promise<Reply> {
+  async makers(): Promise<Reply> {
     return { status: 200, body: { market_makers: await listMakers(this.pool) } };
   }
 }

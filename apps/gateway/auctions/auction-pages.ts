@@ -40,7 +40,7 @@ export class AuctionPages {
       limit,
       ...before,
     });
-    if (!isList(live)) return passOn(live);
+    if ('status' in live) return passOn(live);
     let completed: readonly Row[];
     try {
       completed = await this.completed.page(account, limit, query.cursor);
@@ -50,10 +50,6 @@ export class AuctionPages {
     if (!isOrdered(completed)) return PROJECTION_INVALID;
     return pageOf(merge(live.flatMap(({ body }) => JSON.parse(body) as Row[]), completed), query.limit);
   }
-}
-
-function isList<T, U>(value: readonly T[] | U): value is readonly T[] {
-  return Array.isArray(value);
 }
 
 function isOrdered(rows: readonly Row[]): boolean {

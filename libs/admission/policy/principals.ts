@@ -20,6 +20,7 @@ export async function listMakers(pool: Pool): Promise<readonly ListedMaker[]> {
 }
 
 export interface OwnPolicy {
+  readonly display_name: string;
   readonly entitled_venues: readonly string[];
   readonly max_quantity_atoms: Atoms;
 }
@@ -28,8 +29,10 @@ export interface OwnPolicy {
 export async function ownPolicy(pool: Pool, account: string): Promise<OwnPolicy> {
   const { rows } = await pool.query<OwnPolicy>({
     name: 'own-policy',
-    text: `select venues as entitled_venues, max_quantity_atoms from control.accounts_policy where account_id = $1`,
+    text: `
+      select display_name, venues as entitled_venues, max_quantity_atoms
+      from control.principals join control.accounts_policy using (account_id) where account_id = $1`,
     values: [account],
   });
-  return rows[0] ?? { entitled_venues: [], max_quantity_atoms: 0 };
+  return rows[0] ?? { display_name: '', entitled_venues: [], max_quantity_atoms: 0 };
 }

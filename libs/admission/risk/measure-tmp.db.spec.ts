@@ -18,8 +18,18 @@ it('measure', async () => {
   const folder = await mkdtemp('/tmp/sotto-measure-');
   const server = await startEmbeddedPostgres({ folder: path.join(folder, 'pg'), logFile: path.join(folder, 'log'), durable: true, removeFolder: true });
   await migrate(server.url, [...admissionMigrations, ...custodyMigrations], { info: () => undefined });
+  if (process.env.GUC) {
+    const fs = await import('node:fs');
+    const adm = openPool(server.url, { applicationName: 'a', max: 1 });
+    const pid = (await adm.query('select pg_backend_pid() p')).rows[0].p;
+    const dir = fs.readlinkSync(`/proc/${pid}/cwd`);
+    fs.appendFileSync(path.join(dir, 'postgresql.auto.conf'), "\nmax_pred_locks_per_relation = 10000\nmax_pred_locks_per_page = 100\n");
+    const ppid = Number(/PPid:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+    process.kill(ppid, 'SIGHUP');
+    await adm.end();
+  }
   const pool = openPool(server.url, { applicationName: 'm', max: 10 });
-  const clock = new SystemClock();
+  const clock = new SystemClock(); await new Promise((r) => setTimeout(r, 500)); out.push(JSON.stringify((await pool.query("select current_setting('max_pred_locks_per_relation') r")).rows));
   const accounts = Array.from({ length: 600 }, (_, i) => `acc-${i}`);
   const venues = ['venue_a', 'venue_b', 'venue_c', 'venue_d', 'venue_e'];
   const t0 = process.hrtime.bigint();
@@ -41,6 +51,7 @@ it('measure', async () => {
   }
   const run = async (shards: number[], size: number, rounds: number, label: string) => {
     const desks = await Promise.all(shards.map((shard) => PostgresReservationDesk.open({ url: server.url, shard, epoch: 1, clock, random: Math.random })));
+    const cpu0 = process.cpuUsage();
     const started = process.hrtime.bigint();
     let done = 0;
     await Promise.all(desks.map(async (desk, d) => {
@@ -52,7 +63,8 @@ it('measure', async () => {
     }));
     const s = Number(process.hrtime.bigint() - started) / 1e9;
     const t = desks.map((d) => d.totals());
-    out.push(`${label} batch ${size}: ${Math.round(done / s)}/s, ${(s * 1000 / rounds).toFixed(2)} ms a batch, commits ${t.map((x) => x.commits)}, aborts ${t.map((x) => x.aborts)}`);
+    const cpu = process.cpuUsage(cpu0);
+    out.push(`node ${((cpu.user + cpu.system) / done).toFixed(1)} us cpu a request; ${label} batch ${size}: ${Math.round(done / s)}/s, ${(s * 1000 / rounds).toFixed(2)} ms a batch, commits ${t.map((x) => x.commits)}, aborts ${t.map((x) => x.aborts)}`);
     await Promise.all(desks.map((d) => d.close()));
   };
   for (let pass = 0; pass < 2; pass++) {

@@ -21,7 +21,13 @@ export function markOf(request: Claim & CommandName, operation: Operation): Comm
   return { account_id: request.account, operation, key: request.key, content: request.content };
 }
 
+export interface DraftHead {
+  readonly at: Instant;
+  readonly requestId: string;
+  readonly command: CommandMark;
+}
+
 /** How every draft of a caller's command begins. */
-export function drafted(request: Claim & CommandName, operation: Operation, at: Instant) {
+export function drafted(request: Claim & CommandName, operation: Operation, at: Instant): DraftHead {
   return { at, requestId: request.request_id, command: markOf(request, operation) };
 }

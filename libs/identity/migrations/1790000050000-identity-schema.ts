@@ -14,7 +14,7 @@ const TABLES = `
   create table identity.users (
     account_id uuid primary key,
     email text not null check (length(email) between 1 and 254),
-    email_key text not null unique,
+    email_key text not null unique check (email_key <> ''),
     display_name text not null,
     password_hash text not null,
     disabled boolean not null default false
@@ -110,8 +110,8 @@ const FEEDS = `
     for each statement execute function identity.bump_version('revocations');
   create trigger number_revocation before insert on identity.revocations
     for each row execute function identity.number_revocation();
-  create trigger bump_version before insert or update or delete on identity.signing_keys
-    for each statement execute function identity.bump_version('keys');
+  create trigger bump_version after insert or update or delete on identity.signing_keys
+    for each row execute function identity.bump_version('keys');
 `;
 
 export class IdentitySchema1790000050000 implements MigrationInterface {

@@ -82,6 +82,20 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     await expect(reader.entries(shard, [7])).rejects.toBeInstanceOf(JournalCorrupt);
   });
 
+  it('finds an older epoch behind a newer one even where the hashes fit', async () => {
+    const { reader } = subject();
+    const shard = await written(subject());
+    const [last] = await reader.entries(shard, [LENGTH]);
+    for (const forgery of [{ epoch: 1 }, { epoch: 3 }, { kind: 'epoch' as const }]) {
+      await subject().tamper(shard, LENGTH, { ...forgery, hash: recordHash({ ...last!, ...forgery }) });
+      const corrupt = { name: 'JournalCorrupt', sequence: LENGTH };
+      await expect(reader.read(shard, 1, 100)).rejects.toMatchObject(corrupt);
+      await expect(reader.entries(shard, [LENGTH])).rejects.toMatchObject(corrupt);
+      await subject().tamper(shard, LENGTH, { epoch: 2, kind: 'event', hash: last!.hash });
+    }
+    expect(await reader.read(shard, 1, 100)).toHaveLength(LENGTH);
+  });
+
   it('does not let anybody write behind a tail that is corrupt', async () => {
     const shard = await written(subject());
     await subject().tamper(shard, LENGTH, { payload: '"99"' });

@@ -133,6 +133,11 @@ describe('token bucket', () => {
     );
   });
 
+  it('charges nobody for a clock that goes back', () => {
+    const rule = perSecond(2, 4);
+    expect(accepted(rule, fullBucket(rule, 100n * SECOND), Array<bigint>(5).fill(0n))).toBe(4);
+  });
+
   it('tells whole tokens, never more than the burst', () => {
     const rule = perSecond(2, 4);
     const { state } = take(rule, fullBucket(rule, 0n), 4, 0n);

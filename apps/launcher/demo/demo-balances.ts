@@ -1,0 +1,48 @@
+import type { ContractFacts } from '#libs/auction/commands.js';
+import { assetOf } from '#libs/auction/holds.js';
+import type { Entry } from '#libs/custody/ledger.js';
+import type { LimitSeed } from '#libs/custody/seed.js';
+import type { DemoAccount } from './demo-accounts.js';
+import { DEMO_VENUES } from './demo-contracts.js';
+
+/** A million dollars at each venue. */
+const COLLATERAL_ATOMS = 1_000_000_000_000;
+/** Ten thousand contracts of each outcome. */
+const TOKEN_ATOMS = 10_000_000_000;
+const LIMIT_ATOMS = 1_000_000_000_000_000;
+/** Of all load accounts together at one venue: sums must stay exact in a JS number. */
+const LOAD_TOTAL_ATOMS = 4_000_000_000_000_000;
+
+/** What each account opens with. Load accounts sell out of collateral, so that thousands of them need no inventory. */
+export function demoBalances(accounts: readonly DemoAccount[], contracts: readonly ContractFacts[]): Entry[] {
+  const traders = accounts.filter(isTrader);
+  const loadShare = Math.floor(LOAD_TOTAL_ATOMS / Math.max(1, traders.filter(({ load }) => load).length));
+  return traders.flatMap(({ account_id: account, load }) => {
+    const amount = load ? Math.min(10 * COLLATERAL_ATOMS, loadShare) : COLLATERAL_ATOMS;
+    const collateral = DEMO_VENUES.map((venue) => ({ account, venue, asset: '', amount }));
+    if (load) return collateral;
+    const tokens = contracts.map((contract) => ({
+      account,
+      venue: contract.venue,
+      asset: assetOf(contract),
+      amount: TOKEN_ATOMS,
+    }));
+    return [...collateral, ...tokens];
+  });
+}
+
+export function demoLimits(accounts: readonly DemoAccount[]): LimitSeed[] {
+  return accounts.filter(isTrader).flatMap(({ account_id: account }) => [
+    ...DEMO_VENUES.map((venue) => ({
+      account,
+      venue,
+      resource: 'VENUE_POSITION_LIMIT' as const,
+      amount: LIMIT_ATOMS,
+    })),
+    { account, venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', amount: LIMIT_ATOMS },
+  ]);
+}
+
+export function isTrader({ roles, enrolled }: DemoAccount): boolean {
+  return enrolled && (roles.includes('ORIGINATOR') || roles.includes('MARKET_MAKER'));
+}

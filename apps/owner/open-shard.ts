@@ -1,0 +1,117 @@
+import { randomInt } from 'node:crypto';
+import type { Pool } from 'pg';
+import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
+import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
+import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
+import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { IdFactory } from '#libs/engine/ids.js';
+import type { AwardConclusion } from '#libs/engine/ports.js';
+import type { ShardSettings } from '#libs/engine/shard-ports.js';
+import { Shard } from '#libs/engine/shard.js';
+import type { JournalWriter } from '#libs/journal/journal.js';
+import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { CompletedReader } from '#libs/projections/completed-reader.js';
+import type { OwnerParts } from './owner.js';
+import { journalRoom } from './journal-room.js';
+import { OwnerMetrics } from './owner-metrics.js';
+import { openPeers } from './peers.js';
+
+export interface ShardParts extends OwnerParts {
+  readonly pool: Pool;
+  readonly onJournalFailure: (error: unknown) => void;
+}
+
+const RANDOM_RANGE = 2 ** 32;
+
+function random(): number {
+  return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
+}
+
+/** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
+export async function openShard(parts: ShardParts): Promise<Shard> {
+  const { config, log, registry, clock, pool, scope, onJournalFailure } = parts;
+  const journal = new PostgresJournal({ url: config.DATABASE_URL, opener: config.INSTANCE, clock });
+  const writer = await journal.open(config.SHARD);
+  scope.onStop('journal', () => writer.close());
+  const desk = await openDesk(parts, writer);
+  const policy = new PolicyWatch(pool, clock);
+  await policy.start();
+  scope.onStop('policy', () => {
+    policy.stop();
+  });
+  const peers = openPeers(config, clock);
+  scope.onStop('peers', () => {
+    for (const peer of peers.values()) peer.close();
+  });
+  const shard: Shard = new Shard({
+    shard: config.SHARD,
+    clock,
+    writer,
+    reader: new PostgresJournalReader(pool),
+    desk,
+    preflight: new PostgresPreflight(pool, clock),
+    policy,
+    ids: new IdFactory(Buffer.from(config.ID_KEY, 'hex')),
+    completed: new CompletedReader(pool),
+    conclusion: conclusionOf(new PostgresSettlement(pool, clock, random)),
+    protection: new MakerProtection(pool),
+    peers,
+    referenceNanos: () => databaseNanos(pool),
+    journalHasRoom: journalRoom(pool, config),
+    meter: new OwnerMetrics(registry, () => shard, desk),
+    settings: settingsOf(config),
+    onJournalFailure,
+    onFault: (what, error) => {
+      log.error({ err: error, part: what }, 'fault');
+    },
+  });
+  return shard;
+}
+
+async function openDesk(
+  { config, clock, scope }: ShardParts,
+  writer: JournalWriter,
+): Promise<PostgresReservationDesk> {
+  const desk = await PostgresReservationDesk.open({
+    url: config.DATABASE_URL,
+    shard: config.SHARD,
+    epoch: writer.head.epoch,
+    clock,
+    random,
+  });
+  scope.onStop('reservations', () => desk.close());
+  return desk;
+}
+
+function conclusionOf(settlement: PostgresSettlement): AwardConclusion {
+  return {
+    conclude: async (awardId) => {
+      const { outcome } = await settlement.abandon(awardId, 'EXECUTION_DEADLINE_PASSED');
+      return outcome === 'SETTLED' ? 'CONFIRMED' : 'FAILED';
+    },
+  };
+}
+
+const NANOS_PER_MICRO = 1_000n;
+
+async function databaseNanos(pool: Pool): Promise<bigint> {
+  const { rows } = await pool.query<{ micros: string }>(
+    'select ((extract(epoch from clock_timestamp()) * 1000000)::bigint)::text as micros',
+  );
+  const micros = rows[0]?.micros;
+  if (micros === undefined) throw new Error('the database did not tell the time');
+  return BigInt(micros) * NANOS_PER_MICRO;
+}
+
+function settingsOf(config: ShardParts['config']): ShardSettings {
+  return {
+    activeAuctionLimit: config.ACTIVE_AUCTION_LIMIT,
+    commandsPerMakerLimit: config.COMMANDS_PER_MAKER_LIMIT,
+    limitsFactor: config.LIMITS_FACTOR,
+    maxClockOffsetMillis: config.CLOCK_MAX_OFFSET_MS,
+    maxProjectionLagEvents: config.PROJECTION_MAX_LAG_EVENTS,
+    maxProjectionLagMillis: config.PROJECTION_MAX_LAG_MS,
+  };
+}

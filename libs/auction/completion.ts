@@ -1,0 +1,40 @@
+import type { Decided } from './decided.js';
+import type { CompletedStatus } from './events.js';
+import type { Instant } from './instant.js';
+import { findQuote, type AuctionState, type ExecutionStatus } from './state.js';
+
+export function completed(at: Instant, status: CompletedStatus): Decided {
+  return { at, body: { type: 'AUCTION_COMPLETED', data: { status } } };
+}
+
+export function hasEnded(status: ExecutionStatus): boolean {
+  return status === 'CONFIRMED' || status === 'FAILED';
+}
+
+/** What became of all awards together, once each of them has ended. */
+export function settlementOf(statuses: readonly ExecutionStatus[]): CompletedStatus | undefined {
+  if (statuses.length === 0 || !statuses.every(hasEnded)) return undefined;
+  if (statuses.every((status) => status === 'CONFIRMED')) return 'SETTLED';
+  return statuses.includes('CONFIRMED') ? 'PARTIALLY_SETTLED' : 'EXECUTION_FAILED';
+}
+
+/**
+ * The completion that an auction still lacks although everything before it has happened. Decisions are journaled as a
+ * whole, so this is nothing in ordinary times; where a journal ends within one, whoever recovers adds what is missing.
+ */
+export function decideCompletion(state: AuctionState): readonly Decided[] {
+  if (state.completed_at !== undefined) return [];
+  if (state.cancellation !== undefined) {
+    const status = state.status === 'VOIDED' ? 'VOIDED' : 'CANCELLED';
+    return [completed(state.cancellation.at, status)];
+  }
+  if (state.not_awarded_reason !== undefined) return [completed(state.terms.closes_at, 'NO_AWARD')];
+  const settlement = settlementOf(state.awards.map((award) => award.execution_status));
+  return settlement === undefined ? [] : [completed(lastExecution(state), settlement)];
+}
+
+function lastExecution(state: AuctionState): Instant {
+  return state.awards
+    .map((award) => findQuote(state, award.quote_id)?.updated_at ?? state.terms.closes_at)
+    .reduce((latest, at) => (at > latest ? at : latest));
+}

@@ -1,0 +1,92 @@
+import type { Pool } from 'pg';
+import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { AccountDirectory } from './accounts/account-directory.js';
+import { epochSeconds } from './epoch.js';
+import { KeySeal } from './keys/key-seal.js';
+import { KeyStore } from './keys/key-store.js';
+import { SigningKeys } from './keys/signing-keys.js';
+import { PasswordCheck } from './passwords/password-check.js';
+import type { PasswordCost } from './passwords/password-hash.js';
+import { IdentityFeed } from './revocation/identity-feed.js';
+import { IdentityWatch, WATCH_DEFAULTS, type WatchSettings } from './revocation/identity-watch.js';
+import { LoginService } from './sessions/login-service.js';
+import { LoginThrottle } from './sessions/login-throttle.js';
+import type { SessionLifetimes } from './sessions/session-lifetimes.js';
+import { SessionService } from './sessions/session-service.js';
+import { SessionStore } from './sessions/session-store.js';
+import { TokenReader } from './tokens/token-reader.js';
+import { TokenVerifier } from './tokens/token-verifier.js';
+
+export interface IdentityPorts {
+  readonly pool: Pool;
+  /** Two connections are enough; of its own, so that following revocations never waits behind other work. */
+  readonly watchPool: Pool;
+  readonly clock: Clock;
+}
+
+export interface IdentitySettings {
+  /** 256 bits in hexadecimal. */
+  readonly keyEncryptionKey: string;
+  readonly lifetimes: SessionLifetimes;
+  /** That of the hashes that are stored; the production cost unless given. */
+  readonly passwordCost?: PasswordCost;
+  readonly watch?: WatchSettings;
+}
+
+export interface Identity {
+  readonly verifier: TokenVerifier;
+  readonly logins: LoginService;
+  readonly sessions: SessionService;
+  readonly keys: SigningKeys;
+  readonly directory: AccountDirectory;
+  readonly watch: IdentityWatch;
+  /** Makes the first signing key if there is none, learns what is revoked, and follows it from then on. */
+  start(): Promise<void>;
+  stop(): void;
+  /** What start() goes on doing every minute: removes what no longer matters, and changes keys in time. */
+  tidy(): Promise<void>;
+}
+
+const TIDY_MS = 60_000;
+
+/** Everything of this library that one gateway needs, put together. */
+export function openIdentity(
+  { pool, watchPool, clock }: IdentityPorts,
+  settings: IdentitySettings,
+): Identity {
+  const feed = new IdentityFeed(watchPool);
+  const keyStore = new KeyStore(watchPool, new KeySeal(settings.keyEncryptionKey));
+  const watch = new IdentityWatch(feed, keyStore, clock, settings.watch ?? WATCH_DEFAULTS);
+  const keys = new SigningKeys(keyStore, watch, clock);
+  const reader = new TokenReader();
+  const store = new SessionStore(pool);
+  const throttle = new LoginThrottle(pool, clock);
+  const sessions = new SessionService(store, reader, watch, settings.lifetimes, clock);
+  const logins = new LoginService(store, throttle, new PasswordCheck(settings.passwordCost), sessions);
+  const tidy = async (): Promise<void> => {
+    await throttle.forgetOld();
+    await store.forgetEnded(epochSeconds(clock));
+    await keys.removeSpent();
+    await keys.rotateIfDue();
+  };
+  let cancel: Cancel = () => undefined;
+  return {
+    verifier: new TokenVerifier(reader, watch, feed, clock),
+    logins,
+    sessions,
+    keys,
+    directory: new AccountDirectory(pool),
+    watch,
+    tidy,
+    async start() {
+      await keys.ensure();
+      await watch.start();
+      // What could not be done now is done the next time.
+      cancel = repeat(clock, TIDY_MS, () => tidy().catch(() => undefined));
+    },
+    stop() {
+      cancel();
+      watch.stop();
+    },
+  };
+}

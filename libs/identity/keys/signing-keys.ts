@@ -1,0 +1,85 @@
+import type { Clock } from '#libs/platform/clock.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { DAY_S, epochSeconds, HOUR_S, MINUTE_S } from '../epoch.js';
+import type { IdentityWatch } from '../revocation/identity-watch.js';
+import { MAX_TOKEN_S } from '../tokens/claims.js';
+import { MAX_REFRESH_S } from '../sessions/session-lifetimes.js';
+import type { KeyState } from './key-ring.js';
+import type { KeyChanges, KeyStore } from './key-store.js';
+import { generatePrivateKey, signingKeyOf, type PublicJwk } from './signing-key.js';
+
+/** How long a new key is published before it signs; longer than anybody may cache the JWKS document. */
+const ANNOUNCE_S = 10 * MINUTE_S;
+const SIGNING_DAYS = 30;
+/** The last token that a key signed can be refreshed until then; the hour is for clocks that disagree. */
+const KEPT_AFTER_S = MAX_TOKEN_S + MAX_REFRESH_S + HOUR_S;
+
+/** The keys that sign tokens: one signs, at times another is announced, and older ones still verify. */
+export class SigningKeys {
+  constructor(
+    private readonly store: KeyStore,
+    private readonly watch: IdentityWatch,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Makes the first key of a new cluster. Every gateway calls it at its start; one of them does it. */
+  async ensure(): Promise<void> {
+    await this.store.change(async (changes) => {
+      if (changes.ring.signer(epochSeconds(this.clock)) !== undefined) return;
+      if (changes.rowCount > 0) {
+        throw new StartFault('SESSION_KEK is not the key that sealed the signing keys', EXIT.config);
+      }
+      await this.addKey(changes, 0);
+    });
+  }
+
+  /** The document for whoever verifies tokens elsewhere; undefined before the keys were read once. */
+  jwks(): { readonly keys: readonly PublicJwk[] } | undefined {
+    return this.watch.keys()?.jwks();
+  }
+
+  states(): ReadonlyMap<string, KeyState> | undefined {
+    return this.watch.keys()?.states(epochSeconds(this.clock));
+  }
+
+  /** Announces a key that will take over; gives the one that is announced already, if any. */
+  async rotate(announceSeconds: number = ANNOUNCE_S): Promise<string> {
+    const kid = await this.store.change(
+      async (changes) =>
+        changes.ring.next(epochSeconds(this.clock))?.kid ?? (await this.addKey(changes, announceSeconds)),
+    );
+    await this.watch.refresh();
+    return kid;
+  }
+
+  async rotateIfDue(): Promise<void> {
+    const now = epochSeconds(this.clock);
+    const ring = this.watch.keys();
+    const signer = ring?.signer(now);
+    if (signer === undefined || ring?.next(now) !== undefined) return;
+    if (now >= signer.activeFrom + SIGNING_DAYS * DAY_S) await this.rotate();
+  }
+
+  /** For a key that somebody else may have: its tokens end at once, and everybody who had one logs in again. */
+  async withdraw(kid: string): Promise<void> {
+    await this.store.change(async (changes) => {
+      await changes.remove(kid);
+      if (changes.ring.signer(epochSeconds(this.clock))?.kid === kid) await this.addKey(changes, 0);
+    });
+    await this.watch.refresh();
+  }
+
+  removeSpent(): Promise<void> {
+    return this.store.removeSucceededBefore(epochSeconds(this.clock) - KEPT_AFTER_S);
+  }
+
+  private async addKey(changes: Pick<KeyChanges, 'add'>, announceSeconds: number): Promise<string> {
+    const createdAt = epochSeconds(this.clock);
+    const key = signingKeyOf(await generatePrivateKey(), {
+      createdAt,
+      activeFrom: createdAt + announceSeconds,
+    });
+    await changes.add(key);
+    return key.kid;
+  }
+}

@@ -1,0 +1,31 @@
+import {
+  decoyHash,
+  deriveScrypt,
+  matches,
+  parsePasswordHash,
+  PRODUCTION_COST,
+  type Derive,
+  type PasswordCost,
+  type PasswordHash,
+} from './password-hash.js';
+
+/**
+ * Says whether a password is right. Nobody can tell from the work it takes whether there is a hash at all, as long as
+ * `cost` is the cost of the hashes that are stored.
+ */
+export class PasswordCheck {
+  private readonly decoy: PasswordHash;
+
+  constructor(
+    cost: PasswordCost = PRODUCTION_COST,
+    private readonly derive: Derive = deriveScrypt,
+  ) {
+    this.decoy = decoyHash(cost);
+  }
+
+  async isRight(password: string, storedHash: string | undefined): Promise<boolean> {
+    const hash = storedHash === undefined ? undefined : parsePasswordHash(storedHash);
+    const same = await matches(password, hash ?? this.decoy, this.derive);
+    return same && hash !== undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Pool } from 'pg';
+import { ACCOUNT_COLUMNS, accountOf, ENROLLED, type AccountRow } from '../accounts/account-rows.js';
+import type { Account } from '../principal.js';
+import { quickly } from '../quick-query.js';
+import type { Claims } from '../tokens/claims.js';
+import type { Revoked } from './revoked-ids.js';
+
+/** One number a part; it goes up with every change of that part and never comes down. */
+export interface FeedVersions {
+  readonly accounts: number;
+  readonly revocations: number;
+  readonly keys: number;
+}
+
+export interface AccountChange {
+  readonly accountId: string;
+  /** Undefined for whoever is no longer, or not yet, enrolled and enabled. */
+  readonly account: Account | undefined;
+}
+
+export type Standing = Account | 'refused';
+
+type NullableRow = { readonly [K in keyof AccountRow]: AccountRow[K] | null };
+
+const VERSIONS = 'select accounts, revocations, keys from identity.version';
+
+const CHANGED_ACCOUNTS = `
+  select c.account_id as changed, known.*
+  from identity.account_changes c
+  left join lateral (
+    select u.account_id, ${ACCOUNT_COLUMNS}
+    from identity.users u join identity.enrolments e using (account_id)
+    where u.account_id = c.account_id and ${ENROLLED}
+  ) known on true
+  where c.version > $1`;
+
+const NEW_REVOCATIONS = `
+  select id, extract(epoch from expires_at)::int8 as until
+  from identity.revocations
+  where version > $1 and expires_at > to_timestamp($2)
+  limit $3`;
+
+const STANDING = `
+  select u.account_id, ${ACCOUNT_COLUMNS}
+  from identity.users u join identity.enrolments e using (account_id)
+  where u.account_id = $1 and ${ENROLLED}
+    and not exists (select from identity.revocations where id = any($2::uuid[]))`;
+
+/** What gateways follow: numbered changes of accounts, revocations and keys. */
+export class IdentityFeed {
+  constructor(private readonly pool: Pool) {}
+
+  async versions(): Promise<FeedVersions> {
+    const { rows } = await this.pool.query<FeedVersions>(
+      quickly({ name: 'identity-versions', text: VERSIONS }),
+    );
+    const [versions] = rows;
+    if (versions === undefined) throw new Error('identity.version has lost its row');
+    return versions;
+  }
+
+  async accountsChangedSince(version: number): Promise<readonly AccountChange[]> {
+    const { rows } = await this.pool.query<NullableRow & { readonly changed: string }>(
+      quickly({ name: 'identity-accounts', text: CHANGED_ACCOUNTS, values: [version] }),
+    );
+    return rows.map((row) => ({
+      accountId: row.changed,
+      account: isEnrolled(row) ? accountOf(row) : undefined,
+    }));
+  }
+
+  async revokedSince(version: number, nowSeconds: number, most: number): Promise<readonly Revoked[]> {
+    const { rows } = await this.pool.query<Revoked>(
+      quickly({ name: 'identity-revocations', text: NEW_REVOCATIONS, values: [version, nowSeconds, most] }),
+    );
+    return rows;
+  }
+
+  /** How one token stands at this moment; for those who cannot rely on what they have followed. */
+  async standingOf({ sub, sid, jti }: Claims): Promise<Standing> {
+    const { rows } = await this.pool.query<AccountRow>(
+      quickly({ name: 'identity-standing', text: STANDING, values: [sub, [sid, jti]] }),
+    );
+    return rows[0] === undefined ? 'refused' : accountOf(rows[0]);
+  }
+}
+
+function isEnrolled<R extends NullableRow>(row: R): row is R & AccountRow {
+  return row.account_id !== null;
+}

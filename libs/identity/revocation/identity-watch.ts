@@ -1,0 +1,131 @@
+import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { epochSeconds, MINUTE_S } from '../epoch.js';
+import type { KeyRing } from '../keys/key-ring.js';
+import type { KeyStore } from '../keys/key-store.js';
+import type { Account } from '../principal.js';
+import type { Claims } from '../tokens/claims.js';
+import type { FeedVersions, IdentityFeed, Standing } from './identity-feed.js';
+import { RevokedIds, type Revoked } from './revoked-ids.js';
+
+export interface WatchSettings {
+  readonly pollMillis: number;
+  /** What was seen longer ago than this decides nothing. With this bound a revocation holds everywhere in a second. */
+  readonly maxAgeMillis: number;
+  readonly maxRevocations: number;
+}
+
+export const WATCH_DEFAULTS: WatchSettings = { pollMillis: 200, maxAgeMillis: 900, maxRevocations: 200_000 };
+
+const NANOS_PER_MILLI = 1_000_000n;
+const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
+
+/**
+ * Keeps revocations, enrolled accounts and signing keys in memory and follows their changes. It answers only while it
+ * has looked lately; give it a pool of its own, so that its looks never wait behind other work.
+ */
+export class IdentityWatch {
+  private readonly accounts = new Map<string, Account>();
+  private readonly revoked: RevokedIds;
+  private ring: KeyRing | undefined;
+  private seen = NOTHING_SEEN;
+  /** When the last complete look began: what it saw cannot be older than that. */
+  private seenAt: bigint | undefined;
+  private lookedAt = 0;
+  private tidyAt = 0;
+  private turn: Promise<void> = Promise.resolve();
+  private cancel: Cancel = () => undefined;
+
+  constructor(
+    private readonly feed: IdentityFeed,
+    private readonly keyStore: KeyStore,
+    private readonly clock: Clock,
+    private readonly settings: WatchSettings = WATCH_DEFAULTS,
+  ) {
+    this.revoked = new RevokedIds(settings.maxRevocations);
+  }
+
+  /** Looks once, which must succeed, and goes on looking. */
+  async start(): Promise<void> {
+    await this.refresh();
+    // A look that fails is told by its age.
+    this.cancel = repeat(this.clock, this.settings.pollMillis, () => this.refresh().catch(() => undefined));
+  }
+
+  stop(): void {
+    this.cancel();
+  }
+
+  keys(): KeyRing | undefined {
+    return this.ring;
+  }
+
+  isFresh(): boolean {
+    if (this.seenAt === undefined) return false;
+    const age = this.clock.monotonicNanos() - this.seenAt;
+    return age <= BigInt(this.settings.maxAgeMillis) * NANOS_PER_MILLI;
+  }
+
+  /** Undefined when memory cannot tell; then the database has to be asked. */
+  standingOf({ sub, sid, jti }: Claims): Standing | undefined {
+    if (!this.isFresh()) return undefined;
+    const tokenRevoked = this.revoked.has(jti);
+    const sessionRevoked = this.revoked.has(sid);
+    if (tokenRevoked === undefined || sessionRevoked === undefined) return undefined;
+    if (tokenRevoked || sessionRevoked) return 'refused';
+    return this.accounts.get(sub) ?? 'refused';
+  }
+
+  /** For what this gateway has just revoked itself: it need not wait for its own next look. */
+  noteRevoked(revoked: Revoked): void {
+    this.revoked.add([revoked]);
+  }
+
+  /** Looks now. Looks take turns, so that an older one never overwrites what a newer one saw. */
+  refresh(): Promise<void> {
+    const look = this.turn.then(() => this.look());
+    this.turn = look.catch(() => undefined);
+    return look;
+  }
+
+  private async look(): Promise<void> {
+    const began = this.clock.monotonicNanos();
+    const now = epochSeconds(this.clock);
+    // By a clock that was ahead for a while, revocations that still matter may have been left out or forgotten.
+    if (now < this.lookedAt) this.seen = { ...this.seen, revocations: 0 };
+    this.lookedAt = now;
+    const current = await this.feed.versions();
+    if (current.keys !== this.seen.keys) this.ring = await this.keyStore.load(this.ring);
+    if (current.accounts !== this.seen.accounts) await this.followAccounts(current.accounts);
+    if (current.revocations !== this.seen.revocations) await this.followRevocations(current.revocations, now);
+    this.seen = current;
+    this.seenAt = began;
+    if (now >= this.tidyAt || now < this.tidyAt - MINUTE_S) await this.tidy(now);
+  }
+
+  private async followAccounts(current: number): Promise<void> {
+    const changes = await this.feed.accountsChangedSince(followedFrom(this.seen.accounts, current));
+    for (const { accountId, account } of changes) {
+      if (account === undefined) this.accounts.delete(accountId);
+      else this.accounts.set(accountId, account);
+    }
+  }
+
+  private async followRevocations(current: number, now: number): Promise<void> {
+    if (this.revoked.overflowed) return;
+    const from = followedFrom(this.seen.revocations, current);
+    this.revoked.add(await this.feed.revokedSince(from, now, this.revoked.capacity + 1));
+  }
+
+  /** Now and then: forgets what has expired; if that were too many to hold, looks whether they fit by now. */
+  private async tidy(now: number): Promise<void> {
+    this.tidyAt = now + MINUTE_S;
+    this.revoked.prune(now);
+    if (!this.revoked.overflowed) return;
+    this.revoked.recover(await this.feed.revokedSince(0, now, this.revoked.capacity + 1));
+  }
+}
+
+/** A number that came down means that the database was restored from a backup: nothing seen of it counts. */
+function followedFrom(seen: number, current: number): number {
+  return current < seen ? 0 : seen;
+}

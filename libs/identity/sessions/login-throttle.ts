@@ -1,0 +1,57 @@
+import type { Pool } from 'pg';
+import type { Clock } from '#libs/platform/clock.js';
+import { withTransaction } from '#libs/platform/postgres.js';
+import { epochMillis } from '../epoch.js';
+
+export const MAX_FAILURES = 10;
+export const WINDOW_MS = 60_000;
+
+const OVER = `
+  select from identity.login_failures
+  where key = any($1) and failed_at > to_timestamp($2)
+  group by key having count(*) >= $3`;
+
+/** Counts failed logins over all gateways, in a window that slides. */
+export class LoginThrottle {
+  constructor(
+    private readonly pool: Pool,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether one of the keys has had all the failures that it may have for now. */
+  async isOver(keys: readonly string[]): Promise<boolean> {
+    const values = [keys, this.windowStart(), MAX_FAILURES];
+    const { rowCount } = await this.pool.query({ name: 'identity-throttle', text: OVER, values });
+    return rowCount !== 0;
+  }
+
+  /**
+   * Counts a failure. False when another one would be too many: whoever else was failing at the same time has come
+   * first, and this attempt must be answered as if it had been refused before it was looked at.
+   */
+  async countFailure(keys: readonly string[]): Promise<boolean> {
+    return withTransaction(this.pool, 'read committed', async (client) => {
+      // In one order for everybody, so that nobody waits in a circle.
+      for (const key of [...keys].sort()) {
+        await client.query('select pg_advisory_xact_lock(hashtextextended($1, 77))', [key]);
+      }
+      const { rowCount } = await client.query(OVER, [keys, this.windowStart(), MAX_FAILURES]);
+      if (rowCount !== 0) return false;
+      await client.query(
+        'insert into identity.login_failures (key, failed_at) select unnest($1::text[]), to_timestamp($2)',
+        [keys, epochMillis(this.clock) / 1_000],
+      );
+      return true;
+    });
+  }
+
+  async forgetOld(): Promise<void> {
+    await this.pool.query('delete from identity.login_failures where failed_at <= to_timestamp($1)', [
+      this.windowStart(),
+    ]);
+  }
+
+  private windowStart(): number {
+    return (epochMillis(this.clock) - WINDOW_MS) / 1_000;
+  }
+}

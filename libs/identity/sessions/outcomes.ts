@@ -1,0 +1,31 @@
+import { isConnectionFailure } from '#libs/platform/postgres.js';
+
+/** In the shape of the wire. */
+export interface IssuedToken {
+  readonly ok: true;
+  readonly access_token: string;
+  readonly expires_at: string;
+}
+
+export interface Refusal<R extends string> {
+  readonly ok: false;
+  readonly reason: R;
+}
+
+export type LoginResult = IssuedToken | Refusal<'invalid' | 'throttled' | 'unavailable'>;
+export type RefreshResult = IssuedToken | Refusal<'unauthorized' | 'unavailable'>;
+export type LogoutResult = { readonly ok: true } | Refusal<'unauthorized' | 'unavailable'>;
+
+export function refused<R extends string>(reason: R): Refusal<R> {
+  return { ok: false, reason };
+}
+
+/** A database that cannot be reached is no fault of the caller, nor a bug. */
+export async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T | Refusal<'unavailable'>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isConnectionFailure(error)) return refused('unavailable');
+    throw error;
+  }
+}

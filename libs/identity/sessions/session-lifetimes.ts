@@ -1,0 +1,58 @@
+import { defineConfig } from '#libs/platform/config.js';
+import { hexKey, integer } from '#libs/platform/setting-types.js';
+import { DAY_S, HOUR_S } from '../epoch.js';
+import { MAX_TOKEN_S } from '../tokens/claims.js';
+
+export const MAX_REFRESH_S = 4 * HOUR_S;
+export const MAX_SESSION_S = DAY_S + 4 * HOUR_S;
+
+export interface SessionLifetimes {
+  /** How long a token is good for. */
+  readonly tokenSeconds: number;
+  /** How long after its end it can still be refreshed. */
+  readonly refreshSeconds: number;
+  /** How long a login lasts, however often it is refreshed. */
+  readonly sessionSeconds: number;
+}
+
+/** The specified maxima are the defaults: they can only be shortened. */
+export const sessionSettings = defineConfig({
+  SESSION_TTL_S: {
+    schema: integer(1, MAX_TOKEN_S),
+    describe: 'How long a session token is good for, in seconds',
+    default: String(MAX_TOKEN_S),
+  },
+  SESSION_REFRESH_S: {
+    schema: integer(0, MAX_REFRESH_S),
+    describe: 'How long after its end a session token can be refreshed, in seconds',
+    default: String(MAX_REFRESH_S),
+  },
+  SESSION_MAX_S: {
+    schema: integer(1, MAX_SESSION_S),
+    describe: 'How long a login lasts, however often its token is refreshed, in seconds',
+    default: String(MAX_SESSION_S),
+  },
+  SESSION_KEK: {
+    schema: hexKey(),
+    describe: 'Key under which the private signing keys of session tokens are kept in the database',
+    secret: true,
+  },
+});
+
+export const LONGEST_LIFETIMES: SessionLifetimes = {
+  tokenSeconds: MAX_TOKEN_S,
+  refreshSeconds: MAX_REFRESH_S,
+  sessionSeconds: MAX_SESSION_S,
+};
+
+export function lifetimesOf(config: {
+  readonly SESSION_TTL_S: number;
+  readonly SESSION_REFRESH_S: number;
+  readonly SESSION_MAX_S: number;
+}): SessionLifetimes {
+  return {
+    tokenSeconds: config.SESSION_TTL_S,
+    refreshSeconds: config.SESSION_REFRESH_S,
+    sessionSeconds: config.SESSION_MAX_S,
+  };
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#libs/platform/clock.js';
+import { epochSeconds, instantOfSeconds } from '../epoch.js';
+import type { IdentityWatch } from '../revocation/identity-watch.js';
+import { isFromTheFuture, type Claims } from '../tokens/claims.js';
+import { signToken, type TokenContent } from '../tokens/sign-token.js';
+import type { TokenReader } from '../tokens/token-reader.js';
+import {
+  refused,
+  unlessUnreachable,
+  type IssuedToken,
+  type LogoutResult,
+  type RefreshResult,
+  type Refusal,
+} from './outcomes.js';
+import type { SessionLifetimes } from './session-lifetimes.js';
+import type { SessionStore } from './session-store.js';
+
+type Bearer = Omit<TokenContent, 'jti' | 'iat'>;
+
+/** The life of a login: one `sid`, under which tokens follow each other until it ends or is revoked. */
+export class SessionService {
+  constructor(
+    private readonly store: SessionStore,
+    private readonly reader: TokenReader,
+    private readonly watch: IdentityWatch,
+    private readonly lifetimes: SessionLifetimes,
+    private readonly clock: Clock,
+  ) {}
+
+  /** For somebody who has just proved who it is. */
+  async open(user: {
+    readonly accountId: string;
+    readonly email: string;
+  }): Promise<IssuedToken | Refusal<'unavailable'>> {
+    const now = epochSeconds(this.clock);
+    const maxUntil = now + this.lifetimes.sessionSeconds;
+    const sid = randomUUID();
+    await this.store.open(sid, user.accountId, now, maxUntil);
+    return this.issue(
+      { sub: user.accountId, sid, email: user.email, exp: this.endOfToken(now, maxUntil) },
+      now,
+    );
+  }
+
+  /** Another token of the same session. The one that was shown stays as it is. */
+  refresh(token: string): Promise<RefreshResult> {
+    return this.withClaims(token, async (claims) => {
+      const session = await this.store.liveSessionOf(claims);
+      if (session === undefined) return refused('unauthorized');
+      const now = epochSeconds(this.clock);
+      // The setting may have been shortened since the login.
+      const end = Math.min(session.max_until, session.created_at + this.lifetimes.sessionSeconds);
+      if (end <= now) return refused('unauthorized');
+      const { sub, sid } = claims;
+      return this.issue({ sub, sid, email: session.email, exp: this.endOfToken(now, end) }, now);
+    });
+  }
+
+  /** Ends this token; others of its session stay good. */
+  logout(token: string): Promise<LogoutResult> {
+    return this.revoke('TOKEN', token);
+  }
+
+  /** Ends every token that the session has or would get. */
+  logoutAll(token: string): Promise<LogoutResult> {
+    return this.revoke('SESSION', token);
+  }
+
+  private revoke(kind: 'TOKEN' | 'SESSION', token: string): Promise<LogoutResult> {
+    return this.withClaims(token, async (claims) => {
+      const until = await this.store.revoke(kind, claims, epochSeconds(this.clock));
+      if (until === undefined) return refused('unauthorized');
+      this.watch.noteRevoked({ id: kind === 'TOKEN' ? claims.jti : claims.sid, until });
+      return { ok: true };
+    });
+  }
+
+  /** A token that has expired can still be used here for as long as it can be refreshed. */
+  private async withClaims<T>(
+    token: string,
+    work: (claims: Claims) => Promise<T>,
+  ): Promise<T | Refusal<'unauthorized' | 'unavailable'>> {
+    const ring = this.watch.keys();
+    if (ring === undefined) return refused('unavailable');
+    const claims = this.reader.read(token, ring)?.claims;
+    const now = epochSeconds(this.clock);
+    if (claims === undefined || isFromTheFuture(claims, now)) return refused('unauthorized');
+    if (now > claims.exp + this.lifetimes.refreshSeconds) return refused('unauthorized');
+    return unlessUnreachable(() => work(claims));
+  }
+
+  private endOfToken(now: number, endOfSession: number): number {
+    return Math.min(now + this.lifetimes.tokenSeconds, endOfSession);
+  }
+
+  private issue(bearer: Bearer, now: number): IssuedToken | Refusal<'unavailable'> {
+    const key = this.watch.keys()?.signer(now);
+    if (key === undefined) return refused('unavailable');
+    const token = signToken({ ...bearer, jti: randomUUID(), iat: now }, key);
+    return { ok: true, access_token: token, expires_at: instantOfSeconds(bearer.exp) };
+  }
+}

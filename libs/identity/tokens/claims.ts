@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { DAY_S } from '../epoch.js';
+
+export const ISSUER = 'https://auth.sotto.exchange';
+export const AUDIENCE = 'sotto-api';
+export const TOKEN_VERSION = 1;
+/** No token is good for longer, whatever the settings were when it was made. */
+export const MAX_TOKEN_S = DAY_S;
+/** How far ahead the clock of the gateway that issued a token may be. */
+export const CLOCK_LEEWAY_S = 2;
+
+const canonicalUuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+
+/** Types are exact: `"1"` is no version, a list of audiences is no audience. Claims that nobody asked for are dropped. */
+const claimsSchema = z.object({
+  iss: z.literal(ISSUER),
+  aud: z.literal(AUDIENCE),
+  ver: z.literal(TOKEN_VERSION),
+  sub: canonicalUuid,
+  sid: canonicalUuid,
+  jti: canonicalUuid,
+  iat: z.int().nonnegative(),
+  exp: z.int().nonnegative(),
+  nbf: z.int().optional(),
+  email: z.string().optional(),
+});
+
+export type Claims = z.output<typeof claimsSchema>;
+
+/** What a genuine token must say whenever one looks at it; whether it is past its time is another question. */
+export function parseClaims(payload: unknown): Claims | undefined {
+  const { success, data } = claimsSchema.safeParse(payload);
+  if (!success || data.exp <= data.iat || data.exp - data.iat > MAX_TOKEN_S) return undefined;
+  return data;
+}
+
+export function isFromTheFuture({ iat, nbf }: Claims, nowSeconds: number): boolean {
+  return Math.max(iat, nbf ?? iat) > nowSeconds + CLOCK_LEEWAY_S;
+}
+
+export function isExpired({ exp }: Claims, nowSeconds: number): boolean {
+  return nowSeconds >= exp;
+}

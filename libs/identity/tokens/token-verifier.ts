@@ -1,0 +1,69 @@
+import type { Clock } from '#libs/platform/clock.js';
+import { epochSeconds } from '../epoch.js';
+import { UNAUTHORIZED, UNAVAILABLE, type Account, type Principal, type Verification } from '../principal.js';
+import { within } from '../quick-query.js';
+import type { IdentityFeed, Standing } from '../revocation/identity-feed.js';
+import type { IdentityWatch } from '../revocation/identity-watch.js';
+import { isExpired, isFromTheFuture, type Claims } from './claims.js';
+import type { GenuineToken, TokenReader } from './token-reader.js';
+
+/** How long a caller waits for the database when memory cannot tell. */
+const ASK_MS = 1_000;
+
+interface Seen {
+  readonly account: Account;
+  readonly answer: Verification;
+}
+
+/**
+ * Says who a bearer token stands for. The signature is checked once a token; its time, its revocation and the enrolment of
+ * its subject on every call. It answers at once unless the database has to be asked.
+ */
+export class TokenVerifier {
+  /** The same answer, and so the same principal object, as long as nothing about it has changed. */
+  private readonly answers = new WeakMap<GenuineToken, Seen>();
+
+  constructor(
+    private readonly reader: TokenReader,
+    private readonly watch: IdentityWatch,
+    private readonly feed: IdentityFeed,
+    private readonly clock: Clock,
+  ) {}
+
+  verify(token: string): Verification | Promise<Verification> {
+    const ring = this.watch.keys();
+    if (ring === undefined) return UNAVAILABLE;
+    const genuine = this.reader.read(token, ring);
+    if (genuine === undefined || !this.isTimely(genuine.claims)) return UNAUTHORIZED;
+    const standing = this.watch.standingOf(genuine.claims);
+    return standing === undefined ? this.ask(genuine) : this.answer(genuine, standing);
+  }
+
+  /** Failing to learn of a revocation must never let a token through. */
+  private async ask(genuine: GenuineToken): Promise<Verification> {
+    try {
+      const standing = await within(this.clock, ASK_MS, this.feed.standingOf(genuine.claims));
+      return this.isTimely(genuine.claims) ? this.answer(genuine, standing) : UNAUTHORIZED;
+    } catch {
+      return UNAVAILABLE;
+    }
+  }
+
+  private isTimely(claims: Claims): boolean {
+    const now = epochSeconds(this.clock);
+    return !isExpired(claims, now) && !isFromTheFuture(claims, now);
+  }
+
+  private answer(genuine: GenuineToken, standing: Standing): Verification {
+    if (standing === 'refused') return UNAUTHORIZED;
+    const seen = this.answers.get(genuine);
+    if (seen?.account === standing) return seen.answer;
+    const answer: Verification = { ok: true, principal: principalOf(genuine.claims, standing) };
+    this.answers.set(genuine, { account: standing, answer });
+    return answer;
+  }
+}
+
+function principalOf({ sid, jti, exp }: Claims, account: Account): Principal {
+  return { ...account, sid, jti, expiresAt: exp };
+}

@@ -1,0 +1,108 @@
+import type { Pool } from 'pg';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { tail, type JournalTail } from '#libs/journal/tail.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { PositionGap } from '../projection.js';
+import type { Projector } from '../projector.js';
+import { LIVE } from '../schemas.js';
+import { PositionsTable } from '../tables/positions.js';
+import { Leases } from './leases.js';
+
+export interface FollowerPorts {
+  readonly pool: Pool;
+  readonly reader: JournalReader;
+  readonly projector: Projector;
+  readonly clock: Clock;
+  readonly shards: readonly number[];
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+const LEASE_MILLIS = 400;
+const POLL_MILLIS = { min: 5, max: 100 };
+
+/** Keeps the projections up with the journals of all shards that no other process is following. */
+export class Follower {
+  private readonly positions = new PositionsTable(LIVE);
+  private readonly leases: Leases;
+  private tail: JournalTail | undefined;
+  private followed: ReadonlySet<number> = new Set();
+  /** What the first look at each shard has to reach before this process counts as having caught up. */
+  private goals = new Map<number, number>();
+  private hasLooked = false;
+  private mustRestart = false;
+  private cancel: Cancel = () => undefined;
+  private looking: Promise<void> = Promise.resolve();
+
+  constructor(private readonly ports: FollowerPorts) {
+    this.leases = new Leases(ports.pool, ports.shards);
+  }
+
+  start(): void {
+    const look = (): Promise<void> => (this.looking = this.look());
+    void look();
+    this.cancel = repeat(this.ports.clock, LEASE_MILLIS, look);
+  }
+
+  /** The batch in hand is written; then other processes may take over. */
+  async stop(): Promise<void> {
+    this.cancel();
+    await this.looking;
+    await this.tail?.stop();
+    this.leases.release();
+  }
+
+  /** Shards that this process works on. */
+  get shards(): ReadonlySet<number> {
+    return this.followed;
+  }
+
+  /** Whether everything is projected that was journaled when the shards were taken over. */
+  get hasCaughtUp(): boolean {
+    if (!this.hasLooked) return false;
+    for (const [shard, goal] of this.goals) {
+      if ((this.tail?.position(shard) ?? 0) < goal) return false;
+    }
+    this.goals.clear();
+    return true;
+  }
+
+  private async look(): Promise<void> {
+    try {
+      const held = await this.leases.renew();
+      if (this.mustRestart || held.size !== this.followed.size) await this.follow(held);
+      this.hasLooked = true;
+    } catch (error) {
+      this.ports.onFault('leases', error);
+      await this.abandon();
+    }
+  }
+
+  private async abandon(): Promise<void> {
+    await this.tail?.stop();
+    this.tail = undefined;
+    this.followed = new Set();
+  }
+
+  private async follow(shards: ReadonlySet<number>): Promise<void> {
+    await this.abandon();
+    const { pool, reader, clock, projector, onFault } = this.ports;
+    const heads = await reader.heads();
+    const stored = await this.positions.all(pool);
+    this.goals = new Map([...shards].map((shard) => [shard, heads.get(shard) ?? 0]));
+    this.mustRestart = false;
+    this.followed = new Set(shards);
+    this.tail = tail({
+      reader,
+      clock,
+      positions: new Map([...shards].map((shard) => [shard, stored.get(shard) ?? 0])),
+      pollMillis: POLL_MILLIS,
+      onEntries: async (shard, entries) => {
+        await projector.take(shard, entries);
+      },
+      onFailure: (error, shard) => {
+        if (error instanceof PositionGap) this.mustRestart = true;
+        onFault(shard === undefined ? 'journal heads' : `shard ${shard}`, error);
+      },
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import type { Pool } from 'pg';
+import type { Instant } from '#libs/auction/instant.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import { auctionView } from '#libs/auction/view.js';
+import { viewerOf, type Viewer, type ViewerRole } from '#libs/auction/viewer.js';
+import { storedInstant } from '../stored-instant.js';
+import { BEFORE_ALL } from './before-all.js';
+
+/** An auction that is over for the viewer. */
+export interface FoundAuction {
+  readonly state: AuctionState;
+  readonly viewer: Viewer;
+  /** How many events the state is made of, and where the last of them stands. */
+  readonly events: number;
+  readonly sequence: number;
+}
+
+export interface AuctionMark {
+  /** `opened_at` of the auction behind which the page begins. */
+  readonly o: Instant;
+  readonly i: string;
+}
+
+export type AuctionRow = readonly [openedAt: Instant, auctionId: string, view: string];
+
+/** Through the key of the viewers: what is not over for the viewer and what does not exist are the same to it. */
+export const ONE = `
+  select auction.state, auction.events, auction.sequence from completed.viewers viewer
+  join completed.auctions auction using (auction_id, opened_at)
+  where auction_id = $1 and viewer.viewer_id = $2`;
+
+export const ROLE = `
+  select viewer.is_originator from completed.viewers viewer
+  join completed.auctions auction using (auction_id, opened_at)
+  where auction_id = $1 and viewer.viewer_id = $2`;
+
+export const PAGE = `
+  select auction.state from completed.viewers viewer
+  join completed.auctions auction using (auction_id)
+  where viewer.viewer_id = $1 and (viewer.opened_at, viewer.auction_id) < ($2::bigint, $3::uuid)
+  order by viewer.opened_at desc, viewer.auction_id desc limit $4`;
+
+interface StateRow {
+  readonly state: string;
+}
+
+export class AuctionReader {
+  constructor(private readonly pool: Pool) {}
+
+  async find(auctionId: string, viewerId: string): Promise<FoundAuction | undefined> {
+    const { rows } = await this.pool.query<StateRow & Pick<FoundAuction, 'events' | 'sequence'>>({
+      name: 'completed-auction',
+      text: ONE,
+      values: [auctionId, viewerId],
+    });
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    return { ...readState(row, viewerId), events: row.events, sequence: row.sequence };
+  }
+
+  async roleOn(auctionId: string, account: string): Promise<ViewerRole | undefined> {
+    const { rows } = await this.pool.query<{ is_originator: boolean }>({
+      name: 'completed-role',
+      text: ROLE,
+      values: [auctionId, account],
+    });
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    return row.is_originator ? 'ORIGINATOR' : 'MARKET_MAKER';
+  }
+
+  async page(viewerId: string, limit: number, before?: AuctionMark): Promise<AuctionRow[]> {
+    const mark = before === undefined ? BEFORE_ALL : { at: storedInstant(before.o), id: before.i };
+    const { rows } = await this.pool.query<StateRow>({
+      name: 'completed-page',
+      text: PAGE,
+      values: [viewerId, mark.at, mark.id, limit],
+    });
+    return rows.map((row) => {
+      const { state, viewer } = readState(row, viewerId);
+      const { opened_at: openedAt, auction_id: id } = state.terms;
+      return [openedAt, id, JSON.stringify(auctionView(state, viewer))];
+    });
+  }
+}
+
+function readState({ state: text }: StateRow, viewerId: string): Pick<FoundAuction, 'state' | 'viewer'> {
+  const state = JSON.parse(text) as AuctionState;
+  const viewer = viewerOf(state, viewerId);
+  if (viewer === undefined) throw new Error(`auction ${state.terms.auction_id} does not know its viewer`);
+  return { state, viewer };
+}

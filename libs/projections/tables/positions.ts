@@ -1,0 +1,41 @@
+import type { ClientBase } from 'pg';
+import { BEFORE_FIRST } from '#libs/journal/hash-chain.js';
+import type { JournalEntry, JournalHead } from '#libs/journal/journal.js';
+import type { Schemas } from '../schemas.js';
+
+/** Up to which record of each shard's journal the rows beside them speak. */
+export class PositionsTable {
+  private readonly table: string;
+
+  constructor({ execution }: Schemas) {
+    this.table = `${execution}.positions`;
+  }
+
+  /** Whoever holds the row is the only one to write rows of the shard, until its transaction ends. */
+  async lock(client: ClientBase, shard: number): Promise<JournalHead> {
+    const text = `select epoch, sequence, encode(hash, 'hex') as hash from ${this.table} where shard = $1 for update`;
+    const { rows } = await client.query<JournalHead>({ name: `${this.table}-lock`, text, values: [shard] });
+    if (rows[0] !== undefined) return rows[0];
+    await client.query(
+      `insert into ${this.table} (shard, epoch, sequence, hash) values ($1, $2, $3, decode($4, 'hex'))
+       on conflict (shard) do nothing`,
+      [shard, BEFORE_FIRST.epoch, BEFORE_FIRST.sequence, BEFORE_FIRST.hash],
+    );
+    return this.lock(client, shard);
+  }
+
+  async move(client: ClientBase, { shard, epoch, sequence, hash }: JournalEntry): Promise<void> {
+    await client.query({
+      name: `${this.table}-move`,
+      text: `update ${this.table} set epoch = $2, sequence = $3, hash = decode($4, 'hex') where shard = $1`,
+      values: [shard, epoch, sequence, hash],
+    });
+  }
+
+  async all(client: Pick<ClientBase, 'query'>): Promise<Map<number, number>> {
+    const { rows } = await client.query<{ shard: number; sequence: number }>(
+      `select shard, sequence from ${this.table} order by shard`,
+    );
+    return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
+  }
+}

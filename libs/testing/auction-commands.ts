@@ -1,0 +1,96 @@
+import { decideCancel } from '#libs/auction/cancel.js';
+import { decideClose } from '#libs/auction/close.js';
+import type { CreateBody, CreateFacts, EndRequest, ReviseBody, SubmitBody } from '#libs/auction/commands.js';
+import type { Decided, Decision } from '#libs/auction/decided.js';
+import type { WithdrawnBy } from '#libs/auction/events.js';
+import { decideExecution, type ExecutionReport } from '#libs/auction/execution.js';
+import { decideExpiries } from '#libs/auction/expire.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { opened, planCreate } from '#libs/auction/plan-create.js';
+import { planRevise, revised } from '#libs/auction/plan-revise.js';
+import { planSubmit, submitted } from '#libs/auction/plan-submit.js';
+import type { Rejection } from '#libs/auction/rejection.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import { decideVoid } from '#libs/auction/void.js';
+import { decideWithdraw } from '#libs/auction/withdraw.js';
+import { aCreate, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './auction-builders.js';
+
+/** A command as the owner carries it out, where capacity is never short. */
+export type Command = (state: AuctionState) => Decision | readonly Decided[];
+
+/** What is around a quote command. By default: five seconds after the opening, no objection, no outcome tokens. */
+export interface Around {
+  readonly now?: Instant;
+  readonly policy?: Rejection;
+  readonly tokens?: Tokens;
+}
+
+const SOON = at(5_000);
+
+export function creates(body: Partial<CreateBody> = {}, facts: Partial<CreateFacts> = {}): Decision {
+  const plan = planCreate(aCreate(body), createFacts(facts));
+  if (!plan.ok) return plan;
+  const bodies = opened(plan.terms, grantFor(plan.need));
+  return { ok: true, events: bodies.map((body) => ({ at: plan.terms.opened_at, body })) };
+}
+
+export function submits(
+  maker: string,
+  different: Partial<SubmitBody> = {},
+  { now = SOON, policy, tokens = NO_TOKENS, ...named }: Around & { readonly quote_id?: string } = {},
+): Command {
+  return (state) => {
+    const body = { price_atoms: 500_000, quantity_atoms: 4_000_000, ...different };
+    const facts = { maker, now, policy, quote_id: named.quote_id ?? `new-quote-of-${maker}` };
+    const plan = planSubmit(state, body, facts);
+    if (!plan.ok) return plan;
+    return accepted(now, submitted(plan.quote, grantFor(plan.need, tokens)));
+  };
+}
+
+export function revises(
+  maker: string,
+  different: Partial<ReviseBody>,
+  { now = SOON, policy, tokens = NO_TOKENS, ...named }: Around & { readonly quote_id?: string } = {},
+): Command {
+  return (state) => {
+    const body = { expected_revision: 1, ...different };
+    const plan = planRevise(state, named.quote_id ?? `quote-of-${maker}`, body, { maker, now, policy });
+    if (!plan.ok) return plan;
+    return accepted(now, revised(plan, grantFor(plan.need, tokens)));
+  };
+}
+
+export function withdraws(
+  maker: string,
+  different: { by?: WithdrawnBy; expected_revision?: number; quote_id?: string } = {},
+  now: Instant = SOON,
+): Command {
+  const request = { quote_id: `quote-of-${maker}`, by: 'MARKET_MAKER', ...different } as const;
+  return (state) => decideWithdraw(state, request, { now });
+}
+
+export function cancels(reason?: string, now: Instant = SOON): Command {
+  const request: EndRequest = reason === undefined ? { by: 'ORIGINATOR' } : { by: 'ORIGINATOR', reason };
+  return (state) => decideCancel(state, request, { now });
+}
+
+export function voids(request: EndRequest, now: Instant = SOON): Command {
+  return (state) => decideVoid(state, request, { now });
+}
+
+export function closes(): Command {
+  return (state) => decideClose(state, { awardId: (quoteId) => `award-of-${quoteId}` });
+}
+
+export function expires(now: Instant): Command {
+  return (state) => decideExpiries(state, now);
+}
+
+export function reports(report: ExecutionReport, now: Instant = at(61_000)): Command {
+  return (state) => decideExecution(state, report, { now });
+}
+
+function accepted(now: Instant, body: Decided['body']): Decision {
+  return { ok: true, events: [{ at: now, body }] };
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import type { AuctionEvent, CommandMark, DomainEvent, Operation, Placed } from '#libs/auction/events.js';
+import { plusMillis } from '#libs/auction/instant.js';
+import { encodeEvent } from '#libs/auction/upcasters.js';
+import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import { anyTale, tell } from './auction-tales.js';
+
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{9}Z$/;
+const EPOCH = 1;
+
+/** The same name always gives the same id, which begins with the digit of the shard. */
+export function uuidNamed(name: string, shard = 0): string {
+  const hex = createHash('sha256').update(name).digest('hex');
+  return `${shard}${hex.slice(1, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** A story's events as they would be of real parties: ids are UUIDs, every command bears a key, and all is `laterMs` later. */
+export function realistic(
+  events: readonly Placed<AuctionEvent>[],
+  name: string,
+  shard: number,
+  laterMs: number,
+): AuctionEvent[] {
+  const auctionId = uuidNamed(name, shard);
+  return events.map(({ event }, index) => {
+    const text = JSON.stringify(event, (field, value: unknown) => {
+      if (typeof value !== 'string') return value;
+      if (field === 'auction_id') return auctionId;
+      if (field === 'quote_id') return uuidNamed(`${name}/${value}`, shard);
+      if (field === 'account_id' || field === 'maker') return uuidNamed(value);
+      return INSTANT.test(value) ? plusMillis(value, laterMs) : value;
+    });
+    const real = JSON.parse(text) as AuctionEvent;
+    const command = commandOf(real, `key-${index}`);
+    return command === undefined ? real : { ...real, command };
+  });
+}
+
+const OPERATIONS: Partial<Record<AuctionEvent['type'], Operation>> = {
+  QUOTE_SUBMITTED: 'SUBMIT',
+  QUOTE_REVISED: 'REVISE',
+  QUOTE_REJECTED: 'SUBMIT',
+};
+
+function commandOf(event: AuctionEvent, key: string): CommandMark | undefined {
+  if (event.type === 'AUCTION_OPENED') {
+    const { account_id } = event.data.terms.originator;
+    return { account_id, operation: 'CREATE', key, content: `content-of-${key}` };
+  }
+  const operation = OPERATIONS[event.type];
+  const maker =
+    event.type === 'QUOTE_SUBMITTED' || event.type === 'QUOTE_REVISED'
+      ? event.data.quote.maker
+      : event.type === 'QUOTE_REJECTED'
+        ? event.data.maker
+        : undefined;
+  if (operation === undefined || maker === undefined) return undefined;
+  return { account_id: maker, operation, key, content: `content-of-${key}` };
+}
+
+/** The journal of one shard, written without a store. */
+export class WrittenJournal implements JournalReader {
+  readonly records: JournalEntry[];
+
+  constructor(readonly shard: number) {
+    this.records = [sealEpoch(shard, BEFORE_FIRST, EPOCH, 'test')];
+  }
+
+  write(event: DomainEvent): JournalEntry {
+    const record = sealEvent(this.shard, this.records.at(-1) ?? BEFORE_FIRST, encodeEvent(event));
+    this.records.push(record);
+    return record;
+  }
+
+  read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    return Promise.resolve(
+      shard === this.shard ? this.records.slice(fromSequence - 1, fromSequence - 1 + limit) : [],
+    );
+  }
+
+  entries(_shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
+    return Promise.resolve(
+      sequences.map((sequence) => {
+        const record = this.records[sequence - 1];
+        if (record === undefined) throw new Error(`no record ${sequence}`);
+        return record;
+      }),
+    );
+  }
+
+  heads(): Promise<Map<number, number>> {
+    return Promise.resolve(new Map([[this.shard, this.records.length]]));
+  }
+}
+
+/** Random auctions, told at the same time as in a shard: the events of each in order, those of all mixed. */
+export function randomSession(seed: number, auctions: number, shard = 0): WrittenJournal {
+  const journal = new WrittenJournal(shard);
+  const tales = fc.sample(anyTale, { seed, numRuns: auctions });
+  const waiting = tales.map((tale, index) => {
+    const everyThirdAtOnce = index - (index % 3);
+    return realistic(
+      tell(tale, () => true).events,
+      `auction-${shard}-${index}`,
+      shard,
+      everyThirdAtOnce * 1_000,
+    );
+  });
+  const turns = fc.sample(fc.nat(), {
+    seed,
+    numRuns: waiting.reduce((sum, events) => sum + events.length, 0),
+  });
+  for (const turn of turns) {
+    const open = waiting.filter((events) => events.length > 0);
+    const event = open[turn % open.length]?.shift();
+    if (event !== undefined) journal.write(event);
+  }
+  return journal;
+}
