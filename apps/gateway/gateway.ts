@@ -74,6 +74,7 @@ function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): O
         serviceToken: () => config.SERVICE_TOKEN,
         peer: config.INSTANCE,
         clock,
+        reads: { activeOnly: true, readFallback: true },
         timeoutMillis: config.OWNER_TIMEOUT_MS,
       }),
   );

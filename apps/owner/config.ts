@@ -36,6 +36,11 @@ export const ownerConfig = defineConfig({
     describe: 'Multiplies every token bucket and ACTIVE_AUCTION_LIMIT; for measuring on loopback only',
     default: '1',
   },
+  SNAPSHOT_EVERY_EVENTS: {
+    schema: integer(100, 100_000_000),
+    describe: 'Events between two snapshots of the shard, which shorten its recovery',
+    default: '50000',
+  },
   CLOCK_MAX_OFFSET_MS: {
     schema: integer(1, 60_000),
     describe: "How far this machine's clock may be from the database's",

@@ -12,6 +12,7 @@ import { Shard } from '#libs/engine/shard.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import type { OwnerParts } from './owner.js';
 import { journalRoom } from './journal-room.js';
@@ -50,6 +51,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     clock,
     writer,
     reader: new PostgresJournalReader(pool),
+    snapshots: new PostgresSnapshotStore(pool),
     desk,
     preflight: new PostgresPreflight(pool, clock),
     policy,
@@ -110,6 +112,7 @@ function settingsOf(config: ShardParts['config']): ShardSettings {
     activeAuctionLimit: config.ACTIVE_AUCTION_LIMIT,
     commandsPerMakerLimit: config.COMMANDS_PER_MAKER_LIMIT,
     limitsFactor: config.LIMITS_FACTOR,
+    snapshotEvery: config.SNAPSHOT_EVERY_EVENTS,
     maxClockOffsetMillis: config.CLOCK_MAX_OFFSET_MS,
     maxProjectionLagEvents: config.PROJECTION_MAX_LAG_EVENTS,
     maxProjectionLagMillis: config.PROJECTION_MAX_LAG_MS,

@@ -57,7 +57,7 @@ export class OwnerProcess {
     scope.onStop('shard', () => shard.stop());
     const link = new LinkServer({
       serviceTokens: () => [config.SERVICE_TOKEN],
-      handle: (request) => shard.handle(request),
+      handle: (request, peer) => shard.handle(request, peer),
       onFault: (error, peer) => {
         log.error({ err: error, peer }, 'a request could not be handled');
       },

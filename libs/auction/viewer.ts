@@ -1,3 +1,4 @@
+import { hasEnded } from './completion.js';
 import type { Instant } from './instant.js';
 import {
   bookOf,
@@ -68,14 +69,10 @@ export function completionFor(state: AuctionState, viewer: Viewer): Instant | un
   if (viewer.role === 'ORIGINATOR' || !isDecided(state)) return state.completed_at;
   const award = awardOf(state, viewer.account_id);
   if (award === undefined) return state.terms.closes_at;
-  return isEnded(award) ? findQuote(state, award.quote_id)?.updated_at : undefined;
+  return hasEnded(award.execution_status) ? findQuote(state, award.quote_id)?.updated_at : undefined;
 }
 
 /** Nothing that happens later reaches this viewer. */
 export function isOverFor(state: AuctionState, viewer: Viewer): boolean {
   return completionFor(state, viewer) !== undefined;
-}
-
-function isEnded(award: Award): boolean {
-  return award.execution_status === 'CONFIRMED' || award.execution_status === 'FAILED';
 }

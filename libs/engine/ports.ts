@@ -17,12 +17,17 @@ export interface CommandScope {
   readonly auctionId?: string;
 }
 
+/** `[opened_at, auction_id, view as JSON text]` of an auction, as its reader may see it. */
+export type ListRow = readonly [string, string, string];
+
 /** What the shard has handed over to the projections and no longer keeps in memory. */
 export interface CompletedAuctions {
   /** The account's part in an auction that is over for it, or undefined. */
   roleOn(auctionId: string, account: string): Promise<ViewerRole | undefined>;
   ownsQuote(auctionId: string, quoteId: string, account: string): Promise<boolean>;
   answer(scope: CommandScope): Promise<StoredAnswer | undefined>;
+  /** Newest first. */
+  page(account: string, limit: number, before?: { readonly o: string; readonly i: string }): Promise<readonly ListRow[]>;
   /** Up to which journal position of `shard` the projections have come, and when they last said so. */
   position(shard: number): Promise<number>;
 }

@@ -5,11 +5,19 @@ import { timeline } from '#libs/auction/timeline.js';
 import { auctionView } from '#libs/auction/view.js';
 import { viewVersion } from '#libs/auction/view-version.js';
 import { isOverFor, statusFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
-import { fault, NOT_HELD, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, NOT_HELD, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { AuctionBook, Entry } from './auction-book.js';
+import type { CompletedAuctions, ListRow } from './ports.js';
 import type { StoredAnswers } from './stored-answers.js';
 
 type Read<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+
+export interface ReadPorts {
+  readonly book: AuctionBook;
+  readonly stored: StoredAnswers;
+  readonly completed: CompletedAuctions;
+  readonly projectedTo: () => number;
+}
 
 interface Held {
   readonly entry: Entry;
@@ -19,23 +27,29 @@ interface Held {
 
 /** Answers from memory, of what is durable only. What is over for the viewer is left to the projections as soon as they have it. */
 export class Reads {
-  constructor(
-    private readonly book: AuctionBook,
-    private readonly stored: StoredAnswers,
-    private readonly projectedTo: () => number,
-  ) {}
+  constructor(private readonly ports: ReadPorts) {}
 
-  auction(request: Read<'auction'>): LinkReply {
+  auction(request: Read<'auction'>, peer: LinkPeer): LinkReply {
     const held = this.held(request.auction_id, request.account);
     if (held === undefined) return NOT_HELD;
-    if (!request.read_fallback && isOverFor(held.state, held.viewer)) return NOT_HELD;
+    if (!peer.readFallback && isOverFor(held.state, held.viewer)) return NOT_HELD;
     return reply(200, auctionView(held.state, held.viewer));
   }
 
-  /** `[opened_at, auction_id, view as JSON text]` of each, newest first: the gateway merges without reading the views. */
-  auctions(request: Read<'auctions'>): LinkReply {
+  /** Newest first. The views are text, so whoever merges pages need not read them. */
+  async auctions(request: Read<'auctions'>, peer: LinkPeer): Promise<LinkReply> {
+    const held = this.heldRows(request);
+    if (peer.activeOnly) return reply(200, held);
+    const { account, limit, before } = request;
+    const mark = before === undefined ? undefined : { o: before.opened_at, i: before.auction_id };
+    const completed = await this.ports.completed.page(account, limit, mark);
+    const byId = new Map([...held, ...completed].map((row) => [row[1], row]));
+    return reply(200, [...byId.values()].sort(newestFirst).slice(0, limit));
+  }
+
+  private heldRows(request: Read<'auctions'>): ListRow[] {
     const rows: [string, string, Held][] = [];
-    for (const entry of this.book.of(request.account)) {
+    for (const entry of this.ports.book.of(request.account)) {
       const held = this.heldEntry(entry, request.account);
       if (held === undefined) continue;
       const { opened_at: openedAt } = held.state.terms;
@@ -44,10 +58,9 @@ export class Reads {
       }
     }
     rows.sort(newestFirst);
-    const page = rows.slice(0, request.limit).map(([openedAt, id, { state, viewer }]) => {
+    return rows.slice(0, request.limit).map(([openedAt, id, { state, viewer }]) => {
       return [openedAt, id, JSON.stringify(auctionView(state, viewer))];
     });
-    return reply(200, page);
   }
 
   quotes(request: Read<'auction_quotes'>): LinkReply {
@@ -57,9 +70,9 @@ export class Reads {
 
   /** The account's quotes in auctions of which the projections do not yet have everything: `[submitted_at, quote_id, status, JSON text]`. */
   unprojectedQuotes(request: Read<'my_quotes'>): LinkReply {
-    const projected = this.projectedTo();
+    const projected = this.ports.projectedTo();
     const rows: string[][] = [];
-    for (const entry of this.book.of(request.account)) {
+    for (const entry of this.ports.book.of(request.account)) {
       const { durable } = entry;
       if (durable === undefined || (entry.positions.at(-1) ?? 0) <= projected) continue;
       for (const quote of bookOf(durable, request.account)?.quotes ?? []) {
@@ -75,7 +88,7 @@ export class Reads {
     if (held === undefined) return NOT_HELD;
     const { entry, state, viewer } = held;
     const version = viewVersion(state, viewer);
-    const history = await this.stored.eventsOf(entry, entry.positions.at(-1) ?? 0);
+    const history = await this.ports.stored.eventsOf(entry, entry.positions.at(-1) ?? 0);
     const { entries } = timeline(history, viewer);
     // What was journaled while the history was read belongs to the next page.
     const known = entries.slice(0, version);
@@ -94,7 +107,7 @@ export class Reads {
   }
 
   private held(auctionId: string, account: string): Held | undefined {
-    const entry = this.book.find(auctionId);
+    const entry = this.ports.book.find(auctionId);
     return entry === undefined ? undefined : this.heldEntry(entry, account);
   }
 
@@ -110,7 +123,7 @@ export class Reads {
     const state = entry.durable;
     const decided = state !== undefined && state.completed_at === undefined && viewer.role === 'MARKET_MAKER';
     const overAt = decided ? entry.decidedAt : entry.completedAt;
-    return overAt !== undefined && overAt <= this.projectedTo();
+    return overAt !== undefined && overAt <= this.ports.projectedTo();
   }
 }
 

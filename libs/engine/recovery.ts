@@ -3,29 +3,37 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalReader } from '#libs/journal/journal.js';
+import { trustedSnapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
 import type { AuctionBook } from './auction-book.js';
+import { readMoment, SNAPSHOT_FORMAT } from './shard-snapshot.js';
 import type { StoredAnswers } from './stored-answers.js';
 
 const PAGE = 5_000;
 
 export interface Recovered {
+  /** Read from the journal, behind the snapshot. */
   readonly events: number;
+  /** Where the snapshot stood; 0 without one. */
+  readonly snapshotAt: number;
   readonly lastEventAt: Instant | undefined;
 }
 
 export interface RecoveryPorts {
   readonly shard: number;
   readonly reader: JournalReader;
+  readonly snapshots: SnapshotStore;
   readonly book: AuctionBook;
   readonly stored: StoredAnswers;
 }
 
-/** Takes the journal behind `after` into memory. Everything read from it is durable, so everything may be told. */
-export async function recover(ports: RecoveryPorts, after: number): Promise<Recovered> {
+/** Takes the newest snapshot and the journal behind it into memory. All of it is durable, so all of it may be told. */
+export async function recover(ports: RecoveryPorts): Promise<Recovered> {
   const { shard, reader, book, stored } = ports;
+  const snapshot = await trustedSnapshot(ports.snapshots, reader, shard, SNAPSHOT_FORMAT);
+  const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
-  let lastEventAt: Instant | undefined;
-  let from = after + 1;
+  let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.body);
+  let from = snapshotAt + 1;
   for (;;) {
     const page = await reader.read(shard, from, PAGE);
     for (const record of page) {
@@ -40,7 +48,14 @@ export async function recover(ports: RecoveryPorts, after: number): Promise<Reco
     from += page.length;
   }
   for (const entry of book.all()) entry.durable = entry.head;
-  return { events, lastEventAt };
+  return { events, snapshotAt, lastEventAt };
+}
+
+function restore({ book, stored }: RecoveryPorts, body: Buffer): Instant {
+  const { entries, answers, lastEventAt } = readMoment(body);
+  for (const entry of entries) book.restore(entry);
+  stored.restore(answers);
+  return lastEventAt;
 }
 
 /** What the auctions in memory have set aside, by account: what the reservations must say, no more and no less. */

@@ -1,4 +1,4 @@
-import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import type { AccountBuckets } from './buckets.js';
 import type { CommandLoop } from './command-loop.js';
@@ -48,13 +48,13 @@ const COMMANDS: ReadonlySet<LinkRequest['op']> = new Set<LinkRequest['op']>([
 export class ShardOperations {
   constructor(private readonly ports: OperationPorts) {}
 
-  async handle(request: LinkRequest): Promise<LinkReply> {
-    const answer = await this.answer(request);
+  async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    const answer = await this.answer(request, peer);
     if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer));
     return answer;
   }
 
-  private answer(request: LinkRequest): Promise<LinkReply> | LinkReply {
+  private answer(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> | LinkReply {
     const { reads, preflights } = this.ports;
     switch (request.op) {
       case 'create':
@@ -68,9 +68,9 @@ export class ShardOperations {
       case 'withdraw':
         return this.quote(request);
       case 'auction':
-        return reads.auction(request);
+        return reads.auction(request, peer);
       case 'auctions':
-        return reads.auctions(request);
+        return reads.auctions(request, peer);
       case 'auction_quotes':
         return reads.quotes(request);
       case 'my_quotes':

@@ -2,6 +2,7 @@ import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
 import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
 import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
+import type { SnapshotStore } from '#libs/journal/snapshots.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { IdFactory } from './ids.js';
@@ -13,6 +14,7 @@ export interface ShardPorts {
   readonly clock: Clock;
   readonly writer: JournalWriter;
   readonly reader: JournalReader;
+  readonly snapshots: SnapshotStore;
   readonly desk: ReservationDesk;
   readonly preflight: PreflightDesk;
   readonly policy: PolicyWatch;
@@ -36,6 +38,8 @@ export interface ShardSettings {
   readonly activeAuctionLimit: number;
   readonly commandsPerMakerLimit: number;
   readonly limitsFactor: number;
+  /** Events between one snapshot and the next. */
+  readonly snapshotEvery: number;
   readonly maxClockOffsetMillis: number;
   readonly maxProjectionLagEvents: number;
   readonly maxProjectionLagMillis: number;

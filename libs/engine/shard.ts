@@ -1,5 +1,5 @@
 import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/auction/instant.js';
-import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import { pause } from '#libs/platform/clock.js';
 import { Attendance } from './attendance.js';
 import { AuctionBook, type Entry } from './auction-book.js';
@@ -20,6 +20,8 @@ import { holdsByAccount, recover, type Recovered } from './recovery.js';
 import type { Release } from './releases.js';
 import type { ShardPorts } from './shard-ports.js';
 import { ShardOperations } from './shard-operations.js';
+import { momentOf } from './shard-snapshot.js';
+import { SnapshotKeeper } from './snapshot-keeper.js';
 import { StoredAnswers } from './stored-answers.js';
 import type { ShardContext } from './tasks/shard-context.js';
 import { TokenExchange } from './token-exchange.js';
@@ -33,6 +35,7 @@ export class Shard {
   readonly conditions: Conditions;
   private readonly stored: StoredAnswers;
   private readonly awards: PendingAwards;
+  private readonly keeper: SnapshotKeeper;
   private readonly loop: CommandLoop;
   private readonly attendance: Attendance;
   private readonly guardian: Guardian;
@@ -44,6 +47,14 @@ export class Shard {
     this.durableHead = ports.writer.head.sequence;
     this.stored = new StoredAnswers(ports.shard, ports.reader);
     this.awards = new PendingAwards(ports.clock);
+    this.keeper = new SnapshotKeeper({
+      shard: ports.shard,
+      store: ports.snapshots,
+      every: ports.settings.snapshotEvery,
+      onFault: (error) => {
+        ports.onFault('snapshot', error);
+      },
+    });
     this.conditions = this.watchConditions();
     const context = this.context();
     this.loop = new CommandLoop({
@@ -77,7 +88,8 @@ export class Shard {
 
   /** Reads the journal, makes the reservations agree with it, and begins to work. */
   async start(): Promise<Recovered> {
-    const recovered = await recover({ ...this.ports, book: this.book, stored: this.stored }, 0);
+    const recovered = await recover({ ...this.ports, book: this.book, stored: this.stored });
+    this.keeper.restoredFrom(recovered.snapshotAt);
     if (recovered.lastEventAt !== undefined) this.lastEventAt = recovered.lastEventAt;
     await this.ports.desk.reconcile(holdsByAccount(this.book));
     await this.conditions.start();
@@ -87,8 +99,8 @@ export class Shard {
     return recovered;
   }
 
-  handle(request: LinkRequest): Promise<LinkReply> {
-    return this.operations.handle(request);
+  handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    return this.operations.handle(request, peer);
   }
 
   /** Finishes what was accepted and takes nothing more. */
@@ -97,6 +109,7 @@ export class Shard {
     this.attendance.stop();
     this.guardian.stop();
     await this.loop.stop();
+    await this.keeper.settled();
     this.conditions.stop();
   }
 
@@ -158,7 +171,12 @@ export class Shard {
       perAuction: new QuoteMeter(clock, settings.limitsFactor),
       paused: (op) => this.conditions.pause(op),
     });
-    const reads = new Reads(this.book, this.stored, () => this.conditions.projection.projectedTo);
+    const reads = new Reads({
+      book: this.book,
+      stored: this.stored,
+      completed,
+      projectedTo: () => this.conditions.projection.projectedTo,
+    });
     const preflights = new Preflights({ context, desk: preflight, conditions: this.conditions, completed, now });
     return new ShardOperations({
       context,
@@ -202,6 +220,15 @@ export class Shard {
     }
     for (const entry of entries) this.attend(entry);
     this.guardian.onEvents(events);
+    if (this.keeper.isDue(head)) this.takeSnapshot(head);
+  }
+
+  /** Called between two appends: the writer's head is the record that memory stands behind. */
+  private takeSnapshot(head: number): void {
+    const { sequence, hash } = this.ports.writer.head;
+    if (sequence !== head) return;
+    const answers = this.stored.recents;
+    this.keeper.take(momentOf(head, this.book.all(), { lastEventAt: this.lastEventAt, answers }), hash);
   }
 
   private attend(entry: Entry): void {

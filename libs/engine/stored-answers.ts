@@ -7,13 +7,13 @@ import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import type { CommandScope, StoredAnswer } from './ports.js';
 
-interface Recent extends StoredAnswer {
+export interface RecentAnswer extends StoredAnswer {
   readonly position: number;
 }
 
 /** First answers, given again: those on an auction are told anew from its journal, those of the shard are kept until the projections have them. */
 export class StoredAnswers {
-  private readonly ofShard = new Map<string, Recent>();
+  private readonly ofShard = new Map<string, RecentAnswer>();
 
   constructor(
     private readonly shard: number,
@@ -38,6 +38,15 @@ export class StoredAnswers {
 
   recent(scope: CommandScope): StoredAnswer | undefined {
     return this.ofShard.get(nameOf(scope));
+  }
+
+  /** What a snapshot must hold. */
+  get recents(): ReadonlyMap<string, RecentAnswer> {
+    return this.ofShard;
+  }
+
+  restore(answers: Iterable<readonly [string, RecentAnswer]>): void {
+    for (const [name, answer] of answers) this.ofShard.set(name, answer);
   }
 
   note(position: number, event: DomainEvent): void {

@@ -2,11 +2,14 @@ import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { textOf } from './frame-text.js';
 import {
+  ACTIVE_ONLY_HEADER,
   FRAME_TARGET_CHARS,
   LINK_PATH,
   MAX_FRAME_BYTES,
   PEER_HEADER,
+  READ_FALLBACK_HEADER,
   SERVICE_TOKEN_HEADER,
+  type LinkPeer,
   type LinkReply,
   type LinkRequest,
 } from './protocol.js';
@@ -31,6 +34,8 @@ export interface OwnerLinkOptions {
   /** What this process calls itself; the owner logs it. */
   readonly peer: string;
   readonly clock: Clock;
+  /** How this process wants its reads answered: see LinkPeer. */
+  readonly reads?: Pick<LinkPeer, 'activeOnly' | 'readFallback'>;
   readonly timeoutMillis?: number;
   readonly maxPending?: number;
 }
@@ -126,7 +131,7 @@ export class OwnerLink {
     if (this.closed) return;
     const url = `${this.options.url.replace(/^http/, 'ws')}${LINK_PATH}`;
     const socket = new WebSocket(url, {
-      headers: { [SERVICE_TOKEN_HEADER]: this.options.serviceToken(), [PEER_HEADER]: this.options.peer },
+      headers: headersOf(this.options),
       perMessageDeflate: false,
       maxPayload: MAX_FRAME_BYTES,
       handshakeTimeout: 2_000,
@@ -205,6 +210,15 @@ export class OwnerLink {
     this.pending.clear();
     for (const waiter of waiters) waiter.reject(error);
   }
+}
+
+function headersOf({ serviceToken, peer, reads }: OwnerLinkOptions): Record<string, string> {
+  return {
+    [SERVICE_TOKEN_HEADER]: serviceToken(),
+    [PEER_HEADER]: peer,
+    ...(reads?.activeOnly === true ? { [ACTIVE_ONLY_HEADER]: 'true' } : {}),
+    ...(reads?.readFallback === true ? { [READ_FALLBACK_HEADER]: 'true' } : {}),
+  };
 }
 
 function parseReplies(text: string): [number, number, string][] | undefined {

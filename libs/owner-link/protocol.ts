@@ -58,7 +58,7 @@ export type LinkRequest =
       readonly venue?: string;
     } & Claim &
       CommandName)
-  | ({ readonly op: 'auction'; readonly auction_id: string; readonly read_fallback: boolean } & Claim)
+  | ({ readonly op: 'auction'; readonly auction_id: string } & Claim)
   | ({
       readonly op: 'events';
       readonly auction_id: string;
@@ -68,7 +68,6 @@ export type LinkRequest =
   | ({ readonly op: 'auction_quotes'; readonly auction_id: string } & Claim)
   | ({
       readonly op: 'auctions';
-      readonly active_only: boolean;
       readonly limit: number;
       readonly before?: { readonly opened_at: string; readonly auction_id: string };
     } & Claim)
@@ -120,6 +119,15 @@ export const LINK_PATH = '/link';
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 /** Past this a frame is sent and the next one begun, so that one large read does not hold up small commands. */
 export const FRAME_TARGET_CHARS = 256 * 1024;
+
+/** Who holds the other end of a link, and how it wants to read; said once, in the headers with which the link is opened. */
+export interface LinkPeer {
+  readonly name: string;
+  /** Lists hold active auctions only: the peer merges the completed ones itself. */
+  readonly activeOnly: boolean;
+  /** The owner may answer for auctions that are over, as long as the projections do not have them. */
+  readonly readFallback: boolean;
+}
 
 export const SERVICE_TOKEN_HEADER = 'x-service-token';
 export const PEER_HEADER = 'x-auction-peer';

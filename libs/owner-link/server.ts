@@ -4,16 +4,19 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { textOf } from './frame-text.js';
 import {
+  ACTIVE_ONLY_HEADER,
   FRAME_TARGET_CHARS,
   LINK_PATH,
   MAX_FRAME_BYTES,
   PEER_HEADER,
+  READ_FALLBACK_HEADER,
   SERVICE_TOKEN_HEADER,
+  type LinkPeer,
   type LinkReply,
   type LinkRequest,
 } from './protocol.js';
 
-export type LinkHandler = (request: LinkRequest, peer: string) => Promise<LinkReply>;
+export type LinkHandler = (request: LinkRequest, peer: LinkPeer) => Promise<LinkReply>;
 
 export interface LinkServerOptions {
   /** All tokens that are good at present: two while one replaces the other. */
@@ -45,7 +48,7 @@ export class LinkServer {
         return;
       }
       this.sockets.handleUpgrade(request, socket, head, (ws) => {
-        this.serve(ws, String(request.headers[PEER_HEADER]));
+        this.serve(ws, peerOf(request));
       });
     });
   }
@@ -69,17 +72,17 @@ export class LinkServer {
     return undefined;
   }
 
-  private serve(ws: WebSocket, peer: string): void {
+  private serve(ws: WebSocket, peer: LinkPeer): void {
     const replies = new ReplyBatch(ws);
     ws.on('error', (error) => {
-      this.options.onFault(error, peer);
+      this.options.onFault(error, peer.name);
     });
     ws.on('message', (data) => {
       let requests: [number, LinkRequest][];
       try {
         requests = JSON.parse(textOf(data)) as [number, LinkRequest][];
       } catch (error) {
-        this.options.onFault(error, peer);
+        this.options.onFault(error, peer.name);
         ws.close(1002);
         return;
       }
@@ -87,17 +90,25 @@ export class LinkServer {
     });
   }
 
-  private answer(id: number, request: LinkRequest, peer: string, replies: ReplyBatch): void {
+  private answer(id: number, request: LinkRequest, peer: LinkPeer, replies: ReplyBatch): void {
     this.options.handle(request, peer).then(
       (answer) => {
         replies.add(id, answer);
       },
       (error: unknown) => {
-        this.options.onFault(error, peer);
+        this.options.onFault(error, peer.name);
         replies.add(id, { status: 500, body: '{"error":"internal_error"}' });
       },
     );
   }
+}
+
+function peerOf({ headers }: IncomingMessage): LinkPeer {
+  return {
+    name: String(headers[PEER_HEADER]),
+    activeOnly: headers[ACTIVE_ONLY_HEADER] === 'true',
+    readFallback: headers[READ_FALLBACK_HEADER] === 'true',
+  };
 }
 
 /** Replies made in the same turn of the event loop share a frame. */

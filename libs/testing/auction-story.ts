@@ -30,6 +30,11 @@ function party(name: string): Party {
 
 /** An auction by which every field of every view is filled at some time. */
 export function storyTerms(different: Partial<Terms> = {}): Terms {
+  return bareTerms({ limit_price_atoms: 700_000, client_reference: 'note-of-olga', ...different });
+}
+
+/** The same without what an originator may leave out. */
+export function bareTerms(different: Partial<Terms> = {}): Terms {
   return {
     auction_id: '0a000000-0000-8000-8000-000000000001',
     rule_version: 1,
@@ -43,7 +48,6 @@ export function storyTerms(different: Partial<Terms> = {}): Terms {
       max_price_atoms: 999_000,
       quantity_step_atoms: 1_000_000,
     },
-    limit_price_atoms: 700_000,
     min_fill_quantity_atoms: 1_000_000,
     allocation: 'SPLIT',
     max_winners: 8,
@@ -54,7 +58,6 @@ export function storyTerms(different: Partial<Terms> = {}): Terms {
     identity_policy: { originator: 'ANONYMOUS', market_makers: 'ANONYMOUS' },
     result_disclosure: 'OWN_RESULT',
     execution_deadline_ms: 60_000,
-    client_reference: 'note-of-olga',
     ...different,
   };
 }
@@ -113,15 +116,10 @@ export class AuctionStory {
   }
 
   revises(maker: string, different: Partial<QuoteTerms>): this {
-    const {
-      status: _s,
-      updated_at: _u,
-      priority: _p,
-      result: _r,
-      withdrawn_by: _w,
-      ...terms
-    } = this.quoteOf(maker);
-    const quote = { ...terms, revision: terms.revision + 1, ...different };
+    const { quote_id, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at, hold } =
+      this.quoteOf(maker);
+    const before = { quote_id, maker, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at, hold };
+    const quote = { ...before, revision: revision + 1, ...different };
     return this.happens({ type: 'QUOTE_REVISED', data: { quote, keeps_priority: false } });
   }
 

@@ -1,14 +1,23 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import type { AuctionEvent, CommandMark, DomainEvent, Operation, Placed } from '#libs/auction/events.js';
+import type {
+  AuctionEvent,
+  CommandMark,
+  DomainEvent,
+  Operation,
+  Placed,
+  ShardEvent,
+} from '#libs/auction/events.js';
 import { plusMillis } from '#libs/auction/instant.js';
 import { encodeEvent } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import { OPENED_AT } from './auction-story.js';
 import { anyTale, tell } from './auction-tales.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{9}Z$/;
 const EPOCH = 1;
+const SHARD_EVENT_EVERY = 10;
 
 /** The same name always gives the same id, which begins with the digit of the shard. */
 export function uuidNamed(name: string, shard = 0): string {
@@ -108,14 +117,36 @@ export function randomSession(seed: number, auctions: number, shard = 0): Writte
       everyThirdAtOnce * 1_000,
     );
   });
-  const turns = fc.sample(fc.nat(), {
-    seed,
-    numRuns: waiting.reduce((sum, events) => sum + events.length, 0),
-  });
-  for (const turn of turns) {
+  const length = waiting.reduce((sum, events) => sum + events.length, 0);
+  for (const [index, turn] of fc.sample(fc.nat(), { seed, numRuns: length }).entries()) {
     const open = waiting.filter((events) => events.length > 0);
     const event = open[turn % open.length]?.shift();
     if (event !== undefined) journal.write(event);
+    if (index % SHARD_EVENT_EVERY === 0) journal.write(shardEvent(index, shard));
   }
   return journal;
+}
+
+/** Of no auction: a refused create or a withdrawal of everything, now and then under a name that was used before. */
+function shardEvent(index: number, shard: number): ShardEvent {
+  const account = uuidNamed('mia');
+  const key = `shard-key-${index % (3 * SHARD_EVENT_EVERY)}`;
+  const stamp = { version: 1, at: plusMillis(OPENED_AT, index) };
+  const mark = (operation: Operation): CommandMark => ({
+    account_id: account,
+    operation,
+    key,
+    content: `content-${index}`,
+  });
+  if (index % (2 * SHARD_EVENT_EVERY) === 0) {
+    const data = {
+      auction_id: uuidNamed(key, shard),
+      account_id: account,
+      error: 'NO_RECIPIENTS',
+      message: 'Nobody.',
+    };
+    return { type: 'CREATE_REJECTED', ...stamp, command: mark('CREATE'), data };
+  }
+  const data = { account_id: account, withdrawn: [uuidNamed(`quote-${index}`, shard)], not_withdrawable: [] };
+  return { type: 'ALL_WITHDRAWN', ...stamp, command: mark('WITHDRAW_ALL'), data };
 }

@@ -34,7 +34,6 @@ export class AuctionPages {
     const limit = query.limit + 1;
     const live = await this.owners.askAll({
       op: 'auctions',
-      active_only: true,
       account,
       request_id: requestId,
       limit,

@@ -68,7 +68,6 @@ export class AuctionsController {
       account,
       request_id: call.requestId,
       auction_id: call.ids.auctionID,
-      read_fallback: true,
     });
     return reply.status === 404 ? this.completed.auction(call.ids.auctionID, account) : passOn(reply);
   }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { integerArray } from './array-literal.js';
 import type { AccountKey } from './resource-key.js';
 import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
 
@@ -75,6 +76,7 @@ export class DeskSession {
 
   /** Begins a transaction and reads all that its decision rests on. */
   async begin(contested: readonly string[], keys: readonly AccountKey[]): Promise<Opening> {
+    this.sendTogether();
     if (contested.length > 0) this.takeTurns(contested);
     const [, fence, rows] = await all([
       this.client.query(BEGIN),
@@ -94,6 +96,7 @@ export class DeskSession {
   }
 
   async commit(lines: readonly ReservedLine[], contested: boolean, makeRoom: boolean): Promise<void> {
+    this.sendTogether();
     const write = makeRoom ? this.upsert(lines) : this.update(lines);
     const [, end] = await all([write, this.client.query('commit'), this.release(contested)]);
     if (end.command !== 'COMMIT') throw new Error('the reservation was rolled back');
@@ -111,6 +114,15 @@ export class DeskSession {
 
   async end(): Promise<void> {
     await this.client.end();
+  }
+
+  /** What is sent before this turn of the event loop ends goes out in one write. */
+  private sendTogether(): void {
+    const { stream } = this.client.connection;
+    stream.cork();
+    process.nextTick(() => {
+      stream.uncork();
+    });
   }
 
   /** Not getting the locks in time costs no more than a conflict, which is dealt with anyway. */
@@ -151,7 +163,7 @@ export class DeskSession {
 }
 
 function lineColumns(lines: readonly ReservedLine[]): unknown[] {
-  return [...keyColumns(lines.map((line) => line.key)), lines.map((line) => line.amount)];
+  return [...keyColumns(lines.map((line) => line.key)), integerArray(lines.map((line) => line.amount))];
 }
 
 /** All were sent already, so all are waited for; the first failure is the cause of the others. */

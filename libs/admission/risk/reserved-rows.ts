@@ -1,6 +1,7 @@
 import type { Instant } from '#libs/auction/instant.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';
 import { utcText } from '../timestamps.js';
+import { textArray } from './array-literal.js';
 import { readEvidence, type Evidence, type EvidenceOf } from './evidence.js';
 import { accountResourceName, type AccountKey } from './resource-key.js';
 
@@ -31,12 +32,13 @@ export const READ_STANDING = `
   left join risk.reserved r
     on (r.account_id, r.venue, r.resource, r.asset) = (k.account_id, k.venue, k.resource, k.asset)`;
 
-export function keyColumns(keys: readonly AccountKey[]): [string[], string[], string[], string[]] {
+/** Four arrays, as the parameters of whatever takes keys. */
+export function keyColumns(keys: readonly AccountKey[]): [string, string, string, string] {
   return [
-    keys.map((key) => key.account),
-    keys.map((key) => key.venue),
-    keys.map((key) => key.resource),
-    keys.map((key) => key.asset),
+    textArray(keys.map((key) => key.account)),
+    textArray(keys.map((key) => key.venue)),
+    textArray(keys.map((key) => key.resource)),
+    textArray(keys.map((key) => key.asset)),
   ];
 }
 
@@ -63,16 +65,23 @@ export class Standing {
     return this.roomless.has(accountResourceName(key.account, key));
   }
 
+  /** For one decision: what was read once stays as it was. */
   evidenceFor(account: string, reservedOf: ReservedOf): EvidenceOf {
-    return (resource): Evidence | undefined => {
-      const key = { ...resource, account };
-      const row = this.rows.get(accountResourceName(account, key));
-      if (row === undefined) throw new Error(`nobody asked for ${resource.resource} of ${account}`);
-      const [, amount, settled, source_sequence, risk_valid_until, authority_valid_until] = row;
-      if (amount === null) return undefined;
-      const text = { amount, settled, source_sequence, risk_valid_until, authority_valid_until };
-      return readEvidence(key, text, reservedOf(key, shardsOf(row)));
+    const known = new Map<string, Evidence | undefined>();
+    return (resource) => {
+      const name = accountResourceName(account, resource);
+      if (!known.has(name)) known.set(name, this.read(name, { ...resource, account }, reservedOf));
+      return known.get(name);
     };
+  }
+
+  private read(name: string, key: AccountKey, reservedOf: ReservedOf): Evidence | undefined {
+    const row = this.rows.get(name);
+    if (row === undefined) throw new Error(`nobody asked for ${key.resource} of ${key.account}`);
+    const [, amount, settled, source_sequence, risk_valid_until, authority_valid_until] = row;
+    if (amount === null) return undefined;
+    const text = { amount, settled, source_sequence, risk_valid_until, authority_valid_until };
+    return readEvidence(key, text, reservedOf(key, shardsOf(row)));
   }
 }
 

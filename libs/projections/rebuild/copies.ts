@@ -12,7 +12,9 @@ export async function createCopies(client: Client, copies: Schemas, kind: 'kept'
   const create = kind === 'kept' ? 'create table' : 'create unlogged table';
   for (const schema of Object.values(copies)) await client.query(`create schema ${schema}`);
   for (const table of CATALOGUE) {
-    await client.query(`${create} ${qualified(table, copies)} (like ${qualified(table, LIVE)} including all)`);
+    await client.query(
+      `${create} ${qualified(table, copies)} (like ${qualified(table, LIVE)} including all)`,
+    );
   }
 }
 

@@ -29,7 +29,11 @@ export interface Scope {
 const SHOWN = 100;
 
 /** Whole rows as text against whole rows as text: nothing that can be read of them may differ. */
-export async function compareTables(client: ClientBase, copies: Schemas, scope: Scope): Promise<TableComparison[]> {
+export async function compareTables(
+  client: ClientBase,
+  copies: Schemas,
+  scope: Scope,
+): Promise<TableComparison[]> {
   const comparisons: TableComparison[] = [];
   for (const table of CATALOGUE) comparisons.push(await compareTable(client, table, copies, scope));
   return comparisons;
@@ -39,13 +43,14 @@ async function compareTable(
   client: ClientBase,
   table: CataloguedTable,
   copies: Schemas,
-  { shard, nowNanos }: Scope,
+  scope: Scope,
 ): Promise<TableComparison> {
   const name = qualified(table, LIVE);
-  const values = [shard ?? null, String(nowNanos)];
-  const live = `select * from ${name} where ${rowsIn(table)}`;
-  const copy = `select * from ${qualified(table, copies)} where ${rowsIn(table)}`;
-  const { rows: counted } = await client.query<{ rows: number }>(`select count(*) as rows from (${live}) live`, values);
+  const live = `select * from ${name} where ${rowsIn(table, scope)}`;
+  const copy = `select * from ${qualified(table, copies)} where ${rowsIn(table, scope)}`;
+  const { rows: counted } = await client.query<{ rows: number }>(
+    `select count(*) as rows from (${live}) live`,
+  );
   const { rows } = await client.query<Difference & { differing: number }>(
     `with differing as (
        select array[${table.key.map((column) => `${column}::text`).join(', ')}] as key, live as live_row, copy as copy_row
@@ -59,7 +64,6 @@ async function compareTable(
          where mine.value is distinct from other.value order by mine.key
        ) as columns
      from differing order by key limit ${SHOWN}`,
-    values,
   );
   return {
     table: name,
@@ -69,7 +73,10 @@ async function compareTable(
   };
 }
 
-function rowsIn({ shard, expires }: CataloguedTable): string {
-  const ofShard = `($1::smallint is null or ${shard} = $1)`;
-  return expires === undefined ? `${ofShard} and $2::bigint is not null` : `${ofShard} and ${expires} > $2::bigint`;
+function rowsIn({ shard: ofShard, expires }: CataloguedTable, { shard, nowNanos }: Scope): string {
+  const conditions = [
+    ...(shard === undefined ? [] : [`${ofShard} = ${shard}`]),
+    ...(expires === undefined ? [] : [`${expires} > ${nowNanos}`]),
+  ];
+  return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }

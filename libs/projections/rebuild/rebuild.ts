@@ -5,7 +5,7 @@ import { withTransaction } from '#libs/platform/postgres.js';
 import { isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { Projection } from '../projection.js';
 import { Projector, transactionsOf, type InTransaction } from '../projector.js';
-import { LIVE, type Schemas } from '../schemas.js';
+import type { Schemas } from '../schemas.js';
 import { PositionsTable } from '../tables/positions.js';
 import { createCopies, dropCopies } from './copies.js';
 import { replay } from './replay.js';
@@ -36,7 +36,9 @@ export class Rebuild {
   async run(shard?: number): Promise<void> {
     const guard = await this.ports.pool.connect();
     try {
-      const { rows } = await guard.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [LOCK]);
+      const { rows } = await guard.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [
+        LOCK,
+      ]);
       if (rows[0]?.mine !== true) throw new StartFault('another rebuild is under way');
       await this.alone(shard);
     } finally {
@@ -83,7 +85,9 @@ export class Rebuild {
 
   private async catchUp(inTransaction: InTransaction, shard: number, to: number): Promise<void> {
     const { clock, reader } = this.ports;
-    const projector = new Projector(inTransaction, new Projection(COPIES), clock, { applied: () => undefined });
+    const projector = new Projector(inTransaction, new Projection(COPIES), clock, {
+      applied: () => undefined,
+    });
     const from = await inTransaction(async (client) => (await rebuiltTo(client)).get(shard) ?? 0);
     await replay(projector, reader, shard, { from, to });
   }

@@ -13,7 +13,8 @@ export async function replay(
   let position = from;
   while (position < to) {
     const entries = await reader.read(shard, position + 1, Math.min(BATCH, to - position));
-    if (entries.length === 0) throw new Error(`the journal of shard ${shard} ends at ${position}, before ${to}`);
+    if (entries.length === 0)
+      throw new Error(`the journal of shard ${shard} ends at ${position}, before ${to}`);
     position = await projector.take(shard, entries);
   }
 }

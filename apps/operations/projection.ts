@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
+import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
+
+const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json]
+
+  lag       how far the projections are behind the journals
+  compare   makes the projections again from the journals, aside, and compares them byte for byte with
+            those in use; changes nothing, and exits with 1 when anything differs
+  rebuild   makes the projections anew from the journals and puts them in the place of those in use;
+            readers and projectors go on meanwhile
+
+  --shard n       only this shard
+  --output json   one JSON document instead of text
+  --help          this text
+
+The database is that of DATABASE_URL, else that of the cluster that runs on DATA_DIR (.data).`;
+
+const COMMANDS: readonly string[] = ['lag', 'compare', 'rebuild'] satisfies ProjectionCommand[];
+const EXIT_USAGE = 64;
+const POOL = 6;
+
+const settings = defineConfig({
+  DATABASE_URL: {
+    schema: postgresUrl().optional(),
+    describe: 'Database of the projections, instead of that of the running cluster',
+    secret: true,
+  },
+  DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },
+});
+
+interface Call {
+  readonly command: ProjectionCommand;
+  readonly shard?: number;
+  readonly json: boolean;
+}
+
+async function main(args: readonly string[], environment: Environment): Promise<number> {
+  const call = callOf(args);
+  if (typeof call === 'string') {
+    if (call !== '') console.error(`${call}\n`);
+    (call === '' ? console.log : console.error)(USAGE);
+    return call === '' ? 0 : EXIT_USAGE;
+  }
+  const pool = openPool(await databaseUrl(environment), { applicationName: 'projection', max: POOL });
+  try {
+    const ports = { pool, reader: new PostgresJournalReader(pool), clock: new SystemClock() };
+    return await runProjectionCommand(call.command, call, ports, (line) => {
+      console.log(line);
+    });
+  } finally {
+    await pool.end();
+  }
+}
+
+/** What is asked for; what is wrong with it; or nothing but help. */
+function callOf(args: readonly string[]): Call | string {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        shard: { type: 'string' },
+        output: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    if (values.help === true) return '';
+    const [command, ...more] = positionals;
+    if (!isCommand(command) || more.length > 0) return `expected one of ${COMMANDS.join(', ')}`;
+    if (values.output !== undefined && values.output !== 'json') return 'the only other output is json';
+    if (values.shard !== undefined && !/^\d$/.test(values.shard)) return 'a shard is a number such as 0';
+    const shard = values.shard === undefined ? {} : { shard: Number(values.shard) };
+    return { command, json: values.output === 'json', ...shard };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function isCommand(name: string | undefined): name is ProjectionCommand {
+  return name !== undefined && COMMANDS.includes(name);
+}
+
+async function databaseUrl(environment: Environment): Promise<string> {
+  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
+  if (given !== undefined) return given;
+  const file = path.join(folder, 'cluster.json');
+  try {
+    const { database_url: url } = JSON.parse(await readFile(file, 'utf8')) as { database_url: string };
+    return url;
+  } catch {
+    throw new StartFault(`no cluster runs on ${folder}: start one, or set DATABASE_URL`, EXIT.config);
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2), process.env);
+} catch (error) {
+  const fault = asStartFault(error);
+  if (fault === undefined) throw error;
+  console.error(fault.message);
+  process.exitCode = fault.exitCode;
+}

@@ -1,0 +1,75 @@
+import type { Pool } from 'pg';
+import type { JournalReader } from '#libs/journal/journal.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { projectionLag } from '#libs/projections/following/lag.js';
+import { compareProjections } from '#libs/projections/rebuild/compare.js';
+import type { TableComparison } from '#libs/projections/rebuild/differences.js';
+import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
+
+export type ProjectionCommand = 'lag' | 'compare' | 'rebuild';
+
+export interface CommandOptions {
+  readonly shard?: number;
+  readonly json: boolean;
+}
+
+export interface CommandPorts {
+  readonly pool: Pool;
+  readonly reader: JournalReader;
+  readonly clock: Clock;
+}
+
+export type Say = (line: string) => void;
+
+/** Resolves with the exit code. */
+export function runProjectionCommand(
+  command: ProjectionCommand,
+  options: CommandOptions,
+  ports: CommandPorts,
+  say: Say,
+): Promise<number> {
+  switch (command) {
+    case 'lag':
+      return lag(options, ports, say);
+    case 'compare':
+      return compare(options, ports, say);
+    case 'rebuild':
+      return rebuild(options, ports, say);
+  }
+}
+
+async function lag(
+  { shard, json }: CommandOptions,
+  { pool, reader }: CommandPorts,
+  say: Say,
+): Promise<number> {
+  const all = await projectionLag(pool, reader);
+  const shards = all.filter((row) => shard === undefined || row.shard === shard);
+  if (json) say(JSON.stringify({ shards }));
+  else for (const row of shards) say(`shard ${row.shard}: ${row.position} of ${row.head}, ${row.lag} behind`);
+  return 0;
+}
+
+async function compare({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {
+  const tables = await compareProjections(ports, shard);
+  const equal = tables.every(({ differing }) => differing === 0);
+  if (json) say(JSON.stringify({ equal, tables }));
+  else for (const line of tables.flatMap(comparisonLines)) say(line);
+  return equal ? 0 : 1;
+}
+
+function comparisonLines({ table, rows, differing, differences }: TableComparison): string[] {
+  if (differing === 0) return [`${table}: ${rows} rows, all as the journal says`];
+  const shown = differences.map(({ key, kind, columns }) => {
+    return `  ${key.join(' ')}: ${kind}${columns.length === 0 ? '' : ` in ${columns.join(', ')}`}`;
+  });
+  const rest = differing > shown.length ? [`  and ${differing - shown.length} more`] : [];
+  return [`${table}: ${rows} rows, ${differing} not as the journal says`, ...shown, ...rest];
+}
+
+async function rebuild({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {
+  const tell: Say = json ? () => undefined : say;
+  await new Rebuild({ ...ports, say: tell }).run(shard);
+  if (json) say(JSON.stringify({ rebuilt: shard === undefined ? 'all' : [shard] }));
+  return 0;
+}

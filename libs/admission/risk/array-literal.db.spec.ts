@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { integerArray, textArray } from './array-literal.js';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+it.each([
+  [[]],
+  [['plain', '', 'null', 'NULL', ' spaced ', '{curly}', 'comma,']],
+  [['quo"te', 'back\\slash', '\\"', '","', 'naïve ☂', 'line\nbreak', "it's"]],
+])('reads as what it was: %j', async (values) => {
+  const { rows } = await database.pool.query('select $1::text[] as read', [textArray(values)]);
+  expect(rows).toEqual([{ read: values }]);
+});
+
+it('holds integers to the last digit', async () => {
+  const values = [0, -1, Number.MAX_SAFE_INTEGER];
+  const { rows } = await database.pool.query('select unnest($1::bigint[]) as read', [integerArray(values)]);
+  expect(rows.map((row: { read: number }) => row.read)).toEqual(values);
+});

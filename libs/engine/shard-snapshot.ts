@@ -1,0 +1,99 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Instant } from '#libs/auction/instant.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import type { Entry, Mark } from './auction-book.js';
+import type { RecentAnswer } from './stored-answers.js';
+
+/** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
+export const SNAPSHOT_FORMAT = 1;
+
+/** One auction, as a line of the snapshot. */
+interface EntryLine {
+  readonly state: AuctionState;
+  readonly positions: readonly number[];
+  readonly marks: readonly (readonly [string, Mark])[];
+  readonly decided_at?: number;
+  readonly completed_at?: number;
+}
+
+interface HeadLine {
+  readonly last_event_at: Instant;
+  readonly answers: readonly (readonly [string, RecentAnswer])[];
+}
+
+/** A shard's memory as it was behind one record: cheap to take, for states are values, and written out at leisure. */
+export interface ShardMoment {
+  readonly sequence: number;
+  readonly head: HeadLine;
+  readonly entries: readonly (readonly [Entry, AuctionState])[];
+}
+
+const SLICE = 100;
+
+export function momentOf(
+  sequence: number,
+  entries: Iterable<Entry>,
+  head: { readonly lastEventAt: Instant; readonly answers: ReadonlyMap<string, RecentAnswer> },
+): ShardMoment {
+  const captured: [Entry, AuctionState][] = [];
+  for (const entry of entries) if (entry.durable !== undefined) captured.push([entry, entry.durable]);
+  return {
+    sequence,
+    head: { last_event_at: head.lastEventAt, answers: [...head.answers] },
+    entries: captured,
+  };
+}
+
+/** In slices, with the event loop let go between them: commands wait for none of it. */
+export async function writeMoment({ sequence, head, entries }: ShardMoment): Promise<Buffer> {
+  const pieces: Buffer[] = [Buffer.from(`${JSON.stringify(head)}\n`)];
+  for (let from = 0; from < entries.length; from += SLICE) {
+    const lines = entries.slice(from, from + SLICE).map(([entry, state]) => {
+      return `${JSON.stringify(lineOf(entry, state, sequence))}\n`;
+    });
+    pieces.push(Buffer.from(lines.join('')));
+    await nextTurn();
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Positions and marks only ever grow, so what came behind the moment is told by its number. */
+function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine {
+  const until = (position: number | undefined): number | undefined =>
+    position !== undefined && position <= sequence ? position : undefined;
+  const decided = until(entry.decidedAt);
+  const completed = until(entry.completedAt);
+  return {
+    state,
+    positions: entry.positions.filter((position) => position <= sequence),
+    marks: [...entry.marks].filter(([, mark]) => mark.position <= sequence),
+    ...(decided === undefined ? {} : { decided_at: decided }),
+    ...(completed === undefined ? {} : { completed_at: completed }),
+  };
+}
+
+export interface RestoredMoment {
+  readonly lastEventAt: Instant;
+  readonly answers: readonly (readonly [string, RecentAnswer])[];
+  readonly entries: readonly Entry[];
+}
+
+export function readMoment(body: Buffer): RestoredMoment {
+  const [headLine = '', ...lines] = body.toString('utf8').split('\n');
+  const head = JSON.parse(headLine) as HeadLine;
+  const entries = lines.filter((line) => line !== '').map((line) => entryOf(JSON.parse(line) as EntryLine));
+  return { lastEventAt: head.last_event_at, answers: head.answers, entries };
+}
+
+function entryOf(line: EntryLine): Entry {
+  return {
+    id: line.state.terms.auction_id,
+    head: line.state,
+    durable: line.state,
+    positions: [...line.positions],
+    marks: new Map(line.marks),
+    dueAt: undefined,
+    decidedAt: line.decided_at,
+    completedAt: line.completed_at,
+  };
+}

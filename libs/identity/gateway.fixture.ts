@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Clock } from '#libs/platform/clock.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { enrolUsers, type NewUser } from './accounts/enrol-users.js';
+import { openIdentity, type Identity, type IdentitySettings } from './identity.js';
+import { hashPassword, type PasswordCost } from './passwords/password-hash.js';
+import { LONGEST_LIFETIMES } from './sessions/session-lifetimes.js';
+
+export const PASSWORD = 'correct horse battery staple';
+export const CHEAP: PasswordCost = { logN: 4, r: 8, p: 1 };
+export const KEY_ENCRYPTION_KEY = 'a1'.repeat(32);
+export const NOON = 1_795_262_400;
+
+export interface Gateway extends Identity {
+  close(): Promise<void>;
+}
+
+/** The identity of one gateway process, with connections of its own. */
+export async function openGateway(
+  url: string,
+  clock: Clock,
+  settings: Partial<IdentitySettings> = {},
+): Promise<Gateway> {
+  const pool = openPool(url, { applicationName: 'gateway', max: 20 });
+  const watchPool = openPool(url, { applicationName: 'gateway-watch', max: 2 });
+  const identity = openIdentity(
+    { pool, watchPool, clock },
+    {
+      keyEncryptionKey: KEY_ENCRYPTION_KEY,
+      lifetimes: LONGEST_LIFETIMES,
+      passwordCost: CHEAP,
+      ...settings,
+    },
+  );
+  await identity.start();
+  return {
+    ...identity,
+    close: async () => {
+      identity.stop();
+      await Promise.all([pool.end(), watchPool.end()]);
+    },
+  };
+}
+
+/** Somebody new, who can log in with PASSWORD. */
+export async function enterUser(pool: Pool, different: Partial<NewUser> = {}): Promise<NewUser> {
+  const user = { ...newUser(await hashPassword(PASSWORD, CHEAP)), ...different };
+  await enrolUsers(pool, [user]);
+  return user;
+}
+
+/** Somebody new whom the auction service does not know. */
+export async function enterStranger(pool: Pool): Promise<NewUser> {
+  const { enrolment: _none, ...stranger } = newUser(await hashPassword(PASSWORD, CHEAP));
+  await enrolUsers(pool, [stranger]);
+  return stranger;
+}
+
+function newUser(passwordHash: string): NewUser {
+  const accountId = randomUUID();
+  return {
+    accountId,
+    email: `user-${accountId}@test.sotto`,
+    displayName: 'Maker One',
+    passwordHash,
+    enrolment: { roles: ['MARKET_MAKER'] },
+  };
+}
+
+/** The token of a login that must succeed. */
+export async function logIn(gateway: Identity, user: NewUser): Promise<string> {
+  const result = await gateway.logins.login(user.email, PASSWORD, '10.0.0.1');
+  if (!result.ok) throw new Error(`login was refused: ${result.reason}`);
+  return result.access_token;
+}

@@ -1,0 +1,56 @@
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+interface Timer {
+  readonly due: bigint;
+  readonly action: () => void;
+}
+
+/** Time stands still until the test moves it; timers that come due then run in order. */
+export class HandClock implements Clock {
+  private wall: bigint;
+  private monotonic = 0n;
+  private readonly timers = new Set<Timer>();
+
+  constructor(startSeconds: number) {
+    this.wall = BigInt(startSeconds) * 1_000n * NANOS_PER_MILLI;
+  }
+
+  epochNanos(): bigint {
+    return this.wall;
+  }
+
+  monotonicNanos(): bigint {
+    return this.monotonic;
+  }
+
+  after(millis: number, action: () => void): Cancel {
+    const timer = { due: this.monotonic + BigInt(millis) * NANOS_PER_MILLI, action };
+    this.timers.add(timer);
+    return () => {
+      this.timers.delete(timer);
+    };
+  }
+
+  pass(millis: number): void {
+    this.passUnnoticed(millis);
+    const due = [...this.timers].filter((timer) => timer.due <= this.monotonic);
+    due.sort((a, b) => (a.due < b.due ? -1 : 1));
+    for (const timer of due) {
+      this.timers.delete(timer);
+      timer.action();
+    }
+  }
+
+  /** Time goes by while nothing runs, as when a process is stopped. */
+  passUnnoticed(millis: number): void {
+    this.wall += BigInt(millis) * NANOS_PER_MILLI;
+    this.monotonic += BigInt(millis) * NANOS_PER_MILLI;
+  }
+
+  /** Somebody sets the clock of the machine. */
+  setWall(seconds: number): void {
+    this.wall = BigInt(seconds) * 1_000n * NANOS_PER_MILLI;
+  }
+}

@@ -1,0 +1,44 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { PasswordCheck } from './password-check.js';
+import { deriveScrypt, hashPassword, type Derive, type PasswordCost } from './password-hash.js';
+
+const COST: PasswordCost = { logN: 5, r: 8, p: 2 };
+
+describe('checking a password', () => {
+  let work: { readonly cost: PasswordCost; readonly saltBytes: number; readonly length: number }[];
+
+  const recorded: Derive = (password, salt, length, cost) => {
+    work.push({ cost, saltBytes: salt.length, length });
+    return deriveScrypt(password, salt, length, cost);
+  };
+  const check = new PasswordCheck(COST, recorded);
+
+  beforeEach(() => {
+    work = [];
+  });
+
+  it('tells right from wrong', async () => {
+    const hash = await hashPassword('right', COST);
+    expect(await check.isRight('right', hash)).toBe(true);
+    expect(await check.isRight('wrong', hash)).toBe(false);
+  });
+
+  it('does the same work for an unknown user, a damaged hash and a wrong password', async () => {
+    const hash = await hashPassword('right', COST);
+    for (const stored of [hash, undefined, 'damaged'])
+      expect(await check.isRight('wrong', stored)).toBe(false);
+    expect(work).toEqual(Array(3).fill({ cost: COST, saltBytes: 16, length: 32 }));
+  });
+
+  it('accepts nothing where there is no hash, even if the key of the decoy comes out', async () => {
+    const derived: Buffer[] = [];
+    const alwaysSame: Derive = (_password, _salt, length) => {
+      derived.push(Buffer.alloc(length));
+      return Promise.resolve(Buffer.alloc(length));
+    };
+    const fooled = new PasswordCheck(COST, alwaysSame);
+    Object.assign(fooled, { decoy: { cost: COST, salt: Buffer.alloc(16), key: Buffer.alloc(32) } });
+    expect(await fooled.isRight('anything', undefined)).toBe(false);
+    expect(derived).toHaveLength(1);
+  });
+});

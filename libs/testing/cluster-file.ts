@@ -1,0 +1,34 @@
+/** DATA_DIR/cluster.json as it is promised to tools and tests. */
+export interface ClusterFile {
+  readonly ready: boolean;
+  readonly gateway_url: string;
+  readonly database_url: string;
+  readonly journal_table: string;
+  readonly limits_factor: number;
+  readonly processes: readonly ClusterProcess[];
+  readonly demo: { readonly password: string; readonly users: readonly ClusterUser[] };
+  readonly contracts: readonly ClusterContract[];
+}
+
+export interface ClusterProcess {
+  readonly name: string;
+  readonly kind: 'postgres' | 'owner' | 'gateway' | 'projector' | 'executor';
+  readonly pid: number;
+  readonly health_url: string;
+  readonly metrics_url: string;
+  readonly url?: string;
+}
+
+export interface ClusterUser {
+  readonly email: string;
+  readonly account_id: string;
+  readonly roles: readonly string[];
+}
+
+export interface ClusterContract {
+  readonly venue: string;
+  readonly contract_id: string;
+  readonly outcome: string;
+  readonly price_tick_atoms: number;
+  readonly quantity_step_atoms: number;
+}

@@ -1,0 +1,138 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pickPorts } from '../platform/ports.js';
+import { RunningCluster } from './running-cluster.js';
+
+const READY_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 50;
+
+export interface ClusterOptions {
+  /** Settings of the launcher and of every process, such as LIMITS_FACTOR. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A folder that outlives the cluster; without it a new one is made and removed again. */
+  readonly dataDir?: string;
+}
+
+/** A cluster of real processes, as `npm start` runs it. It ends at the latest when the process that started it ends. */
+export class OwnedCluster extends RunningCluster {
+  private readonly ended: Promise<number | null>;
+
+  constructor(
+    dataDir: string,
+    private readonly launcher: ChildProcess,
+    private readonly keeper: ChildProcess,
+  ) {
+    super(dataDir);
+    this.ended = once(launcher, 'exit').then(([code]) => code as number | null);
+  }
+
+  get launcherPid(): number {
+    return pidOf(this.launcher);
+  }
+
+  get hasEnded(): boolean {
+    return this.launcher.exitCode !== null || this.launcher.signalCode !== null;
+  }
+
+  /** In order, as an operator would; resolves with the launcher's exit code. */
+  async stop(): Promise<number | null> {
+    if (!this.hasEnded) this.launcher.kill('SIGTERM');
+    const code = await this.ended;
+    await this.dismissKeeper();
+    return code;
+  }
+
+  /** The worst that can happen to it. What becomes of the other processes is for the caller to find out. */
+  async killLauncher(): Promise<void> {
+    this.launcher.kill('SIGKILL');
+    await this.ended;
+  }
+
+  private async dismissKeeper(): Promise<void> {
+    if (this.keeper.exitCode !== null) return;
+    const gone = once(this.keeper, 'exit');
+    this.keeper.ref();
+    this.keeper.stdin?.end();
+    await gone;
+  }
+}
+
+/** Starts a cluster on free ports and resolves when it says that it is ready; else fails with the tails of all logs. */
+export async function startCluster(options: ClusterOptions = {}): Promise<OwnedCluster> {
+  return launch(options, []);
+}
+
+async function launch(options: ClusterOptions, leftovers: readonly string[]): Promise<OwnedCluster> {
+  const dataDir = options.dataDir ?? temporaryFolder();
+  const [port] = await pickPorts(1);
+  const log = openSync(path.join(dataDir, 'launcher.log'), 'a');
+  const launcher = spawn(process.execPath, [path.resolve('tools/start.mjs')], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: String(port), ...options.env },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const removed = options.dataDir === undefined ? [dataDir] : [];
+  const keeper = hireKeeper(launcher, [...removed, ...leftovers]);
+  launcher.unref();
+  const cluster = new OwnedCluster(dataDir, launcher, keeper);
+  await untilReady(cluster);
+  return cluster;
+}
+
+async function untilReady(cluster: OwnedCluster): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  while (!cluster.isReady) {
+    if (cluster.hasEnded || performance.now() > deadline) {
+      const tails = cluster.logTails();
+      await cluster.stop();
+      throw new Error(`the cluster did not become ready\n${tails}`);
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** Neither the cluster nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
+function hireKeeper(launcher: ChildProcess, removed: readonly string[]): ChildProcess {
+  const script = path.resolve('dist/libs/testing/cluster-keeper.js');
+  const keeper = spawn(process.execPath, [script, String(pidOf(launcher)), ...removed], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  keeper.unref();
+  if (keeper.stdin instanceof Socket) keeper.stdin.unref();
+  return keeper;
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error('the process could not be started');
+  return child.pid;
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sotto-e2e-'));
+  // As root the database runs as another user, who has to get to its folder.
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+/**
+ * One cluster for many suites, started by the first that asks. Suites share nothing but the process that runs them one after
+ * the other, so a file of its pid tells where the cluster is.
+ */
+export async function sharedCluster(
+  name: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningCluster> {
+  const note = path.join(tmpdir(), `sotto-e2e-${process.pid}-${name}`);
+  if (existsSync(note)) {
+    const running = new RunningCluster(readFileSync(note, 'utf8'));
+    if (running.isReady) return running;
+  }
+  const cluster = await launch({ env }, [note]);
+  writeFileSync(note, cluster.dataDir);
+  return cluster;
+}

@@ -1,0 +1,66 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ClusterFile, ClusterProcess } from './cluster-file.js';
+import { eventually } from './eventually.js';
+
+const TAIL_LINES = 15;
+const RESTART_WITHIN_MS = 30_000;
+
+/** A cluster that somebody has started, found through its data folder. */
+export class RunningCluster {
+  constructor(readonly dataDir: string) {}
+
+  /** Read anew each time: pids change when a process is restarted. */
+  get file(): ClusterFile {
+    return JSON.parse(readFileSync(this.filePath, 'utf8')) as ClusterFile;
+  }
+
+  get gatewayUrl(): string {
+    return this.file.gateway_url;
+  }
+
+  get isReady(): boolean {
+    return existsSync(this.filePath) && this.file.ready;
+  }
+
+  process(name: string): ClusterProcess {
+    const found = this.file.processes.find((entry) => entry.name === name);
+    if (found === undefined) throw new Error(`the cluster has no process ${name}`);
+    return found;
+  }
+
+  /** Resolves with the pid that is no more, which `restartOf` wants to know. */
+  kill(name: string, signal: NodeJS.Signals = 'SIGKILL'): number {
+    const { pid } = this.process(name);
+    process.kill(pid, signal);
+    return pid;
+  }
+
+  /** Resolves once another process stands in for the one of `formerPid`, and is ready. */
+  async restartOf(name: string, formerPid: number, withinMs = RESTART_WITHIN_MS): Promise<void> {
+    await eventually(async () => {
+      const { pid, health_url: healthUrl } = this.process(name);
+      if (pid === formerPid) throw new Error(`${name} has not been started again`);
+      const { status } = await fetch(healthUrl.replace('/healthz', '/readyz'));
+      if (status !== 200) throw new Error(`${name} answers ${status} on /readyz`);
+    }, withinMs);
+  }
+
+  /** The last lines of every log, for whoever has to explain a failure. */
+  logTails(): string {
+    const folder = path.join(this.dataDir, 'logs');
+    const logs = existsSync(folder) ? readdirSync(folder).map((name) => path.join(folder, name)) : [];
+    return [path.join(this.dataDir, 'launcher.log'), ...logs]
+      .filter((file) => existsSync(file))
+      .map((file) => `--- ${path.basename(file)}\n${lastLines(file)}`)
+      .join('\n');
+  }
+
+  private get filePath(): string {
+    return path.join(this.dataDir, 'cluster.json');
+  }
+}
+
+function lastLines(file: string): string {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
+}

@@ -1,0 +1,61 @@
+import pg from 'pg';
+import type { RunningCluster } from '#libs/testing/running-cluster.js';
+
+/** What the service's own books say, read behind its back. Money is compared there, never through the API that moved it. */
+export class Books {
+  private readonly pool: pg.Pool;
+
+  constructor(cluster: RunningCluster) {
+    this.pool = new pg.Pool({ connectionString: cluster.file.database_url, max: 2 });
+    // A test that kills the database must not be killed by its idle connections.
+    this.pool.on('error', () => undefined);
+  }
+
+  async rows<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.pool.query<Row>(text, values)).rows;
+  }
+
+  /** The sum over everybody of each asset, which no settlement may ever change. */
+  async totals(): Promise<Map<string, bigint>> {
+    const rows = await this.rows<{ venue: string; asset: string; total: string }>(
+      'select venue, asset, sum(amount)::text as total from custody.balances group by venue, asset',
+    );
+    return new Map(rows.map(({ venue, asset, total }) => [`${venue}/${asset}`, BigInt(total)]));
+  }
+
+  async collateral(account: string, venue: string): Promise<number> {
+    return this.balance(account, venue, '');
+  }
+
+  /** Outcome tokens of a contract, whatever the ledger calls them. */
+  async tokens(account: string, venue: string, contractId: string): Promise<number> {
+    const rows = await this.rows<{ amount: string }>(
+      `select coalesce(sum(amount), 0)::text as amount from custody.balances
+       where account_id = $1 and venue = $2 and asset like '%' || $3 || '%'`,
+      [account, venue, contractId],
+    );
+    return Number(rows[0]?.amount ?? 0);
+  }
+
+  /** All that is set aside for an account, by venue, resource and asset; what is zero is left out. */
+  async reserved(account: string): Promise<Record<string, number>> {
+    const rows = await this.rows<{ name: string; held: string }>(
+      `select venue || '/' || resource || '/' || asset as name, (shard_0 + shard_1 + shard_2)::text as held
+       from risk.reserved where account_id = $1 and shard_0 + shard_1 + shard_2 > 0 order by 1`,
+      [account],
+    );
+    return Object.fromEntries(rows.map(({ name, held }) => [name, Number(held)]));
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+
+  private async balance(account: string, venue: string, asset: string): Promise<number> {
+    const rows = await this.rows<{ amount: string }>(
+      'select amount::text from custody.balances where (account_id, venue, asset) = ($1, $2, $3)',
+      [account, venue, asset],
+    );
+    return Number(rows[0]?.amount ?? 0);
+  }
+}

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient, type ApiAnswer } from '#libs/testing/api-client.js';
+import { sharedCluster } from '#libs/testing/cluster.js';
+import type { ClusterContract } from '#libs/testing/cluster-file.js';
+import { eventually } from '#libs/testing/eventually.js';
+import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { AuctionView, PreflightVerdict, QuoteView, TimelineEntry, TimelinePage } from '#libs/testing/wire.js';
+
+/** One contract, in quantity atoms. */
+export const CONTRACT = 1_000_000;
+/** A nanosecond instant has so many digits behind the second. */
+export const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One account and its session. */
+export class Trader {
+  constructor(
+    readonly name: string,
+    readonly accountId: string,
+    readonly api: ApiClient,
+  ) {}
+
+  create(body: Fields, key?: string): Promise<ApiAnswer<AuctionView>> {
+    return this.api.post('/v1/auctions', body, key);
+  }
+
+  /** An auction that must come about. */
+  async opens(body: Fields): Promise<AuctionView> {
+    return mustBe(201, await this.create(body));
+  }
+
+  cancel(auctionId: string, body: Fields = {}, key?: string): Promise<ApiAnswer<AuctionView>> {
+    return this.api.post(`/v1/auctions/${auctionId}/cancel`, body, key);
+  }
+
+  submit(auctionId: string, terms: Fields, key?: string): Promise<ApiAnswer<QuoteView>> {
+    return this.api.post(`/v1/auctions/${auctionId}/quotes`, terms, key);
+  }
+
+  /** A quote that must be accepted. */
+  async quotes(auctionId: string, price: number, contracts: number, more: Fields = {}): Promise<QuoteView> {
+    const terms = { price_atoms: price, quantity_atoms: contracts * CONTRACT, ...more };
+    return mustBe(201, await this.submit(auctionId, terms));
+  }
+
+  revise(quote: QuoteView, terms: Fields, key?: string): Promise<ApiAnswer<QuoteView>> {
+    const body = { expected_revision: quote.revision, ...terms };
+    return this.api.post(`/v1/auctions/${quote.auction_id}/quotes/${quote.quote_id}/revise`, body, key);
+  }
+
+  withdraw(quote: QuoteView, body: Fields = {}, key?: string): Promise<ApiAnswer<QuoteView>> {
+    return this.api.post(`/v1/auctions/${quote.auction_id}/quotes/${quote.quote_id}/withdraw`, body, key);
+  }
+
+  preflightQuote(auctionId: string, price: number, quantity: number): Promise<ApiAnswer<PreflightVerdict>> {
+    const body = { price_atoms: price, max_executable_quantity_atoms: quantity };
+    return this.api.post(`/v1/auctions/${auctionId}/quotes/preflight`, body, null);
+  }
+
+  preflightCreate(body: Fields): Promise<ApiAnswer<PreflightVerdict>> {
+    return this.api.post('/v1/auctions/preflight', body, null);
+  }
+
+  get(auctionId: string): Promise<ApiAnswer<AuctionView>> {
+    return this.api.get(`/v1/auctions/${auctionId}`);
+  }
+
+  async view(auctionId: string): Promise<AuctionView> {
+    return mustBe(200, await this.get(auctionId));
+  }
+
+  async timeline(auctionId: string): Promise<readonly TimelineEntry[]> {
+    const page = mustBe(200, await this.api.get<TimelinePage>(`/v1/auctions/${auctionId}/events?limit=1000`));
+    return page.events;
+  }
+
+  async myQuotes(auctionId: string): Promise<readonly QuoteView[]> {
+    return mustBe(200, await this.api.get<{ quotes: QuoteView[] }>(`/v1/auctions/${auctionId}/quotes`)).quotes;
+  }
+
+  /** The view as soon as its status is one of these. */
+  until(auctionId: string, ...statuses: string[]): Promise<AuctionView> {
+    return eventually(async () => {
+      const view = await this.view(auctionId);
+      if (!statuses.includes(view.status)) throw new Error(`${this.name} sees ${auctionId} as ${view.status}`);
+      return view;
+    });
+  }
+
+  /** The answer as soon as it comes from the completed projection. */
+  untilCompletedRead(auctionId: string): Promise<ApiAnswer<AuctionView>> {
+    return eventually(async () => {
+      const answer = await this.get(auctionId);
+      if (answer.headers['x-auction-completed-as-of'] === undefined) throw new Error('still read from its owner');
+      return answer;
+    });
+  }
+}
+
+/** Who may come onto the floor, and on what they trade. */
+export class TradingFloor {
+  private readonly sessions = new Map<string, Promise<Trader>>();
+  readonly anybody: ApiClient;
+
+  constructor(readonly cluster: RunningCluster) {
+    this.anybody = new ApiClient(cluster.gatewayUrl);
+  }
+
+  /** A demo account by the first part of its address, logged in once. */
+  trader(name: string): Promise<Trader> {
+    const known = this.sessions.get(name) ?? this.logIn(name);
+    this.sessions.set(name, known);
+    return known;
+  }
+
+  traders(...names: string[]): Promise<Trader[]> {
+    return Promise.all(names.map((name) => this.trader(name)));
+  }
+
+  accountOf(name: string): string {
+    const user = this.cluster.file.demo.users.find(({ email }) => email === `${name}@demo.sotto`);
+    if (user === undefined) throw new Error(`there is no demo user ${name}`);
+    return user.account_id;
+  }
+
+  /** The contracts of a venue in a fixed order; suites take different ones where balances matter. */
+  contract(venue: string, index = 0): ClusterContract {
+    const found = this.cluster.file.contracts.filter((contract) => contract.venue === venue)[index];
+    if (found === undefined) throw new Error(`${venue} has no contract ${index}`);
+    return found;
+  }
+
+  close(): void {
+    this.anybody.close();
+    for (const session of this.sessions.values()) void session.then(({ api }) => api.close());
+  }
+
+  private async logIn(name: string): Promise<Trader> {
+    const api = await this.anybody.login(`${name}@demo.sotto`, this.cluster.file.demo.password);
+    return new Trader(name, this.accountOf(name), api);
+  }
+}
+
+/** The floor on which most suites meet. Its limits are wide, so that suites do not get in each other's way. */
+export async function sharedFloor(): Promise<TradingFloor> {
+  return new TradingFloor(
+    await sharedCluster('wide', { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:16,originators:8' }),
+  );
+}
+
+export function routeOf({ venue, contract_id, outcome }: ClusterContract): Fields {
+  return { venue, contract_id, outcome };
+}
+
+/** A plain auction of ten contracts for these makers; every field can be given otherwise, or left out with undefined. */
+export function auctionBody(contract: ClusterContract, makers: readonly Trader[], differing: Fields = {}): Fields {
+  return {
+    side: 'BUY',
+    quantity_atoms: 10 * CONTRACT,
+    routes: [routeOf(contract)],
+    duration_ms: 60_000,
+    audience: { market_maker_ids: makers.map(({ accountId }) => accountId) },
+    ...differing,
+  };
+}
+
+/** The body of an answer that has this status; with any other the test is over. */
+export function mustBe<Body>(status: number, answer: ApiAnswer<Body>): Body {
+  if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
+  return answer.body;
+}
+
+/** Status and code, which is what tables of refusals compare. */
+export function verdict(answer: ApiAnswer<unknown>): string {
+  const { error } = (answer.body ?? {}) as { error?: string };
+  return error === undefined ? String(answer.status) : `${answer.status} ${error}`;
+}
+
+export function kinds(entries: readonly TimelineEntry[]): string[] {
+  return entries.map(({ kind }) => kind);
+}
+
+export function only(entries: readonly TimelineEntry[], kind: string): TimelineEntry {
+  const found = entries.filter((entry) => entry.kind === kind);
+  if (found[0] === undefined || found.length > 1) throw new Error(`${found.length} entries of kind ${kind}`);
+  return found[0];
+}
+
+/** Until so many milliseconds after an instant of the service, whose clock is the machine's. */
+export async function untilPast(instant: string, millis = 0): Promise<void> {
+  const wait = Date.parse(instant) + millis - Date.now();
+  if (wait > 0) await sleep(wait);
+}
