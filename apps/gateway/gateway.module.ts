@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import type { Pool } from 'pg';
 import { MakerGroups } from '#libs/admission/policy/maker-groups.js';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
@@ -35,9 +36,9 @@ export class GatewayModule {
       module: GatewayModule,
       providers: [
         ...opened,
-        { provide: CompletedReader, useFactory: (pool) => new CompletedReader(pool), inject: [DATABASE] },
-        { provide: MakerGroups, useFactory: (pool) => new MakerGroups(pool), inject: [DATABASE] },
-        { provide: MakerProtection, useFactory: (pool) => new MakerProtection(pool), inject: [DATABASE] },
+        { provide: CompletedReader, useFactory: (pool: Pool) => new CompletedReader(pool), inject: [DATABASE] },
+        { provide: MakerGroups, useFactory: (pool: Pool) => new MakerGroups(pool), inject: [DATABASE] },
+        { provide: MakerProtection, useFactory: (pool: Pool) => new MakerProtection(pool), inject: [DATABASE] },
         CompletedReads,
         AuctionPages,
         TimelineStream,

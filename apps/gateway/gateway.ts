@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
@@ -24,6 +25,8 @@ export interface GatewayProcess {
   readonly scope: ProcessScope;
 }
 
+const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'bodyParser'> = { logger: ['error', 'warn'], bodyParser: false };
+
 /** Opens what the gateway needs, in the order in which it must be closed again, and listens last. */
 export async function serveGateway({ config, log, registry, scope }: GatewayProcess): Promise<void> {
   const clock = new SystemClock();
@@ -43,7 +46,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     onFault: (error, requestId, operationId) => {
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },
-    onAnswer: measured(registry),
+    onAnswer: answered(registry, log),
   });
   const module = GatewayModule.with([
     { provide: DATABASE, useValue: pool },
@@ -53,7 +56,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     { provide: NEW_ID, useValue: randomUUID },
     ...identity.providers,
   ]);
-  const app = await NestFactory.create(module, adapter, { logger: ['error', 'warn'], bodyParser: false });
+  const app = await NestFactory.create(module, adapter, NEST_OPTIONS);
   adapter.mount(CONTROLLERS.map((controller): object => app.get(controller)));
   const internal = await startInternalServer(
     { registry, healthz: () => ({ ok: true, status: 'healthy' }), readyz: () => readiness.check() },
@@ -84,7 +87,7 @@ function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): O
 const NANOS_PER_SECOND = 1e9;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-function measured(registry: Registry): (answered: Answered) => void {
+function answered(registry: Registry, log: Logger): (answered: Answered) => void {
   const requests = new Counter({
     name: 'sotto_http_requests_total',
     help: 'Requests answered, by operation and status',
@@ -98,7 +101,8 @@ function measured(registry: Registry): (answered: Answered) => void {
     buckets: SECONDS,
     registers: [registry],
   });
-  return ({ operationId = 'none', status, nanos }) => {
+  return ({ requestId, operationId = 'none', status, nanos }) => {
+    log[status >= 500 ? 'warn' : 'debug']({ request_id: requestId, operation: operationId, status }, 'answered');
     requests.inc({ operation: operationId, status: String(status) });
     seconds.observe({ operation: operationId }, Number(nanos) / NANOS_PER_SECOND);
   };

@@ -54,7 +54,6 @@ export class OwnerProcess {
     this.shard = shard;
     const { events } = await shard.start();
     log.info({ shard: config.SHARD, events, auctions: shard.book.liveCount }, 'recovered');
-    scope.onStop('shard', () => shard.stop());
     const link = new LinkServer({
       serviceTokens: () => [config.SERVICE_TOKEN],
       handle: (request, peer) => shard.handle(request, peer),
@@ -64,9 +63,9 @@ export class OwnerProcess {
     });
     link.attach(server);
     this.link = link;
-    scope.onStop('link', () => {
-      link.close();
-    });
+    scope.onStop('link', () => link.close());
+    // Stopped before the link: what is in flight is finished, and its callers hear of it.
+    scope.onStop('shard', () => shard.stop());
     scope.stopping.addEventListener('abort', () => {
       shard.conditions.drain();
     });

@@ -1,3 +1,4 @@
+import { hasEnded } from './completion.js';
 import { activeQuotes, type AuctionState } from './state.js';
 import type { Hold } from './terms.js';
 
@@ -10,14 +11,19 @@ export function holdsOf(state: AuctionState): Map<string, Hold[]> {
     else sum.push(...hold);
   };
   const originator = state.terms.originator.account_id;
-  if (state.status === 'OPEN' || state.status === 'CLOSED') {
+  if (isUndecided(state)) {
     add(originator, state.hold);
     for (const quote of activeQuotes(state)) add(quote.maker, quote.hold);
   }
   for (const award of state.awards) {
-    if (award.execution_status === 'CONFIRMED' || award.execution_status === 'FAILED') continue;
+    if (hasEnded(award.execution_status)) continue;
     add(award.maker, award.maker_hold);
     add(originator, award.originator_hold);
   }
   return held;
+}
+
+/** Releases follow from the decision, not from the completion that comes behind it. */
+function isUndecided({ status, not_awarded_reason: reason }: AuctionState): boolean {
+  return status === 'OPEN' || (status === 'CLOSED' && reason === undefined);
 }

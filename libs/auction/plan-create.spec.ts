@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { aContract, aCreate, aParty, at, CONTRACT, createFacts } from '#libs/testing/auction-builders.js';
+import { aContract, aCreate, anEndlessCreate, aParty, at, CONTRACT, createFacts } from '#libs/testing/auction-builders.js';
 import { creates } from '#libs/testing/auction-commands.js';
 import { outcomeOf } from '#libs/testing/auction-given.js';
 import type { CreateBody, CreateFacts } from './commands.js';
@@ -87,8 +87,7 @@ describe('a create is accepted', () => {
   it.each([1_000, DAY])('for %d ms, said as duration or as end', (millis) => {
     const contracts = [aContract({ closes_at: at(2 * DAY) })];
     expect(planned({ duration_ms: millis }, { contracts }).terms.closes_at).toBe(at(millis));
-    const { duration_ms: _unused, ...rest } = aCreate();
-    const plan = planCreate({ ...rest, closes_at: at(millis) }, createFacts({ contracts }));
+    const plan = planCreate({ ...anEndlessCreate(), closes_at: at(millis) }, createFacts({ contracts }));
     expect(plan).toMatchObject({ ok: true, terms: { closes_at: at(millis) } });
   });
 });
@@ -168,11 +167,10 @@ describe('a create is refused', () => {
   });
 
   it('without any end, or one too soon or too late', () => {
-    const { duration_ms: _unused, ...rest } = aCreate();
-    const ends = [undefined, at(999), at(DAY + 1), '2026-11-19T12:00:00.000000000Z'];
-    for (const closes_at of ends) {
-      const plan = planCreate(closes_at === undefined ? rest : { ...rest, closes_at }, createFacts());
-      expect(plan).toMatchObject({ ok: false, status: 422, error: 'INVALID_SCHEDULE' });
+    const endless = anEndlessCreate();
+    const ends = [at(999), at(DAY + 1), '2026-11-19T12:00:00.000000000Z'];
+    for (const body of [endless, ...ends.map((closes_at) => ({ ...endless, closes_at }))]) {
+      expect(planCreate(body, createFacts())).toMatchObject({ ok: false, error: 'INVALID_SCHEDULE' });
     }
   });
 

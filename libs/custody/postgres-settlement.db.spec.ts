@@ -160,9 +160,9 @@ describe('settlement', () => {
         randomInt(2) * randomInt(3_000),
       );
     });
-    let killing = true;
+    const done = new AbortController();
     const killer = (async () => {
-      while (killing) {
+      while (!done.signal.aborted) {
         await rows(
           `select pg_terminate_backend(pid) from pg_stat_activity
            where application_name = 'sotto-test-doomed' and state <> 'idle' order by random() limit 1`,
@@ -176,7 +176,7 @@ describe('settlement', () => {
         died += 1;
       });
     });
-    killing = false;
+    done.abort();
     await killer;
     await pool.end();
     expect(died).toBeGreaterThan(0);

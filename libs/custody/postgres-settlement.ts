@@ -65,7 +65,7 @@ export class PostgresSettlement implements SettlementDesk {
     const transactionId = await post(client, 'SETTLEMENT', plan.entries, at);
     const parties = [award.buyer.account, award.seller.account];
     const touched = plan.entries.filter((entry) => parties.includes(entry.account));
-    
+    await publishEvidence(client, touched, plusMillis(at, this.evidenceTtlMillis));
     await client.query({
       name: 'custody-settled',
       text: 'update custody.settlements set venue = $2, transaction_id = $3 where award_id = $1',

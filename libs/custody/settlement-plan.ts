@@ -1,5 +1,5 @@
 import { assetOf } from '#libs/auction/holds.js';
-import { ATOMS_PER_CONTRACT, issueCost, owed, type Atoms } from '#libs/auction/money.js';
+import { issueCost, owed, type Atoms } from '#libs/auction/money.js';
 import type { Hold, ResourceType } from '#libs/auction/terms.js';
 import { COLLATERAL, ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
 import type { AwardToSettle, SettlingParty } from './settlement.js';
@@ -27,7 +27,7 @@ export function planSettlement(award: AwardToSettle, balanceOf: BalanceOf): Sett
     if (shares !== undefined)
       return { ok: true, venue: route.venue, entries: entriesFor(award, route, shares) };
   }
-  return { ok: false, reason: 'neither route can be carried by what is set aside for the award' };
+  return { ok: false, reason: 'no route can be carried by what is set aside for the award' };
 }
 
 interface Shares {
@@ -71,7 +71,7 @@ function available(
 function entriesFor(award: AwardToSettle, route: Route, shares: Shares): Entry[] {
   const { venue } = route;
   const { payment, delivered, issued, sellerStake } = shares;
-  const toSeller = issued === 0 ? payment : roundedDown(award.price_atoms, delivered);
+  const toSeller = owed(award.price_atoms, delivered);
   const buyer = award.buyer.account;
   const seller = award.seller.account;
   const token = assetOf(route);
@@ -87,10 +87,6 @@ function entriesFor(award: AwardToSettle, route: Route, shares: Shares): Entry[]
     { account: ISSUER, venue, asset: complement, amount: -issued },
   ];
   return entries.filter((entry) => entry.amount !== 0);
-}
-
-function roundedDown(price: Atoms, quantity: Atoms): Atoms {
-  return Number((BigInt(price) * BigInt(quantity)) / BigInt(ATOMS_PER_CONTRACT));
 }
 
 /** The token that pays exactly when `outcome` does not. */

@@ -13,6 +13,9 @@ import { AGAIN, type Draft, type Task } from './task.js';
 
 const MAX_BATCH = 256;
 const MAX_QUEUE = 20_000;
+/** Past either a batch goes to the journal as several appends: far below what an append may hold, whatever one task adds. */
+const APPEND_RECORDS = 2_000;
+const APPEND_CHARS = 2_000_000;
 const NANOS_PER_SECOND = 1e9;
 
 export interface Committed {
@@ -40,6 +43,7 @@ interface Turn {
   /** Position of the first event. */
   readonly first: number;
   readonly payloads: string[];
+  chars: number;
   readonly events: DomainEvent[];
   readonly answers: { readonly task: Task; readonly reply: LinkReply }[];
   readonly touched: Map<Entry, AuctionState>;
@@ -135,10 +139,11 @@ export class CommandLoop {
   private async turn(batch: Task[]): Promise<void> {
     const granted = await this.reserve(batch);
     if (this.hasFailed()) return;
-    const turn = this.decide(batch, granted);
-    await this.appended;
-    if (this.hasFailed()) return;
-    this.appended = this.commit(turn);
+    for (const turn of this.decide(batch, granted)) {
+      await this.appended;
+      if (this.hasFailed()) return;
+      this.appended = this.commit(turn);
+    }
   }
 
   private async reserve(batch: Task[]): Promise<Map<Task, ReserveOutcome>> {
@@ -168,8 +173,9 @@ export class CommandLoop {
     return granted;
   }
 
-  private decide(batch: Task[], granted: Map<Task, ReserveOutcome>): Turn {
-    const turn: Turn = { first: this.position + 1, payloads: [], events: [], answers: [], touched: new Map(), releases: [] };
+  private decide(batch: Task[], granted: Map<Task, ReserveOutcome>): Turn[] {
+    let turn = newTurn(this.position + 1);
+    const turns = [turn];
     const again: Task[] = [];
     for (const task of batch) {
       const now = this.ports.now();
@@ -181,17 +187,24 @@ export class CommandLoop {
       }
       this.take(decision.drafts, turn);
       if (decision.unused !== undefined) turn.releases.push(...decision.unused);
-      turn.answers.push({ task, reply: decision.answer() });
+      if (decision.unfinished === true) again.push(task);
+      else turn.answers.push({ task, reply: decision.answer() });
+      if (isFull(turn)) {
+        turn = newTurn(this.position + 1);
+        turns.push(turn);
+      }
     }
     if (again.length > 0) this.queue = [...again, ...this.queue];
-    return turn;
+    return turns;
   }
 
   private take(drafts: readonly Draft[], turn: Turn): void {
     for (const draft of drafts) {
       this.position += 1;
       const event = eventOf(draft);
-      turn.payloads.push(encodeEvent(event));
+      const payload = encodeEvent(event);
+      turn.payloads.push(payload);
+      turn.chars += payload.length;
       turn.events.push(event);
       if ('auction_id' in event) this.apply(event, turn);
     }
@@ -231,6 +244,14 @@ export class CommandLoop {
       answer(turn);
     });
   }
+}
+
+function newTurn(first: number): Turn {
+  return { first, payloads: [], chars: 0, events: [], answers: [], touched: new Map(), releases: [] };
+}
+
+function isFull({ payloads, chars }: Turn): boolean {
+  return payloads.length >= APPEND_RECORDS || chars >= APPEND_CHARS;
 }
 
 function answer(turn: Turn): void {

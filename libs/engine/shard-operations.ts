@@ -28,6 +28,7 @@ export interface OperationPorts {
   readonly meter: ShardMeter;
   readonly status: () => LinkReply;
   readonly awards: PendingAwards;
+  readonly onFault: (what: string, error: unknown) => void;
 }
 
 type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
@@ -49,9 +50,19 @@ export class ShardOperations {
   constructor(private readonly ports: OperationPorts) {}
 
   async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
-    const answer = await this.answer(request, peer);
+    const answer = await this.guarded(request, peer);
     if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer));
     return answer;
+  }
+
+  /** What cannot be looked up is not guessed: the caller may come again with the same key. */
+  private async guarded(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    try {
+      return await this.answer(request, peer);
+    } catch (error) {
+      this.ports.onFault(request.op, error);
+      return UNAVAILABLE;
+    }
   }
 
   private answer(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> | LinkReply {

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
+import { nextTurn } from '#libs/platform/clock.js';
 import type { Entry, Mark } from './auction-book.js';
 import type { RecentAnswer } from './stored-answers.js';
 

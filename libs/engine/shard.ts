@@ -188,6 +188,7 @@ export class Shard {
       loop: this.loop,
       meter,
       awards: this.awards,
+      onFault: this.ports.onFault,
       status: () => this.status(),
     });
   }

@@ -17,6 +17,8 @@ export interface Decision {
   readonly drafts: readonly Draft[];
   /** Asked once the drafts have been applied to memory; what it gives is sent when they are durable. */
   readonly answer: () => LinkReply;
+  /** There is more to decide behind these drafts, in the next batch; only the last part is answered. */
+  readonly unfinished?: true;
   /** Set aside in vain: the reservation was granted and the rules refused after all. */
   readonly unused?: readonly Release[];
 }

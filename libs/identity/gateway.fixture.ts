@@ -45,26 +45,25 @@ export async function openGateway(
 
 /** Somebody new, who can log in with PASSWORD. */
 export async function enterUser(pool: Pool, different: Partial<NewUser> = {}): Promise<NewUser> {
-  const user = { ...newUser(await hashPassword(PASSWORD, CHEAP)), ...different };
+  const user = { ...(await newcomer()), enrolment: { roles: ['MARKET_MAKER' as const] }, ...different };
   await enrolUsers(pool, [user]);
   return user;
 }
 
 /** Somebody new whom the auction service does not know. */
 export async function enterStranger(pool: Pool): Promise<NewUser> {
-  const { enrolment: _none, ...stranger } = newUser(await hashPassword(PASSWORD, CHEAP));
+  const stranger = await newcomer();
   await enrolUsers(pool, [stranger]);
   return stranger;
 }
 
-function newUser(passwordHash: string): NewUser {
+async function newcomer(): Promise<NewUser> {
   const accountId = randomUUID();
   return {
     accountId,
     email: `user-${accountId}@test.sotto`,
     displayName: 'Maker One',
-    passwordHash,
-    enrolment: { roles: ['MARKET_MAKER'] },
+    passwordHash: await hashPassword(PASSWORD, CHEAP),
   };
 }
 

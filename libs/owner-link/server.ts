@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { nextTurn } from '#libs/platform/clock.js';
 import { textOf } from './frame-text.js';
 import {
   ACTIVE_ONLY_HEADER,
@@ -53,7 +54,9 @@ export class LinkServer {
     });
   }
 
-  close(): void {
+  /** Replies that are on their way still leave; then the peers are told to go. */
+  async close(): Promise<void> {
+    await nextTurn();
     for (const ws of this.sockets.clients) ws.close(1001);
     this.sockets.close();
   }

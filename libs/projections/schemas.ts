@@ -5,3 +5,7 @@ export interface Schemas {
 }
 
 export const LIVE: Schemas = { completed: 'completed', execution: 'execution' };
+
+export function schemaNames({ completed, execution }: Schemas): readonly string[] {
+  return [completed, execution];
+}

@@ -5,8 +5,9 @@ export type StoredInstant = string;
 
 const LAST = 2n ** 63n - 1n;
 
-/** As the tables hold it. What lies past the year 2262 counts as the last moment, for a caller's cursor may name it. */
+/** As the tables hold it. A caller's cursor may name any year: what they cannot hold counts as the nearest that they can. */
 export function storedInstant(instant: Instant): StoredInstant {
   const nanos = nanosFromInstant(instant);
-  return String(nanos < LAST ? nanos : LAST);
+  if (nanos > LAST) return String(LAST);
+  return String(nanos < -LAST ? -LAST : nanos);
 }

@@ -40,16 +40,18 @@ export function aContract(different: Partial<ContractFacts> = {}): ContractFacts
   };
 }
 
-/** A create body with nothing in it that may be left out. */
-export function aCreate(different: Partial<CreateBody> = {}): CreateBody {
+/** A create body with nothing in it that may be left out, and without an end. */
+export function anEndlessCreate(): CreateBody {
   return {
     side: 'BUY',
     quantity_atoms: 10 * CONTRACT,
     routes: [{ venue: 'venue_a', contract_id: 'rain', outcome: 'YES' }],
-    duration_ms: 60_000,
     audience: { market_maker_ids: ['mia', 'max'] },
-    ...different,
   };
+}
+
+export function aCreate(different: Partial<CreateBody> = {}): CreateBody {
+  return { ...anEndlessCreate(), duration_ms: 60_000, ...different };
 }
 
 export function createFacts(different: Partial<CreateFacts> = {}): CreateFacts {

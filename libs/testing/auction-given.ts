@@ -19,8 +19,11 @@ export function placed({ at, body }: Decided, position: number, auctionId: strin
   return { position, event: { ...body, version: versionOf(body.type), at, auction_id: auctionId } };
 }
 
-/** Given what has happened, when a command comes, then these events or this refusal. Commands are history too. */
-export function given(...history: readonly (Decided | Step | Command)[]): Given {
+/** What may stand in a history: events, events that depend on what came before, and commands that were obeyed. */
+export type Past = Decided | Step | Command;
+
+/** Given what has happened, when a command comes, then these events or this refusal. */
+export function given(...history: readonly Past[]): Given {
   return history.reduce<Given>((told, next) => told.and(next), new Given(undefined, 0));
 }
 
@@ -35,7 +38,7 @@ export class Given {
     return this.current;
   }
 
-  and(next: Decided | Step | Command): Given {
+  and(next: Past): Given {
     const events = eventsOf(typeof next === 'function' ? next(this.state) : next);
     return events.reduce<Given>((told, event) => told.after(event), this);
   }

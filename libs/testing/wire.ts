@@ -56,6 +56,7 @@ export interface AuctionView {
   readonly closes_at: string;
   readonly closed_at?: string;
   readonly completed_at?: string;
+  readonly audience?: { readonly invited_count: number; readonly market_maker_ids: readonly string[] };
   readonly originator?: PartyView;
   readonly my_quote?: QuoteView;
   /** The originator's has rows; a maker's is its own row. */

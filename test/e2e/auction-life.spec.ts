@@ -194,8 +194,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     expect(opened.auction_id).toMatch(UUID);
     expect(opened.auction_id[0]).toMatch(/[012]/);
     expect(opened.auction_id[14]).toBe('8');
-    const { audience } = opened as unknown as { audience: { market_maker_ids: string[] } };
-    expect([...audience.market_maker_ids].sort()).toEqual(makers.map(({ accountId }) => accountId).sort());
+    expect([...opened.audience!.market_maker_ids].sort()).toEqual(makers.map(({ accountId }) => accountId).sort());
     const millis = Date.parse(opened.closes_at) - Date.parse(opened.opened_at);
     expect(Math.abs(millis - DURATION_MS)).toBeLessThanOrEqual(1);
     expect(opened.closes_at.slice(20, 29)).toBe(nanosAfter(opened.opened_at, DURATION_MS));
@@ -307,7 +306,7 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     const pending = { ...award, awards: award!.awards!.map((row) => ({ ...row, execution_status: 'PENDING' })) };
     expect(timeline[2]).toEqual({ seq: 3, kind: 'AUCTION_AWARDED', ...at, data: { award: pending } });
     for (const { award_id } of award!.awards!) {
-      const execution = timeline.filter(({ data }) => data['award_id'] === award_id);
+      const execution = timeline.filter(({ data }) => data.award_id === award_id);
       expect(kinds(execution)).toEqual(['EXECUTION_SUBMITTED', 'EXECUTION_CONFIRMED']);
       expect(execution.map(({ actor, data }) => [actor, data])).toEqual([
         ['SYSTEM', { award_id, attempt: 1 }],

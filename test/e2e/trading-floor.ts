@@ -143,10 +143,10 @@ export class TradingFloor {
   }
 }
 
-/** The floor on which most suites meet. Its limits are wide, so that suites do not get in each other's way. */
+/** The floor on which most suites meet: wide limits, so that suites do not get in each other's way, and more makers than fit into one audience. */
 export async function sharedFloor(): Promise<TradingFloor> {
   return new TradingFloor(
-    await sharedCluster('wide', { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:16,originators:8' }),
+    await sharedCluster('wide', { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:60,originators:8' }),
   );
 }
 

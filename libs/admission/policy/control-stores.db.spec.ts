@@ -75,7 +75,11 @@ describe('principals', () => {
     expect(await ownPolicy(database.pool, 'maker-1')).toMatchObject({
       entitled_venues: ['venue_a', 'venue_b'],
     });
-    expect(await ownPolicy(database.pool, 'nobody')).toEqual({ entitled_venues: [], max_quantity_atoms: 0 });
+    expect(await ownPolicy(database.pool, 'nobody')).toEqual({
+      display_name: '',
+      entitled_venues: [],
+      max_quantity_atoms: 0,
+    });
   });
 });
 

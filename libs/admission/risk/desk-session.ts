@@ -169,5 +169,5 @@ function lineColumns(lines: readonly ReservedLine[]): unknown[] {
 /** All were sent already, so all are waited for; the first failure is the cause of the others. */
 async function all<T extends readonly unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
   await Promise.allSettled(promises);
-  return Promise.all(promises) as Promise<T>;
+  return Promise.all(promises);
 }

@@ -9,14 +9,21 @@ import { drafted, type Settle, type ShardContext } from './shard-context.js';
 
 export type WithdrawAllRequest = Extract<LinkRequest, { op: 'withdraw_all' }>;
 
+const DONE = reply(200, {});
+
 interface NotWithdrawable {
   readonly quote_id: string;
   readonly error: string;
 }
 
-/** This shard's part of taking back all of a maker's quotes. */
+/** Quotes in one part: what one append may hold is bounded, what a maker may have is not. */
+const PART = 500;
+
+/** This shard's part of taking back all of a maker's quotes. The answer is recorded behind the last of them. */
 export class WithdrawAllTask implements Task {
   readonly lane: string;
+  private readonly withdrawn: string[] = [];
+  private readonly notWithdrawable = new Map<string, string>();
 
   constructor(
     private readonly context: ShardContext,
@@ -36,25 +43,32 @@ export class WithdrawAllTask implements Task {
 
   decide(now: Instant): Decision {
     const withdrawals: Draft[] = [];
-    const withdrawn: string[] = [];
-    const notWithdrawable: NotWithdrawable[] = [];
     for (const entry of this.quoted()) {
-      const quote = activeQuote(entry.head, this.request.account);
-      if (quote === undefined) continue;
-      const decided = decideWithdraw(entry.head, { quote_id: quote.quote_id, by: 'MARKET_MAKER' }, { now });
-      if (decided.ok) {
-        withdrawals.push(...draftsOf(entry.head, decided.events));
-        withdrawn.push(quote.quote_id);
-      } else {
-        notWithdrawable.push({ quote_id: quote.quote_id, error: decided.error });
-      }
+      if (withdrawals.length >= PART) return { drafts: withdrawals, answer: () => DONE, unfinished: true };
+      withdrawals.push(...this.withdraw(entry, now));
     }
-    const result = { withdrawn, not_withdrawable: notWithdrawable };
+    const result = { withdrawn: this.withdrawn, not_withdrawable: this.refusals() };
     const record: Draft = {
       ...drafted(this.request, 'WITHDRAW_ALL', now),
       body: { type: 'ALL_WITHDRAWN', data: { account_id: this.request.account, ...result } },
     };
-    return { drafts: [record, ...withdrawals], answer: () => reply(200, result) };
+    return { drafts: [...withdrawals, record], answer: () => reply(200, result) };
+  }
+
+  private withdraw(entry: Entry, now: Instant): Draft[] {
+    const quote = activeQuote(entry.head, this.request.account);
+    if (quote === undefined || this.notWithdrawable.has(quote.quote_id)) return [];
+    const decided = decideWithdraw(entry.head, { quote_id: quote.quote_id, by: 'MARKET_MAKER' }, { now });
+    if (!decided.ok) {
+      this.notWithdrawable.set(quote.quote_id, decided.error);
+      return [];
+    }
+    this.withdrawn.push(quote.quote_id);
+    return draftsOf(entry.head, decided.events);
+  }
+
+  private refusals(): NotWithdrawable[] {
+    return [...this.notWithdrawable].map(([quoteId, error]) => ({ quote_id: quoteId, error }));
   }
 
   /** In the order of the ids, so that equal shards give equal journals. */

@@ -29,7 +29,7 @@ export class SigningKeys {
       if (changes.rowCount > 0) {
         throw new StartFault('SESSION_KEK is not the key that sealed the signing keys', EXIT.config);
       }
-      await this.addKey(changes, 0);
+      await this.addKey(changes, epochSeconds(this.clock));
     });
   }
 
@@ -44,10 +44,14 @@ export class SigningKeys {
 
   /** Announces a key that will take over; gives the one that is announced already, if any. */
   async rotate(announceSeconds: number = ANNOUNCE_S): Promise<string> {
-    const kid = await this.store.change(
-      async (changes) =>
-        changes.ring.next(epochSeconds(this.clock))?.kid ?? (await this.addKey(changes, announceSeconds)),
-    );
+    const kid = await this.store.change(async (changes) => {
+      const now = epochSeconds(this.clock);
+      const next = changes.ring.next(now);
+      if (next !== undefined) return next.kid;
+      // No two keys become active at the same moment, so it is never open which of them signs.
+      const earliest = (changes.ring.signer(now)?.activeFrom ?? 0) + 1;
+      return this.addKey(changes, Math.max(now + announceSeconds, earliest));
+    });
     await this.watch.refresh();
     return kid;
   }
@@ -63,8 +67,9 @@ export class SigningKeys {
   /** For a key that somebody else may have: its tokens end at once, and everybody who had one logs in again. */
   async withdraw(kid: string): Promise<void> {
     await this.store.change(async (changes) => {
+      const now = epochSeconds(this.clock);
       await changes.remove(kid);
-      if (changes.ring.signer(epochSeconds(this.clock))?.kid === kid) await this.addKey(changes, 0);
+      if (changes.ring.signer(now)?.kid === kid) await this.addKey(changes, now);
     });
     await this.watch.refresh();
   }
@@ -73,12 +78,9 @@ export class SigningKeys {
     return this.store.removeSucceededBefore(epochSeconds(this.clock) - KEPT_AFTER_S);
   }
 
-  private async addKey(changes: Pick<KeyChanges, 'add'>, announceSeconds: number): Promise<string> {
+  private async addKey(changes: KeyChanges, activeFrom: number): Promise<string> {
     const createdAt = epochSeconds(this.clock);
-    const key = signingKeyOf(await generatePrivateKey(), {
-      createdAt,
-      activeFrom: createdAt + announceSeconds,
-    });
+    const key = signingKeyOf(await generatePrivateKey(), { createdAt, activeFrom });
     await changes.add(key);
     return key.kid;
   }

@@ -79,12 +79,17 @@ describe('the signature', () => {
     }
   });
 
-  it.each(['pem', 'der'] as const)('is refused when it is an HMAC with our public key as %s', (format) => {
-    const secret = ours.publicKey.export({ type: 'spki', format });
+  it('is refused when it is an HMAC with our public key', () => {
     const content = `${base64url({ alg: 'HS256', typ: 'JWT', kid: ours.kid })}.${base64url(CLAIMS)}`;
-    expect(isGenuine(`${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`)).toBe(
-      false,
-    );
+    const secrets = [
+      ours.publicKey.export({ type: 'spki', format: 'pem' }),
+      ours.publicKey.export({ type: 'spki', format: 'der' }),
+      Buffer.from(JSON.stringify(ring.jwks().keys[0])),
+    ];
+    for (const secret of secrets) {
+      const signature = createHmac('sha256', secret).update(content).digest('base64url');
+      expect(isGenuine(`${content}.${signature}`)).toBe(false);
+    }
   });
 
   it('is refused with other algorithms of the same key', () => {
@@ -124,8 +129,8 @@ describe('the signature', () => {
 
 describe('the claims', () => {
   it.each(['iss', 'aud', 'ver', 'sub', 'sid', 'jti', 'iat', 'exp'])('are refused without %s', (name) => {
-    const { [name]: _missing, ...others } = CLAIMS;
-    expect(isGenuine(signed(others))).toBe(false);
+    const others = Object.entries(CLAIMS).filter(([key]) => key !== name);
+    expect(isGenuine(signed(Object.fromEntries(others)))).toBe(false);
   });
 
   it.each([

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import { pause } from '#libs/platform/clock.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { events, freshShard } from '#libs/testing/contracts/journal-subject.js';
+import { events, freshShard, until } from '#libs/testing/contracts/journal-subject.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import type { JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalFenced } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';
 import { PostgresJournal } from './postgres-journal.js';
 import { PostgresJournalReader } from './postgres-reader.js';
+import { Session } from './session.js';
 
 const clock = new SystemClock();
 const writers: JournalWriter[] = [];
@@ -47,15 +47,14 @@ async function release(client: PoolClient, end: 'commit' | 'rollback'): Promise<
 }
 
 /** Until so many of the journal's connections wait for a lock. */
-async function untilWaiting(count: number): Promise<void> {
-  for (;;) {
+function untilWaiting(count: number): Promise<void> {
+  return until(clock, async () => {
     const { rows } = await database.pool.query<{ waiting: number }>(
       `select count(*) as waiting from pg_stat_activity
        where datname = current_database() and application_name = 'sotto-journal' and wait_event_type = 'Lock'`,
     );
-    if (rows[0]!.waiting >= count) return;
-    await pause(clock, 5);
-  }
+    return rows[0]!.waiting >= count;
+  });
 }
 
 describe('an append that holds the shard', () => {
@@ -148,6 +147,10 @@ describe('a server whose defaults are weak', () => {
       await release(obstacle, 'rollback');
       await rival;
       await refused;
+      const session = await Session.connect(database.url, clock, 5_000);
+      const shown = await session.query({ text: 'show synchronous_commit' }, 5_000);
+      await session.end();
+      expect(shown.rows).toEqual([{ synchronous_commit: 'on' }]);
     } finally {
       await database.pool.query(`alter database ${name} reset all`);
     }

@@ -31,9 +31,6 @@ export class Session {
     client.on('error', (error) => {
       this.lost ??= error;
     });
-    client.on('end', () => {
-      this.lost ??= new Error('the connection was closed');
-    });
   }
 
   static async connect(url: string, clock: Clock, withinMillis: number): Promise<Session> {

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { pause } from '#libs/platform/clock.js';
-import { events, freshShard } from '#libs/testing/contracts/journal-subject.js';
+import { events, freshShard, until } from '#libs/testing/contracts/journal-subject.js';
 import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import type { JournalWriter } from '../journal.js';
@@ -78,7 +77,7 @@ describe('an append whose answer is lost', () => {
   it('is found in the journal also when the connection is reset instead of falling silent', async () => {
     proxy.stall('to-client');
     const append = writer.append(['"a"']);
-    while ((await reader.heads()).get(shard) !== 2) await pause(clock, 5);
+    await until(clock, async () => (await reader.heads()).get(shard) === 2);
     proxy.cut();
     proxy.heal();
     expect((await append).firstSequence).toBe(2);
@@ -89,7 +88,7 @@ describe('an append whose answer is lost', () => {
   it('is ambiguous when somebody else has opened the shard since', async () => {
     proxy.stall('to-client');
     const append = writer.append(['"a"']);
-    while ((await reader.heads()).get(shard) !== 2) await pause(clock, 5);
+    await until(clock, async () => (await reader.heads()).get(shard) === 2);
     const heir = await rival();
     proxy.cut();
     proxy.heal();
@@ -112,7 +111,7 @@ describe('an append that never arrived', () => {
     expect(await epoch()).toBe(2);
     const before = await backends();
     proxy.heal();
-    while ((await backends()) >= before) await pause(clock, 5);
+    await until(clock, async () => (await backends()) < before);
     expect(await events(reader, shard)).toEqual([]);
     const heir = await rival();
     expect(heir.head).toMatchObject({ epoch: 3, sequence: 2 });
@@ -133,7 +132,7 @@ describe('an append that never arrived', () => {
 describe('a connection that is lost while nothing is under way', () => {
   it('shows in the health, and fails the next append without writing', async () => {
     proxy.cut();
-    while (writer.health().ok) await pause(clock, 5);
+    await until(clock, () => !writer.health().ok);
     await expect(writer.append(['"a"'])).rejects.toBeInstanceOf(JournalUnavailable);
     expect(await events(reader, shard)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { LIVE, type Schemas } from '../schemas.js';
+import { LIVE, schemaNames, type Schemas } from '../schemas.js';
 import { CATALOGUE, qualified } from '../table-catalogue.js';
 
 type Client = Pick<ClientBase, 'query'>;
@@ -10,7 +10,7 @@ type Client = Pick<ClientBase, 'query'>;
  */
 export async function createCopies(client: Client, copies: Schemas, kind: 'kept' | 'passing'): Promise<void> {
   const create = kind === 'kept' ? 'create table' : 'create unlogged table';
-  for (const schema of Object.values(copies)) await client.query(`create schema ${schema}`);
+  for (const schema of schemaNames(copies)) await client.query(`create schema ${schema}`);
   for (const table of CATALOGUE) {
     await client.query(
       `${create} ${qualified(table, copies)} (like ${qualified(table, LIVE)} including all)`,
@@ -19,5 +19,5 @@ export async function createCopies(client: Client, copies: Schemas, kind: 'kept'
 }
 
 export async function dropCopies(client: Client, copies: Schemas): Promise<void> {
-  for (const schema of Object.values(copies)) await client.query(`drop schema if exists ${schema} cascade`);
+  for (const schema of schemaNames(copies)) await client.query(`drop schema if exists ${schema} cascade`);
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { nanosFromInstant } from '#libs/auction/instant.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { OPENED_AT } from '#libs/testing/auction-story.js';
@@ -11,6 +11,8 @@ import { LIVE } from '../schemas.js';
 import { CATALOGUE, qualified } from '../table-catalogue.js';
 import { compareProjections } from './compare.js';
 import { Rebuild } from './rebuild.js';
+
+jest.setTimeout(60_000);
 
 let database: TestDatabase;
 /** The time of the stories: their answers are not over yet, whenever this runs. */
@@ -144,12 +146,12 @@ describe('rebuilding the projections', () => {
   it.each([undefined, 0])('lets a projector go on that works meanwhile (shard %s)', async (shard) => {
     const one = projector();
     await one.take(0, journal.records.slice(0, 20));
-    let isOver = false;
+    const over = new AbortController();
     const rebuilding = rebuild(journal, shard).finally(() => {
-      isOver = true;
+      over.abort();
     });
     let at = 20;
-    while (!isOver && at < journal.records.length - 10) {
+    while (!over.signal.aborted && at < journal.records.length - 10) {
       await one.take(0, journal.records.slice(at, at + 1));
       at += 1;
     }

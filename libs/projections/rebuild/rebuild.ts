@@ -5,7 +5,7 @@ import { withTransaction } from '#libs/platform/postgres.js';
 import { isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { Projection } from '../projection.js';
 import { Projector, transactionsOf, type InTransaction } from '../projector.js';
-import type { Schemas } from '../schemas.js';
+import { schemaNames, type Schemas } from '../schemas.js';
 import { PositionsTable } from '../tables/positions.js';
 import { createCopies, dropCopies } from './copies.js';
 import { replay } from './replay.js';
@@ -58,7 +58,7 @@ export class Rebuild {
       say(`shard ${each}: ${heads.get(each) ?? 0} records`);
       await this.catchUp(transactionsOf(pool), each, heads.get(each) ?? 0);
     }
-    for (const schema of Object.values(COPIES)) await analyze(pool, schema);
+    for (const schema of schemaNames(COPIES)) await analyze(pool, schema);
     await this.exchange(shard);
     await withTransaction(pool, 'read committed', (client) => dropCopies(client, COPIES));
     say('exchanged');
@@ -77,7 +77,7 @@ export class Rebuild {
         });
         return;
       } catch (error) {
-        if (!isCodedError(error) || !BUSY.has(error.code) || attempt === ATTEMPTS) throw error;
+        if (!isBusy(error) || attempt === ATTEMPTS) throw error;
         await pause(this.ports.clock, PAUSE_MILLIS);
       }
     }
@@ -91,6 +91,10 @@ export class Rebuild {
     const from = await inTransaction(async (client) => (await rebuiltTo(client)).get(shard) ?? 0);
     await replay(projector, reader, shard, { from, to });
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return isCodedError(error) && BUSY.has(error.code);
 }
 
 function rebuiltTo(client: ClientBase): Promise<Map<number, number>> {

@@ -1,3 +1,4 @@
+import { pause, type Clock } from '../../platform/clock.js';
 import type { Journal, JournalEntry, JournalReader } from '../../journal/journal.js';
 
 /** What somebody with access to the store does to a record behind the journal's back. */
@@ -51,4 +52,13 @@ export async function everything(reader: JournalReader, shard: number): Promise<
 export async function events(reader: JournalReader, shard: number): Promise<string[]> {
   const all = await everything(reader, shard);
   return all.filter(({ kind }) => kind === 'event').map(({ payload }) => payload);
+}
+
+/** Waits for something that happens elsewhere, and gives up on what does not. */
+export async function until(clock: Clock, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let look = 0; look < 800; look += 1) {
+    if (await isSo()) return;
+    await pause(clock, 5);
+  }
+  throw new Error('what was waited for did not happen');
 }

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
+import { cancels, closes, reports, voids, type Command } from '#libs/testing/auction-commands.js';
+import { given, type Past } from '#libs/testing/auction-given.js';
+import { decideCompletion } from './completion.js';
+import type { Decided } from './decided.js';
+
+const completion: Command = decideCompletion;
+
+function decidedBy(command: Command, ...history: readonly Past[]): readonly Decided[] {
+  const answer = command(given(...history).state);
+  if (!('ok' in answer)) return answer;
+  return answer.ok ? answer.events : [];
+}
+
+describe('a decision of which the journal has all but the completion', () => {
+  const won = [anOpenAuction(), aQuote('mia'), aQuote('max'), closes()];
+  const first = reports({ award_id: 'award-of-quote-of-mia', step: 'FAILED', attempt: 1 }, at(70_000));
+  const second = reports({ award_id: 'award-of-quote-of-max', step: 'CONFIRMED', attempt: 1 }, at(65_000));
+
+  it.each<[string, Command, readonly Past[]]>([
+    ['cancelled', cancels('reason'), [anOpenAuction(), aQuote('mia')]],
+    ['voided', voids({ by: 'SYSTEM' }), [anOpenAuction(), aQuote('mia')]],
+    ['not awarded', closes(), [anOpenAuction()]],
+  ])('is completed: %s', (_what, command, history) => {
+    const decided = decidedBy(command, ...history);
+    const broken = given(...history, ...decided.slice(0, -1));
+    expect(broken.state.completed_at).toBeUndefined();
+    expect(completion(broken.state)).toEqual(decided.slice(-1));
+    expect(completion(broken.and(completion).state)).toEqual([]);
+  });
+
+  it('is completed: executed, at the time of the last execution', () => {
+    const last = decidedBy(second, ...won, first);
+    const broken = given(...won, first, ...last.slice(0, -1));
+    broken.when(completion).then([at(70_000), 'AUCTION_COMPLETED', { status: 'PARTIALLY_SETTLED' }]);
+  });
+});
+
+describe('where something else is still to happen there is nothing to complete', () => {
+  it.each<[string, readonly Past[]]>([
+    ['open', [anOpenAuction(), aQuote('mia')]],
+    ['awarded', [anOpenAuction(), aQuote('mia'), closes()]],
+  ])('%s', (_what, history) => {
+    given(...history).when(completion).then();
+  });
+
+  it('closed', () => {
+    const closed: Decided = { at: at(60_000), body: { type: 'AUCTION_CLOSED', data: {} } };
+    given(anOpenAuction(), closed).when(completion).then();
+  });
+});

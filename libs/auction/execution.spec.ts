@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-builders.js';
+import { closes, reports } from '#libs/testing/auction-commands.js';
+import { given } from '#libs/testing/auction-given.js';
+import type { ExecutionReport } from './execution.js';
+
+type Step = ExecutionReport['step'];
+
+const two = given(
+  anOpenAuction({ quantity_atoms: 8 * CONTRACT }),
+  aQuote('mia'),
+  aQuote('max', { price_atoms: 600_000 }),
+  closes(),
+);
+const MIA = 'award-of-quote-of-mia';
+const MAX = 'award-of-quote-of-max';
+const report = (award_id: string, step: Step, attempt = 1) => reports({ award_id, step, attempt });
+const told = (award_id: string, step: Step, attempt = 1) =>
+  [at(61_000), `EXECUTION_${step}`, { award_id, attempt }] as const;
+const end = (status: string) => [at(61_000), 'AUCTION_COMPLETED', { status }] as const;
+
+describe('what a venue did', () => {
+  it.each<Step>(['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'])('is told as %s', (step) => {
+    two.when(report(MIA, step)).then(told(MIA, step));
+  });
+
+  it('is told with its reason, and with nothing else that the carrier may have sent along', () => {
+    const sent = { award_id: MIA, step: 'FAILED', attempt: 3, reason: 'venue down', op: 'report' } as const;
+    two.when(reports(sent)).then([
+      at(61_000),
+      'EXECUTION_FAILED',
+      { award_id: MIA, attempt: 3, reason: 'venue down' },
+    ]);
+  });
+
+  it('moves the auction to EXECUTING at the first word', () => {
+    for (const step of ['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'] as const) {
+      const { status, awards } = two.and(report(MIA, step)).state;
+      expect([status, awards[1]?.execution_status]).toEqual(['EXECUTING', 'PENDING']);
+    }
+  });
+});
+
+describe('what is no news changes nothing', () => {
+  const submitted = two.and(report(MIA, 'SUBMITTED'));
+
+  it('submitted again, even after a retry', () => {
+    submitted.when(report(MIA, 'SUBMITTED')).then();
+    submitted.and(report(MIA, 'RETRYING', 2)).when(report(MIA, 'SUBMITTED')).then();
+    two.and(report(MIA, 'RETRYING', 2)).when(report(MIA, 'SUBMITTED', 1)).then();
+  });
+
+  it('an attempt that was told of', () => {
+    const third = submitted.and(report(MIA, 'RETRYING', 3));
+    third.when(report(MIA, 'RETRYING', 2)).then();
+    third.when(report(MIA, 'RETRYING', 3)).then();
+    third.when(report(MIA, 'RETRYING', 4)).then(told(MIA, 'RETRYING', 4));
+  });
+
+  it.each<Step>(['CONFIRMED', 'FAILED'])('anything after %s', (last) => {
+    const ended = submitted.and(report(MIA, last));
+    for (const step of ['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'] as const) {
+      ended.when(report(MIA, step, 9)).then();
+    }
+  });
+
+  it('an award that nobody knows, or before there is any', () => {
+    two.when(report('award-of-nobody', 'CONFIRMED')).then();
+    given(anOpenAuction(), aQuote('mia')).when(report(MIA, 'CONFIRMED')).then();
+  });
+});
+
+describe('with the last award the auction is over', () => {
+  it.each<[Step, Step, string]>([
+    ['CONFIRMED', 'CONFIRMED', 'SETTLED'],
+    ['CONFIRMED', 'FAILED', 'PARTIALLY_SETTLED'],
+    ['FAILED', 'CONFIRMED', 'PARTIALLY_SETTLED'],
+    ['FAILED', 'FAILED', 'EXECUTION_FAILED'],
+  ])('%s, then %s: %s', (first, second, status) => {
+    const half = two.and(report(MIA, first));
+    expect(half.state.completed_at).toBeUndefined();
+    half.when(report(MAX, second)).then(told(MAX, second), end(status));
+    const { state } = half.and(report(MAX, second));
+    expect(state).toMatchObject({ status, completed_at: at(61_000) });
+    expect(state.books.map((book) => book.quotes[0]?.status)).toEqual(
+      [first, second].map((step) => (step === 'CONFIRMED' ? 'SETTLED' : 'FAILED')),
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, it } from '@jest/globals';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
+import { expires, revises, withdraws } from '#libs/testing/auction-commands.js';
+import { given } from '#libs/testing/auction-given.js';
+
+const expiry = (maker: string, millis: number) =>
+  [at(millis), 'QUOTE_EXPIRED', { quote_id: `quote-of-${maker}`, maker }] as const;
+
+describe('quotes expire', () => {
+  const three = given(
+    anOpenAuction(),
+    aQuote('mia', { expires_at: at(7_000) }),
+    aQuote('max', { expires_at: at(6_000) }),
+    aQuote('moe', { expires_at: at(8_000) }),
+    aQuote('may'),
+  );
+
+  it('at their own time, in that order, however late it is noticed', () => {
+    three.when(expires(at(7_500))).then(expiry('max', 6_000), expiry('mia', 7_000));
+    three.when(expires(at(59_000))).then(expiry('max', 6_000), expiry('mia', 7_000), expiry('moe', 8_000));
+  });
+
+  it('in the very nanosecond, not before', () => {
+    three.when(expires(at(6_000))).then(expiry('max', 6_000));
+    three.when(expires(at(6_000).replace('1Z', '0Z'))).then();
+  });
+
+  it('together in the order of their priority', () => {
+    given(
+      anOpenAuction(),
+      aQuote('mia', { expires_at: at(6_000) }),
+      aQuote('max', { expires_at: at(6_000) }),
+      revises('mia', { price_atoms: 499_000 }),
+    )
+      .when(expires(at(6_000)))
+      .then(expiry('max', 6_000), expiry('mia', 6_000));
+  });
+
+  it('once', () => {
+    three.and(expires(at(6_000))).when(expires(at(6_000))).then();
+    three.and(withdraws('max')).when(expires(at(6_000))).then();
+  });
+
+  it('at the time that the last revision gave them', () => {
+    given(anOpenAuction(), aQuote('mia', { expires_at: at(6_000) }), revises('mia', { expires_at: at(9_000) }))
+      .when(expires(at(10_000)))
+      .then(expiry('mia', 9_000));
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
+import { cancels, closes, expires, reports, voids, withdraws } from '#libs/testing/auction-commands.js';
+import { given } from '#libs/testing/auction-given.js';
+import type { Decided } from './decided.js';
+import { holdsOf } from './holds-of.js';
+import { activeQuote } from './state.js';
+
+const open = given(anOpenAuction(), aQuote('mia'), aQuote('max', { price_atoms: 700_000 }));
+const ofMia = activeQuote(open.state, 'mia')?.hold;
+const ofMax = activeQuote(open.state, 'max')?.hold;
+const report = (maker: string, step: 'CONFIRMED' | 'FAILED') =>
+  reports({ award_id: `award-of-quote-of-${maker}`, step, attempt: 1 });
+
+function held(history: ReturnType<typeof given>): Record<string, unknown> {
+  return Object.fromEntries(holdsOf(history.state));
+}
+
+describe('what an auction has set aside', () => {
+  it('while it is open: what the originator and the active quotes may come to cost', () => {
+    expect(held(open)).toEqual({ olga: open.state.hold, mia: ofMia, max: ofMax });
+    expect(held(open.and(withdraws('mia')))).toEqual({ olga: open.state.hold, max: ofMax });
+    const brief = given(anOpenAuction(), aQuote('mia', { expires_at: at(5_000) }));
+    expect(held(brief)).toHaveProperty('mia');
+    expect(held(brief.and(expires(at(5_000))))).toEqual({ olga: open.state.hold });
+  });
+
+  it('between the close and the decision: the same', () => {
+    const closed: Decided = { at: at(60_000), body: { type: 'AUCTION_CLOSED', data: {} } };
+    expect(held(open.and(closed))).toEqual(held(open));
+  });
+
+  it('after the award: what the awards need, until each has ended', () => {
+    const won = open.and(closes());
+    const [mia, max] = won.state.awards;
+    expect(held(won)).toEqual({
+      olga: [...(mia?.originator_hold ?? []), ...(max?.originator_hold ?? [])],
+      mia: mia?.maker_hold,
+      max: max?.maker_hold,
+    });
+    expect(held(won.and(report('mia', 'CONFIRMED')))).toEqual({
+      olga: max?.originator_hold,
+      max: max?.maker_hold,
+    });
+    expect(held(won.and(report('mia', 'CONFIRMED')).and(report('max', 'FAILED')))).toEqual({});
+  });
+
+  it('nothing as soon as it is decided that nobody wins, before it is completed', () => {
+    const lost = given(anOpenAuction({ limit_price_atoms: 1_000 }), aQuote('mia'));
+    const [closed, notAwarded] = closes()(lost.state) as readonly Decided[];
+    expect(held(lost.and(closed!).and(notAwarded!))).toEqual({});
+    expect(held(lost.and(closes()))).toEqual({});
+  });
+
+  it('nothing once it is cancelled or voided', () => {
+    expect(held(open.and(cancels()))).toEqual({});
+    expect(held(open.and(voids({ by: 'SYSTEM' })))).toEqual({});
+  });
+});

@@ -1,0 +1,207 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { NewUser } from '../accounts/enrol-users.js';
+import { AccountAdministration } from '../accounts/account-administration.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { enterUser, NOON, openGateway, PASSWORD, type Gateway } from '../gateway.fixture.js';
+import { HandClock } from '../hand-clock.fixture.js';
+import { identityMigrations } from '../migrations/list.js';
+import type { LoginResult } from './outcomes.js';
+
+const INVALID = { ok: false, reason: 'invalid' };
+const THROTTLED = { ok: false, reason: 'throttled' };
+
+let database: TestDatabase;
+let clock: HandClock;
+let gateway: Gateway;
+let user: NewUser;
+
+beforeAll(async () => {
+  database = await createTestDatabase(identityMigrations);
+});
+
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  clock = new HandClock(NOON);
+  gateway = await openGateway(database.url, clock);
+  user = await enterUser(database.pool);
+  await database.pool.query('delete from identity.login_failures');
+});
+
+afterEach(() => gateway.close());
+
+let lastHost = 0;
+function newAddress(): string {
+  lastHost += 1;
+  return `10.1.${lastHost >> 8}.${lastHost & 255}`;
+}
+
+function fail(email: string, address: string): Promise<LoginResult> {
+  return gateway.logins.login(email, 'wrong', address);
+}
+
+async function failTimes(times: number, attempt: () => Promise<LoginResult>): Promise<void> {
+  for (let count = 0; count < times; count += 1) expect(await attempt()).toEqual(INVALID);
+}
+
+function tally(results: readonly LoginResult[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const result of results) {
+    const kind = result.ok ? 'ok' : result.reason;
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('a login', () => {
+  it('gives a token and its end', async () => {
+    const result = await gateway.logins.login(user.email, PASSWORD, newAddress());
+    expect(result).toEqual({
+      ok: true,
+      access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      expires_at: '2026-11-22T12:00:00.000000000Z',
+    });
+  });
+
+  it('takes the e-mail address in any spelling of upper and lower case', async () => {
+    const result = await gateway.logins.login(user.email.toUpperCase(), PASSWORD, newAddress());
+    expect(result.ok).toBe(true);
+  });
+
+  it('opens a session of its own each time', async () => {
+    const [first, second] = [newAddress(), newAddress()];
+    await gateway.logins.login(user.email, PASSWORD, first);
+    await gateway.logins.login(user.email, PASSWORD, second);
+    const { rowCount } = await database.pool.query('select from identity.sessions where account_id = $1', [
+      user.accountId,
+    ]);
+    expect(rowCount).toBe(2);
+  });
+
+  it.each([
+    ['a wrong password', (): [string, string] => [user.email, 'wrong']],
+    ['an empty password', (): [string, string] => [user.email, '']],
+    ['another spelling of the password', (): [string, string] => [user.email, PASSWORD.toUpperCase()]],
+    ['an unknown address', (): [string, string] => ['nobody@test.sotto', PASSWORD]],
+    ['an empty address', (): [string, string] => ['', PASSWORD]],
+    ['an address that no database can hold', (): [string, string] => ['\u0000@test.sotto', PASSWORD]],
+    ['an endless address', (): [string, string] => ['x'.repeat(500_000), PASSWORD]],
+    ['SQL', (): [string, string] => [`' or true --`, PASSWORD]],
+  ])('is refused for %s', async (_what, attempt) => {
+    const [email, password] = attempt();
+    expect(await gateway.logins.login(email, password, newAddress())).toEqual(INVALID);
+  });
+
+  it('is refused to a disabled user', async () => {
+    await new AccountAdministration(database.pool, clock).disable(user.accountId);
+    expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toEqual(INVALID);
+  });
+});
+
+describe('the throttle', () => {
+  it('takes ten failures of an e-mail address in a minute, wherever they come from', async () => {
+    await failTimes(10, () => fail(user.email, newAddress()));
+    expect(await fail(user.email, newAddress())).toEqual(THROTTLED);
+    expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toEqual(THROTTLED);
+  });
+
+  it('takes ten failures of a network address in a minute, whomever they are of', async () => {
+    const address = newAddress();
+    let number = 0;
+    await failTimes(10, () => fail(`user-${(number += 1)}@test.sotto`, address));
+    expect(await fail('another@test.sotto', address)).toEqual(THROTTLED);
+    expect(await gateway.logins.login(user.email, PASSWORD, address)).toEqual(THROTTLED);
+  });
+
+  it('counts addresses that nobody has like any other', async () => {
+    await failTimes(10, () => fail('nobody@test.sotto', newAddress()));
+    expect(await fail('Nobody@test.sotto', newAddress())).toEqual(THROTTLED);
+  });
+
+  it('leaves others alone', async () => {
+    const address = newAddress();
+    await failTimes(10, () => fail(user.email, address));
+    const other = await enterUser(database.pool);
+    expect((await gateway.logins.login(other.email, PASSWORD, newAddress())).ok).toBe(true);
+  });
+
+  it('does not count logins that succeed', async () => {
+    const address = newAddress();
+    for (let count = 0; count < 15; count += 1) {
+      expect((await gateway.logins.login(user.email, PASSWORD, address)).ok).toBe(true);
+    }
+  });
+
+  it('counts in a window that slides', async () => {
+    const address = newAddress();
+    await failTimes(5, () => fail(user.email, address));
+    clock.passUnnoticed(30_000);
+    await failTimes(5, () => fail(user.email, address));
+    clock.passUnnoticed(29_999);
+    expect(await fail(user.email, address)).toEqual(THROTTLED);
+    clock.passUnnoticed(1);
+    await failTimes(5, () => fail(user.email, address));
+    expect(await fail(user.email, address)).toEqual(THROTTLED);
+  });
+
+  it('is not prolonged by attempts that it refused', async () => {
+    const address = newAddress();
+    await failTimes(10, () => fail(user.email, address));
+    clock.passUnnoticed(59_000);
+    expect(await fail(user.email, address)).toEqual(THROTTLED);
+    clock.passUnnoticed(1_000);
+    expect((await gateway.logins.login(user.email, PASSWORD, address)).ok).toBe(true);
+  });
+
+  it('is exact however many fail at once, on two gateways', async () => {
+    const second = await openGateway(database.url, clock);
+    try {
+      const results = await Promise.all(
+        Array.from({ length: 60 }, (_, number) =>
+          (number % 2 === 0 ? gateway : second).logins.login(user.email, 'wrong', newAddress()),
+        ),
+      );
+      expect(tally(results)).toEqual({ invalid: 10, throttled: 50 });
+    } finally {
+      await second.close();
+    }
+  });
+
+  it('is exact for one address and many users at once', async () => {
+    const address = newAddress();
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, number) => fail(`user-${number}@test.sotto`, address)),
+    );
+    expect(tally(results)).toEqual({ invalid: 10, throttled: 30 });
+  });
+
+  it('lets any number succeed at once', async () => {
+    const address = newAddress();
+    const results = await Promise.all(
+      Array.from({ length: 40 }, () => gateway.logins.login(user.email, PASSWORD, address)),
+    );
+    expect(tally(results)).toEqual({ ok: 40 });
+  });
+
+  it('refuses even the right password when the failures were used up while it was looked at', async () => {
+    const address = newAddress();
+    const failures = Array.from({ length: 30 }, () => fail(user.email, address));
+    const right = gateway.logins.login(user.email, PASSWORD, address);
+    const results = await Promise.all([...failures, right]);
+    expect(tally(results)).toEqual({ invalid: 10, throttled: 21 });
+  });
+
+  it('forgets what is older than its window', async () => {
+    await fail(user.email, newAddress());
+    clock.passUnnoticed(60_000);
+    await gateway.tidy();
+    expect((await database.pool.query('select from identity.login_failures')).rowCount).toBe(0);
+  });
+
+  it('keeps nothing of what was typed', async () => {
+    await fail('my-secret-password', newAddress());
+    const { rows } = await database.pool.query('select * from identity.login_failures');
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows)).not.toMatch(/my-secret|10\.1\./);
+  });
+});

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import { pause } from '#libs/platform/clock.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { randomSession, type WrittenJournal } from '#libs/testing/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { projectionMigrations } from '../migrations/list.js';
+import { Projection } from '../projection.js';
+import { Projector, transactionsOf } from '../projector.js';
+import { LIVE } from '../schemas.js';
+import { CATALOGUE, qualified } from '../table-catalogue.js';
+import { AnswersTable } from '../tables/answers.js';
+import { Follower } from './follower.js';
+import { projectionLag } from './lag.js';
+
+jest.setTimeout(60_000);
+
+const clock = new SystemClock();
+const WITHIN_MILLIS = 5_000;
+let database: TestDatabase;
+const started: Follower[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase(projectionMigrations);
+});
+afterAll(() => database.drop());
+beforeEach(() =>
+  database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`),
+);
+afterEach(async () => {
+  for (const follower of started.splice(0)) await follower.stop();
+});
+
+/** The journals of several shards, each of which can be shown little by little. */
+class GrowingJournals implements JournalReader {
+  readonly shown = new Map<number, number>();
+  unreadable = false;
+
+  constructor(private readonly journals: readonly WrittenJournal[]) {}
+
+  show(shard: number, head: number): void {
+    this.shown.set(shard, head);
+  }
+
+  async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    if (this.unreadable) throw new Error('the journal cannot be read');
+    const journal = this.journals.find((one) => one.shard === shard);
+    const room = (this.shown.get(shard) ?? 0) - fromSequence + 1;
+    return room <= 0 ? [] : (journal?.read(shard, fromSequence, Math.min(limit, room)) ?? []);
+  }
+
+  entries(): Promise<JournalEntry[]> {
+    throw new Error('nobody asks for single entries');
+  }
+
+  heads(): Promise<Map<number, number>> {
+    return Promise.resolve(new Map(this.shown));
+  }
+}
+
+function journals(): GrowingJournals {
+  return new GrowingJournals([0, 1, 2].map((shard) => randomSession(30 + shard, 12, shard)));
+}
+
+function follow(reader: JournalReader, faults: unknown[] = []): Follower {
+  const { pool } = database;
+  const meter = { applied: () => undefined };
+  const follower = new Follower({
+    pool,
+    reader,
+    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, meter),
+    clock,
+    shards: [0, 1, 2],
+    onFault: (_what, error) => faults.push(error),
+  });
+  started.push(follower);
+  follower.start();
+  return follower;
+}
+
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = clock.monotonicNanos() + BigInt(WITHIN_MILLIS) * 1_000_000n;
+  while (!(await what())) {
+    if (clock.monotonicNanos() > deadline) throw new Error('it did not come about');
+    await pause(clock, 10);
+  }
+}
+
+async function positions(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ sequence: number }>(
+    'select sequence from execution.positions order by shard',
+  );
+  return rows.map(({ sequence }) => sequence);
+}
+
+async function isAt(...wanted: number[]): Promise<boolean> {
+  return JSON.stringify(await positions()) === JSON.stringify(wanted);
+}
+
+describe('a follower', () => {
+  it('brings every shard up to its head, and says when it has', async () => {
+    const reader = journals();
+    for (const shard of [0, 1, 2]) reader.show(shard, 40 + shard);
+    const follower = follow(reader);
+    expect(follower.hasCaughtUp).toBe(false);
+    await until(() => follower.hasCaughtUp);
+    expect(await positions()).toEqual([40, 41, 42]);
+    reader.show(1, 60);
+    await until(() => isAt(40, 60, 42));
+    expect(follower.hasCaughtUp).toBe(true);
+    reader.show(2, 50);
+    expect(await projectionLag(database.pool, reader)).toContainEqual({
+      shard: 2,
+      head: 50,
+      position: 42,
+      lag: 8,
+    });
+  });
+
+  it('works on shards that no other works on, and takes over within a second', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const first = follow(reader);
+    await until(() => first.shards.size === 3);
+    const second = follow(reader);
+    await until(() => second.hasCaughtUp);
+    expect(second.shards.size).toBe(0);
+    await first.stop();
+    reader.show(0, 20);
+    const begun = clock.monotonicNanos();
+    await until(() => isAt(20));
+    expect(Number(clock.monotonicNanos() - begun) / 1e6).toBeLessThan(1_000);
+    expect(second.shards.size).toBe(3);
+  });
+
+  it('goes on when its connections have been cut', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => isAt(10));
+    await database.pool.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    reader.show(0, 30);
+    await until(() => faults.length > 0 && follower.shards.size === 3);
+    await until(() => isAt(30));
+    const { rows } = await database.pool.query<{ held: number }>(
+      `select count(*) as held from pg_locks where locktype = 'advisory' and granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    expect(rows).toEqual([{ held: 3 }]);
+  });
+
+  it('tries again when the journal could not be read', async () => {
+    const reader = journals();
+    reader.unreadable = true;
+    reader.show(0, 10);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => faults.length > 1);
+    expect(follower.hasCaughtUp).toBe(false);
+    reader.unreadable = false;
+    await until(() => isAt(10));
+  });
+
+  it('starts anew from the stored position when that is not where it believed it to be', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    follow(reader);
+    await until(() => isAt(10));
+    await database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`);
+    reader.show(0, 20);
+    await until(() => isAt(20));
+  });
+
+  it('does not touch a shard whose journal is another than the one that was projected', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const follower = follow(reader);
+    await until(() => isAt(10));
+    await follower.stop();
+    const other = new GrowingJournals([randomSession(99, 12, 0)]);
+    other.show(0, 30);
+    const faults: unknown[] = [];
+    follow(other, faults);
+    await until(() => faults.length > 0);
+    await pause(clock, 300);
+    expect(faults).toEqual([expect.any(JournalCorrupt)]);
+    expect(await positions()).toEqual([10]);
+  });
+});
+
+describe('answers whose time is over', () => {
+  it('go in small bites, the oldest first, and nothing else goes', async () => {
+    await database.pool.query(
+      `insert into execution.answers
+       select gen_random_uuid(), n, n * 1000, 0, 422, 'CREATE', 'k' || n, '', '' from generate_series(1, 10) n`,
+    );
+    const answers = new AnswersTable(LIVE);
+    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(4);
+    expect(await keys()).toEqual(['k5', 'k6', 'k7', 'k8', 'k9', 'k10']);
+    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(3);
+    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(0);
+    expect(await keys()).toEqual(['k8', 'k9', 'k10']);
+  });
+
+  async function keys(): Promise<string[]> {
+    const { rows } = await database.pool.query<{ key: string }>(
+      'select key from execution.answers order by sequence',
+    );
+    return rows.map(({ key }) => key);
+  }
+});

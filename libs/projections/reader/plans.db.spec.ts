@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { projectionMigrations } from '../migrations/list.js';
+import { uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { BY_KEY, OF_CREATE, OF_SHARD } from './answer-reader.js';
+import { ONE, PAGE, ROLE } from './auction-reader.js';
+import { BEFORE_ALL } from './before-all.js';
+import { HISTORY } from './history-reader.js';
+import { ALL, OF_STATUS, OWNS } from './quote-reader.js';
+
+jest.setTimeout(60_000);
+
+const AUCTIONS = 5_000;
+const A = uuidNamed('auction');
+const V = uuidNamed('viewer');
+
+let database: TestDatabase;
+
+/** Sizes like those of a long life: few accounts, many auctions, and every fifth event with a command's key. */
+beforeAll(async () => {
+  database = await createTestDatabase(projectionMigrations);
+  const { pool } = database;
+  const id = (text: string): string => `md5(${text})::uuid`;
+  await pool.query(
+    `insert into completed.auctions select ${id(`'a' || n`)}, n, n, n, 5, 0, 'SETTLED', repeat('x', 200)
+     from generate_series(1, ${AUCTIONS}) n`,
+  );
+  await pool.query(
+    `insert into completed.viewers select ${id(`'v' || (n + m) % 50`)}, ${id(`'a' || n`)}, n, n, m = 0
+     from generate_series(1, ${AUCTIONS}) n, generate_series(0, 4) m`,
+  );
+  await pool.query(
+    `insert into execution.events select ${id(`'a' || n`)}, n * 5 + m, n, 0, 1, 'X', case m when 0 then 'k' end,
+       decode(repeat('00', 32), 'hex'), repeat('x', 100) from generate_series(1, ${AUCTIONS}) n, generate_series(0, 4) m`,
+  );
+  await pool.query(
+    `insert into execution.quotes select ${id(`'q' || n`)}, ${id(`'a' || n`)}, ${id(`'v' || n % 50`)}, n,
+       (array['SETTLED', 'ACTIVE', 'WITHDRAWN'])[n % 3 + 1], repeat('x', 100) from generate_series(1, ${AUCTIONS}) n`,
+  );
+  await pool.query(
+    `insert into execution.answers select ${id(`'v' || n % 50`)}, n, n, n % 3, 422, 'CREATE', 'k' || n, 'c', 'b'
+     from generate_series(1, ${AUCTIONS}) n`,
+  );
+  await pool.query('analyze');
+});
+afterAll(() => database.drop());
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function nodes(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodes)];
+}
+
+/** Of the plan that serves every parameter, as a prepared statement comes to use it. */
+async function planOf(text: string, values: readonly unknown[]): Promise<PlanNode[]> {
+  const client = await database.pool.connect();
+  try {
+    await client.query('set plan_cache_mode = force_generic_plan');
+    await client.query(`prepare asked as ${text}`);
+    const literals = values.map((value) =>
+      typeof value === 'number' ? String(value) : `'${String(value)}'`,
+    );
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (format json) execute asked (${literals.join(', ')})`,
+    );
+    return nodes(rows[0]!['QUERY PLAN'][0].Plan);
+  } finally {
+    await client.query('deallocate all; reset plan_cache_mode');
+    client.release();
+  }
+}
+
+describe('every question to the projections', () => {
+  it.each([
+    ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_pkey']],
+    ['a role', ROLE, [A, V], ['auctions_pkey', 'viewers_pkey']],
+    ['a page of auctions', PAGE, [V, BEFORE_ALL.at, BEFORE_ALL.id, 51], ['auctions_pkey', 'viewers_pkey']],
+    ['a history', HISTORY, [A, 1_000_000], ['events_pkey']],
+    ['a command by its key', BY_KEY, [A, 'k'], ['events_auction_id_command_key_idx']],
+    ['a refused create', OF_CREATE, [V, 'CREATE', 'k'], ['answers_pkey']],
+    ["a shard's answer", OF_SHARD, [V, 'WITHDRAW_ALL', 'k', 1], ['answers_pkey']],
+    [
+      'a page of quotes',
+      ALL,
+      [V, BEFORE_ALL.at, BEFORE_ALL.id, 51],
+      ['quotes_account_id_submitted_at_quote_id_idx'],
+    ],
+    [
+      'a page of quotes of one status',
+      OF_STATUS,
+      [V, BEFORE_ALL.at, BEFORE_ALL.id, 51, 'ACTIVE'],
+      ['quotes_account_id_status_submitted_at_quote_id_idx'],
+    ],
+    ['the owner of a quote', OWNS, [uuidNamed('q'), A, V], ['quotes_pkey']],
+  ])('about %s is answered by its indexes', async (about, text, values, indexes) => {
+    const plan = await planOf(text, values);
+    const types = plan.map((node) => node['Node Type']);
+    expect(types.filter((type) => /Seq Scan|Hash/.test(type))).toEqual([]);
+    // A page must not cost more the more there is behind it: its rows come out of the index in order.
+    if (about.startsWith('a page')) expect(types.filter((type) => /Sort|Bitmap/.test(type))).toEqual([]);
+    expect(plan.flatMap((node) => node['Index Name'] ?? []).sort()).toEqual(indexes);
+  });
+});

@@ -1,0 +1,98 @@
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+
+const NANOS_PER_MILLI = 1_000_000n;
+const MAX_WAIT_MILLIS = 60_000;
+
+interface Timer {
+  readonly due: bigint;
+  readonly action: () => void;
+}
+
+/**
+ * Time as it passes, for what waits for a real database, until the test moves it: forward in a leap that runs the timers it
+ * passes, to a stop, or the wall alone, as when somebody sets the machine's clock.
+ */
+export class MovableClock implements Clock {
+  private readonly timers = new Set<Timer>();
+  private leaps = 0n;
+  private wallShift = 0n;
+  private stoppedAt: bigint | undefined;
+  private wake: NodeJS.Timeout | undefined;
+  private readonly wallAtZero = BigInt(Date.now()) * NANOS_PER_MILLI - process.hrtime.bigint();
+
+  monotonicNanos(): bigint {
+    return (this.stoppedAt ?? process.hrtime.bigint()) + this.leaps;
+  }
+
+  epochNanos(): bigint {
+    return this.trueEpochNanos() + this.wallShift;
+  }
+
+  /** What a clock that nobody has set wrongly says. */
+  trueEpochNanos(): bigint {
+    return this.wallAtZero + this.monotonicNanos();
+  }
+
+  after(millis: number, action: () => void): Cancel {
+    const timer = { due: this.monotonicNanos() + BigInt(Math.ceil(millis)) * NANOS_PER_MILLI, action };
+    this.timers.add(timer);
+    this.arm();
+    return () => {
+      this.timers.delete(timer);
+    };
+  }
+
+  leap(millis: number): void {
+    this.leapNanos(BigInt(millis) * NANOS_PER_MILLI);
+  }
+
+  leapNanos(nanos: bigint): void {
+    this.leaps += nanos;
+    this.runDue();
+  }
+
+  /** Stands still at the moment given, which must lie ahead, and runs no timer until it goes on. */
+  stopAtEpoch(nanos: bigint): void {
+    this.stoppedAt = process.hrtime.bigint();
+    this.leaps += nanos - this.epochNanos();
+    clearTimeout(this.wake);
+  }
+
+  goOn(): void {
+    if (this.stoppedAt === undefined) return;
+    this.leaps -= process.hrtime.bigint() - this.stoppedAt;
+    this.stoppedAt = undefined;
+    this.runDue();
+  }
+
+  /** The wall clock says so much more (or less) than before; no time has passed. */
+  setWall(millisFromTruth: number): void {
+    this.wallShift = BigInt(millisFromTruth) * NANOS_PER_MILLI;
+  }
+
+  /** Nothing that still waits may keep a test alive or run into the next one. */
+  forgetTimers(): void {
+    this.timers.clear();
+    clearTimeout(this.wake);
+  }
+
+  private runDue(): void {
+    const now = this.monotonicNanos();
+    const due = [...this.timers].filter((timer) => timer.due <= now).sort((a, b) => (a.due < b.due ? -1 : 1));
+    for (const timer of due) {
+      // One of the others may have cancelled it.
+      if (this.timers.delete(timer)) timer.action();
+    }
+    this.arm();
+  }
+
+  private arm(): void {
+    clearTimeout(this.wake);
+    if (this.stoppedAt !== undefined || this.timers.size === 0) return;
+    let next: bigint | undefined;
+    for (const { due } of this.timers) if (next === undefined || due < next) next = due;
+    const wait = Math.ceil(Number((next ?? 0n) - this.monotonicNanos()) / Number(NANOS_PER_MILLI));
+    this.wake = setTimeout(() => this.runDue(), Math.min(Math.max(0, wait), MAX_WAIT_MILLIS));
+    this.wake.unref();
+  }
+}

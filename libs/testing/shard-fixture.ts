@@ -1,0 +1,198 @@
+import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
+import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
+import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
+import type { CreateBody } from '#libs/auction/commands.js';
+import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { IdFactory } from '#libs/engine/ids.js';
+import type { ShardPorts, ShardSettings } from '#libs/engine/shard-ports.js';
+import { Shard } from '#libs/engine/shard.js';
+import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import type { LinkPeer, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { eventually } from './eventually.js';
+import { createOrder, keyLeadingTo } from './shard-orders.js';
+import { accountOf, RAIN, type ShardWorld } from './shard-world.js';
+import { SteeredWriter } from './steered-writer.js';
+
+const ID_KEY = Buffer.alloc(32, 7);
+
+/** Wide enough that nothing here is met by chance. */
+const SETTINGS: ShardSettings = {
+  activeAuctionLimit: 100,
+  commandsPerMakerLimit: 100,
+  limitsFactor: 10_000,
+  snapshotEvery: 1_000_000,
+  maxClockOffsetMillis: 1_000,
+  maxProjectionLagEvents: 1_000_000,
+  maxProjectionLagMillis: 1_000_000_000,
+};
+
+const GATEWAY: LinkPeer = { name: 'test', activeOnly: true, readFallback: false };
+
+export interface FixtureOptions {
+  readonly settings?: Partial<ShardSettings>;
+  readonly ports?: Partial<ShardPorts>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Parsed, where there is any. */
+  readonly body: Record<string, unknown>;
+}
+
+/** The time of one process: when the process is killed its timers are gone. */
+class ProcessClock implements Clock {
+  private dead = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  epochNanos(): bigint {
+    return this.clock.epochNanos();
+  }
+
+  monotonicNanos(): bigint {
+    return this.clock.monotonicNanos();
+  }
+
+  after(millis: number, action: () => void): Cancel {
+    return this.clock.after(millis, () => {
+      if (!this.dead) action();
+    });
+  }
+
+  die(): void {
+    this.dead = true;
+  }
+}
+
+/** A shard with everything around it as in production; only the time, and the append of its journal, obey the test. */
+export class LiveShard {
+  /** What the process would have ended for. */
+  readonly failures: unknown[] = [];
+  readonly faults: { readonly what: string; readonly error: unknown }[] = [];
+
+  private constructor(
+    readonly world: ShardWorld,
+    readonly shard: Shard,
+    readonly writer: SteeredWriter,
+    private readonly parts: {
+      readonly clock: ProcessClock;
+      readonly desk: PostgresReservationDesk;
+      readonly policy: PolicyWatch;
+    },
+  ) {}
+
+  static async open(world: ShardWorld, number = 0, options: FixtureOptions = {}): Promise<LiveShard> {
+    const { pool, url } = world.database;
+    const clock = new ProcessClock(world.clock);
+    const journal = new PostgresJournal({ url, clock, opener: `shard-${number}` });
+    const writer = new SteeredWriter(await journal.open(number));
+    const { epoch } = writer.head;
+    const desk = await PostgresReservationDesk.open({ url, shard: number, epoch, clock, random: () => 0.5 });
+    const policy = new PolicyWatch(pool, clock);
+    await policy.start();
+    const settlement = new PostgresSettlement(pool, clock, () => 0.5);
+    const heard: Pick<LiveShard, 'failures' | 'faults'> = { failures: [], faults: [] };
+    const shard = new Shard({
+      shard: number,
+      clock,
+      writer,
+      reader: new PostgresJournalReader(pool),
+      snapshots: new PostgresSnapshotStore(pool),
+      desk,
+      preflight: new PostgresPreflight(pool, clock),
+      policy,
+      ids: new IdFactory(ID_KEY),
+      completed: new CompletedReader(pool),
+      conclusion: {
+        conclude: async (awardId) => {
+          const { outcome } = await settlement.abandon(awardId, 'EXECUTION_DEADLINE_PASSED');
+          return outcome === 'SETTLED' ? 'CONFIRMED' : 'FAILED';
+        },
+      },
+      protection: new MakerProtection(pool),
+      peers: new Map(),
+      referenceNanos: () => Promise.resolve(world.clock.trueEpochNanos()),
+      journalHasRoom: () => Promise.resolve(true),
+      meter: { command: () => undefined, appended: () => undefined },
+      onJournalFailure: (error) => heard.failures.push(error),
+      onFault: (what, error) => heard.faults.push({ what, error }),
+      ...options.ports,
+      settings: { ...SETTINGS, ...options.settings },
+    });
+    const live = new LiveShard(world, shard, writer, { clock, desk, policy });
+    Object.assign(live, heard);
+    await shard.start();
+    return live;
+  }
+
+  get desk(): PostgresReservationDesk {
+    return this.parts.desk;
+  }
+
+  async ask(request: LinkRequest, peer: Partial<LinkPeer> = {}): Promise<Answer> {
+    return answerOf(await this.shard.handle(request, { ...GATEWAY, ...peer }));
+  }
+
+  /** An auction of ten rain contracts, open for a minute, that must come about. Its id. */
+  async opens(originator = 'olga', different: Partial<CreateBody> = {}): Promise<string> {
+    const { body, status, text } = await this.ask(this.createOrder(originator, different));
+    if (status !== 201) throw new Error(`the auction was not opened: ${status} ${text}`);
+    return String(body.auction_id);
+  }
+
+  createOrder(originator = 'olga', different: Partial<CreateBody> = {}) {
+    const account = accountOf(originator);
+    return createOrder(account, keyLeadingTo(this.writer.shard, account), rainAuction(different));
+  }
+
+  /** Time goes by, and everybody has noticed. */
+  async leap(millis: number): Promise<void> {
+    this.world.clock.leap(millis);
+    await this.settled();
+  }
+
+  /** The policy has been looked at since the last leap. */
+  async settled(): Promise<void> {
+    await eventually(() => {
+      if (!this.parts.policy.current().ok) throw new Error('the policy has not been read yet');
+    });
+  }
+
+  /** As after SIGTERM. */
+  async stop(): Promise<void> {
+    await this.shard.stop();
+    await this.writer.close();
+    await this.parts.desk.close();
+    this.parts.policy.stop();
+    this.parts.clock.die();
+  }
+
+  /** As after kill -9: nothing is finished, nothing is written any more. */
+  kill(): void {
+    this.parts.clock.die();
+    this.parts.policy.stop();
+    this.writer.loseNext('not written');
+  }
+}
+
+export function answerOf({ status, body }: LinkReply): Answer {
+  return { status, text: body, body: body === '' ? {} : (JSON.parse(body) as Record<string, unknown>) };
+}
+
+export function rainAuction(different: Partial<CreateBody> = {}): CreateBody {
+  return {
+    side: 'BUY',
+    quantity_atoms: 10_000_000,
+    routes: [RAIN],
+    allocation: 'SPLIT',
+    duration_ms: 60_000,
+    audience: { market_maker_ids: ['mia', 'max', 'moe'].map(accountOf) },
+    ...different,
+  };
+}

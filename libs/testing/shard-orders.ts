@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/commands.js';
+import { shardOfCreate } from '#libs/owner-link/routing.js';
+import type { LinkRequest } from '#libs/owner-link/protocol.js';
+
+type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+
+let last = 0;
+
+/** A key that nobody has used before. */
+export function freshKey(): string {
+  last += 1;
+  return `key-${last}`;
+}
+
+/** A fresh key under which the account's create leads to the shard. */
+export function keyLeadingTo(shard: number, account: string): string {
+  for (;;) {
+    const key = freshKey();
+    if (shardOfCreate(account, key) === shard) return key;
+  }
+}
+
+function named(account: string, key: string, content: unknown) {
+  return {
+    account,
+    key,
+    content: createHash('sha256').update(JSON.stringify(content)).digest('hex'),
+    request_id: `request-${key}`,
+  };
+}
+
+export function createOrder(account: string, key: string, body: CreateBody): Request<'create'> {
+  return { op: 'create', body, ...named(account, key, body) };
+}
+
+export function submitOrder(
+  account: string,
+  auctionId: string,
+  body: SubmitBody,
+  key = freshKey(),
+): Request<'submit'> {
+  return { op: 'submit', auction_id: auctionId, body, ...named(account, key, body) };
+}
+
+/** Names a quote of an auction. */
+export interface QuoteName {
+  readonly auction_id: string;
+  readonly quote_id: string;
+}
+
+export function reviseOrder(
+  account: string,
+  { auction_id, quote_id }: QuoteName,
+  body: ReviseBody,
+  key = freshKey(),
+): Request<'revise'> {
+  return { op: 'revise', auction_id, quote_id, body, ...named(account, key, [quote_id, body]) };
+}
+
+export function withdrawOrder(
+  account: string,
+  { auction_id, quote_id }: QuoteName,
+  key = freshKey(),
+): Request<'withdraw'> {
+  return { op: 'withdraw', auction_id, quote_id, ...named(account, key, quote_id) };
+}
+
+export function withdrawAllOrder(
+  account: string,
+  scope: { readonly auction_ids?: readonly string[]; readonly venue?: string } = {},
+  key = freshKey(),
+): Request<'withdraw_all'> {
+  return { op: 'withdraw_all', metered: true, ...scope, ...named(account, key, scope) };
+}
+
+export function cancelOrder(
+  account: string,
+  auctionId: string,
+  key = freshKey(),
+  reason?: string,
+): Request<'cancel'> {
+  const body = reason === undefined ? {} : { reason };
+  return { op: 'cancel', auction_id: auctionId, ...body, ...named(account, key, body) };
+}

@@ -1,0 +1,166 @@
+import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { seedContracts, seedPolicy } from '#libs/admission/policy/seed-policy.js';
+import type { ContractFacts } from '#libs/auction/commands.js';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
+import { assetOf } from '#libs/auction/holds.js';
+import type { Hold } from '#libs/auction/terms.js';
+import { custodyMigrations } from '#libs/custody/migrations/list.js';
+import { seedBalances } from '#libs/custody/seed.js';
+import { journalMigrations } from '#libs/journal/migrations/list.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { projectionMigrations } from '#libs/projections/migrations/list.js';
+import { Projection } from '#libs/projections/projection.js';
+import { Projector, transactionsOf } from '#libs/projections/projector.js';
+import { LIVE } from '#libs/projections/schemas.js';
+import { uuidNamed } from './journaled-auctions.js';
+import { MovableClock } from './movable-clock.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+
+const SHARDS = 3;
+const ORIGINATORS = ['olga', 'otto'];
+const MAKERS = ['mia', 'max', 'moe', 'may', 'meg', 'mo', 'mick', 'mara'];
+const PLENTY = 1_000_000_000_000;
+const NO_LIMIT = 1_000_000_000_000_000;
+const DAY_MILLIS = 86_400_000;
+
+/** The account that bears this name in every world. */
+export function accountOf(name: string): string {
+  return uuidNamed(`account ${name}`);
+}
+
+export interface WorldOptions {
+  /** Collateral at each venue, where an account is not to have plenty. */
+  readonly collateral?: Readonly<Record<string, number>>;
+}
+
+/** Everything that the shards of a test share: a real database with a policy, a registry, balances, and the time. */
+export class ShardWorld {
+  readonly clock = new MovableClock();
+  private readonly projector: Projector;
+
+  private constructor(readonly database: TestDatabase) {
+    const meter = { applied: () => undefined };
+    this.projector = new Projector(
+      transactionsOf(database.pool),
+      new Projection(LIVE),
+      this.clock,
+      meter,
+    );
+  }
+
+  static async open(options: WorldOptions = {}): Promise<ShardWorld> {
+    const database = await createTestDatabase([
+      ...journalMigrations,
+      ...admissionMigrations,
+      ...custodyMigrations,
+      ...projectionMigrations,
+    ]);
+    const world = new ShardWorld(database);
+    await world.seed(options.collateral ?? {});
+    return world;
+  }
+
+  now(): Instant {
+    return instantFromNanos(this.clock.epochNanos());
+  }
+
+  in(millis: number): Instant {
+    return plusMillis(this.now(), millis);
+  }
+
+  /** Brings the projections up to the end of all journals. */
+  async project(): Promise<void> {
+    const reader = new PostgresJournalReader(this.database.pool);
+    for (const [shard] of await reader.heads()) {
+      const from = await this.projectedTo(shard);
+      const entries = await reader.read(shard, from + 1, 100_000);
+      if (entries.length > 0) await this.projector.take(shard, entries);
+    }
+  }
+
+  /** What the reservations say that the account has set aside, over all shards; what is zero is left out. */
+  async reservedOf(name: string): Promise<Hold[]> {
+    const { rows } = await this.database.pool.query<Hold>(
+      `select venue, resource, asset, shard_0 + shard_1 + shard_2 as amount from risk.reserved
+       where account_id = $1 and shard_0 + shard_1 + shard_2 <> 0 order by venue, resource, asset`,
+      [accountOf(name)],
+    );
+    return rows;
+  }
+
+  /** What one shard has set aside, by account and resource. */
+  async reservedBy(shard: number): Promise<Record<string, number>> {
+    const { rows } = await this.database.pool.query<{ name: string; amount: number }>(
+      `select account_id || '/' || venue || '/' || resource || '/' || asset as name, shard_${shard} as amount
+       from risk.reserved where shard_${shard} <> 0 order by 1`,
+    );
+    return Object.fromEntries(rows.map(({ name, amount }) => [name, amount]));
+  }
+
+  async close(): Promise<void> {
+    this.clock.forgetTimers();
+    await this.database.drop();
+  }
+
+  private async projectedTo(shard: number): Promise<number> {
+    const { rows } = await this.database.pool.query<{ sequence: number }>(
+      'select sequence from execution.positions where shard = $1',
+      [shard],
+    );
+    return rows[0]?.sequence ?? 0;
+  }
+
+  private async seed(collateral: Readonly<Record<string, number>>): Promise<void> {
+    const { pool } = this.database;
+    const contracts = worldContracts(plusMillis(this.now(), 30 * DAY_MILLIS));
+    const venues = [...new Set(contracts.map((contract) => contract.venue))];
+    const names = [...ORIGINATORS, ...MAKERS];
+    await seedContracts(pool, contracts);
+    await seedPolicy(
+      pool,
+      names.map((name) => ({
+        account_id: accountOf(name),
+        display_name: `${name} Ltd`,
+        is_maker: MAKERS.includes(name),
+        is_originator: ORIGINATORS.includes(name),
+        suspended: false,
+        may_create: ORIGINATORS.includes(name),
+        may_quote: MAKERS.includes(name),
+        venues,
+        max_quantity_atoms: NO_LIMIT,
+      })),
+    );
+    const balances = names.flatMap((name) =>
+      venues.map((venue) => ({ account: accountOf(name), venue, asset: '', amount: collateral[name] ?? PLENTY })),
+    );
+    const limits = names.flatMap((name) => [
+      { account: accountOf(name), venue: '', resource: 'SERVICE_EXPOSURE_LIMIT' as const, amount: NO_LIMIT },
+      ...venues.map((venue) => ({
+        account: accountOf(name),
+        venue,
+        resource: 'VENUE_POSITION_LIMIT' as const,
+        amount: NO_LIMIT,
+      })),
+    ]);
+    await seedBalances(pool, balances, limits, { now: this.now(), evidenceTtlMillis: DAY_MILLIS });
+  }
+}
+
+/** Rain trades at two venues and settles alike at both; snow at one. */
+export const RAIN = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' } as const;
+export const RAIN_AT_B = { venue: 'venue_b', contract_id: 'rain', outcome: 'YES' } as const;
+export const SNOW = { venue: 'venue_a', contract_id: 'snow', outcome: 'YES' } as const;
+
+function worldContracts(closesAt: Instant): ContractFacts[] {
+  return [RAIN, RAIN_AT_B, SNOW].map((route) => ({
+    ...route,
+    title: `${assetOf(route)} at ${route.venue}`,
+    equivalence_id: route.contract_id,
+    price_tick_atoms: 1_000,
+    quantity_step_atoms: 1_000_000,
+    status: 'TRADING',
+    closes_at: closesAt,
+  }));
+}
+
+export { SHARDS };
