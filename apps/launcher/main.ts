@@ -2,7 +2,7 @@ import path from 'node:path';
 import { EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { launch } from './launch.js';
-import { migrations } from './migrations.js';
+import { allMigrations } from '#libs/schema/all-migrations.js';
 import { planProcesses } from './processes.js';
 import { seedDemo } from './seed.js';
 
@@ -15,7 +15,7 @@ process.on('uncaughtException', (error) => {
 const parts = {
   appsFolder: path.resolve(import.meta.dirname, '..'),
   plan: planProcesses,
-  migrations,
+  migrations: allMigrations,
   seed: seedDemo,
   journalTable: 'journal.records',
 };

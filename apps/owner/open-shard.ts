@@ -14,7 +14,7 @@ import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
-import type { OwnerParts } from './owner.js';
+import type { OwnerParts } from './owner-parts.js';
 import { journalRoom } from './journal-room.js';
 import { OwnerMetrics } from './owner-metrics.js';
 import { openPeers } from './peers.js';

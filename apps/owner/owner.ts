@@ -1,25 +1,10 @@
-import type { Server } from 'node:http';
-import type { Registry } from 'prom-client';
 import type { Shard } from '#libs/engine/shard.js';
 import { LinkServer } from '#libs/owner-link/server.js';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Config } from '#libs/platform/config.js';
 import { internalHandler, listen, type Health } from '#libs/platform/internal-server.js';
-import type { ProcessScope } from '#libs/platform/lifecycle.js';
-import type { Logger } from '#libs/platform/log.js';
 import { openPool } from '#libs/platform/postgres.js';
 import type { Pool } from 'pg';
-import type { ownerConfig } from './config.js';
 import { openShard } from './open-shard.js';
-
-export interface OwnerParts {
-  readonly config: Config<typeof ownerConfig>;
-  readonly log: Logger;
-  readonly registry: Registry;
-  readonly scope: ProcessScope;
-  readonly server: Server;
-  readonly clock: Clock;
-}
+import type { OwnerParts } from './owner-parts.js';
 
 /** How long a failed owner can still be asked what is the matter with it. */
 const FAILED_LINGER_MILLIS = 1_500;

@@ -16,12 +16,17 @@ const flag: Shape = (value) => (typeof value === 'boolean' ? undefined : '');
 const whole: Shape = (value) => (Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : '');
 const list: Shape = (value) => (Array.isArray(value) ? undefined : '');
 
+/** The path of a fault as seen from one level up; empty where it is the value itself. */
+export function within(name: string, fault: string): string {
+  return fault === '' ? name : `${name}.${fault}`;
+}
+
 function each(item: Shape): Shape {
   return (value) => {
     if (!Array.isArray(value)) return '';
     for (let index = 0; index < value.length; index += 1) {
       const fault = item(value[index]);
-      if (fault !== undefined) return `${index}.${fault}`;
+      if (fault !== undefined) return within(`${index}`, fault);
     }
     return undefined;
   };
@@ -34,7 +39,7 @@ function fieldsOf<Data>(fields: FieldsOf<Data>): Shape {
     if (typeof value !== 'object' || value === null) return '';
     for (const [name, shape] of entries) {
       const fault = shape((value as Readonly<Record<string, unknown>>)[name]);
-      if (fault !== undefined) return fault === '' ? name : `${name}.${fault}`;
+      if (fault !== undefined) return within(name, fault);
     }
     return undefined;
   };

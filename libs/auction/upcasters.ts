@@ -1,4 +1,4 @@
-import { SHAPES, type Shape } from './event-shapes.js';
+import { SHAPES, within, type Shape } from './event-shapes.js';
 import type { DomainEvent, EventType } from './events.js';
 
 /** Takes the data of an event from one version of its type to the next. */
@@ -71,7 +71,7 @@ export function decoderFor(registry: EventRegistry): (json: string) => DomainEve
     if (broken !== undefined) throw new MalformedEvent(type, version, broken);
     const data = version === current ? event.data : lifted(event.data, history.lifts.slice(version - 1));
     const fault = history.shape(data);
-    if (fault !== undefined) throw new MalformedEvent(type, version, fault === '' ? 'data' : `data.${fault}`);
+    if (fault !== undefined) throw new MalformedEvent(type, version, within('data', fault));
     return (version === current ? event : { ...event, version: current, data }) as DomainEvent;
   };
 }

@@ -23,8 +23,7 @@ export class CommandsInWork {
   once(name: string, content: string, work: () => Promise<LinkReply>): Promise<LinkReply> {
     const running = this.commands.get(name);
     if (running !== undefined) {
-      if (running.content !== content) return Promise.resolve(fault(409, 'idempotency_key_conflict', KEY_CONFLICT));
-      return this.repeated(running.outcome, () => this.once(name, content, work));
+      return this.repeated(running, content, () => this.once(name, content, work));
     }
     const outcome = work().finally(() => {
       this.commands.delete(name);
@@ -33,14 +32,18 @@ export class CommandsInWork {
     return outcome;
   }
 
-  private async repeated(outcome: Promise<LinkReply>, again: () => Promise<LinkReply>): Promise<LinkReply> {
+  private async repeated(
+    running: InWork,
+    content: string,
+    again: () => Promise<LinkReply>,
+  ): Promise<LinkReply> {
     const late = pause(this.clock, PATIENCE_MILLIS).then(() => undefined);
-    const reply = await Promise.race([outcome, late]);
+    const reply = await Promise.race([running.outcome, late]);
     if (reply === undefined) {
       return fault(409, 'idempotency_key_in_progress', 'The first call with this key is still being worked on.');
     }
-    if (isDurable(reply)) return asRepeat(reply);
-    // The first call came to nothing that is kept, so this one stands on its own.
+    if (running.content === content && isDurable(reply)) return asRepeat(reply);
+    // The first call came to nothing that is kept, and this one stands on its own; or what is kept tells of the conflict.
     return again();
   }
 }

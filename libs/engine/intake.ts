@@ -14,6 +14,8 @@ export type AuctionCommand = QuoteCommand | Extract<LinkRequest, { op: 'cancel' 
 export type ShardCommand = Extract<LinkRequest, { op: 'create' | 'withdraw_all' }>;
 
 export interface IntakePorts {
+  readonly shard: number;
+  readonly shard: number;
   readonly find: (auctionId: string) => Entry | undefined;
   readonly inWork: CommandsInWork;
   readonly stored: StoredAnswers;
@@ -91,10 +93,9 @@ export class Intake {
   }
 
   private async kept(command: ShardCommand, auctionId: string | undefined): Promise<LinkReply | undefined> {
-    const scope = { ...named(command), account: command.account };
-    const answer =
-      this.ports.stored.recent(scope) ??
-      (await this.ports.completed.answer(auctionId === undefined ? scope : { ...scope, auctionId }));
+    const where = auctionId === undefined ? { shard: this.ports.shard } : { auctionId };
+    const scope = { ...named(command), account: command.account, ...where };
+    const answer = this.ports.stored.recent(scope) ?? (await this.ports.completed.answer(scope));
     return answer === undefined ? undefined : repeatOf(answer, command.content);
   }
 

@@ -15,6 +15,8 @@ export interface CommandScope {
   readonly key: string;
   /** Where the path names an auction, or where the create itself has derived its id. */
   readonly auctionId?: string;
+  /** Where every shard gives an answer of its own. */
+  readonly shard?: number;
 }
 
 /** `[opened_at, auction_id, view as JSON text]` of an auction, as its reader may see it. */

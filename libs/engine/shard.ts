@@ -163,6 +163,8 @@ export class Shard {
       alone: new AccountBuckets(clock, settings.limitsFactor, true),
     });
     const intake = new Intake({
+      shard,
+      shard,
       find: (auctionId: string): Entry | undefined => this.book.find(auctionId),
       inWork: new CommandsInWork(clock),
       stored: this.stored,

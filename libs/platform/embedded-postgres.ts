@@ -162,6 +162,10 @@ function serverSettings(port: number, durable: boolean): string[] {
     synchronous_commit: 'on',
     max_wal_size: '2GB',
     jit: 'off',
+    // With the defaults a transaction that reads more than 32 rows of a table locks all of it against the other shards.
+    max_pred_locks_per_relation: 10_000,
+    max_pred_locks_per_page: 100,
+    max_pred_locks_per_transaction: 256,
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_min_messages: 'warning',

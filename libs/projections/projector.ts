@@ -10,7 +10,7 @@ const NANOS_PER_SECOND = 1e9;
 
 /** What projectors report of their work to whoever measures. */
 export interface ProjectorMeter {
-  applied(shard: number, position: number, events: number, seconds: number): void;
+  applied(shard: number, events: number, seconds: number): void;
 }
 
 /** Runs the work within one transaction. */
@@ -40,7 +40,7 @@ export class Projector {
     );
     memory.move(from, to, touched);
     const seconds = Number(this.clock.monotonicNanos() - begun) / NANOS_PER_SECOND;
-    this.meter.applied(shard, to, to - from, seconds);
+    this.meter.applied(shard, to - from, seconds);
     return to;
   }
 

@@ -13,7 +13,7 @@ import type { Rejection } from '#libs/auction/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decideVoid } from '#libs/auction/void.js';
 import { decideWithdraw } from '#libs/auction/withdraw.js';
-import { aCreate, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './auction-builders.js';
+import { aCreate, aParty, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './auction-builders.js';
 
 /** A command as the owner carries it out, where capacity is never short. */
 export type Command = (state: AuctionState) => Decision | readonly Decided[];
@@ -32,6 +32,19 @@ export function creates(body: Partial<CreateBody> = {}, facts: Partial<CreateFac
   if (!plan.ok) return plan;
   const bodies = opened(plan.terms, grantFor(plan.need));
   return { ok: true, events: bodies.map((body) => ({ at: plan.terms.opened_at, body })) };
+}
+
+/** The opening of an auction on these contracts with these makers; anything else would be a mistake of the test. */
+export function opens(
+  body: CreateBody,
+  { contracts, makers }: { contracts: CreateFacts['contracts']; makers: readonly string[] },
+  tokens: Tokens = NO_TOKENS,
+): Decided {
+  const plan = planCreate(body, createFacts({ contracts, audience: { ok: true, makers: makers.map(aParty) } }));
+  if (!plan.ok) throw new Error(`${plan.error}: ${plan.message}`);
+  const [event] = opened(plan.terms, grantFor(plan.need, tokens));
+  if (event === undefined) throw new Error('an auction opens with an event');
+  return { at: plan.terms.opened_at, body: event };
 }
 
 export function submits(

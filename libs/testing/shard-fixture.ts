@@ -70,21 +70,21 @@ class ProcessClock implements Clock {
   }
 }
 
+interface LiveParts {
+  readonly writer: SteeredWriter;
+  readonly clock: ProcessClock;
+  readonly desk: PostgresReservationDesk;
+  readonly policy: PolicyWatch;
+  readonly failures: unknown[];
+  readonly faults: { readonly what: string; readonly error: unknown }[];
+}
+
 /** A shard with everything around it as in production; only the time, and the append of its journal, obey the test. */
 export class LiveShard {
-  /** What the process would have ended for. */
-  readonly failures: unknown[] = [];
-  readonly faults: { readonly what: string; readonly error: unknown }[] = [];
-
   private constructor(
     readonly world: ShardWorld,
     readonly shard: Shard,
-    readonly writer: SteeredWriter,
-    private readonly parts: {
-      readonly clock: ProcessClock;
-      readonly desk: PostgresReservationDesk;
-      readonly policy: PolicyWatch;
-    },
+    private readonly parts: LiveParts,
   ) {}
 
   static async open(world: ShardWorld, number = 0, options: FixtureOptions = {}): Promise<LiveShard> {
@@ -97,7 +97,7 @@ export class LiveShard {
     const policy = new PolicyWatch(pool, clock);
     await policy.start();
     const settlement = new PostgresSettlement(pool, clock, () => 0.5);
-    const heard: Pick<LiveShard, 'failures' | 'faults'> = { failures: [], faults: [] };
+    const parts: LiveParts = { writer, clock, desk, policy, failures: [], faults: [] };
     const shard = new Shard({
       shard: number,
       clock,
@@ -120,19 +120,30 @@ export class LiveShard {
       referenceNanos: () => Promise.resolve(world.clock.trueEpochNanos()),
       journalHasRoom: () => Promise.resolve(true),
       meter: { command: () => undefined, appended: () => undefined },
-      onJournalFailure: (error) => heard.failures.push(error),
-      onFault: (what, error) => heard.faults.push({ what, error }),
+      onJournalFailure: (error) => parts.failures.push(error),
+      onFault: (what, error) => parts.faults.push({ what, error }),
       ...options.ports,
       settings: { ...SETTINGS, ...options.settings },
     });
-    const live = new LiveShard(world, shard, writer, { clock, desk, policy });
-    Object.assign(live, heard);
     await shard.start();
-    return live;
+    return new LiveShard(world, shard, parts);
+  }
+
+  get writer(): SteeredWriter {
+    return this.parts.writer;
   }
 
   get desk(): PostgresReservationDesk {
     return this.parts.desk;
+  }
+
+  /** What the process would have ended for. */
+  get failures(): readonly unknown[] {
+    return this.parts.failures;
+  }
+
+  get faults(): LiveParts['faults'] {
+    return this.parts.faults;
   }
 
   async ask(request: LinkRequest, peer: Partial<LinkPeer> = {}): Promise<Answer> {

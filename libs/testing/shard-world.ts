@@ -16,7 +16,7 @@ import { uuidNamed } from './journaled-auctions.js';
 import { MovableClock } from './movable-clock.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
-const SHARDS = 3;
+
 const ORIGINATORS = ['olga', 'otto'];
 const MAKERS = ['mia', 'max', 'moe', 'may', 'meg', 'mo', 'mick', 'mara'];
 const PLENTY = 1_000_000_000_000;
@@ -163,4 +163,4 @@ function worldContracts(closesAt: Instant): ContractFacts[] {
   }));
 }
 
-export { SHARDS };
+

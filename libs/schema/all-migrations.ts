@@ -6,7 +6,7 @@ import type { MigrationClass } from '#libs/platform/migrate.js';
 import { projectionMigrations } from '#libs/projections/migrations/list.js';
 
 /** Every schema of the product; TypeORM orders them by the time in their names. */
-export const migrations: readonly MigrationClass[] = [
+export const allMigrations: readonly MigrationClass[] = [
   ...identityMigrations,
   ...journalMigrations,
   ...admissionMigrations,

@@ -1,0 +1,164 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { award, rank, type Contender, type Contest } from './winner-rule.js';
+
+/*
+ * The oracle knows nothing of walking down a list. Of a single winner it says: a quote wins if it may, and no better one
+ * may. Of a split it looks at every way to divide the quantity at all, and takes the one that gives the best quote the
+ * most, then the second best, and so on.
+ */
+
+const MOST = 5;
+
+const contenders: fc.Arbitrary<Contender[]> = fc
+  .array(
+    fc.record({
+      price_atoms: fc.integer({ min: 1, max: 3 }),
+      quantity_atoms: fc.integer({ min: 1, max: MOST }),
+      min_quantity_atoms: fc.integer({ min: 1, max: MOST }),
+    }),
+    { maxLength: 5, size: 'max' },
+  )
+  .chain((quotes) =>
+    fc.shuffledSubarray(
+      quotes.map((_quote, index) => index * 3 + 1),
+      { minLength: quotes.length },
+    ).map((priorities) =>
+      quotes.map((quote, index) => ({
+        ...quote,
+        min_quantity_atoms: Math.min(quote.min_quantity_atoms, quote.quantity_atoms),
+        priority: priorities[index]!,
+        quote_id: `q${index}`,
+      })),
+    ),
+  );
+
+const contests: fc.Arbitrary<Contest> = fc
+  .record({
+    side: fc.constantFrom('BUY' as const, 'SELL' as const),
+    quantity_atoms: fc.integer({ min: 1, max: MOST }),
+    limit: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+    fill: fc.integer({ min: 1, max: MOST }),
+    allocation: fc.constantFrom('SPLIT' as const, 'SINGLE_WINNER' as const),
+    max_winners: fc.integer({ min: 1, max: 4 }),
+  })
+  .map(({ limit, fill, ...contest }) => ({
+    ...contest,
+    min_fill_quantity_atoms: Math.min(fill, contest.quantity_atoms),
+    ...(limit === undefined ? {} : { limit_price_atoms: limit }),
+  }));
+
+/** No quote is larger than its auction; the rules see to that when it is submitted. */
+const cases = fc.tuple(contests, contenders).map(([contest, quotes]) => {
+  const fitting = quotes.filter((quote) => quote.quantity_atoms <= contest.quantity_atoms);
+  return [contest, fitting] as const;
+});
+
+function beats(contest: Contest, one: Contender, other: Contender): boolean {
+  if (one.price_atoms !== other.price_atoms) {
+    return contest.side === 'BUY' ? one.price_atoms < other.price_atoms : one.price_atoms > other.price_atoms;
+  }
+  return one.priority < other.priority;
+}
+
+function counts({ side, limit_price_atoms: limit }: Contest, quote: Contender): boolean {
+  if (limit === undefined) return true;
+  return side === 'BUY' ? quote.price_atoms <= limit : quote.price_atoms >= limit;
+}
+
+function oracle(contest: Contest, quotes: readonly Contender[]): Map<string, number> {
+  const counted = quotes.filter((quote) => counts(contest, quote));
+  const won = contest.allocation === 'SPLIT' ? bestDivision(contest, counted) : onlyWinner(contest, counted);
+  const sum = [...won.values()].reduce((total, quantity) => total + quantity, 0);
+  return sum < contest.min_fill_quantity_atoms ? new Map() : won;
+}
+
+function onlyWinner(contest: Contest, counted: readonly Contender[]): Map<string, number> {
+  const able = counted.filter((quote) => quote.quantity_atoms >= contest.min_fill_quantity_atoms);
+  const winners = able.filter((quote) => !able.some((other) => beats(contest, other, quote)));
+  return new Map(winners.map((quote) => [quote.quote_id, quote.quantity_atoms]));
+}
+
+function bestDivision(contest: Contest, counted: readonly Contender[]): Map<string, number> {
+  // Place of a quote: how many beat it.
+  const byPlace = counted.map((_none, place) =>
+    counted.find((quote) => counted.filter((other) => beats(contest, other, quote)).length === place)!,
+  );
+  let best: readonly number[] = byPlace.map(() => 0);
+  for (const division of divisions(byPlace)) {
+    const sum = division.reduce((total, quantity) => total + quantity, 0);
+    const winners = division.filter((quantity) => quantity > 0).length;
+    if (sum <= contest.quantity_atoms && winners <= contest.max_winners && exceeds(division, best)) best = division;
+  }
+  return new Map(byPlace.flatMap((quote, place) => (best[place]! > 0 ? [[quote.quote_id, best[place]!]] : [])));
+}
+
+function* divisions([first, ...rest]: readonly Contender[]): Generator<readonly number[]> {
+  if (first === undefined) {
+    yield [];
+    return;
+  }
+  for (let quantity = 0; quantity <= first.quantity_atoms; quantity += 1) {
+    if (quantity > 0 && quantity < Math.min(first.min_quantity_atoms, first.quantity_atoms)) continue;
+    for (const others of divisions(rest)) yield [quantity, ...others];
+  }
+}
+
+function exceeds(one: readonly number[], other: readonly number[]): boolean {
+  const index = one.findIndex((quantity, place) => quantity !== other[place]);
+  return index >= 0 && one[index]! > other[index]!;
+}
+
+it('the winners are those of the oracle', () => {
+  fc.assert(
+    fc.property(cases, ([contest, quotes]) => {
+      const fills = award(contest, rank(contest, quotes));
+      const won = fills.map(({ quote, quantity_atoms }) => [quote.quote_id, quantity_atoms] as const);
+      expect(new Map(won)).toEqual(oracle(contest, quotes));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+it('the order is that of the oracle, whatever the order of the list', () => {
+  fc.assert(
+    fc.property(cases, ([contest, quotes]) => {
+      const ranked = rank(contest, quotes);
+      expect(rank(contest, [...quotes].reverse())).toEqual(ranked);
+      expect(ranked).toHaveLength(quotes.filter((quote) => counts(contest, quote)).length);
+      ranked.forEach((quote, place) => {
+        expect(ranked.slice(place + 1).every((other) => beats(contest, quote, other))).toBe(true);
+      });
+    }),
+  );
+});
+
+it('the awards keep within the auction, the quotes and the number of winners', () => {
+  fc.assert(
+    fc.property(cases, ([contest, quotes]) => {
+      const fills = award(contest, rank(contest, quotes));
+      const sum = fills.reduce((total, fill) => total + fill.quantity_atoms, 0);
+      expect(sum).toBeLessThanOrEqual(contest.quantity_atoms);
+      if (fills.length > 0) expect(sum).toBeGreaterThanOrEqual(contest.min_fill_quantity_atoms);
+      expect(fills.length).toBeLessThanOrEqual(contest.allocation === 'SPLIT' ? contest.max_winners : 1);
+      expect(new Set(fills.map((fill) => fill.quote)).size).toBe(fills.length);
+      for (const { quote, quantity_atoms } of fills) {
+        expect(counts(contest, quote)).toBe(true);
+        expect(quantity_atoms).toBeLessThanOrEqual(quote.quantity_atoms);
+        expect(quantity_atoms).toBeGreaterThanOrEqual(quote.min_quantity_atoms);
+      }
+    }),
+  );
+});
+
+it('a quote that cannot win changes nothing for the others', () => {
+  fc.assert(
+    fc.property(cases, ([contest, quotes]) => {
+      const winners = award(contest, rank(contest, quotes));
+      const without = quotes.filter(
+        (quote) => counts(contest, quote) || winners.some((winner) => winner.quote === quote),
+      );
+      expect(award(contest, rank(contest, without))).toEqual(winners);
+    }),
+  );
+});

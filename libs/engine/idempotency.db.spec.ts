@@ -1,0 +1,274 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { shardOfCreate } from '#libs/owner-link/routing.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { LiveShard, rainAuction, type Answer } from '#libs/testing/shard-fixture.js';
+import {
+  cancelOrder,
+  createOrder,
+  freshKey,
+  reviseOrder,
+  submitOrder,
+  withdrawAllOrder,
+  withdrawOrder,
+} from '#libs/testing/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+const MIA = accountOf('mia');
+const OLGA = accountOf('olga');
+const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
+
+let world: ShardWorld;
+let live: LiveShard;
+
+beforeAll(async () => {
+  world = await ShardWorld.open();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  live = await LiveShard.open(world);
+});
+afterEach(() => live.stop());
+
+async function restarted(): Promise<void> {
+  await live.stop();
+  live = await LiveShard.open(world);
+}
+
+/** The first answer again, though nothing is created this time. */
+function again({ status, text }: Answer): Pick<Answer, 'status' | 'text'> {
+  return { status: status === 201 ? 200 : status, text };
+}
+
+/** What is told of quotes comes and goes with the auction; a quote that stands and can still be changed. */
+async function submits(auctionId: string, account = MIA, terms = TERMS): Promise<Record<string, string>> {
+  const { status, body, text } = await live.ask(submitOrder(account, auctionId, terms));
+  if (status !== 201) throw new Error(`the quote was refused: ${text}`);
+  return body as Record<string, string>;
+}
+
+function quoteName(quote: Record<string, string>) {
+  return { auction_id: quote.auction_id ?? '', quote_id: quote.quote_id ?? '' };
+}
+
+describe('a repeat of what was done', () => {
+  it('is told the same, byte for byte, before and after a restart and long after the state has moved on', async () => {
+    const create = live.createOrder();
+    const first = [await live.ask(create)];
+    const auctionId = String(first[0]?.body.auction_id);
+    const submit = submitOrder(MIA, auctionId, TERMS);
+    first.push(await live.ask(submit));
+    const quote = { auction_id: auctionId, quote_id: String(first[1]?.body.quote_id) };
+    const revise = reviseOrder(MIA, quote, { expected_revision: 1, price_atoms: 490_000 });
+    first.push(await live.ask(revise));
+    const withdraw = withdrawOrder(MIA, quote);
+    first.push(await live.ask(withdraw));
+    const cancel = cancelOrder(OLGA, auctionId, freshKey(), 'not today');
+    first.push(await live.ask(cancel));
+    const orders = [create, submit, revise, withdraw, cancel];
+    expect(first.map(({ status }) => status)).toEqual([201, 201, 200, 200, 200]);
+
+    for (const [index, order] of orders.entries()) expect(await live.ask(order)).toMatchObject(again(first[index]!));
+    await restarted();
+    for (const [index, order] of orders.entries()) expect(await live.ask(order)).toMatchObject(again(first[index]!));
+    // Now the auction leaves memory, and only the projections know it.
+    await world.project();
+    await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
+    for (const [index, order] of orders.entries()) expect(await live.ask(order)).toMatchObject(again(first[index]!));
+  });
+
+  it('does nothing a second time', async () => {
+    const auctionId = await live.opens();
+    const submit = submitOrder(MIA, auctionId, TERMS);
+    await live.ask(submit);
+    const before = live.shard.book.find(auctionId)?.durable;
+    const held = await world.reservedOf('mia');
+    await live.ask(submit);
+    expect(live.shard.book.find(auctionId)?.durable).toBe(before);
+    expect(await world.reservedOf('mia')).toEqual(held);
+  });
+
+  it.each(['AUCTION_AWARDED', 'cancelled'])('holds for refusals of the engine (%s) as well', async () => {
+    const auctionId = await live.opens();
+    const offGrid = submitOrder(MIA, auctionId, { ...TERMS, price_atoms: 500_001 });
+    const first = await live.ask(offGrid);
+    expect(first).toMatchObject({ status: 422, body: { error: 'INVALID_PRICE_TICK' } });
+    expect(await live.ask(offGrid)).toEqual(first);
+    await restarted();
+    expect(await live.ask(offGrid)).toEqual(first);
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await world.project();
+    await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
+    expect(await live.ask(offGrid)).toEqual(first);
+  });
+});
+
+describe('a create that the engine refused', () => {
+  it('is refused again in the same words, before and after the projections have it and after a restart', async () => {
+    const order = live.createOrder('olga', { quantity_atoms: 1_500_000 });
+    const first = await live.ask(order);
+    expect(first).toMatchObject({ status: 422, body: { error: 'INVALID_QUANTITY_STEP' } });
+    expect(await live.ask(order)).toEqual(first);
+    await restarted();
+    expect(await live.ask(order)).toEqual(first);
+    await world.project();
+    await restarted();
+    expect(await live.ask(order)).toEqual(first);
+    const other = createOrder(OLGA, order.key, rainAuction());
+    expect(await live.ask(other)).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } });
+  });
+});
+
+describe('a key with other content', () => {
+  it('is a conflict wherever the first answer is kept', async () => {
+    const create = live.createOrder();
+    const auctionId = String((await live.ask(create)).body.auction_id);
+    const submit = submitOrder(MIA, auctionId, TERMS);
+    await live.ask(submit);
+    const others = [
+      createOrder(OLGA, create.key, rainAuction({ side: 'SELL' })),
+      submitOrder(MIA, auctionId, { ...TERMS, price_atoms: 1_000 }, submit.key),
+    ];
+    const conflict = { status: 409, body: { error: 'idempotency_key_conflict', message: expect.any(String) } };
+    for (const order of others) expect(await live.ask(order)).toMatchObject(conflict);
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await world.project();
+    await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
+    for (const order of others) expect(await live.ask(order)).toMatchObject(conflict);
+  });
+
+  it('belongs to one account, one operation and one auction', async () => {
+    const key = freshKey();
+    const [here, there] = [await live.opens(), await live.opens()];
+    const asked = [
+      submitOrder(MIA, here, TERMS, key),
+      submitOrder(accountOf('max'), here, { ...TERMS, price_atoms: 480_000 }, key),
+      submitOrder(MIA, there, { ...TERMS, price_atoms: 470_000 }, key),
+    ];
+    for (const order of asked) expect(await live.ask(order)).toMatchObject({ status: 201 });
+    const quote = { auction_id: here, quote_id: String((await live.ask(asked[0]!)).body.quote_id) };
+    expect(await live.ask(withdrawOrder(MIA, quote, key))).toMatchObject({ body: { status: 'WITHDRAWN' } });
+  });
+});
+
+describe('what is not kept', () => {
+  it('lets a key be used anew after 409, and decides it on its own', async () => {
+    const quote = await submits(await live.opens());
+    const stale = reviseOrder(MIA, quoteName(quote), { expected_revision: 7, price_atoms: 490_000 });
+    expect(await live.ask(stale)).toMatchObject({ status: 409, body: { error: 'quote_revision_conflict' } });
+    const right = reviseOrder(MIA, quoteName(quote), { expected_revision: 1, price_atoms: 490_000 }, stale.key);
+    expect(await live.ask(right)).toMatchObject({ status: 200, body: { revision: 2 } });
+  });
+
+  it('lets a key be used anew after 503', async () => {
+    const order = live.createOrder();
+    live.shard.conditions.drain();
+    expect(await live.ask(order)).toMatchObject({ status: 503, body: { error: 'auction_owner_unavailable' } });
+    live.shard.conditions.resume();
+    expect(await live.ask(order)).toMatchObject({ status: 201 });
+  });
+
+  it('answers a repeat even while the owner drains', async () => {
+    const order = live.createOrder();
+    const first = await live.ask(order);
+    live.shard.conditions.drain();
+    expect(await live.ask(order)).toMatchObject(again(first));
+    live.shard.conditions.resume();
+  });
+});
+
+describe('a call whose key is still in work', () => {
+  it('waits for that outcome and gives it, as a repeat', async () => {
+    const order = live.createOrder();
+    live.writer.hold();
+    const first = live.ask(order);
+    const second = live.ask(order);
+    live.writer.letGo();
+    expect((await first).status).toBe(201);
+    expect(await second).toMatchObject(again(await first));
+  });
+
+  it('is told so after five seconds, and not a moment before', async () => {
+    const order = live.createOrder();
+    live.writer.hold();
+    const first = live.ask(order);
+    await eventually(() => expect(live.writer.inFlight).toBe(1));
+    let heard: Answer | undefined;
+    void live.ask(order).then((answer) => {
+      heard = answer;
+    });
+    await live.leap(4_900);
+    expect(heard).toBeUndefined();
+    await live.leap(100);
+    await eventually(() => expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_in_progress' } }));
+    live.writer.letGo();
+    expect((await first).status).toBe(201);
+  });
+
+  it('gives fifty callers with one key one auction', async () => {
+    const order = live.createOrder();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => live.ask(order)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(49);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it('learns of a conflict only when the first call has come to something', async () => {
+    const order = live.createOrder();
+    live.writer.hold();
+    const first = live.ask(order);
+    let heard: Answer | undefined;
+    void live.ask(createOrder(OLGA, order.key, rainAuction({ side: 'SELL' }))).then((answer) => {
+      heard = answer;
+    });
+    await eventually(() => expect(live.writer.inFlight).toBe(1));
+    expect(heard).toBeUndefined();
+    live.writer.letGo();
+    await first;
+    await eventually(() => expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } }));
+  });
+});
+
+describe('withdraw-all', () => {
+  it('takes back what can be taken back, and tells a repeat the same for ever', async () => {
+    const free = await submits(await live.opens());
+    const final = await submits(await live.opens('olga', { quote_revision_policy: 'FINAL' }));
+    const order = withdrawAllOrder(MIA);
+    const first = await live.ask(order);
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        withdrawn: expect.arrayContaining([free.quote_id]),
+        not_withdrawable: [{ quote_id: final.quote_id, error: 'QUOTE_NOT_WITHDRAWABLE' }],
+      },
+    });
+    const later = await submits(String(free.auction_id));
+    expect(await live.ask(order)).toEqual(first);
+    await restarted();
+    expect(await live.ask(order)).toEqual(first);
+    await world.project();
+    await restarted();
+    expect(await live.ask(order)).toEqual(first);
+    expect(await live.ask(withdrawAllOrder(MIA, { venue: 'venue_b' }, order.key))).toMatchObject({ status: 409 });
+    const quotes = await live.ask({ op: 'auction_quotes', auction_id: String(free.auction_id), account: MIA, request_id: 'r' });
+    expect(quotes.body.quotes).toMatchObject([{ quote_id: later.quote_id, status: 'ACTIVE' }, {}]);
+  });
+
+  it('heeds the venue and the auctions that it names', async () => {
+    await live.ask(withdrawAllOrder(MIA));
+    const [one, two] = [await submits(await live.opens()), await submits(await live.opens())];
+    const none = await live.ask(withdrawAllOrder(MIA, { venue: 'venue_b' }));
+    expect(none.body.withdrawn).toEqual([]);
+    const named = await live.ask(withdrawAllOrder(MIA, { auction_ids: [String(one.auction_id)] }));
+    expect(named.body.withdrawn).toEqual([one.quote_id]);
+    const rest = await live.ask(withdrawAllOrder(MIA, { venue: 'venue_a' }));
+    expect(rest.body.withdrawn).toEqual([two.quote_id]);
+  });
+});
+
+it('finds the same auction for the same key, whatever else is lost', async () => {
+  const order = live.createOrder();
+  const { body } = await live.ask(order);
+  expect(String(body.auction_id)).toMatch(
+    new RegExp(`^${shardOfCreate(OLGA, order.key)}[0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
+  );
+});

@@ -1,0 +1,155 @@
+import { evolve } from '#libs/auction/evolve.js';
+import type { Decided, Decision } from '#libs/auction/decided.js';
+import type { AuctionEvent, AuctionEventBody, Placed, QuoteOperation } from '#libs/auction/events.js';
+import { plusMillis, type Instant } from '#libs/auction/instant.js';
+import type { Rejection } from '#libs/auction/rejection.js';
+import { bookOf, isLive, type AuctionState } from '#libs/auction/state.js';
+import { isOverFor } from '#libs/auction/viewer.js';
+import { aContract, at, type Tokens } from './auction-builders.js';
+import { cancels, closes, expires, opens, reports, revises, submits, voids, withdraws } from './auction-commands.js';
+import type { Command } from './auction-commands.js';
+import { placed } from './auction-given.js';
+import {
+  priceAt,
+  SESSION_MAKERS,
+  SESSION_ROUTES,
+  type Inventory,
+  type Move,
+  type Report,
+  type Session,
+} from './auction-sessions.js';
+
+export interface Played {
+  readonly events: readonly Placed<AuctionEvent>[];
+  /** The auction after each of the events. */
+  readonly states: readonly AuctionState[];
+  readonly refusals: readonly Rejection[];
+  /** The last of the states. */
+  readonly end: AuctionState;
+}
+
+/** Plays the session as an owner would: everything decided by the rules, refusals journaled, the close at some time. */
+export function play(session: Session): Played {
+  const stage = new Stage(session);
+  for (const move of session.moves) stage.makes(move);
+  stage.falls();
+  for (const report of session.reports) stage.hears(report);
+  return stage.played();
+}
+
+class Stage {
+  private readonly events: Placed<AuctionEvent>[] = [];
+  private readonly states: AuctionState[] = [];
+  private readonly refusals: Rejection[] = [];
+  private now: Instant = at(0);
+  private position = 1;
+
+  constructor(private readonly session: Session) {
+    const { tick, step } = session.grid;
+    const grid = { price_tick_atoms: tick, quantity_step_atoms: step };
+    const contracts = session.create.routes.map((route) => aContract({ ...route, ...grid }));
+    const opening = opens(session.create, { contracts, makers: SESSION_MAKERS }, tokensIn(session.inventory));
+    this.journals(opening);
+  }
+
+  played(): Played {
+    const { events, states, refusals } = this;
+    return { events, states, refusals, end: this.state };
+  }
+
+  makes(move: Move): void {
+    this.now = plusMillis(this.now, move.after);
+    this.position += move.gap;
+    if (move.punctual) this.does(this.due());
+    const maker = SESSION_MAKERS[move.maker] ?? '';
+    const operation = move.act;
+    if (operation === 'CANCEL') this.tries(cancels('enough', this.now), cancelRejected);
+    else if (operation === 'VOID') this.tries(voids({ by: 'OPERATOR' }, this.now));
+    else if (operation !== 'NOTHING') {
+      this.tries(this.quoteCommand(move, maker), (refusal) => this.quoteRejected(refusal, operation, maker));
+    }
+  }
+
+  /** The close comes, if nothing has come before it. */
+  falls(): void {
+    this.now = this.now < this.state.terms.closes_at ? this.state.terms.closes_at : this.now;
+    this.does(this.due());
+  }
+
+  hears({ after, award, step, attempt, gap }: Report): void {
+    this.now = plusMillis(this.now, after);
+    this.position += gap;
+    const awardId = this.state.awards[award]?.award_id ?? 'award-of-nobody';
+    this.tries(reports({ award_id: awardId, step, attempt }, this.now));
+  }
+
+  private get state(): AuctionState {
+    return this.states.at(-1)!;
+  }
+
+  private due(): Command {
+    return this.now < this.state.terms.closes_at ? expires(this.now) : closes();
+  }
+
+  private quoteCommand(move: Move, maker: string): Command {
+    const { now, session } = this;
+    const latest = bookOf(this.state, maker)?.quotes.at(-1);
+    const revision = latest === undefined || !move.expectsLatest ? 7 : latest.revision;
+    const tokens = tokensIn(session.inventories[move.maker] ?? []);
+    const around = { now, tokens, quote_id: latest?.quote_id ?? 'quote-of-nobody' };
+    const { step } = session.grid;
+    const terms = {
+      price_atoms: priceAt(session.grid, move.price),
+      quantity_atoms: move.quantity * step,
+      ...(move.minimum === undefined ? {} : { min_quantity_atoms: move.minimum * step }),
+      ...(move.expiresIn === undefined ? {} : { expires_at: plusMillis(now, move.expiresIn) }),
+    };
+    if (move.act === 'REVISE') return revises(maker, { ...terms, expected_revision: revision }, around);
+    if (move.act === 'WITHDRAW') return withdraws(maker, { quote_id: around.quote_id }, now);
+    return submits(maker, terms, { ...around, quote_id: `quote-${this.position}` });
+  }
+
+  private quoteRejected(
+    { error, message }: Rejection,
+    operation: QuoteOperation,
+    maker: string,
+  ): AuctionEventBody | undefined {
+    if (isOverFor(this.state, { account_id: maker, role: 'MARKET_MAKER' })) return undefined;
+    return { type: 'QUOTE_REJECTED', data: { maker, operation, error, message } };
+  }
+
+  private tries(command: Command, told?: (refusal: Rejection) => AuctionEventBody | undefined): void {
+    const answer = command(this.state);
+    if (!('ok' in answer) || answer.ok) {
+      this.does(answer);
+      return;
+    }
+    this.refusals.push(answer);
+    const body = answer.status === 422 && isLive(this.state.status) ? told?.(answer) : undefined;
+    if (body !== undefined) this.journals({ at: this.now, body });
+  }
+
+  private does(decided: Command | Decision | readonly Decided[]): void {
+    const answer = typeof decided === 'function' ? decided(this.state) : decided;
+    const events = 'ok' in answer ? (answer.ok ? answer.events : []) : answer;
+    for (const event of events) this.journals(event);
+  }
+
+  private journals(decided: Decided): void {
+    const before = this.states.at(-1);
+    const opening = decided.body.type === 'AUCTION_OPENED' ? decided.body.data.terms : this.state.terms;
+    const event = placed(decided, this.position, opening.auction_id);
+    this.position += 1;
+    this.events.push(event);
+    this.states.push(evolve(before, event));
+  }
+}
+
+function cancelRejected({ error, message }: Rejection): AuctionEventBody {
+  return { type: 'CANCEL_REJECTED', data: { error, message } };
+}
+
+function tokensIn(inventory: Inventory): Tokens {
+  return ({ contract_id: id }) =>
+    inventory[SESSION_ROUTES.findIndex((route) => route.contract_id === id)] ?? 0;
+}
