@@ -25,7 +25,10 @@ export interface GatewayProcess {
   readonly scope: ProcessScope;
 }
 
-const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'bodyParser'> = { logger: ['error', 'warn'], bodyParser: false };
+const NEST_OPTIONS: Pick<
+  NestApplicationOptions,
+  'logger' | 'abortOnError' | 'bodyParser'
+> = { logger: false, abortOnError: false, bodyParser: false };
 
 /** Opens what the gateway needs, in the order in which it must be closed again, and listens last. */
 export async function serveGateway({ config, log, registry, scope }: GatewayProcess): Promise<void> {

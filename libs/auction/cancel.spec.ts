@@ -24,11 +24,7 @@ describe('an originator cancels', () => {
   });
 
   it('whatever the revision policy says of quotes', () => {
-    const { state } = given(
-      anOpenAuction({ quote_revision_policy: 'FINAL' }),
-      aQuote('mia'),
-      cancels(),
-    );
+    const { state } = given(anOpenAuction({ quote_revision_policy: 'FINAL' }), aQuote('mia'), cancels());
     expect(state.books[0]?.quotes[0]?.status).toBe('RELEASED');
   });
 
@@ -43,14 +39,14 @@ describe('an originator cancels', () => {
 });
 
 describe('an auction is voided', () => {
-  it.each<EndRequest>([{ by: 'OPERATOR', reason: 'market in dispute' }, { by: 'SYSTEM' }])('%j', (request) => {
-    given(anOpenAuction(), aQuote('mia'))
-      .when(voids(request))
-      .then(
-        [at(5_000), 'AUCTION_VOIDED', request],
-        [at(5_000), 'AUCTION_COMPLETED', { status: 'VOIDED' }],
-      );
-  });
+  it.each<EndRequest>([{ by: 'OPERATOR', reason: 'market in dispute' }, { by: 'SYSTEM' }])(
+    '%j',
+    (request) => {
+      given(anOpenAuction(), aQuote('mia'))
+        .when(voids(request))
+        .then([at(5_000), 'AUCTION_VOIDED', request], [at(5_000), 'AUCTION_COMPLETED', { status: 'VOIDED' }]);
+    },
+  );
 });
 
 describe('what is not open is neither cancelled nor voided', () => {

@@ -27,7 +27,11 @@ describe('a close without an award', () => {
     ['NO_QUOTES', {}, []],
     ['RESERVE_NOT_MET', { limit_price_atoms: 499_000 }, ['mia', 'max']],
     ['MINIMUM_NOT_MET', { min_fill_quantity_atoms: 9 * CONTRACT }, ['mia', 'max']],
-    ['MINIMUM_NOT_MET', { allocation: 'SINGLE_WINNER', min_fill_quantity_atoms: 5 * CONTRACT }, ['mia', 'max']],
+    [
+      'MINIMUM_NOT_MET',
+      { allocation: 'SINGLE_WINNER', min_fill_quantity_atoms: 5 * CONTRACT },
+      ['mia', 'max'],
+    ],
   ])('%s', (reason, terms, makers) => {
     given(anOpenAuction(terms), ...makers.map((maker) => aQuote(maker)))
       .when(closes())
@@ -57,11 +61,7 @@ describe('a close with an award', () => {
     const [mia, max] = awardsOf(anOpenAuction(), aQuote('mia', { price_atoms: 510_000 }), aQuote('max'));
     given(anOpenAuction(), aQuote('mia', { price_atoms: 510_000 }), aQuote('max'))
       .when(closes())
-      .then(CLOSED, [
-        CLOSES_AT,
-        'AUCTION_AWARDED',
-        { awards: [mia, max], execution_deadline: at(120_000) },
-      ]);
+      .then(CLOSED, [CLOSES_AT, 'AUCTION_AWARDED', { awards: [mia, max], execution_deadline: at(120_000) }]);
     expect(mia).toMatchObject({ maker: 'max', price_atoms: 500_000, quantity_atoms: 4 * CONTRACT });
     expect(max).toMatchObject({
       award_id: 'award-of-quote-of-mia',

@@ -42,7 +42,9 @@ describe('where something else is still to happen there is nothing to complete',
     ['open', [anOpenAuction(), aQuote('mia')]],
     ['awarded', [anOpenAuction(), aQuote('mia'), closes()]],
   ])('%s', (_what, history) => {
-    given(...history).when(completion).then();
+    given(...history)
+      .when(completion)
+      .then();
   });
 
   it('closed', () => {

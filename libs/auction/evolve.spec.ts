@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-builders.js';
-import { cancels, closes, reports, revises, submits, voids, withdraws } from '#libs/testing/auction-commands.js';
+import {
+  cancels,
+  closes,
+  reports,
+  revises,
+  submits,
+  voids,
+  withdraws,
+} from '#libs/testing/auction-commands.js';
 import { given, placed, type Past } from '#libs/testing/auction-given.js';
 import { CLOSES_AT, storyTerms } from '#libs/testing/auction-story.js';
 import type { AuctionEventBody } from './events.js';
@@ -72,7 +80,15 @@ describe('a quote', () => {
     const noted = given(anOpenAuction(), aQuote('mia', { client_reference: 'n', expires_at: at(9_000) }));
     const { quote_id, maker, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at, hold } =
       findQuote(noted.state, 'quote-of-mia')!;
-    const terms = { quote_id, maker, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at };
+    const terms = {
+      quote_id,
+      maker,
+      revision,
+      price_atoms,
+      quantity_atoms,
+      min_quantity_atoms,
+      submitted_at,
+    };
     const body: AuctionEventBody = {
       type: 'QUOTE_REVISED',
       data: { quote: { ...terms, hold }, keeps_priority: true },
@@ -105,7 +121,10 @@ describe('a quote', () => {
     });
     expect(results).toEqual([
       ['AWARDED', { awarded_quantity_atoms: 4 * CONTRACT, award_id: 'award-of-quote-of-moe', rank: 1 }],
-      ['PARTIALLY_AWARDED', { awarded_quantity_atoms: 3 * CONTRACT, award_id: 'award-of-quote-of-max', rank: 2 }],
+      [
+        'PARTIALLY_AWARDED',
+        { awarded_quantity_atoms: 3 * CONTRACT, award_id: 'award-of-quote-of-max', rank: 2 },
+      ],
       ['NOT_AWARDED', { awarded_quantity_atoms: 0, rank: 3 }],
       ['NOT_AWARDED', { awarded_quantity_atoms: 0 }],
     ]);

@@ -26,11 +26,9 @@ describe('what a venue did', () => {
 
   it('is told with its reason, and with nothing else that the carrier may have sent along', () => {
     const sent = { award_id: MIA, step: 'FAILED', attempt: 3, reason: 'venue down', op: 'report' } as const;
-    two.when(reports(sent)).then([
-      at(61_000),
-      'EXECUTION_FAILED',
-      { award_id: MIA, attempt: 3, reason: 'venue down' },
-    ]);
+    two
+      .when(reports(sent))
+      .then([at(61_000), 'EXECUTION_FAILED', { award_id: MIA, attempt: 3, reason: 'venue down' }]);
   });
 
   it('moves the auction to EXECUTING at the first word', () => {
@@ -46,8 +44,14 @@ describe('what is no news changes nothing', () => {
 
   it('submitted again, even after a retry', () => {
     submitted.when(report(MIA, 'SUBMITTED')).then();
-    submitted.and(report(MIA, 'RETRYING', 2)).when(report(MIA, 'SUBMITTED')).then();
-    two.and(report(MIA, 'RETRYING', 2)).when(report(MIA, 'SUBMITTED', 1)).then();
+    submitted
+      .and(report(MIA, 'RETRYING', 2))
+      .when(report(MIA, 'SUBMITTED'))
+      .then();
+    two
+      .and(report(MIA, 'RETRYING', 2))
+      .when(report(MIA, 'SUBMITTED', 1))
+      .then();
   });
 
   it('an attempt that was told of', () => {

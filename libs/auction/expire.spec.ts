@@ -37,12 +37,22 @@ describe('quotes expire', () => {
   });
 
   it('once', () => {
-    three.and(expires(at(6_000))).when(expires(at(6_000))).then();
-    three.and(withdraws('max')).when(expires(at(6_000))).then();
+    three
+      .and(expires(at(6_000)))
+      .when(expires(at(6_000)))
+      .then();
+    three
+      .and(withdraws('max'))
+      .when(expires(at(6_000)))
+      .then();
   });
 
   it('at the time that the last revision gave them', () => {
-    given(anOpenAuction(), aQuote('mia', { expires_at: at(6_000) }), revises('mia', { expires_at: at(9_000) }))
+    given(
+      anOpenAuction(),
+      aQuote('mia', { expires_at: at(6_000) }),
+      revises('mia', { expires_at: at(9_000) }),
+    )
       .when(expires(at(10_000)))
       .then(expiry('mia', 9_000));
   });

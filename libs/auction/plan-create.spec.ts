@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { aContract, aCreate, anEndlessCreate, aParty, at, CONTRACT, createFacts } from '#libs/testing/auction-builders.js';
+import {
+  aContract,
+  aCreate,
+  anEndlessCreate,
+  aParty,
+  at,
+  CONTRACT,
+  createFacts,
+} from '#libs/testing/auction-builders.js';
 import { creates } from '#libs/testing/auction-commands.js';
 import { outcomeOf } from '#libs/testing/auction-given.js';
 import type { CreateBody, CreateFacts } from './commands.js';

@@ -54,9 +54,7 @@ describe('a revision is accepted', () => {
     ['another expiry', { expires_at: at(6_000) }, true],
     ['another note', { client_reference: 'note' }, true],
   ])('of %s (%j): keeps its place %p', (_what, body, keepsPriority) => {
-    given(anOpenAuction(), aQuote('mia'))
-      .when(revises('mia', body))
-      .then(accepted(body, keepsPriority));
+    given(anOpenAuction(), aQuote('mia')).when(revises('mia', body)).then(accepted(body, keepsPriority));
   });
 
   it('of more after less: the place that less had kept is lost', () => {
@@ -74,7 +72,9 @@ describe('a revision is accepted', () => {
   it('against what the quote holds already', () => {
     const { state } = given(anOpenAuction(), aQuote('mia'));
     const body = { expected_revision: 1, price_atoms: 510_000 };
-    expect(planRevise(state, 'quote-of-mia', body, { maker: 'mia', now: at(2), policy: undefined })).toMatchObject({
+    expect(
+      planRevise(state, 'quote-of-mia', body, { maker: 'mia', now: at(2), policy: undefined }),
+    ).toMatchObject({
       current: findQuote(state, 'quote-of-mia')?.hold,
       need: { side: 'SELL', price_atoms: 510_000, quantity_atoms: 4 * CONTRACT, parts: 1 },
     });
@@ -95,9 +95,7 @@ describe('under IMPROVE_ONLY', () => {
     ['SELL', { price_atoms: 501_000, quantity_atoms: 5 * CONTRACT }],
     ['BUY', { price_atoms: 499_000, min_quantity_atoms: CONTRACT }],
   ])('%s auction: %j is better', (side, body) => {
-    improving(side)
-      .when(revises('mia', body))
-      .then(accepted(body, false));
+    improving(side).when(revises('mia', body)).then(accepted(body, false));
   });
 
   it.each<[Side, Partial<ReviseBody>]>([

@@ -159,7 +159,12 @@ describe('of several faults the first is told', () => {
 
 it('a refusal says the same whatever the originator keeps to itself', () => {
   const secrets = [{}, { limit_price_atoms: 1_000, min_fill_quantity_atoms: 7 * CONTRACT }];
-  const bodies = [{ price_atoms: 0 }, { price_atoms: 1 }, { quantity_atoms: 1 }, { quantity_atoms: 11 * CONTRACT }];
+  const bodies = [
+    { price_atoms: 0 },
+    { price_atoms: 1 },
+    { quantity_atoms: 1 },
+    { quantity_atoms: 11 * CONTRACT },
+  ];
   for (const body of bodies) {
     const messages = secrets.map((secret) => {
       const { state } = given(anOpenAuction(storyTerms(secret)));

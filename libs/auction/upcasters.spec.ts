@@ -80,7 +80,11 @@ describe('what no rule reads is refused by type and version', () => {
 });
 
 describe('what is not what its type promises is refused by the name of the field', () => {
-  const withdrawn = { ...ENVELOPE, type: 'QUOTE_WITHDRAWN', data: { quote_id: 'q', maker: 'm', by: 'OPERATOR' } };
+  const withdrawn = {
+    ...ENVELOPE,
+    type: 'QUOTE_WITHDRAWN',
+    data: { quote_id: 'q', maker: 'm', by: 'OPERATOR' },
+  };
   const opening = { ...ENVELOPE, ...anOpenAuction().body };
   const decided = closes()(open.state) as readonly Decided[];
   const awarding = placed(decided[1]!, 9, 'an-auction').event;
@@ -101,7 +105,9 @@ describe('what is not what its type promises is refused by the name of the field
     const broken = structuredClone(event);
     expect(thrownBy(JSON.stringify(broken))).toBeUndefined();
     const last = path.at(-1) ?? '';
-    const parent = path.slice(0, -1).reduce<object>((part, name) => Reflect.get(part, name) as object, broken);
+    const parent = path
+      .slice(0, -1)
+      .reduce<object>((part, name) => Reflect.get(part, name) as object, broken);
     Reflect.set(parent, last, value);
     const error = thrownBy(JSON.stringify(broken));
     expect(error).toBeInstanceOf(MalformedEvent);
@@ -137,7 +143,9 @@ describe('an old version is lifted step by step', () => {
   it('and then looked at', () => {
     const lost = JSON.stringify({ ...now, version: 1, data: { quote: 'q' } });
     expect(thrownBy(lost, decode)).toMatchObject({ name: 'MalformedEvent', version: 1, field: 'data.maker' });
-    expect(thrownBy(JSON.stringify({ ...now, version: 1, data: 'q' }), decode)).toBeInstanceOf(MalformedEvent);
+    expect(thrownBy(JSON.stringify({ ...now, version: 1, data: 'q' }), decode)).toBeInstanceOf(
+      MalformedEvent,
+    );
   });
 
   it('but never from the future', () => {

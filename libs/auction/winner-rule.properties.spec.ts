@@ -20,17 +20,19 @@ const contenders: fc.Arbitrary<Contender[]> = fc
     { maxLength: 5, size: 'max' },
   )
   .chain((quotes) =>
-    fc.shuffledSubarray(
-      quotes.map((_quote, index) => index * 3 + 1),
-      { minLength: quotes.length },
-    ).map((priorities) =>
-      quotes.map((quote, index) => ({
-        ...quote,
-        min_quantity_atoms: Math.min(quote.min_quantity_atoms, quote.quantity_atoms),
-        priority: priorities[index]!,
-        quote_id: `q${index}`,
-      })),
-    ),
+    fc
+      .shuffledSubarray(
+        quotes.map((_quote, index) => index * 3 + 1),
+        { minLength: quotes.length },
+      )
+      .map((priorities) =>
+        quotes.map((quote, index) => ({
+          ...quote,
+          min_quantity_atoms: Math.min(quote.min_quantity_atoms, quote.quantity_atoms),
+          priority: priorities[index]!,
+          quote_id: `q${index}`,
+        })),
+      ),
   );
 
 const contests: fc.Arbitrary<Contest> = fc
@@ -88,9 +90,11 @@ function bestDivision(contest: Contest, counted: readonly Contender[]): Map<stri
   for (const division of divisions(byPlace)) {
     const sum = division.reduce((total, quantity) => total + quantity, 0);
     const winners = division.filter((quantity) => quantity > 0).length;
-    if (sum <= contest.quantity_atoms && winners <= contest.max_winners && exceeds(division, best)) best = division;
+    if (sum <= contest.quantity_atoms && winners <= contest.max_winners && exceeds(division, best))
+      best = division;
   }
-  return new Map(byPlace.flatMap((quote, place) => (best[place]! > 0 ? [[quote.quote_id, best[place]!]] : [])));
+  const won = byPlace.map((quote, place): [string, number] => [quote.quote_id, best[place]!]);
+  return new Map(won.filter(([, quantity]) => quantity > 0));
 }
 
 function* divisions([first, ...rest]: readonly Contender[]): Generator<readonly number[]> {

@@ -23,11 +23,7 @@ describe('a quote is withdrawn', () => {
   it('without any of the others being touched', () => {
     given(anOpenAuction(), aQuote('mia'), aQuote('max'), withdraws('mia'))
       .when(withdraws('max'))
-      .then([
-        at(5_000),
-        'QUOTE_WITHDRAWN',
-        { quote_id: 'quote-of-max', maker: 'max', by: 'MARKET_MAKER' },
-      ]);
+      .then([at(5_000), 'QUOTE_WITHDRAWN', { quote_id: 'quote-of-max', maker: 'max', by: 'MARKET_MAKER' }]);
   });
 });
 
@@ -68,7 +64,9 @@ describe('of several faults the first is told', () => {
   const wrong = { expected_revision: 9 };
 
   it('the auction is not open', () => {
-    given(finals, aQuote('mia')).when(withdraws('mia', wrong, CLOSES_AT)).thenRefused('AUCTION_NOT_OPEN');
+    given(finals, aQuote('mia'))
+      .when(withdraws('mia', wrong, CLOSES_AT))
+      .thenRefused('AUCTION_NOT_OPEN');
     given(finals, aQuote('mia'), closes()).when(withdraws('mia', wrong)).thenRefused('AUCTION_NOT_OPEN');
     given(finals, cancels()).when(withdraws('mia', wrong)).thenRefused('AUCTION_NOT_OPEN');
   });

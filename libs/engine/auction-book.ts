@@ -24,6 +24,8 @@ export interface Entry {
   dueAt: Instant | undefined;
   /** Where the award or its absence stands: from here on the auction is over for makers without an award. */
   decidedAt: number | undefined;
+  /** Where each winner's award ended, by maker: from there on the auction is over for that winner. */
+  readonly awardEnds: Map<string, number>;
   /** Where its last event stands. */
   completedAt: number | undefined;
 }
@@ -108,6 +110,7 @@ export class AuctionBook {
       marks: new Map(),
       dueAt: undefined,
       decidedAt: undefined,
+      awardEnds: new Map(),
       completedAt: undefined,
     };
     this.entries.set(entry.id, entry);
@@ -130,6 +133,10 @@ export class AuctionBook {
       entry.marks.set(markName(event.command), { position, content: event.command.content });
     }
     if (event.type === 'AUCTION_AWARDED' || event.type === 'AUCTION_NOT_AWARDED') entry.decidedAt = position;
+    if (event.type === 'EXECUTION_CONFIRMED' || event.type === 'EXECUTION_FAILED') {
+      const award = entry.head.awards.find(({ award_id: id }) => id === event.data.award_id);
+      if (award !== undefined) entry.awardEnds.set(award.maker, position);
+    }
     if (event.type === 'AUCTION_COMPLETED') {
       entry.completedAt = position;
       entry.decidedAt ??= position;

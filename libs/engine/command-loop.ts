@@ -1,4 +1,4 @@
-import type { ReservationDesk, ReserveOutcome } from '#libs/admission/reservation-desk.js';
+import { ReservationFault, type ReservationDesk, type ReserveOutcome } from '#libs/admission/reservation-desk.js';
 import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
@@ -34,7 +34,7 @@ export interface LoopPorts {
   readonly onCommitted: (committed: Committed) => void;
   /** Resolves when what was set free may be set aside anew by anyone, or when waiting longer helps nobody. */
   readonly release: (releases: readonly Release[]) => Promise<void>;
-  /** The journal no longer takes our word: nothing more may be told to anyone. */
+  /** The journal, or the reservations, no longer take our word: nothing more may be told to anyone. */
   readonly onJournalFailure: (error: unknown) => void;
 }
 
@@ -63,6 +63,8 @@ export class CommandLoop {
   private position: number;
   private appended: Promise<void> = Promise.resolve();
   private running: Promise<void> = Promise.resolve();
+  /** Turns that are durable and whose answers wait for what they have set free. */
+  private readonly releasing = new Set<Promise<void>>();
 
   constructor(private readonly ports: LoopPorts) {
     this.position = ports.writer.head.sequence;
@@ -95,6 +97,7 @@ export class CommandLoop {
     this.wake?.();
     await this.running;
     await this.appended;
+    await Promise.all(this.releasing);
   }
 
   private async run(): Promise<void> {
@@ -164,7 +167,11 @@ export class CommandLoop {
         const outcome = outcomes[index];
         if (outcome !== undefined) granted.set(task, outcome);
       }
-    } catch {
+    } catch (error) {
+      if (error instanceof ReservationFault && error.kind === 'FENCED') {
+        this.fail(error);
+        return granted;
+      }
       // Nobody knows what the database has kept; the next write of these rows puts them right. The callers may try again.
       const failed = new Set(asking);
       for (const task of asking) task.settle(fault(503, 'auction_owner_unavailable'));
@@ -225,8 +232,7 @@ export class CommandLoop {
         // Priorities were decided by these positions; anything else in between is somebody else's.
         if (firstSequence !== turn.first) throw new Error(`expected position ${turn.first}, got ${firstSequence}`);
       } catch (error) {
-        this.failed = true;
-        this.ports.onJournalFailure(error);
+        this.fail(error);
         return;
       }
       const nanos = Number(this.ports.clock.monotonicNanos() - began);
@@ -240,9 +246,17 @@ export class CommandLoop {
       return;
     }
     // Not awaited by the loop: the next append need not wait for the money of this one to be free again.
-    void this.ports.release(turn.releases).then(() => {
+    const answered = this.ports.release(turn.releases).then(() => {
       answer(turn);
+      this.releasing.delete(answered);
     });
+    this.releasing.add(answered);
+  }
+
+  private fail(error: unknown): void {
+    if (this.failed) return;
+    this.failed = true;
+    this.ports.onJournalFailure(error);
   }
 }
 

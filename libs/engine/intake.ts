@@ -15,7 +15,6 @@ export type ShardCommand = Extract<LinkRequest, { op: 'create' | 'withdraw_all' 
 
 export interface IntakePorts {
   readonly shard: number;
-  readonly shard: number;
   readonly find: (auctionId: string) => Entry | undefined;
   readonly inWork: CommandsInWork;
   readonly stored: StoredAnswers;

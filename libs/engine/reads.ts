@@ -4,7 +4,7 @@ import { bookOf, type AuctionState } from '#libs/auction/state.js';
 import { timeline } from '#libs/auction/timeline.js';
 import { auctionView } from '#libs/auction/view.js';
 import { viewVersion } from '#libs/auction/view-version.js';
-import { isOverFor, statusFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
+import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
 import { fault, NOT_HELD, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { AuctionBook, Entry } from './auction-book.js';
 import type { CompletedAuctions, ListRow } from './ports.js';
@@ -120,11 +120,15 @@ export class Reads {
   }
 
   private isProjectedFor(entry: Entry, viewer: Viewer): boolean {
-    const state = entry.durable;
-    const decided = state !== undefined && state.completed_at === undefined && viewer.role === 'MARKET_MAKER';
-    const overAt = decided ? entry.decidedAt : entry.completedAt;
+    const overAt = overAtFor(entry, viewer);
     return overAt !== undefined && overAt <= this.ports.projectedTo();
   }
+}
+
+/** Where the event stands with which the auction was over for the viewer. */
+function overAtFor({ durable, awardEnds, decidedAt, completedAt }: Entry, viewer: Viewer): number | undefined {
+  if (durable === undefined || viewer.role === 'ORIGINATOR' || !isDecided(durable)) return completedAt;
+  return awardOf(durable, viewer.account_id) === undefined ? decidedAt : awardEnds.get(viewer.account_id);
 }
 
 function isBefore(openedAt: string, id: string, mark: { opened_at: string; auction_id: string }): boolean {

@@ -14,6 +14,7 @@ interface EntryLine {
   readonly marks: readonly (readonly [string, Mark])[];
   readonly decided_at?: number;
   readonly completed_at?: number;
+  readonly award_ends?: readonly (readonly [string, number])[];
 }
 
 interface HeadLine {
@@ -63,12 +64,14 @@ function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine 
     position !== undefined && position <= sequence ? position : undefined;
   const decided = until(entry.decidedAt);
   const completed = until(entry.completedAt);
+  const ends = [...entry.awardEnds].filter(([, position]) => position <= sequence);
   return {
     state,
     positions: entry.positions.filter((position) => position <= sequence),
     marks: [...entry.marks].filter(([, mark]) => mark.position <= sequence),
     ...(decided === undefined ? {} : { decided_at: decided }),
     ...(completed === undefined ? {} : { completed_at: completed }),
+    ...(ends.length === 0 ? {} : { award_ends: ends }),
   };
 }
 
@@ -94,6 +97,7 @@ function entryOf(line: EntryLine): Entry {
     marks: new Map(line.marks),
     dueAt: undefined,
     decidedAt: line.decided_at,
+    awardEnds: new Map(line.award_ends),
     completedAt: line.completed_at,
   };
 }

@@ -164,7 +164,6 @@ export class Shard {
     });
     const intake = new Intake({
       shard,
-      shard,
       find: (auctionId: string): Entry | undefined => this.book.find(auctionId),
       inWork: new CommandsInWork(clock),
       stored: this.stored,

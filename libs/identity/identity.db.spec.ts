@@ -144,6 +144,16 @@ describe('who may not come in', () => {
     expect(await principalOf(await logIn(gateway, user))).toBeDefined();
   });
 
+  it('is a user that was disabled by hand in the database', async () => {
+    const user = await enterUser(database.pool);
+    const token = await logIn(gateway, user);
+    await database.pool.query('update identity.users set disabled = true where account_id = $1', [
+      user.accountId,
+    ]);
+    expect(await principalOf(token)).toBeUndefined();
+    expect(await gateway.sessions.refresh(token)).toEqual({ ok: false, reason: 'unauthorized' });
+  });
+
   it('is a subject that nobody knows any more', async () => {
     const { accountId } = await enterUser(database.pool, { email: 'leaver@test.sotto' });
     const result = await gateway.logins.login('leaver@test.sotto', PASSWORD, '10.0.0.1');

@@ -40,7 +40,10 @@ export function opens(
   { contracts, makers }: { contracts: CreateFacts['contracts']; makers: readonly string[] },
   tokens: Tokens = NO_TOKENS,
 ): Decided {
-  const plan = planCreate(body, createFacts({ contracts, audience: { ok: true, makers: makers.map(aParty) } }));
+  const plan = planCreate(
+    body,
+    createFacts({ contracts, audience: { ok: true, makers: makers.map(aParty) } }),
+  );
   if (!plan.ok) throw new Error(`${plan.error}: ${plan.message}`);
   const [event] = opened(plan.terms, grantFor(plan.need, tokens));
   if (event === undefined) throw new Error('an auction opens with an event');

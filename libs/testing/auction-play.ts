@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { evolve } from '#libs/auction/evolve.js';
 import type { Decided, Decision } from '#libs/auction/decided.js';
 import type { AuctionEvent, AuctionEventBody, Placed, QuoteOperation } from '#libs/auction/events.js';
@@ -6,10 +7,21 @@ import type { Rejection } from '#libs/auction/rejection.js';
 import { bookOf, isLive, type AuctionState } from '#libs/auction/state.js';
 import { isOverFor } from '#libs/auction/viewer.js';
 import { aContract, at, type Tokens } from './auction-builders.js';
-import { cancels, closes, expires, opens, reports, revises, submits, voids, withdraws } from './auction-commands.js';
+import {
+  cancels,
+  closes,
+  expires,
+  opens,
+  reports,
+  revises,
+  submits,
+  voids,
+  withdraws,
+} from './auction-commands.js';
 import type { Command } from './auction-commands.js';
 import { placed } from './auction-given.js';
 import {
+  anySession,
   priceAt,
   SESSION_MAKERS,
   SESSION_ROUTES,
@@ -26,6 +38,14 @@ export interface Played {
   readonly refusals: readonly Rejection[];
   /** The last of the states. */
   readonly end: AuctionState;
+}
+
+/** Asserts `holds` for what becomes of any session. */
+export function inAnySession(holds: (played: Played) => void, numRuns = 400): void {
+  fc.assert(
+    fc.property(anySession, (session) => holds(play(session))),
+    { numRuns },
+  );
 }
 
 /** Plays the session as an owner would: everything decided by the rules, refusals journaled, the close at some time. */

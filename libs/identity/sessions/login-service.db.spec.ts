@@ -2,10 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { NewUser } from '../accounts/enrol-users.js';
 import { AccountAdministration } from '../accounts/account-administration.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { enterUser, NOON, openGateway, PASSWORD, type Gateway } from '../gateway.fixture.js';
+import { CHEAP, enterUser, NOON, openGateway, PASSWORD, type Gateway } from '../gateway.fixture.js';
 import { HandClock } from '../hand-clock.fixture.js';
 import { identityMigrations } from '../migrations/list.js';
+import { PasswordCheck } from '../passwords/password-check.js';
+import { deriveScrypt, type Derive } from '../passwords/password-hash.js';
+import { LoginService } from './login-service.js';
+import { LoginThrottle } from './login-throttle.js';
 import type { LoginResult } from './outcomes.js';
+import { SessionStore } from './session-store.js';
 
 const INVALID = { ok: false, reason: 'invalid' };
 const THROTTLED = { ok: false, reason: 'throttled' };
@@ -184,11 +189,25 @@ describe('the throttle', () => {
   });
 
   it('refuses even the right password when the failures were used up while it was looked at', async () => {
-    const address = newAddress();
-    const failures = Array.from({ length: 30 }, () => fail(user.email, address));
-    const right = gateway.logins.login(user.email, PASSWORD, address);
-    const results = await Promise.all([...failures, right]);
-    expect(tally(results)).toEqual({ invalid: 10, throttled: 21 });
+    let look: () => void = () => undefined;
+    const looked = new Promise<void>((resolve) => {
+      look = resolve;
+    });
+    const slow: Derive = async (...of) => {
+      await looked;
+      return deriveScrypt(...of);
+    };
+    const logins = new LoginService(
+      new SessionStore(database.pool),
+      new LoginThrottle(database.pool, clock),
+      new PasswordCheck(CHEAP, slow),
+      gateway.sessions,
+    );
+    await failTimes(9, () => fail(user.email, newAddress()));
+    const right = logins.login(user.email, PASSWORD, newAddress());
+    await failTimes(1, () => fail(user.email, newAddress()));
+    look();
+    expect(await right).toEqual(THROTTLED);
   });
 
   it('forgets what is older than its window', async () => {
