@@ -1,7 +1,7 @@
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
+import { httpUrl, integer, listOf, secret } from '#libs/platform/setting-types.js';
 
 export const executorConfig = defineConfig({
   ...processSettings,
@@ -11,7 +11,7 @@ export const executorConfig = defineConfig({
     describe: 'Internal addresses of the three owners by shard, separated by commas',
   },
   SERVICE_TOKEN: {
-    schema: nonEmpty(),
+    schema: secret(32),
     describe: 'What gateways, owners and executors show each other',
     secret: true,
   },

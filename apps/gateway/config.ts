@@ -2,7 +2,7 @@ import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { httpUrl, integer, listOf, nonEmpty, port } from '#libs/platform/setting-types.js';
+import { httpUrl, integer, listOf, nonEmpty, port, secret } from '#libs/platform/setting-types.js';
 
 export const gatewayConfig = defineConfig({
   ...processSettings,
@@ -15,7 +15,7 @@ export const gatewayConfig = defineConfig({
     describe: 'Internal addresses of the three owners by shard, separated by commas',
   },
   SERVICE_TOKEN: {
-    schema: nonEmpty(),
+    schema: secret(32),
     describe: 'What gateways, owners and executors show each other',
     secret: true,
   },

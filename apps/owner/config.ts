@@ -1,7 +1,7 @@
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { hexKey, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
+import { hexKey, httpUrl, integer, listOf, nonEmpty, secret } from '#libs/platform/setting-types.js';
 
 export const ownerConfig = defineConfig({
   ...processSettings,
@@ -12,7 +12,7 @@ export const ownerConfig = defineConfig({
     describe: 'Internal addresses of the three owners by shard, separated by commas',
   },
   SERVICE_TOKEN: {
-    schema: nonEmpty(),
+    schema: secret(32),
     describe: 'What gateways, owners and executors show each other',
     secret: true,
   },

@@ -1,5 +1,5 @@
 import type { Atoms } from './money.js';
-import type { PseudonymOf } from './audit.js';
+import type { PseudonymOf } from './pseudonym.js';
 import type { AuctionState, Quote, QuoteResult } from './state.js';
 
 export type RankingReason =

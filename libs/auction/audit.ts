@@ -1,11 +1,9 @@
 import { auditRanking, type RankingRow } from './audit-ranking.js';
 import type { AuctionEvent, Placed, QuoteTerms } from './events.js';
 import type { Instant } from './instant.js';
+import type { PseudonymOf } from './pseudonym.js';
 import type { AuctionState, AuctionStatus } from './state.js';
 import type { Terms } from './terms.js';
-
-/** The name of an account for auditors: the same throughout one auction, and unlike any it has in another. */
-export type PseudonymOf = (accountId: string) => string;
 
 /** An event as it stands in the journal, with the hash that chains it to the one before. */
 export type Witnessed = Placed<AuctionEvent> & { readonly hash: string };

@@ -66,7 +66,7 @@ function broughtToItsEnd(start: AuctionState, position: number): AuctionState {
   const takes = (bodies: readonly { at: string; body: AuctionEventBody }[]) => {
     for (const { at, body } of bodies) {
       const event = { ...body, version: 1, at, auction_id: state.terms.auction_id };
-      state = evolve(state, { position: position + 1, event } as Placed<AuctionEvent>);
+      state = evolve(state, { position: position + 1, event });
     }
   };
   takes(decideCompletion(state));

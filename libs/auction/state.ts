@@ -81,10 +81,6 @@ export function isLive(status: AuctionStatus): status is LiveStatus {
   return LIVE.has(status);
 }
 
-export function isInvited(state: AuctionState, accountId: string): boolean {
-  return state.terms.audience.some((party) => party.account_id === accountId);
-}
-
 export function bookOf(state: AuctionState, maker: string): MakerBook | undefined {
   return state.books.find((book) => book.maker === maker);
 }

@@ -72,7 +72,7 @@ function oracle(contest: Contest, quotes: readonly Contender[]): Map<string, num
   const counted = quotes.filter((quote) => counts(contest, quote));
   const won = contest.allocation === 'SPLIT' ? bestDivision(contest, counted) : onlyWinner(contest, counted);
   const sum = [...won.values()].reduce((total, quantity) => total + quantity, 0);
-  return sum < contest.min_fill_quantity_atoms ? new Map() : won;
+  return sum < contest.min_fill_quantity_atoms ? new Map<string, number>() : won;
 }
 
 function onlyWinner(contest: Contest, counted: readonly Contender[]): Map<string, number> {

@@ -11,8 +11,3 @@ export function shardUuid(fault: string): IdKind {
 export function anyUuid(fault: string): IdKind {
   return { fault, accepts: isUuid };
 }
-
-/** `pattern` must be anchored and free of backtracking. */
-export function idMatching(pattern: RegExp, fault: string): IdKind {
-  return { fault, accepts: (segment) => pattern.test(segment) };
-}

@@ -41,6 +41,8 @@ export class Shard {
   private readonly guardian: Guardian;
   private readonly operations: ShardOperations;
   private lastEventAt: Instant = instantFromNanos(0n);
+  /** The last moment that anything was decided at. */
+  private latest: Instant = this.lastEventAt;
   private durableHead: number;
 
   constructor(private readonly ports: ShardPorts) {
@@ -90,7 +92,8 @@ export class Shard {
   async start(): Promise<Recovered> {
     const recovered = await recover({ ...this.ports, book: this.book, stored: this.stored });
     this.keeper.restoredFrom(recovered.snapshotAt);
-    if (recovered.lastEventAt !== undefined) this.lastEventAt = recovered.lastEventAt;
+    this.lastEventAt = recovered.lastEventAt ?? this.lastEventAt;
+    this.latest = this.lastEventAt;
     await this.ports.desk.reconcile(holdsByAccount(this.book));
     await this.conditions.start();
     this.loop.start();
@@ -208,10 +211,11 @@ export class Shard {
     });
   }
 
-  /** Never earlier than what has already happened, so that the journal's times only go forward. */
+  /** Never earlier than what was told before, be it journaled or still on its way, so that the journal's times only go forward. */
   private now(): Instant {
-    const now = instantFromNanos(this.ports.clock.epochNanos());
-    return now > this.lastEventAt ? now : this.lastEventAt;
+    const now = instantFromNanos(this.conditions.clock.epochNanos());
+    if (now > this.latest) this.latest = now;
+    return this.latest;
   }
 
   private committed({ entries, events, head }: Committed): void {

@@ -92,8 +92,6 @@ export type LinkRequest =
   | { readonly op: 'pending_awards'; readonly known: readonly string[]; readonly wait_ms: number }
   | { readonly op: 'shard_status' };
 
-export type LinkOperation = LinkRequest['op'];
-
 export interface LinkReply {
   readonly status: number;
   /** JSON text; empty where the status says it all. */
@@ -111,10 +109,7 @@ export function fault(status: number, error: string, message?: string): LinkRepl
   return reply(status, message === undefined ? { error } : { error, message });
 }
 
-/** One frame carries many requests or replies: `[[id, request], ...]` and `[[id, status, body], ...]`. */
-export type RequestFrame = readonly (readonly [number, LinkRequest])[];
-export type ReplyFrame = readonly (readonly [number, number, string])[];
-
+/** Where a link is opened. One frame on it carries many requests `[[id, request], ...]` or replies `[[id, status, body], ...]`. */
 export const LINK_PATH = '/link';
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 /** Past this a frame is sent and the next one begun, so that one large read does not hold up small commands. */

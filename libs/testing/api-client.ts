@@ -51,7 +51,9 @@ export class ApiClient {
   }
 
   async login(email: string, password: string): Promise<ApiClient> {
-    const answer = await this.send<{ access_token: string }>('POST', '/auth/login', { body: { email, password } });
+    const answer = await this.send<{ access_token: string }>('POST', '/auth/login', {
+      body: { email, password },
+    });
     if (answer.status !== 200) throw new Error(`${email} cannot log in: ${answer.status} ${answer.text}`);
     return this.as(answer.body.access_token);
   }
@@ -73,7 +75,9 @@ export class ApiClient {
           ...asked.headers,
         },
       });
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in ${TIMEOUT_MS} ms`)));
+      outgoing.on('timeout', () =>
+        outgoing.destroy(new Error(`${method} ${path}: no answer in ${TIMEOUT_MS} ms`)),
+      );
       outgoing.on('error', reject);
       outgoing.on('response', (incoming) => {
         const chunks: Buffer[] = [];

@@ -51,11 +51,10 @@ export class MovableClock implements Clock {
     this.runDue();
   }
 
-  /** Stands still at the moment given, which must lie ahead, and runs no timer until it goes on. */
+  /** Leaps to the moment given, which must lie ahead, and stands still there: no further timer runs until it goes on. */
   stopAtEpoch(nanos: bigint): void {
     this.stoppedAt = process.hrtime.bigint();
-    this.leaps += nanos - this.epochNanos();
-    clearTimeout(this.wake);
+    this.leapNanos(nanos - this.epochNanos());
   }
 
   goOn(): void {

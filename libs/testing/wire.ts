@@ -65,7 +65,11 @@ export interface AuctionView {
     readonly average_price_atoms?: number;
     readonly awards?: readonly AwardRow[];
   };
-  readonly cancellation?: { readonly cancelled_at: string; readonly cancelled_by?: string; readonly reason?: string };
+  readonly cancellation?: {
+    readonly cancelled_at: string;
+    readonly cancelled_by?: string;
+    readonly reason?: string;
+  };
 }
 
 export interface TimelineEntry {

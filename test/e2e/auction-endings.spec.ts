@@ -28,7 +28,11 @@ let floor: TradingFloor;
 let originator: Trader;
 let makers: Trader[];
 
-async function ending(differing: Record<string, unknown>, quoting: Quoting, finalStatus: string): Promise<Ending> {
+async function ending(
+  differing: Record<string, unknown>,
+  quoting: Quoting,
+  finalStatus: string,
+): Promise<Ending> {
   const body = auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 1_500, ...differing });
   const opened = await originator.opens(body);
   const quotes = await quoting(opened, makers);
@@ -69,9 +73,11 @@ describe('an auction that nobody wins', () => {
       ending({}, tooSmall, 'NO_AWARD'),
       ending(wholeWithSmall, tooSmall, 'NO_AWARD'),
     ]);
-    ['NO_QUOTES', 'RESERVE_NOT_MET', 'MINIMUM_NOT_MET', 'MINIMUM_NOT_MET of a split'].forEach((name, index) => {
-      endings.set(name, results[index]!);
-    });
+    ['NO_QUOTES', 'RESERVE_NOT_MET', 'MINIMUM_NOT_MET', 'MINIMUM_NOT_MET of a split'].forEach(
+      (name, index) => {
+        endings.set(name, results[index]!);
+      },
+    );
   }, 30_000);
 
   it.each([...'NO_QUOTES RESERVE_NOT_MET MINIMUM_NOT_MET'.split(' '), 'MINIMUM_NOT_MET of a split'])(
@@ -118,17 +124,31 @@ describe('an auction that its originator cancels', () => {
     const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_c', 1), makers));
     await first!.quotes(id, 500_000, 10);
     const cancelled = await originator.cancel(id, { reason: 'changed our mind' });
-    expect([cancelled.status, cancelled.body.status, cancelled.body.phase]).toEqual([200, 'CANCELLED', 'COMPLETED']);
+    expect([cancelled.status, cancelled.body.status, cancelled.body.phase]).toEqual([
+      200,
+      'CANCELLED',
+      'COMPLETED',
+    ]);
     const { cancelled_at: at, ...cancellation } = cancelled.body.cancellation!;
     expect(cancellation).toEqual({ cancelled_by: 'ORIGINATOR', reason: 'changed our mind' });
     expect(cancelled.body.completed_at).toBe(at);
     expect(cancelled.body).not.toHaveProperty('closed_at');
 
     const seen = await first!.view(id);
-    expect([seen.status, seen.cancellation, seen.completed_at]).toEqual(['CANCELLED', { cancelled_at: at }, at]);
+    expect([seen.status, seen.cancellation, seen.completed_at]).toEqual([
+      'CANCELLED',
+      { cancelled_at: at },
+      at,
+    ]);
     expect(seen.my_quote!.status).toBe('RELEASED');
     expect((await originator.timeline(id)).slice(1)).toEqual([
-      { seq: 2, kind: 'AUCTION_CANCELLED', occurred_at: at, actor: 'SELF', data: { reason: 'changed our mind' } },
+      {
+        seq: 2,
+        kind: 'AUCTION_CANCELLED',
+        occurred_at: at,
+        actor: 'SELF',
+        data: { reason: 'changed our mind' },
+      },
       { seq: 3, kind: 'AUCTION_COMPLETED', occurred_at: at, actor: 'SYSTEM', data: { status: 'CANCELLED' } },
     ]);
     expect((await second!.timeline(id)).slice(2)).toEqual([
@@ -136,7 +156,13 @@ describe('an auction that its originator cancels', () => {
       { seq: 4, kind: 'AUCTION_COMPLETED', occurred_at: at, actor: 'SYSTEM', data: { status: 'CANCELLED' } },
     ]);
     expect(kinds(await first!.timeline(id))).toEqual([
-      ...['AUCTION_OPENED', 'INVITATION_RECEIVED', 'QUOTE_ACCEPTED', 'AUCTION_CANCELLED', 'AUCTION_COMPLETED'],
+      ...[
+        'AUCTION_OPENED',
+        'INVITATION_RECEIVED',
+        'QUOTE_ACCEPTED',
+        'AUCTION_CANCELLED',
+        'AUCTION_COMPLETED',
+      ],
     ]);
     expect(verdict(await second!.submit(id, { price_atoms: 500_000, quantity_atoms: CONTRACT }))).toBe(
       '422 AUCTION_NOT_OPEN',
@@ -148,7 +174,9 @@ describe('an auction that its originator cancels', () => {
 describe('a close', () => {
   it('refuses what comes at or after closes_at, before and after the award', async () => {
     const [first, second] = makers;
-    const opened = await originator.opens(auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 1_000 }));
+    const opened = await originator.opens(
+      auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 1_000 }),
+    );
     const id = opened.auction_id;
     const quote = await first!.quotes(id, 500_000, 10);
     await untilPast(opened.closes_at, 2);
@@ -167,7 +195,9 @@ describe('a close', () => {
 describe('a quote that expires', () => {
   it('counts no longer from that instant on, and leaves room for another', async () => {
     const [first, second] = makers;
-    const opened = await originator.opens(auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 2_500 }));
+    const opened = await originator.opens(
+      auctionBody(floor.contract('venue_c', 1), makers, { duration_ms: 2_500 }),
+    );
     const id = opened.auction_id;
     const expiresAt = new Date(Date.now() + 700).toISOString();
     const short = await first!.quotes(id, 400_000, 10, { expires_at: expiresAt });
@@ -178,7 +208,11 @@ describe('a quote that expires', () => {
     const [expired] = await first!.myQuotes(id);
     expect([expired!.status, expired!.updated_at]).toEqual(['EXPIRED', short.expires_at]);
     const gone = only(await first!.timeline(id), 'QUOTE_EXPIRED');
-    expect([gone.actor, gone.occurred_at, gone.data]).toEqual(['SYSTEM', short.expires_at, { quote: expired }]);
+    expect([gone.actor, gone.occurred_at, gone.data]).toEqual([
+      'SYSTEM',
+      short.expires_at,
+      { quote: expired },
+    ]);
     expect(verdict(await first!.withdraw(short))).toBe('422 QUOTE_NOT_WITHDRAWABLE');
     expect(verdict(await first!.revise(short, { price_atoms: 410_000 }))).toBe('422 QUOTE_NOT_REVISABLE');
     const anew = await first!.quotes(id, 490_000, 10);
@@ -191,7 +225,11 @@ describe('a quote that expires', () => {
 
   it('must do so in the future', async () => {
     const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_c', 1), makers));
-    const past = { price_atoms: 500_000, quantity_atoms: CONTRACT, expires_at: '2026-01-01T00:00:00.000000000Z' };
+    const past = {
+      price_atoms: 500_000,
+      quantity_atoms: CONTRACT,
+      expires_at: '2026-01-01T00:00:00.000000000Z',
+    };
     expect(verdict(await makers[0]!.submit(id, past))).toBe('422 INVALID_TERMS');
     await originator.cancel(id);
   });
@@ -221,7 +259,10 @@ describe('withdraw-all', () => {
     const [maker] = makers;
     const open = (venue: string, policy = 'FREE'): Promise<AuctionView> =>
       originator.opens(
-        auctionBody(floor.contract(venue, 1), [maker!], { quote_revision_policy: policy, duration_ms: 30_000 }),
+        auctionBody(floor.contract(venue, 1), [maker!], {
+          quote_revision_policy: policy,
+          duration_ms: 30_000,
+        }),
       );
     const auctions = await Promise.all([
       ...['venue_a', 'venue_a', 'venue_a', 'venue_c', 'venue_c', 'venue_c'].map((venue) => open(venue)),
@@ -229,10 +270,16 @@ describe('withdraw-all', () => {
     ]);
     const quotes = await Promise.all(auctions.map(({ auction_id: id }) => maker!.quotes(id, 500_000, 1)));
     const ids = quotes.map(({ quote_id: id }) => id);
-    const everything = async (body: object): Promise<{ withdrawn: string[]; rest: unknown; shards: unknown }> => {
+    const everything = async (
+      body: object,
+    ): Promise<{ withdrawn: string[]; rest: unknown; shards: unknown }> => {
       const answer = await maker!.api.post<Record<string, unknown>>('/v1/quotes/withdraw-all', body);
       expect(answer.status).toBe(200);
-      const { withdrawn, not_withdrawable: rest, shards } = answer.body as { withdrawn: string[] } & typeof answer.body;
+      const {
+        withdrawn,
+        not_withdrawable: rest,
+        shards,
+      } = answer.body as { withdrawn: string[] } & typeof answer.body;
       return { withdrawn: [...withdrawn].sort(), rest, shards };
     };
     const one = await everything({ auction_ids: [auctions[0].auction_id] });

@@ -63,7 +63,10 @@ function priced(side: Side, price: number): number {
   return side === 'BUY' ? price : 1_000_000 - price;
 }
 
-async function holdings(traders: readonly Trader[], contract: ClusterContract): Promise<Map<string, Holdings>> {
+async function holdings(
+  traders: readonly Trader[],
+  contract: ClusterContract,
+): Promise<Map<string, Holdings>> {
   const entries = traders.map(async ({ name, accountId }) => {
     const collateral = await books.collateral(accountId, contract.venue);
     const tokens = await books.tokens(accountId, contract.venue, contract.contract_id);
@@ -102,8 +105,9 @@ async function play(side: Side, allocation: Allocation, venue: string): Promise<
     await best.quotes(id, priced(side, 520_000), 10),
     await fickle.quotes(id, priced(side, 400_000), 10),
   ] as const;
-  const revised = (await best.revise(submitted[2], { price_atoms: priced(side, 470_000), quantity_atoms: 4 * CONTRACT }))
-    .body;
+  const revised = (
+    await best.revise(submitted[2], { price_atoms: priced(side, 470_000), quantity_atoms: 4 * CONTRACT })
+  ).body;
   const withdrawn = (await fickle.withdraw(submitted[3])).body;
   const originatorBeforeClose = await originator.view(id);
 
@@ -194,7 +198,9 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     expect(opened.auction_id).toMatch(UUID);
     expect(opened.auction_id[0]).toMatch(/[012]/);
     expect(opened.auction_id[14]).toBe('8');
-    expect([...opened.audience!.market_maker_ids].sort()).toEqual(makers.map(({ accountId }) => accountId).sort());
+    expect([...opened.audience!.market_maker_ids].sort()).toEqual(
+      makers.map(({ accountId }) => accountId).sort(),
+    );
     const millis = Date.parse(opened.closes_at) - Date.parse(opened.opened_at);
     expect(Math.abs(millis - DURATION_MS)).toBeLessThanOrEqual(1);
     expect(opened.closes_at.slice(20, 29)).toBe(nanosAfter(opened.opened_at, DURATION_MS));
@@ -303,7 +309,10 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
     const at = { occurred_at: opened.closes_at, actor: 'SYSTEM' };
     expect(timeline[1]).toEqual({ seq: 2, kind: 'AUCTION_CLOSED', ...at, data: {} });
     const { award } = live.body;
-    const pending = { ...award, awards: award!.awards!.map((row) => ({ ...row, execution_status: 'PENDING' })) };
+    const pending = {
+      ...award,
+      awards: award!.awards!.map((row) => ({ ...row, execution_status: 'PENDING' })),
+    };
     expect(timeline[2]).toEqual({ seq: 3, kind: 'AUCTION_AWARDED', ...at, data: { award: pending } });
     for (const { award_id } of award!.awards!) {
       const execution = timeline.filter(({ data }) => data.award_id === award_id);
@@ -384,7 +393,9 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
         ...{ seq: 1, kind: 'AUCTION_OPENED', occurred_at: opened.opened_at, actor: 'ORIGINATOR' },
         data: { auction: { ...invitation, view_version: 1, originator: expect.anything() } },
       },
-      ...[{ seq: 2, kind: 'INVITATION_RECEIVED', occurred_at: opened.opened_at, actor: 'ORIGINATOR', data: {} }],
+      ...[
+        { seq: 2, kind: 'INVITATION_RECEIVED', occurred_at: opened.opened_at, actor: 'ORIGINATOR', data: {} },
+      ],
       ...[{ seq: 3, kind: 'AUCTION_CLOSED', occurred_at: opened.closes_at, actor: 'SYSTEM', data: {} }],
       {
         ...{ seq: 4, kind: 'AUCTION_COMPLETED', occurred_at: opened.closes_at, actor: 'SYSTEM' },
@@ -400,7 +411,11 @@ describe.each(CASES)('an originator that wants to %s, %s', (side, allocation) =>
       tokens: after.get(name)!.tokens - before.get(name)!.tokens,
     });
     const sign = side === 'BUY' ? 1 : -1;
-    const paid = winners.map(([name, price, quantity]) => ({ name, money: (price * quantity) / CONTRACT, quantity }));
+    const paid = winners.map(([name, price, quantity]) => ({
+      name,
+      money: (price * quantity) / CONTRACT,
+      quantity,
+    }));
     for (const { name, money, quantity } of paid) {
       expect([name, change(name)]).toEqual([name, { collateral: sign * money, tokens: -sign * quantity }]);
     }

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { AuctionView } from '#libs/testing/wire.js';
-import { auctionBody, CONTRACT, only, sharedFloor, type Trader, type TradingFloor, verdict } from './trading-floor.js';
+import {
+  auctionBody,
+  CONTRACT,
+  only,
+  sharedFloor,
+  type Trader,
+  type TradingFloor,
+  verdict,
+} from './trading-floor.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -82,7 +90,9 @@ describe('result_disclosure', () => {
 });
 
 describe('identity_policy', () => {
-  async function traded(policy: Fields | undefined): Promise<{ open: AuctionView; over: AuctionView[]; own: AuctionView }> {
+  async function traded(
+    policy: Fields | undefined,
+  ): Promise<{ open: AuctionView; over: AuctionView[]; own: AuctionView }> {
     const [winner, loser] = makers;
     const { auction_id: id } = await originator.opens(body({ identity_policy: policy }));
     await winner!.quotes(id, 450_000, 10);
@@ -115,7 +125,11 @@ describe('identity_policy', () => {
     const name = disclosed('originator-3');
     expect([all.open, ...all.over].map((view) => view.originator)).toEqual([name, name, name]);
     expect(all.own.award!.awards![0]!.market_maker).toEqual(disclosed('maker-1'));
-    expect([winnerOnly.open, ...winnerOnly.over].map((view) => view.originator)).toEqual([alias, name, alias]);
+    expect([winnerOnly.open, ...winnerOnly.over].map((view) => view.originator)).toEqual([
+      alias,
+      name,
+      alias,
+    ]);
   });
 });
 
@@ -127,7 +141,9 @@ describe('quote_revision_policy', () => {
     const worse = await maker!.revise(first, { price_atoms: 500_000, quantity_atoms: 2 * CONTRACT });
     expect([worse.status, worse.body.revision, worse.body.price_atoms]).toEqual([200, 2, 500_000]);
     expect(verdict(await maker!.revise(first, { price_atoms: 440_000 }))).toBe('409 quote_revision_conflict');
-    expect(verdict(await maker!.withdraw(first, { expected_revision: 1 }))).toBe('409 quote_revision_conflict');
+    expect(verdict(await maker!.withdraw(first, { expected_revision: 1 }))).toBe(
+      '409 quote_revision_conflict',
+    );
     expect((await maker!.withdraw(first, { expected_revision: 2 })).body.status).toBe('WITHDRAWN');
     await originator.cancel(id);
   });
@@ -144,20 +160,27 @@ describe('quote_revision_policy', () => {
       { price_atoms: 440_000, quantity_atoms: 4 * CONTRACT },
       { price_atoms: 450_000, quantity_atoms: 5 * CONTRACT },
     ];
-    for (const terms of refused) expect(verdict(await maker!.revise(quote, terms))).toBe('422 REVISION_NOT_IMPROVING');
+    for (const terms of refused)
+      expect(verdict(await maker!.revise(quote, terms))).toBe('422 REVISION_NOT_IMPROVING');
     const cheaper = await maker!.revise(quote, { price_atoms: 440_000 });
     expect([cheaper.status, cheaper.body.revision]).toEqual([200, 2]);
     const larger = await maker!.revise(cheaper.body, { quantity_atoms: 6 * CONTRACT });
     expect([larger.status, larger.body.revision]).toEqual([200, 3]);
     expect(verdict(await maker!.withdraw(quote))).toBe('422 QUOTE_NOT_WITHDRAWABLE');
-    const expiring = { price_atoms: 1_000 * 450, quantity_atoms: CONTRACT, expires_at: '2999-01-01T00:00:00.000000000Z' };
+    const expiring = {
+      price_atoms: 1_000 * 450,
+      quantity_atoms: CONTRACT,
+      expires_at: '2999-01-01T00:00:00.000000000Z',
+    };
     expect(verdict(await makers[1]!.submit(id, expiring))).toBe('422 INVALID_TERMS');
     await originator.cancel(id);
   });
 
   it('FINAL lets a quote stand as it is', async () => {
     const [maker] = makers;
-    const { auction_id: id } = await originator.opens(body({ quote_revision_policy: 'FINAL', duration_ms: 20_000 }));
+    const { auction_id: id } = await originator.opens(
+      body({ quote_revision_policy: 'FINAL', duration_ms: 20_000 }),
+    );
     const quote = await maker!.quotes(id, 450_000, 5);
     expect(verdict(await maker!.revise(quote, { price_atoms: 440_000 }))).toBe('422 QUOTE_NOT_REVISABLE');
     expect(verdict(await maker!.withdraw(quote))).toBe('422 QUOTE_NOT_WITHDRAWABLE');
@@ -203,9 +226,9 @@ describe('an audience', () => {
   it('must exist, with one maker at least and 64 at most', async () => {
     expect(await invited({})).toEqual(['422 AUDIENCE_EMPTY']);
     expect(await invited({ all_eligible: true })).toEqual(['422 AUDIENCE_TOO_LARGE']);
-    expect(await invited({ market_maker_ids: ids('maker-1'), exclude_market_maker_ids: ids('maker-1') })).toEqual([
-      '422 AUDIENCE_EMPTY',
-    ]);
+    expect(
+      await invited({ market_maker_ids: ids('maker-1'), exclude_market_maker_ids: ids('maker-1') }),
+    ).toEqual(['422 AUDIENCE_EMPTY']);
     expect(await invited({ market_maker_ids: [randomUUID()] })).toEqual(['422 AUDIENCE_MEMBER_UNKNOWN']);
     expect(await invited({ group_ids: [randomUUID()] })).toEqual(['422 GROUP_UNKNOWN']);
   });
@@ -215,12 +238,18 @@ describe('an audience', () => {
     const made = await originator.api.post<Record<string, unknown>>('/v1/groups', group, null);
     expect([made.status, made.body]).toEqual([
       201,
-      { group_id: expect.any(String), name: 'friends', market_maker_ids: expect.arrayContaining(group.market_maker_ids) },
+      {
+        group_id: expect.any(String),
+        name: 'friends',
+        market_maker_ids: expect.arrayContaining(group.market_maker_ids),
+      },
     ]);
     const groupId = String(made.body.group_id);
     const opened = await originator.opens(body({ audience: { group_ids: [groupId] }, duration_ms: 20_000 }));
     expect([...opened.audience!.market_maker_ids].sort()).toEqual(group.market_maker_ids);
-    expect(await invited({ group_ids: [groupId] }, await floor.trader('originator-2'))).toEqual(['422 GROUP_UNKNOWN']);
+    expect(await invited({ group_ids: [groupId] }, await floor.trader('originator-2'))).toEqual([
+      '422 GROUP_UNKNOWN',
+    ]);
 
     const change = { body: { name: 'one friend', market_maker_ids: ids('maker-3') } };
     const changed = await originator.api.send<object>('PUT', `/v1/groups/${groupId}`, change);

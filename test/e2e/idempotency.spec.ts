@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/testing/api-client.js';
 import type { AuctionView } from '#libs/testing/wire.js';
-import { auctionBody, CONTRACT, kinds, sharedFloor, type Trader, type TradingFloor, verdict } from './trading-floor.js';
+import {
+  auctionBody,
+  CONTRACT,
+  kinds,
+  sharedFloor,
+  type Trader,
+  type TradingFloor,
+  verdict,
+} from './trading-floor.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,7 +32,10 @@ function quoteTerms(price = 500_000): Fields {
 }
 
 /** How often each status came, and the different bodies. */
-function summary(answers: readonly ApiAnswer<unknown>[]): { statuses: Record<number, number>; bodies: number } {
+function summary(answers: readonly ApiAnswer<unknown>[]): {
+  statuses: Record<number, number>;
+  bodies: number;
+} {
   const statuses: Record<number, number> = {};
   for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
   return { statuses, bodies: new Set(answers.map(({ text }) => text)).size };
@@ -63,7 +74,10 @@ describe('a create', () => {
     expect([first.status, quoted.status]).toEqual([201, 201]);
     await originator.until(id, 'NO_AWARD');
     await originator.untilCompletedRead(id);
-    const replays = [await originator.create(body({ duration_ms: 1_000 }), key), await maker.submit(id, quoteTerms(), quoteKey)];
+    const replays = [
+      await originator.create(body({ duration_ms: 1_000 }), key),
+      await maker.submit(id, quoteTerms(), quoteKey),
+    ];
     expect(replays.map(({ status, text }) => [status, text])).toEqual([
       [200, first.text],
       [200, quoted.text],
@@ -82,7 +96,10 @@ describe('a create', () => {
     expect(verdict(await originator.create({ ...asked, quantity_atoms: 11 * CONTRACT }, key))).toBe(CONFLICT);
     const reordered = Object.fromEntries(Object.entries(asked).reverse());
     const raw = JSON.stringify(reordered, undefined, 3);
-    const same = await originator.api.send('POST', '/v1/auctions', { raw, headers: { 'idempotency-key': key } });
+    const same = await originator.api.send('POST', '/v1/auctions', {
+      raw,
+      headers: { 'idempotency-key': key },
+    });
     expect([same.status, same.text]).toEqual([200, first.text]);
     await originator.cancel(first.body.auction_id);
   });
@@ -139,7 +156,9 @@ describe('a create', () => {
     const theirs = await other.create(body(), key);
     expect([mine.status, theirs.status]).toEqual([201, 201]);
     expect(theirs.body.auction_id).not.toBe(mine.body.auction_id);
-    const quoted = await Promise.all([mine, theirs].map(({ body: { auction_id: id } }) => maker.submit(id, quoteTerms(), key)));
+    const quoted = await Promise.all(
+      [mine, theirs].map(({ body: { auction_id: id } }) => maker.submit(id, quoteTerms(), key)),
+    );
     expect(quoted.map(({ status }) => status)).toEqual([201, 201]);
     const revised = await maker.revise(quoted[0]!.body, { price_atoms: 510_000 }, key);
     expect(revised.body.revision).toBe(2);
@@ -191,7 +210,9 @@ describe('a command on an auction', () => {
   it('that met a conflict may be repeated with the same key once that is gone', async () => {
     const standing = await maker.submit(auction.auction_id, quoteTerms());
     const key = randomUUID();
-    expect(verdict(await maker.submit(auction.auction_id, quoteTerms(520_000), key))).toBe('409 quote_already_active');
+    expect(verdict(await maker.submit(auction.auction_id, quoteTerms(520_000), key))).toBe(
+      '409 quote_already_active',
+    );
     await maker.withdraw(standing.body);
     expect((await maker.submit(auction.auction_id, quoteTerms(520_000), key)).status).toBe(201);
   });
@@ -226,8 +247,13 @@ describe('withdraw-all', () => {
     await maker.quotes(ids[0]!, 500_000, 1);
     const again = await maker.api.post('/v1/quotes/withdraw-all', {}, key);
     expect([again.status, again.text]).toEqual([200, first.text]);
-    expect((await maker.myQuotes(ids[0]!)).map(({ status }) => status).sort()).toEqual(['ACTIVE', 'WITHDRAWN']);
-    expect(verdict(await maker.api.post('/v1/quotes/withdraw-all', { venue: 'venue_a' }, key))).toBe(CONFLICT);
+    expect((await maker.myQuotes(ids[0]!)).map(({ status }) => status).sort()).toEqual([
+      'ACTIVE',
+      'WITHDRAWN',
+    ]);
+    expect(verdict(await maker.api.post('/v1/quotes/withdraw-all', { venue: 'venue_a' }, key))).toBe(
+      CONFLICT,
+    );
     expect(verdict(await maker.api.post('/v1/quotes/withdraw-all', {}, null))).toBe(KEY_REQUIRED);
     await Promise.all(ids.map((id) => originator.cancel(id)));
   });

@@ -4,7 +4,13 @@ import { sharedCluster } from '#libs/testing/cluster.js';
 import type { ClusterContract } from '#libs/testing/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { RunningCluster } from '#libs/testing/running-cluster.js';
-import type { AuctionView, PreflightVerdict, QuoteView, TimelineEntry, TimelinePage } from '#libs/testing/wire.js';
+import type {
+  AuctionView,
+  PreflightVerdict,
+  QuoteView,
+  TimelineEntry,
+  TimelinePage,
+} from '#libs/testing/wire.js';
 
 /** One contract, in quantity atoms. */
 export const CONTRACT = 1_000_000;
@@ -77,14 +83,16 @@ export class Trader {
   }
 
   async myQuotes(auctionId: string): Promise<readonly QuoteView[]> {
-    return mustBe(200, await this.api.get<{ quotes: QuoteView[] }>(`/v1/auctions/${auctionId}/quotes`)).quotes;
+    return mustBe(200, await this.api.get<{ quotes: QuoteView[] }>(`/v1/auctions/${auctionId}/quotes`))
+      .quotes;
   }
 
   /** The view as soon as its status is one of these. */
   until(auctionId: string, ...statuses: string[]): Promise<AuctionView> {
     return eventually(async () => {
       const view = await this.view(auctionId);
-      if (!statuses.includes(view.status)) throw new Error(`${this.name} sees ${auctionId} as ${view.status}`);
+      if (!statuses.includes(view.status))
+        throw new Error(`${this.name} sees ${auctionId} as ${view.status}`);
       return view;
     });
   }
@@ -93,7 +101,8 @@ export class Trader {
   untilCompletedRead(auctionId: string): Promise<ApiAnswer<AuctionView>> {
     return eventually(async () => {
       const answer = await this.get(auctionId);
-      if (answer.headers['x-auction-completed-as-of'] === undefined) throw new Error('still read from its owner');
+      if (answer.headers['x-auction-completed-as-of'] === undefined)
+        throw new Error('still read from its owner');
       return answer;
     });
   }
@@ -155,7 +164,11 @@ export function routeOf({ venue, contract_id, outcome }: ClusterContract): Field
 }
 
 /** A plain auction of ten contracts for these makers; every field can be given otherwise, or left out with undefined. */
-export function auctionBody(contract: ClusterContract, makers: readonly Trader[], differing: Fields = {}): Fields {
+export function auctionBody(
+  contract: ClusterContract,
+  makers: readonly Trader[],
+  differing: Fields = {},
+): Fields {
   return {
     side: 'BUY',
     quantity_atoms: 10 * CONTRACT,

@@ -5,8 +5,6 @@ import { textArray } from './array-literal.js';
 import { readEvidence, type Evidence, type EvidenceOf } from './evidence.js';
 import { accountResourceName, type AccountKey } from './resource-key.js';
 
-export const SHARDS = 3;
-
 /** Integers arrive as text: see `readEvidence`. Evidence columns are null together, and so are the reserved ones. */
 export type StandingRow = readonly [
   ordinal: string,

@@ -38,6 +38,12 @@ export class ClockWatch {
     return this.agreed && magnitude(this.wallAgainstMonotonic() - this.baseline) <= MAX_STEP_NANOS;
   }
 
+  /** The time to work by. While the clock is not to be trusted it is carried on from when it last was. */
+  epochNanos(): bigint {
+    const { clock } = this.options;
+    return this.isSound() ? clock.epochNanos() : this.baseline + clock.monotonicNanos();
+  }
+
   async start(): Promise<void> {
     await this.compare();
     this.cancel = repeat(this.options.clock, this.options.pollMillis ?? POLL_MILLIS, () => this.compare());

@@ -83,8 +83,6 @@ export class KeyStore {
     const opened = known?.get(row.kid);
     if (opened !== undefined) return { ...opened, ...times };
     const privateKey = this.seal.open(row.sealed_private_key, row.kid);
-    if (privateKey === undefined) return undefined;
-    const key = signingKeyOf(privateKey, times);
-    return key.kid === row.kid ? key : undefined;
+    return privateKey && signingKeyOf(privateKey, times);
   }
 }

@@ -58,10 +58,8 @@ export class SigningKeys {
 
   async rotateIfDue(): Promise<void> {
     const now = epochSeconds(this.clock);
-    const ring = this.watch.keys();
-    const signer = ring?.signer(now);
-    if (signer === undefined || ring?.next(now) !== undefined) return;
-    if (now >= signer.activeFrom + SIGNING_DAYS * DAY_S) await this.rotate();
+    const signer = this.watch.keys()?.signer(now);
+    if (signer !== undefined && now >= signer.activeFrom + SIGNING_DAYS * DAY_S) await this.rotate();
   }
 
   /** For a key that somebody else may have: its tokens end at once, and everybody who had one logs in again. */

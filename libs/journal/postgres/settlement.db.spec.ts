@@ -63,6 +63,15 @@ async function backends(): Promise<number> {
   return rows[0]!.count;
 }
 
+/** How many of them wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(
+    `select count(*) from pg_stat_activity
+     where datname = current_database() and application_name = 'sotto-journal' and wait_event_type = 'Lock'`,
+  );
+  return rows[0]!.count;
+}
+
 describe('an append whose answer is lost', () => {
   it('is acknowledged once it is seen in the journal, and the writer goes on', async () => {
     proxy.blackhole('to-client');
@@ -83,6 +92,25 @@ describe('an append whose answer is lost', () => {
     expect((await append).firstSequence).toBe(2);
     await writer.append(['"b"']);
     expect(await events(reader, shard)).toEqual(['"a"', '"b"']);
+  });
+
+  it('is waited for when the server is still at it, and never denied before it commits', async () => {
+    const obstacle = await database.pool.connect();
+    await obstacle.query('begin');
+    await obstacle.query(
+      `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
+       values ($1, 2, 1, 'event', '"rogue"', decode(repeat('ab', 32), 'hex'))`,
+      [shard],
+    );
+    const append = writer.append(['"a"']);
+    await until(clock, async () => (await waiting()) === 1);
+    proxy.cut();
+    await until(clock, async () => (await waiting()) === 2);
+    await obstacle.query('rollback');
+    obstacle.release();
+    expect((await append).firstSequence).toBe(2);
+    expect(await events(reader, shard)).toEqual(['"a"']);
+    expect(await epoch()).toBe(1);
   });
 
   it('is ambiguous when somebody else has opened the shard since', async () => {

@@ -17,8 +17,9 @@ export interface FollowerPorts {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-const LEASE_MILLIS = 400;
-const POLL_MILLIS = { min: 5, max: 100 };
+const LEASE_MILLIS = 700;
+/** News of auctions that are over may wait a little: until then their owner tells of them. */
+const POLL_MILLIS = { min: 5, max: 200 };
 
 /** Keeps the projections up with the journals of all shards that no other process is following. */
 export class Follower {

@@ -1,0 +1,303 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AuctionEvent } from '#libs/auction/events.js';
+import { nanosFromInstant, plusMillis, type Instant } from '#libs/auction/instant.js';
+import { decodeEvent } from '#libs/auction/upcasters.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import type { AwardToSettle } from '#libs/custody/settlement.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { LiveShard } from '#libs/testing/shard-fixture.js';
+import { cancelOrder, submitOrder, withdrawOrder } from '#libs/testing/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+const [OLGA, MIA, MAX] = [accountOf('olga'), accountOf('mia'), accountOf('max')];
+const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
+const HOUR = 3_600_000;
+
+let world: ShardWorld;
+let live: LiveShard;
+
+beforeAll(async () => {
+  world = await ShardWorld.open();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  world.clock.goOn();
+  world.clock.setWall(0);
+  live = await LiveShard.open(world);
+});
+afterEach(() => live.stop());
+
+function stateOf(auctionId: string) {
+  const state = live.shard.book.find(auctionId)?.durable;
+  if (state === undefined) throw new Error(`auction ${auctionId} is not in memory`);
+  return state;
+}
+
+function closesAt(auctionId: string): Instant {
+  return stateOf(auctionId).terms.closes_at;
+}
+
+async function journalOf(auctionId: string): Promise<AuctionEvent[]> {
+  const reader = new PostgresJournalReader(world.database.pool);
+  const records = await reader.read(0, 1, 100_000);
+  return records
+    .filter(({ kind }) => kind === 'event')
+    .map(({ payload }) => decodeEvent(payload))
+    .filter((event): event is AuctionEvent => 'auction_id' in event && event.auction_id === auctionId);
+}
+
+async function toldOf(auctionId: string): Promise<[Instant, string][]> {
+  return (await journalOf(auctionId)).map(({ at, type }) => [at, type]);
+}
+
+function until(auctionId: string, ...statuses: string[]): Promise<void> {
+  return eventually(() => expect(statuses).toContain(stateOf(auctionId).status));
+}
+
+async function quotes(auctionId: string, different: object = {}, account = MIA) {
+  const { status, body, text } = await live.ask(submitOrder(account, auctionId, { ...TERMS, ...different }));
+  if (status !== 201) throw new Error(`the quote was refused: ${text}`);
+  return { auction_id: auctionId, quote_id: String(body.quote_id) };
+}
+
+describe('the close', () => {
+  it('is at closes_at, however late its timer runs', async () => {
+    const auctionId = await live.opens();
+    await quotes(auctionId);
+    const closing = closesAt(auctionId);
+    await live.leap(75_000);
+    await until(auctionId, 'AWARDED');
+    expect(await toldOf(auctionId)).toEqual([
+      [expect.any(String), 'AUCTION_OPENED'],
+      [expect.any(String), 'QUOTE_SUBMITTED'],
+      [closing, 'AUCTION_CLOSED'],
+      [closing, 'AUCTION_AWARDED'],
+    ]);
+    expect(stateOf(auctionId).execution_deadline).toBe(plusMillis(closing, 60_000));
+  });
+
+  it('comes without anybody asking, with nobody having quoted', async () => {
+    const auctionId = await live.opens('olga', { duration_ms: 1_000 });
+    const closing = closesAt(auctionId);
+    await until(auctionId, 'NO_AWARD');
+    expect(await toldOf(auctionId)).toEqual([
+      [expect.any(String), 'AUCTION_OPENED'],
+      [closing, 'AUCTION_CLOSED'],
+      [closing, 'AUCTION_NOT_AWARDED'],
+      [closing, 'AUCTION_COMPLETED'],
+    ]);
+  });
+
+  it('lets a quote in within the last nanosecond', async () => {
+    const auctionId = await live.opens();
+    world.clock.stopAtEpoch(nanosFromInstant(closesAt(auctionId)) - 1n);
+    await live.settled();
+    expect(await live.ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject({
+      status: 201,
+      body: { submitted_at: expect.stringMatching(/999Z$|\dZ$/) },
+    });
+    world.clock.goOn();
+    await until(auctionId, 'AWARDED');
+    expect(stateOf(auctionId).awards).toHaveLength(1);
+  });
+
+  it('refuses every command at that very instant, though no timer has run', async () => {
+    const auctionId = await live.opens();
+    const standing = await quotes(auctionId);
+    world.clock.stopAtEpoch(nanosFromInstant(closesAt(auctionId)));
+    await live.settled();
+    const orders = [
+      submitOrder(MAX, auctionId, TERMS),
+      withdrawOrder(MIA, standing),
+      cancelOrder(OLGA, auctionId),
+    ];
+    const refused = { status: 422, body: { error: 'AUCTION_NOT_OPEN' } };
+    for (const order of orders) expect(await live.ask(order)).toMatchObject(refused);
+    world.clock.goOn();
+    await until(auctionId, 'AWARDED');
+    // What is refused after it is over for a maker leaves no trace, and nothing stands behind the close out of its time.
+    const events = await journalOf(auctionId);
+    const after = events.slice(events.findIndex(({ type }) => type === 'AUCTION_CLOSED'));
+    expect(after.map(({ at }) => at)).toEqual([...after.map(({ at }) => at)].sort());
+    expect(stateOf(auctionId).awards.map(({ maker }) => maker)).toEqual([MIA]);
+  });
+});
+
+describe('an expiry', () => {
+  it('is at expires_at, sets the quote aside and leaves its maker free to quote anew', async () => {
+    const auctionId = await live.opens();
+    const expiresAt = world.in(5_000);
+    await quotes(auctionId, { expires_at: expiresAt });
+    await live.leap(6_000);
+    await eventually(() => expect(stateOf(auctionId).books[0]?.quotes[0]?.status).toBe('EXPIRED'));
+    expect((await toldOf(auctionId)).at(-1)).toEqual([expiresAt, 'QUOTE_EXPIRED']);
+    await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
+    await quotes(auctionId, { price_atoms: 480_000 });
+    await live.ask(cancelOrder(OLGA, auctionId));
+  });
+
+  it('counts before its timer has run', async () => {
+    const auctionId = await live.opens();
+    const expiresAt = world.in(5_000);
+    await quotes(auctionId, { expires_at: expiresAt });
+    world.clock.stopAtEpoch(nanosFromInstant(expiresAt));
+    await live.settled();
+    const anew = quotes(auctionId, { price_atoms: 480_000 });
+    await eventually(() => expect(stateOf(auctionId).books[0]?.quotes).toHaveLength(2));
+    world.clock.goOn();
+    await anew;
+    expect((await toldOf(auctionId)).map(([, type]) => type)).toEqual([
+      'AUCTION_OPENED',
+      'QUOTE_SUBMITTED',
+      'QUOTE_EXPIRED',
+      'QUOTE_SUBMITTED',
+    ]);
+    await live.ask(cancelOrder(OLGA, auctionId));
+  });
+
+  it('wins nothing where it falls on the close', async () => {
+    const auctionId = await live.opens();
+    await quotes(auctionId, { expires_at: closesAt(auctionId) });
+    await live.leap(60_000);
+    await until(auctionId, 'NO_AWARD');
+    expect((await toldOf(auctionId)).map(([, type]) => type)).toEqual([
+      'AUCTION_OPENED',
+      'QUOTE_SUBMITTED',
+      'QUOTE_EXPIRED',
+      'AUCTION_CLOSED',
+      'AUCTION_NOT_AWARDED',
+      'AUCTION_COMPLETED',
+    ]);
+  });
+});
+
+describe('the execution deadline', () => {
+  async function awarded(): Promise<{ auctionId: string; award: AwardToSettle }> {
+    const auctionId = await live.opens();
+    await quotes(auctionId);
+    await live.leap(60_000);
+    await until(auctionId, 'AWARDED');
+    const pending = await live.ask({ op: 'pending_awards', known: [], wait_ms: 0 });
+    const awards = JSON.parse(pending.text) as AwardToSettle[];
+    const award = awards.find((one) => one.auction_id === auctionId);
+    if (award === undefined) throw new Error('the award is not among the pending ones');
+    return { auctionId, award };
+  }
+
+  it('ends an award that nobody has carried as failed, and nobody can settle it any more', async () => {
+    const { auctionId, award } = await awarded();
+    await live.leap(60_000);
+    await until(auctionId, 'EXECUTION_FAILED');
+    const desk = new PostgresSettlement(world.database.pool, world.clock, () => 0);
+    expect(await desk.settle(award)).toMatchObject({ outcome: 'FAILED', reason: 'EXECUTION_DEADLINE_PASSED' });
+    const failed = (await journalOf(auctionId)).find(({ type }) => type === 'EXECUTION_FAILED');
+    expect(failed?.data).toMatchObject({ reason: 'EXECUTION_DEADLINE_PASSED' });
+    await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
+  });
+
+  it('ends an award that was settled and never reported as settled', async () => {
+    const { auctionId, award } = await awarded();
+    const desk = new PostgresSettlement(world.database.pool, world.clock, () => 0);
+    expect((await desk.settle(award)).outcome).toBe('SETTLED');
+    await live.leap(60_000);
+    await until(auctionId, 'SETTLED');
+    await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
+  });
+
+  it('leaves one of the two standing where the carrier comes at the same moment', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { auctionId, award } = await awarded();
+      const desk = new PostgresSettlement(world.database.pool, world.clock, () => 0);
+      world.clock.leap(60_000);
+      const { outcome } = await desk.settle(award);
+      await until(auctionId, 'SETTLED', 'EXECUTION_FAILED');
+      expect(stateOf(auctionId).status).toBe(outcome === 'SETTLED' ? 'SETTLED' : 'EXECUTION_FAILED');
+      await live.settled();
+    }
+  });
+});
+
+describe.each([
+  ['forward', HOUR],
+  ['back', -HOUR],
+])('a clock that was set %s by an hour', (_direction, jump) => {
+  it('takes no creates and no quotes, closes nothing, and still lets everybody out', async () => {
+    const [auctionId, other] = [await live.opens(), await live.opens('otto')];
+    const standing = await quotes(auctionId);
+    world.clock.setWall(jump);
+    const unhealthy = { status: 503, body: { error: 'clock_unhealthy' } };
+    expect(await live.ask(live.createOrder())).toMatchObject(unhealthy);
+    expect(await live.ask(submitOrder(MAX, auctionId, TERMS))).toMatchObject(unhealthy);
+    await live.leap(2_000);
+    expect(stateOf(auctionId).status).toBe('OPEN');
+    expect(await live.ask(withdrawOrder(MIA, standing))).toMatchObject({ status: 200 });
+    expect(await live.ask(cancelOrder(accountOf('otto'), other))).toMatchObject({ status: 200 });
+    expect(stateOf(auctionId).status).toBe('OPEN');
+
+    world.clock.setWall(0);
+    await live.leap(2_000);
+    await eventually(async () => expect(await live.ask(submitOrder(MAX, auctionId, TERMS))).toMatchObject({ status: 201 }));
+    const times = (await toldOf(auctionId)).map(([at]) => at);
+    expect(times).toEqual([...times].sort());
+    // Nothing was dated by the wrong clock.
+    expect(times.filter((at) => at > world.in(60_000) || at < world.in(-60_000))).toEqual([]);
+  });
+
+  it('is believed again when the reference says the same', async () => {
+    const auctionId = await live.opens();
+    const reference = jump > 0 ? jump : 0;
+    live = await reopenedWithReference(() => world.clock.trueEpochNanos() + BigInt(reference) * 1_000_000n);
+    world.clock.setWall(jump);
+    await live.leap(2_000);
+    if (jump > 0) {
+      // The whole world is an hour on: then so is this auction.
+      await until(auctionId, 'NO_AWARD');
+    } else {
+      expect(await live.ask(live.createOrder())).toMatchObject({ status: 503 });
+      expect(stateOf(auctionId).status).toBe('OPEN');
+    }
+  });
+
+  async function reopenedWithReference(reference: () => bigint): Promise<LiveShard> {
+    await live.stop();
+    return LiveShard.open(world, 0, { ports: { referenceNanos: () => Promise.resolve(reference()) } });
+  }
+});
+
+describe('a jump between the moment when a close falls due and its decision', () => {
+  it('only postpones it', async () => {
+    const auctionId = await live.opens();
+    const closing = closesAt(auctionId);
+    // The loop is busy, so that the close must wait for its turn.
+    live.writer.hold();
+    const busy = [live.ask(live.createOrder()), live.ask(live.createOrder('otto'))];
+    await eventually(() => expect(live.writer.inFlight).toBe(1));
+    world.clock.leap(60_000);
+    world.clock.setWall(HOUR);
+    live.writer.letGo();
+    await Promise.all(busy);
+    await live.leap(1_500);
+    expect(stateOf(auctionId).status).toBe('OPEN');
+    world.clock.setWall(0);
+    await live.leap(1_500);
+    await until(auctionId, 'NO_AWARD');
+    expect(stateOf(auctionId).closed_at).toBe(closing);
+  });
+});
+
+it('never dates an event before one that is already journaled', async () => {
+  const auctionId = await live.opens();
+  const standing = await quotes(auctionId);
+  live.writer.hold();
+  const first = live.ask(submitOrder(MAX, auctionId, TERMS));
+  await eventually(() => expect(live.writer.inFlight).toBe(1));
+  world.clock.setWall(-30_000);
+  const second = live.ask(withdrawOrder(MIA, standing));
+  await eventually(() => expect(live.shard.book.find(auctionId)?.head.books[0]?.quotes[0]?.status).toBe('WITHDRAWN'));
+  live.writer.letGo();
+  await Promise.all([first, second]);
+  const times = (await toldOf(auctionId)).map(([at]) => at);
+  expect(times).toEqual([...times].sort());
+  world.clock.setWall(0);
+});
