@@ -4,7 +4,7 @@ import { inAnySession, play } from '#libs/testing/auction-play.js';
 import { anySession } from '#libs/testing/auction-sessions.js';
 import { decideClose } from './close.js';
 import { decideCompletion } from './completion.js';
-import type { AuctionEvent, AuctionEventBody, Placed } from './events.js';
+import type { AuctionEvent, AuctionEventBody } from './events.js';
 import { evolve } from './evolve.js';
 import { holdsOf } from './holds-of.js';
 import { activeQuotes, findQuote, isLive, type AuctionState } from './state.js';

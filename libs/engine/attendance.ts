@@ -20,6 +20,8 @@ export interface AttendancePorts {
 /** How soon to look again when what is due cannot be done yet. */
 const RETRY_MILLIS = 100;
 const MAX_AT_ONCE = 512;
+/** A clock that is set forward, or a machine that has slept, makes things due long before a timer would run. */
+const LOOK_EVERY_MILLIS = 1_000;
 
 /** Sees to it that what falls due happens without anybody asking: expiries, closes, execution deadlines. */
 export class Attendance {
@@ -48,7 +50,8 @@ export class Attendance {
     if (this.timer !== undefined && this.timer.at <= next && atLeastMillis === 0) return;
     this.timer?.cancel();
     // Rounded up, so that the timer does not run a fraction of a millisecond before what it waits for.
-    const wait = Math.max(atLeastMillis, millisBetween(this.ports.now(), next) + 1);
+    const due = Math.min(millisBetween(this.ports.now(), next) + 1, LOOK_EVERY_MILLIS);
+    const wait = Math.max(atLeastMillis, due);
     const cancel = this.ports.clock.after(wait, () => {
       this.timer = undefined;
       this.attend();
@@ -77,9 +80,16 @@ export class Attendance {
       this.watch(entry);
     } else if (durable?.execution_deadline !== undefined) {
       void this.conclude(entry);
-    } else if (!this.ports.submit(new DueTask(this.ports.context, entry))) {
+    } else if (!this.ports.submit(this.dueTask(entry))) {
       this.again(entry);
     }
+  }
+
+  /** Watched anew whatever has come of it: a clock that lost our trust meanwhile has closed nothing. */
+  private dueTask(entry: Entry): DueTask {
+    return new DueTask(this.ports.context, entry, () => {
+      this.watch(entry);
+    });
   }
 
   /** The deadline has passed: every award that has not ended is settled or failed, and the ledger knows which. */
@@ -90,7 +100,7 @@ export class Attendance {
         const step = await this.ports.conclusion.conclude(award.award_id);
         const reason = step === 'FAILED' ? { reason: 'EXECUTION_DEADLINE_PASSED' } : {};
         const report = { award_id: award.award_id, step, attempt: award.execution_events + 1, ...reason };
-        this.ports.submit(new ExecutionTask(this.ports.context, entry, report));
+        if (!this.ports.submit(new ExecutionTask(this.ports.context, entry, report))) this.again(entry);
       }
     } catch {
       this.again(entry);

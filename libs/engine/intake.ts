@@ -61,14 +61,16 @@ export class Intake {
   onAuction(command: AuctionCommand, run: (entry: Entry) => Promise<LinkReply>): Promise<LinkReply> {
     const entry = this.ports.find(command.auction_id);
     if (entry?.durable === undefined) return this.onCompleted(command);
-    const viewer = viewerOf(entry.durable, command.account);
+    const { durable } = entry;
+    const viewer = viewerOf(durable, command.account);
     if (viewer === undefined) return Promise.resolve(NOT_FOUND);
     if (viewer.role !== roleFor(command)) return Promise.resolve(FORBIDDEN);
     if (!ownsQuote(entry, command)) return Promise.resolve(QUOTE_NOT_FOUND);
     return this.ports.inWork.once(nameOf(command), command.content, async () => {
       const answered = await this.answered(entry, command);
       if (answered !== undefined) return answered;
-      if (isOverFor(entry.head, viewer)) return (await this.metered(command)) ?? OVER;
+      // An end that is still on its way to the journal is for the loop to decide by, and to tell of when it stands.
+      if (isOverFor(durable, viewer)) return (await this.metered(command)) ?? OVER;
       return (await this.metered(command)) ?? this.ports.paused(command.op) ?? run(entry);
     });
   }

@@ -17,6 +17,8 @@ export interface ReadPorts {
   readonly stored: StoredAnswers;
   readonly completed: CompletedAuctions;
   readonly projectedTo: () => number;
+  /** The last position that may be told of. */
+  readonly durableHead: () => number;
 }
 
 interface Held {
@@ -88,7 +90,7 @@ export class Reads {
     if (held === undefined) return NOT_HELD;
     const { entry, state, viewer } = held;
     const version = viewVersion(state, viewer);
-    const history = await this.ports.stored.eventsOf(entry, entry.positions.at(-1) ?? 0);
+    const history = await this.ports.stored.eventsOf(entry, this.ports.durableHead());
     const { entries } = timeline(history, viewer);
     // What was journaled while the history was read belongs to the next page.
     const known = entries.slice(0, version);

@@ -180,6 +180,7 @@ export class Shard {
       stored: this.stored,
       completed,
       projectedTo: () => this.conditions.projection.projectedTo,
+      durableHead: () => this.durableHead,
     });
     const preflights = new Preflights({ context, desk: preflight, conditions: this.conditions, completed, now });
     return new ShardOperations({

@@ -120,6 +120,15 @@ describe('the projection of a journal', () => {
     expect(await rows(database.pool)).toEqual(alone);
   });
 
+  it('trusts what it remembers only where nobody else has gone on since', async () => {
+    await projector().take(shard, records);
+    const alone = await rows(database.pool);
+    await database.pool.query(`truncate ${Object.keys(TABLES).join(', ')}`);
+    const two = [projector(), projector()];
+    for (const [turn, batch] of cut(records, [6, 11]).entries()) await two[turn % 2]!.take(shard, batch);
+    expect(await rows(database.pool)).toEqual(alone);
+  });
+
   it('refuses to leave entries out, and entries of another journal', async () => {
     const one = projector();
     await one.take(shard, records.slice(0, 10));

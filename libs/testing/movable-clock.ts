@@ -24,6 +24,11 @@ export class MovableClock implements Clock {
     return (this.stoppedAt ?? process.hrtime.bigint()) + this.leaps;
   }
 
+  /** Timers run on while the clock that everybody reads stands still. */
+  private timerNanos(): bigint {
+    return process.hrtime.bigint() + this.leaps;
+  }
+
   epochNanos(): bigint {
     return this.trueEpochNanos() + this.wallShift;
   }
@@ -34,7 +39,7 @@ export class MovableClock implements Clock {
   }
 
   after(millis: number, action: () => void): Cancel {
-    const timer = { due: this.monotonicNanos() + BigInt(Math.ceil(millis)) * NANOS_PER_MILLI, action };
+    const timer = { due: this.timerNanos() + BigInt(Math.ceil(millis)) * NANOS_PER_MILLI, action };
     this.timers.add(timer);
     this.arm();
     return () => {
@@ -51,7 +56,7 @@ export class MovableClock implements Clock {
     this.runDue();
   }
 
-  /** Leaps to the moment given, which must lie ahead, and stands still there: no further timer runs until it goes on. */
+  /** Leaps to the moment given, which must lie ahead, and shows that moment until it goes on. */
   stopAtEpoch(nanos: bigint): void {
     this.stoppedAt = process.hrtime.bigint();
     this.leapNanos(nanos - this.epochNanos());
@@ -76,7 +81,7 @@ export class MovableClock implements Clock {
   }
 
   private runDue(): void {
-    const now = this.monotonicNanos();
+    const now = this.timerNanos();
     const due = [...this.timers].filter((timer) => timer.due <= now).sort((a, b) => (a.due < b.due ? -1 : 1));
     for (const timer of due) {
       // One of the others may have cancelled it.
@@ -87,10 +92,10 @@ export class MovableClock implements Clock {
 
   private arm(): void {
     clearTimeout(this.wake);
-    if (this.stoppedAt !== undefined || this.timers.size === 0) return;
+    if (this.timers.size === 0) return;
     let next: bigint | undefined;
     for (const { due } of this.timers) if (next === undefined || due < next) next = due;
-    const wait = Math.ceil(Number((next ?? 0n) - this.monotonicNanos()) / Number(NANOS_PER_MILLI));
+    const wait = Math.ceil(Number((next ?? 0n) - this.timerNanos()) / Number(NANOS_PER_MILLI));
     this.wake = setTimeout(() => this.runDue(), Math.min(Math.max(0, wait), MAX_WAIT_MILLIS));
     this.wake.unref();
   }

@@ -4,7 +4,7 @@ import { auctionView } from '#libs/auction/view.js';
 import { fault, reply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
 import type { Decision, Draft, Task } from '../task.js';
-import { dueDrafts } from './due-events.js';
+import { dueDrafts, isPastClose } from './due-events.js';
 import { drafted, type Settle, type ShardContext } from './shard-context.js';
 
 export type CancelRequest = Extract<LinkRequest, { op: 'cancel' }>;
@@ -30,9 +30,10 @@ export class CancelTask implements Task {
   }
 
   decide(now: Instant): Decision {
+    const { head: state } = this.entry;
     const head = { ...drafted(this.request, 'CANCEL', now), auctionId: this.entry.id };
     const reason = this.request.reason === undefined ? {} : { reason: this.request.reason };
-    const decided = decideCancel(this.entry.head, { by: 'ORIGINATOR', ...reason }, { now });
+    const decided = decideCancel(state, { by: 'ORIGINATOR', ...reason }, { now });
     if (decided.ok) {
       return {
         drafts: decided.events.map(({ at, body }, index) =>
@@ -44,7 +45,7 @@ export class CancelTask implements Task {
     const { error, message, status } = decided;
     const refusal: Draft = { ...head, body: { type: 'CANCEL_REJECTED', data: { error, message } } };
     return {
-      drafts: this.entry.head.completed_at === undefined ? [refusal] : [],
+      drafts: state.completed_at === undefined && !isPastClose(state, now) ? [refusal] : [],
       answer: () => fault(status, error, message),
     };
   }

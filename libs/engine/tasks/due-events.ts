@@ -20,6 +20,11 @@ function dueEvents(state: AuctionState, now: Instant, { ids }: ShardContext): re
   return decideClose(state, { awardId: (quoteId) => ids.award(quoteId) });
 }
 
+/** Its time is over and the close has not been decided: what is refused now must not come to stand before the close. */
+export function isPastClose({ status, terms }: AuctionState, now: Instant): boolean {
+  return status === 'OPEN' && now >= terms.closes_at;
+}
+
 export function draftsOf(state: AuctionState, decided: readonly Decided[]): Draft[] {
   return decided.map(({ at, body }) => ({ at, body, auctionId: state.terms.auction_id }));
 }

@@ -10,7 +10,7 @@ import { fault, reply, type Claim, type CommandName, type LinkReply } from '#lib
 import type { Entry } from '../auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';
 import { AGAIN, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';
-import { dueDrafts } from './due-events.js';
+import { dueDrafts, isPastClose } from './due-events.js';
 import { drafted, type Settle, type ShardContext } from './shard-context.js';
 
 export type QuoteRequest = { readonly auction_id: string } & Claim & CommandName;
@@ -82,15 +82,16 @@ export class QuoteTask implements Task {
   private refuse(refusal: Refusal, now: Instant, granted: ReserveOutcome | undefined): Decision {
     const { error, message, status } = refusal;
     return {
-      drafts: status === 422 && this.isJournaled() ? [this.rejection(error, message, now)] : [],
+      drafts: status === 422 && this.isJournaled(now) ? [this.rejection(error, message, now)] : [],
       answer: () => refusalReply(refusal),
       unused: this.unused(granted),
     };
   }
 
   /** What is refused after the auction is over for the caller is neither journaled nor stored. */
-  private isJournaled(): boolean {
-    return !isOverFor(this.entry.head, { account_id: this.request.account, role: 'MARKET_MAKER' });
+  private isJournaled(now: Instant): boolean {
+    const { head } = this.entry;
+    return !isPastClose(head, now) && !isOverFor(head, { account_id: this.request.account, role: 'MARKET_MAKER' });
   }
 
   private rejection(error: string, message: string, now: Instant): Draft {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { nanosFromInstant } from '#libs/auction/instant.js';
+import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { OPENED_AT } from '#libs/testing/auction-story.js';
 import { randomSession, type WrittenJournal } from '#libs/testing/journaled-auctions.js';
@@ -42,7 +43,7 @@ async function differing(reader: WrittenJournal, shard?: number): Promise<Record
   );
 }
 
-function rebuild(reader: WrittenJournal, shard?: number): Promise<void> {
+function rebuild(reader: JournalReader, shard?: number): Promise<void> {
   return new Rebuild({ pool: database.pool, reader, clock, say: () => undefined }).run(shard);
 }
 
@@ -159,6 +160,21 @@ describe('rebuilding the projections', () => {
     await one.take(0, journal.records.slice(at));
     expect(await differing(journal)).toEqual({});
   });
+
+  it.each([undefined, 0])(
+    'does not go back behind what was projected meanwhile (shard %s)',
+    async (shard) => {
+      const heads = (): Promise<Map<number, number>> => Promise.resolve(new Map([[0, 20]]));
+      const grown = { heads, read: journal.read.bind(journal), entries: journal.entries.bind(journal) };
+      await projector().take(0, journal.records.slice(0, 70));
+      const before = await counts();
+      await rebuild(grown, shard);
+      expect(await counts()).toEqual(before);
+      expect(await differing(journal)).toEqual({});
+      const { rows } = await database.pool.query('select sequence from execution.positions');
+      expect(rows).toEqual([{ sequence: 70 }]);
+    },
+  );
 
   it('of one shard leaves the others alone', async () => {
     const other = randomSession(13, 10, 1);

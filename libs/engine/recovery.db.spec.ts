@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { AuctionEvent } from '#libs/auction/events.js';
+import { evolve } from '#libs/auction/evolve.js';
+import { holdsOf } from '#libs/auction/holds-of.js';
+import { isLive, type AuctionState } from '#libs/auction/state.js';
+import { decodeEvent } from '#libs/auction/upcasters.js';
+import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { LiveShard } from '#libs/testing/shard-fixture.js';
+import { submitOrder } from '#libs/testing/shard-orders.js';
+import { anyRounds, ShardSession, type Deed } from '#libs/testing/shard-session.js';
+import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+import type { LostAppend } from '#libs/testing/steered-writer.js';
+
+const ROUNDS = 12;
+const SNAPSHOTS_OFTEN = { settings: { snapshotEvery: 10 } };
+
+let world: ShardWorld;
+let live: LiveShard;
+
+beforeEach(async () => {
+  world = await ShardWorld.open();
+  live = await LiveShard.open(world, 0, SNAPSHOTS_OFTEN);
+});
+afterEach(() => world.close());
+
+/** What the journal says by itself. */
+async function journaled(): Promise<Map<string, AuctionState>> {
+  const states = new Map<string, AuctionState>();
+  for (const record of await new PostgresJournalReader(world.database.pool).read(0, 1, 100_000)) {
+    if (record.kind !== 'event') continue;
+    const event = decodeEvent(record.payload);
+    if (!('auction_id' in event)) continue;
+    const before = states.get(event.auction_id);
+    states.set(event.auction_id, evolve(before, { position: record.sequence, event: event as AuctionEvent }));
+  }
+  return states;
+}
+
+function inMemory(shard: LiveShard): Map<string, AuctionState> {
+  return new Map([...shard.shard.book.all()].map(({ id, durable }) => [id, durable!]));
+}
+
+/** What the reservations must say of these auctions. */
+function held(states: Iterable<AuctionState>): Record<string, number> {
+  const amounts: Record<string, number> = {};
+  for (const state of states) {
+    for (const [account, holds] of holdsOf(state)) {
+      for (const { venue, resource, asset, amount } of holds) {
+        const name = `${account}/${venue}/${resource}/${asset}`;
+        amounts[name] = (amounts[name] ?? 0) + amount;
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The process ends while its last commands are on their way. Nobody must have heard of them. */
+async function diesWith(session: ShardSession, last: readonly Deed[], what: LostAppend): Promise<void> {
+  const before = session.told.length;
+  live.writer.hold();
+  live.writer.loseNext(what);
+  for (const asked of session.begin(last)) void asked;
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  live.writer.letGo();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  live.kill();
+  const unanswered = session.told.slice(before).filter(({ answer }) => answer === undefined);
+  if (live.failures.length > 0) expect(unanswered.length).toBeGreaterThan(0);
+  // What rests on nothing unwritten may have been answered: it changed nothing.
+  for (const { answer } of session.told.slice(before)) expect([undefined, 503]).toContain(answer?.status);
+}
+
+async function quietlyDies(): Promise<void> {
+  // Releases are written behind the answers.
+  await eventually(() => expect(live.desk.totals().unwritten).toBe(0));
+  live.kill();
+}
+
+const LOSSES = [undefined, 'written', 'not written'] as const;
+
+describe('a fresh process', () => {
+  it.each(LOSSES)('has exactly what was acknowledged, and what of the rest was written (last append: %s)', async (loss) => {
+    const [rounds = [], last = []] = fc.sample(fc.tuple(anyRounds(ROUNDS), anyRounds(1)), {
+      seed: LOSSES.indexOf(loss) + 1,
+      numRuns: 1,
+    })[0] ?? [];
+    const session = new ShardSession(live);
+    for (const round of rounds) await session.round(round);
+    const acknowledged = inMemory(live);
+    if (loss === undefined) await quietlyDies();
+    else await diesWith(session, last.flat(), loss);
+
+    live = await LiveShard.open(world, 0, SNAPSHOTS_OFTEN);
+    const expected = await journaled();
+    expect(inMemory(live)).toEqual(expected);
+    if (loss !== 'written') expect(inMemory(live)).toEqual(acknowledged);
+    expect(await world.reservedBy(0)).toEqual(held(expected.values()));
+
+    session.continueWith(live);
+    for (const { order, answer } of session.told) {
+      if (answer === undefined || ![200, 201, 422].includes(answer.status)) continue;
+      const first = { status: answer.status === 201 ? 200 : answer.status, text: answer.text };
+      expect(await live.ask(order)).toMatchObject(first);
+    }
+    // Life goes on, and ends as it should.
+    for (const round of rounds.slice(0, 4)) await session.round(round);
+    await live.leap(65_000);
+    await eventually(() => {
+      for (const { durable } of live.shard.book.all()) expect(durable?.status).not.toBe('OPEN');
+    });
+    await live.leap(120_000);
+    await eventually(() => {
+      for (const { durable } of live.shard.book.all()) expect(isLive(durable!.status)).toBe(false);
+    });
+    await eventually(async () => expect(await world.reservedBy(0)).toEqual({}));
+    await live.stop();
+  });
+
+  it('is the same from a snapshot as from the journal alone', async () => {
+    const rounds = fc.sample(anyRounds(ROUNDS), { seed: 7, numRuns: 1 })[0]!;
+    const session = new ShardSession(live);
+    for (const round of rounds) await session.round(round);
+    await live.stop();
+    const { rows } = await world.database.pool.query('select sequence from journal.snapshots where shard = 0');
+    expect(rows.length).toBeGreaterThan(0);
+    live = await LiveShard.open(world);
+    const short = entriesOf(live);
+    await live.stop();
+    await world.database.pool.query('delete from journal.snapshots');
+    live = await LiveShard.open(world);
+    expect(short).toEqual(entriesOf(live));
+    await live.stop();
+  });
+
+  function entriesOf(shard: LiveShard) {
+    const entries = [...shard.shard.book.all()].map(({ dueAt, ...entry }) => ({ ...entry, isWatched: dueAt !== undefined }));
+    return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  it('closes what has fallen due while there was none', async () => {
+    const auctionId = await live.opens();
+    await live.ask(submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }));
+    await quietlyDies();
+    world.clock.leap(90_000);
+    live = await LiveShard.open(world);
+    await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe('AWARDED'));
+    const { closed_at: closedAt, terms } = inMemory(live).get(auctionId)!;
+    expect(closedAt).toBe(terms.closes_at);
+    await live.stop();
+  });
+
+  it.each([
+    ['the close without its outcome', 1, 'AWARDED'],
+    ['the close and no quotes at all', 1, 'NO_AWARD'],
+    ['an outcome without its completion', 2, 'NO_AWARD'],
+  ] as const)('completes %s', async (_what, kept, status) => {
+    const auctionId = await live.opens();
+    if (status === 'AWARDED') {
+      await live.ask(submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }));
+    }
+    await quietlyDies();
+    await writesPartOfTheClose(auctionId, kept);
+    live = await LiveShard.open(world);
+    await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe(status));
+    await eventually(async () => expect(await world.reservedBy(0)).toEqual(held(inMemory(live).values())));
+    await live.stop();
+  });
+
+  /** As a journal would have it whose last append was cut in two. */
+  async function writesPartOfTheClose(auctionId: string, kept: number): Promise<void> {
+    const { terms } = inMemory(live).get(auctionId)!;
+    const journal = new PostgresJournal({ url: world.database.url, clock: world.clock, opener: 'half' });
+    const writer = await journal.open(0);
+    const recorded = { version: 1, at: terms.closes_at, auction_id: auctionId };
+    const events = [
+      { ...recorded, type: 'AUCTION_CLOSED', data: {} },
+      { ...recorded, type: 'AUCTION_NOT_AWARDED', data: { reason: 'NO_QUOTES' } },
+    ];
+    await writer.append(events.slice(0, kept).map((event) => JSON.stringify(event)));
+    await writer.close();
+    world.clock.leap(60_001);
+  }
+});
+
+it('says of itself how it stands', async () => {
+  await live.opens();
+  const status = await live.ask({ op: 'shard_status' });
+  expect(status).toMatchObject({
+    status: 200,
+    body: { shard: 0, state: 'ACTIVE', epoch: 1, journal_head: 2, active_auctions: 1, clock_offset_ms: 0 },
+  });
+  live.shard.conditions.drain();
+  expect((await live.ask({ op: 'shard_status' })).body.state).toBe('DRAINING');
+  await live.stop();
+});
