@@ -61,7 +61,7 @@ export default defineConfig(
   {
     files: ['{apps,libs}/**/*.ts'],
     // The adapters of time and configuration, and the composition roots that hand the environment to them.
-    ignores: ['libs/platform/**', 'apps/*/main.ts', ...TESTS],
+    ignores: ['libs/platform/**', 'apps/*/main.ts', 'apps/operations/*.ts', ...TESTS],
     rules: noAmbientInputs,
   },
   {

@@ -13,7 +13,7 @@ import { openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import type { gatewayConfig } from './config.js';
 import { CONTROLLERS, GatewayModule } from './gateway.module.js';
-import { openIdentity } from './identity/open-identity.js';
+import { openGatewayIdentity } from './identity/open-identity.js';
 import { OwnerRouter } from './owner-router.js';
 import { Readiness } from './readiness.js';
 import { ACCOUNT_SETTINGS, DATABASE, NEW_ID } from './tokens.js';
@@ -39,7 +39,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   scope.onStop('owners', () => {
     owners.close();
   });
-  const identity = await openIdentity({ config, pool, clock, scope });
+  const identity = await openGatewayIdentity({ config, pool, clock, scope });
   const readiness = new Readiness(pool, owners, clock, scope.stopping);
 
   const adapter = new EdgeHttpAdapter({

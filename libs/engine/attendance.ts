@@ -78,7 +78,7 @@ export class Attendance {
     const due = durable === undefined ? undefined : nextDue(durable);
     if (due === undefined || due > this.ports.now()) {
       this.watch(entry);
-    } else if (durable?.execution_deadline !== undefined) {
+    } else if (due === durable?.execution_deadline) {
       void this.conclude(entry);
     } else if (!this.ports.submit(this.dueTask(entry))) {
       this.again(entry);

@@ -1,3 +1,4 @@
+import { decideCompletion } from '#libs/auction/completion.js';
 import type { AuctionEvent, CommandMark, Placed } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { evolve } from '#libs/auction/evolve.js';
@@ -161,5 +162,7 @@ export function nextDue(state: AuctionState): Instant | undefined {
     }
     return due;
   }
+  // A decision of which the journal has only a part: the rest of it has been due since then.
+  if (state.status === 'CLOSED' || decideCompletion(state).length > 0) return state.terms.opened_at;
   return isLive(state.status) ? state.execution_deadline : undefined;
 }

@@ -1,11 +1,10 @@
-import { EvidenceInvalid } from '#libs/admission/evidence-invalid.js';
 import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
 import type { Need } from '#libs/auction/holds.js';
 import type { Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
+import { needOf } from '#libs/auction/plan-submit.js';
 import { checkQuoteTerms } from '#libs/auction/quote-terms.js';
 import { activeQuote } from '#libs/auction/state.js';
-import { opposite, type Hold } from '#libs/auction/terms.js';
+import type { Hold } from '#libs/auction/terms.js';
 import { viewerOf } from '#libs/auction/viewer.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Conditions } from './conditions/conditions.js';
@@ -68,23 +67,9 @@ export class Preflights {
     try {
       const verdict = await this.ports.desk.preflight(account, need, own);
       return 'ok' in verdict ? fault(verdict.status, verdict.error, verdict.message) : reply(200, verdict);
-    } catch (error) {
-      if (error instanceof EvidenceInvalid) return UNSAFE;
+    } catch {
+      // Evidence that contradicts itself, or none: either way nothing can be promised.
       return UNSAFE;
     }
   }
-}
-
-function needOf(
-  terms: { side: 'BUY' | 'SELL'; routes: Need['routes'] },
-  price: Atoms,
-  quantity: Atoms,
-): Need {
-  return {
-    side: opposite(terms.side),
-    routes: terms.routes,
-    price_atoms: price,
-    quantity_atoms: quantity,
-    parts: 1,
-  };
 }

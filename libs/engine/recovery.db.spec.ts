@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuctionEvent } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve.js';
-import { holdsOf } from '#libs/auction/holds-of.js';
 import { isLive, type AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { eventually } from '#libs/testing/eventually.js';
+import { expectedHolds } from '#libs/testing/expected-holds.js';
 import { LiveShard } from '#libs/testing/shard-fixture.js';
 import { submitOrder } from '#libs/testing/shard-orders.js';
 import { anyRounds, ShardSession, type Deed } from '#libs/testing/shard-session.js';
@@ -41,20 +41,6 @@ async function journaled(): Promise<Map<string, AuctionState>> {
 
 function inMemory(shard: LiveShard): Map<string, AuctionState> {
   return new Map([...shard.shard.book.all()].map(({ id, durable }) => [id, durable!]));
-}
-
-/** What the reservations must say of these auctions. */
-function held(states: Iterable<AuctionState>): Record<string, number> {
-  const amounts: Record<string, number> = {};
-  for (const state of states) {
-    for (const [account, holds] of holdsOf(state)) {
-      for (const { venue, resource, asset, amount } of holds) {
-        const name = `${account}/${venue}/${resource}/${asset}`;
-        amounts[name] = (amounts[name] ?? 0) + amount;
-      }
-    }
-  }
-  return Object.fromEntries(Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The process ends while its last commands are on their way. Nobody must have heard of them. */
@@ -97,7 +83,7 @@ describe('a fresh process', () => {
     const expected = await journaled();
     expect(inMemory(live)).toEqual(expected);
     if (loss !== 'written') expect(inMemory(live)).toEqual(acknowledged);
-    expect(await world.reservedBy(0)).toEqual(held(expected.values()));
+    expect(await world.reservedBy(0)).toEqual(expectedHolds(expected.values()));
 
     session.continueWith(live);
     for (const { order, answer } of session.told) {
@@ -152,37 +138,52 @@ describe('a fresh process', () => {
     await live.stop();
   });
 
-  it.each([
-    ['the close without its outcome', 1, 'AWARDED'],
-    ['the close and no quotes at all', 1, 'NO_AWARD'],
-    ['an outcome without its completion', 2, 'NO_AWARD'],
-  ] as const)('completes %s', async (_what, kept, status) => {
-    const auctionId = await live.opens();
-    if (status === 'AWARDED') {
-      await live.ask(submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }));
-    }
-    await quietlyDies();
-    await writesPartOfTheClose(auctionId, kept);
-    live = await LiveShard.open(world);
-    await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe(status));
-    await eventually(async () => expect(await world.reservedBy(0)).toEqual(held(inMemory(live).values())));
-    await live.stop();
-  });
+  describe('with a journal that ends within a decision', () => {
+    const CLOSED = { type: 'AUCTION_CLOSED', data: {} };
+    const NOT_AWARDED = { type: 'AUCTION_NOT_AWARDED', data: { reason: 'NO_QUOTES' } };
 
-  /** As a journal would have it whose last append was cut in two. */
-  async function writesPartOfTheClose(auctionId: string, kept: number): Promise<void> {
-    const { terms } = inMemory(live).get(auctionId)!;
-    const journal = new PostgresJournal({ url: world.database.url, clock: world.clock, opener: 'half' });
-    const writer = await journal.open(0);
-    const recorded = { version: 1, at: terms.closes_at, auction_id: auctionId };
-    const events = [
-      { ...recorded, type: 'AUCTION_CLOSED', data: {} },
-      { ...recorded, type: 'AUCTION_NOT_AWARDED', data: { reason: 'NO_QUOTES' } },
-    ];
-    await writer.append(events.slice(0, kept).map((event) => JSON.stringify(event)));
-    await writer.close();
-    world.clock.leap(60_001);
-  }
+    it.each([
+      ['the award', 'AWARDED', 1, [CLOSED]],
+      ['that there is none', 'NO_AWARD', 0, [CLOSED]],
+      ['the completion', 'NO_AWARD', 0, [CLOSED, NOT_AWARDED]],
+      ['the completion of what was cancelled', 'CANCELLED', 1, [{ type: 'AUCTION_CANCELLED', data: { by: 'ORIGINATOR' } }]],
+    ])('adds %s', async (_what, status, quotes, part) => {
+      const auctionId = await live.opens();
+      const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
+      if (quotes > 0) await live.ask(submitOrder(accountOf('mia'), auctionId, terms));
+      await quietlyDies();
+      await writes(auctionId, part);
+      world.clock.leap(60_001);
+      live = await LiveShard.open(world);
+      const ended = status === 'AWARDED' ? {} : { completed_at: expect.any(String) };
+      await eventually(() => expect(inMemory(live).get(auctionId)).toMatchObject({ status, ...ended }));
+      expect(inMemory(live)).toEqual(await journaled());
+      await eventually(async () => expect(await world.reservedBy(0)).toEqual(expectedHolds(inMemory(live).values())));
+      await live.stop();
+    });
+
+    it('adds the completion of what was executed', async () => {
+      const auctionId = await live.opens();
+      await live.ask(submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }));
+      await live.leap(60_001);
+      await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe('AWARDED'));
+      const [award] = inMemory(live).get(auctionId)!.awards;
+      await quietlyDies();
+      await writes(auctionId, [{ type: 'EXECUTION_CONFIRMED', data: { award_id: award!.award_id, attempt: 1 } }]);
+      live = await LiveShard.open(world);
+      await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe('SETTLED'));
+      await live.stop();
+    });
+
+    async function writes(auctionId: string, events: readonly object[]): Promise<void> {
+      const { terms } = inMemory(live).get(auctionId)!;
+      const journal = new PostgresJournal({ url: world.database.url, clock: world.clock, opener: 'half' });
+      const writer = await journal.open(0);
+      const recorded = { version: 1, at: terms.closes_at, auction_id: auctionId };
+      await writer.append(events.map((event) => JSON.stringify({ ...recorded, ...event })));
+      await writer.close();
+    }
+  });
 });
 
 it('says of itself how it stands', async () => {

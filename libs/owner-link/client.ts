@@ -1,9 +1,9 @@
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
 import {
   ACTIVE_ONLY_HEADER,
-  FRAME_TARGET_CHARS,
   LINK_PATH,
   MAX_FRAME_BYTES,
   PEER_HEADER,
@@ -51,17 +51,14 @@ const RECONNECT_MAX_MILLIS = 500;
 const SWEEP_MILLIS = 100;
 const NANOS_PER_MILLI = 1_000_000n;
 
-/**
- * One lasting connection to one owner. Requests made in the same turn of the event loop share a frame, for a frame each is
- * what a quote cannot afford.
- */
+/** One lasting connection to one owner, for the requests of many callers. */
 export class OwnerLink {
   private socket: WebSocket | undefined;
   private readonly pending = new Map<number, Pending>();
-  private waiting: string[] = [];
-  private waitingChars = 0;
+  private readonly outgoing = new FrameBatch((frame) => {
+    if (this.connected) this.socket?.send(frame);
+  });
   private nextId = 1;
-  private flushing = false;
   private closed = false;
   private reconnectMillis = RECONNECT_FIRST_MILLIS;
   private cancelSweep: Cancel | undefined;
@@ -92,7 +89,7 @@ export class OwnerLink {
       const patience = timeoutMillis === undefined ? this.timeout : BigInt(timeoutMillis) * NANOS_PER_MILLI;
       const deadline = this.options.clock.monotonicNanos() + patience;
       this.pending.set(id, { resolve, reject, deadline });
-      this.write(`[${id},${JSON.stringify(request)}]`);
+      this.outgoing.add(`[${id},${JSON.stringify(request)}]`);
       if (timeoutMillis !== undefined) this.expectBy(id, timeoutMillis);
       this.startSweep();
     });
@@ -103,28 +100,6 @@ export class OwnerLink {
     this.cancelSweep?.();
     this.socket?.close(1000);
     this.failAll(new OwnerUnavailable('this process is stopping'));
-  }
-
-  private write(entry: string): void {
-    this.waiting.push(entry);
-    this.waitingChars += entry.length;
-    if (this.waitingChars >= FRAME_TARGET_CHARS) {
-      this.flush();
-    } else if (!this.flushing) {
-      this.flushing = true;
-      setImmediate(() => {
-        this.flush();
-      });
-    }
-  }
-
-  private flush(): void {
-    this.flushing = false;
-    if (this.waiting.length === 0) return;
-    const frame = `[${this.waiting.join(',')}]`;
-    this.waiting = [];
-    this.waitingChars = 0;
-    if (this.connected) this.socket?.send(frame);
   }
 
   private connect(): void {
@@ -153,8 +128,7 @@ export class OwnerLink {
   private lost(socket: WebSocket): void {
     if (this.socket !== socket) return;
     this.socket = undefined;
-    this.waiting = [];
-    this.waitingChars = 0;
+    this.outgoing.clear();
     this.failAll(new OwnerUnavailable(`lost the connection to ${this.options.url}`));
     if (this.closed) return;
     this.options.clock.after(this.reconnectMillis, () => {

@@ -112,9 +112,6 @@ export function fault(status: number, error: string, message?: string): LinkRepl
 /** Where a link is opened. One frame on it carries many requests `[[id, request], ...]` or replies `[[id, status, body], ...]`. */
 export const LINK_PATH = '/link';
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
-/** Past this a frame is sent and the next one begun, so that one large read does not hold up small commands. */
-export const FRAME_TARGET_CHARS = 256 * 1024;
-
 /** Who holds the other end of a link, and how it wants to read; said once, in the headers with which the link is opened. */
 export interface LinkPeer {
   readonly name: string;

@@ -3,10 +3,10 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { nextTurn } from '#libs/platform/clock.js';
+import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
 import {
   ACTIVE_ONLY_HEADER,
-  FRAME_TARGET_CHARS,
   LINK_PATH,
   MAX_FRAME_BYTES,
   PEER_HEADER,
@@ -29,6 +29,7 @@ export interface LinkServerOptions {
 
 /** A peer that does not read its replies is cut off before they fill the memory. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+const INTERNAL_ERROR: LinkReply = { status: 500, body: '{"error":"internal_error"}' };
 
 /** The owner's end of the link, on the HTTP server of its internal listener. */
 export class LinkServer {
@@ -76,7 +77,9 @@ export class LinkServer {
   }
 
   private serve(ws: WebSocket, peer: LinkPeer): void {
-    const replies = new ReplyBatch(ws);
+    const replies = new FrameBatch((frame) => {
+      send(ws, frame);
+    });
     ws.on('error', (error) => {
       this.options.onFault(error, peer.name);
     });
@@ -93,14 +96,14 @@ export class LinkServer {
     });
   }
 
-  private answer(id: number, request: LinkRequest, peer: LinkPeer, replies: ReplyBatch): void {
+  private answer(id: number, request: LinkRequest, peer: LinkPeer, replies: FrameBatch): void {
     this.options.handle(request, peer).then(
       (answer) => {
-        replies.add(id, answer);
+        replies.add(entryOf(id, answer));
       },
       (error: unknown) => {
         this.options.onFault(error, peer.name);
-        replies.add(id, { status: 500, body: '{"error":"internal_error"}' });
+        replies.add(entryOf(id, INTERNAL_ERROR));
       },
     );
   }
@@ -114,41 +117,14 @@ function peerOf({ headers }: IncomingMessage): LinkPeer {
   };
 }
 
-/** Replies made in the same turn of the event loop share a frame. */
-class ReplyBatch {
-  private waiting: string[] = [];
-  private chars = 0;
-  private flushing = false;
+function entryOf(id: number, { status, body }: LinkReply): string {
+  return `[${id},${status},${JSON.stringify(body)}]`;
+}
 
-  constructor(private readonly ws: WebSocket) {}
-
-  add(id: number, answer: LinkReply): void {
-    const entry = `[${id},${answer.status},${JSON.stringify(answer.body)}]`;
-    this.waiting.push(entry);
-    this.chars += entry.length;
-    if (this.chars >= FRAME_TARGET_CHARS) {
-      this.flush();
-    } else if (!this.flushing) {
-      this.flushing = true;
-      setImmediate(() => {
-        this.flush();
-      });
-    }
-  }
-
-  private flush(): void {
-    this.flushing = false;
-    if (this.waiting.length === 0) return;
-    const frame = `[${this.waiting.join(',')}]`;
-    this.waiting = [];
-    this.chars = 0;
-    if (this.ws.readyState !== this.ws.OPEN) return;
-    if (this.ws.bufferedAmount > MAX_BUFFERED_BYTES) {
-      this.ws.terminate();
-      return;
-    }
-    this.ws.send(frame);
-  }
+function send(ws: WebSocket, frame: string): void {
+  if (ws.readyState !== ws.OPEN) return;
+  if (ws.bufferedAmount > MAX_BUFFERED_BYTES) ws.terminate();
+  else ws.send(frame);
 }
 
 /** Compared by digest, so that the time tells neither the length nor the place of the first difference. */

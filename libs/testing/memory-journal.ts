@@ -34,13 +34,12 @@ export class MemoryJournalStore implements JournalReader {
   read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
     return attempt(() => {
       const { records } = this.shard(shard);
-      if (fromSequence - 1 > records.length) return [];
-      const before = fromSequence === 1 ? BEFORE_FIRST : records[fromSequence - 2];
-      if (before === undefined) return [];
-      if (before.sequence > fromSequence - 1) {
-        throw new JournalCorrupt(shard, fromSequence - 1, 'the record is missing');
-      }
-      return checkRun(shard, before, records.slice(fromSequence - 1, fromSequence - 1 + limit));
+      const anchor = fromSequence - 1;
+      const start = anchor === 0 ? -1 : records.findIndex(({ sequence }) => sequence >= anchor);
+      if (anchor > 0 && start < 0) return [];
+      const before = records[start] ?? BEFORE_FIRST;
+      if (before.sequence > anchor) throw new JournalCorrupt(shard, anchor, 'the record is missing');
+      return checkRun(shard, before, records.slice(start + 1, start + 1 + limit));
     });
   }
 

@@ -4,7 +4,7 @@ import type { CallOf } from '#libs/edge/endpoint.js';
 import { wantsNdjson } from '#libs/edge/ndjson.js';
 import { errorReply, type Reply } from '#libs/edge/reply.js';
 import { homeShard, shardOfCreate, shardOfId } from '#libs/owner-link/routing.js';
-import { contentHash } from '../content-hash.js';
+import { claimOf, commandOf } from '../claims.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import {
   cancelAuction,
@@ -33,10 +33,7 @@ export class AuctionsController {
     const account = call.principal.account_id;
     const reply = await this.owners.ask(shardOfCreate(account, call.idempotencyKey), {
       op: 'create',
-      account,
-      request_id: call.requestId,
-      key: call.idempotencyKey,
-      content: contentHash(call.body),
+      ...commandOf(call, call.body),
       body: call.body,
     });
     return passOn(reply);
@@ -47,8 +44,7 @@ export class AuctionsController {
     const account = call.principal.account_id;
     const reply = await this.owners.ask(homeShard(account), {
       op: 'originator_preflight',
-      account,
-      request_id: call.requestId,
+      ...claimOf(call),
       body: call.body,
     });
     // This path knows no 503: an owner that cannot be asked cannot verify authority either.
@@ -65,8 +61,7 @@ export class AuctionsController {
     const account = call.principal.account_id;
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'auction',
-      account,
-      request_id: call.requestId,
+      ...claimOf(call),
       auction_id: call.ids.auctionID,
     });
     return reply.status === 404 ? this.completed.auction(call.ids.auctionID, account) : passOn(reply);
@@ -84,11 +79,8 @@ export class AuctionsController {
   async cancel(call: CallOf<typeof cancelAuction>): Promise<Reply> {
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'cancel',
-      account: call.principal.account_id,
-      request_id: call.requestId,
+      ...commandOf(call, call.body),
       auction_id: call.ids.auctionID,
-      key: call.idempotencyKey,
-      content: contentHash(call.body),
       ...(call.body.reason === undefined ? {} : { reason: call.body.reason }),
     });
     return passOn(reply);

@@ -2,21 +2,14 @@ import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { Authenticator } from '#libs/edge/admission.js';
 import type { Principal as EdgePrincipal } from '#libs/edge/endpoint.js';
-import { KeySeal } from '#libs/identity/keys/key-seal.js';
-import { KeyStore } from '#libs/identity/keys/key-store.js';
+import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
-import { PasswordCheck } from '#libs/identity/passwords/password-check.js';
 import type { Principal, Verification } from '#libs/identity/principal.js';
-import { IdentityFeed } from '#libs/identity/revocation/identity-feed.js';
-import { IdentityWatch } from '#libs/identity/revocation/identity-watch.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
-import { LoginThrottle } from '#libs/identity/sessions/login-throttle.js';
 import { lifetimesOf } from '#libs/identity/sessions/session-lifetimes.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
-import { SessionStore } from '#libs/identity/sessions/session-store.js';
-import { TokenReader } from '#libs/identity/tokens/token-reader.js';
-import { TokenVerifier } from '#libs/identity/tokens/token-verifier.js';
-import { repeat, type Clock } from '#libs/platform/clock.js';
+import type { TokenVerifier } from '#libs/identity/tokens/token-verifier.js';
+import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import { openPool } from '#libs/platform/postgres.js';
@@ -29,50 +22,39 @@ export interface IdentityParts {
   readonly scope: ProcessScope;
 }
 
-const UPKEEP_MILLIS = 60_000;
+export interface GatewayIdentity {
+  readonly authenticator: Authenticator;
+  readonly providers: readonly Provider[];
+}
+
 const WATCH_CONNECTIONS = 2;
 
-/** Everything that says who is calling, with the upkeep that it needs. */
-export async function openIdentity({
-  config,
-  pool,
-  clock,
-  scope,
-}: IdentityParts): Promise<{ readonly authenticator: Authenticator; readonly providers: readonly Provider[] }> {
-  // The watch's looks must never wait behind other work: what they find out is whether a token still holds.
+/** Everything that says who is calling, for the edge and for the login endpoints. */
+export async function openGatewayIdentity({ config, pool, clock, scope }: IdentityParts): Promise<GatewayIdentity> {
   const watchPool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-identity`,
     max: WATCH_CONNECTIONS,
   });
   scope.onStop('identity pool', () => watchPool.end());
-  const feed = new IdentityFeed(watchPool);
-  const keyStore = new KeyStore(watchPool, new KeySeal(config.SESSION_KEK));
-  const watch = new IdentityWatch(feed, keyStore, clock);
-  const keys = new SigningKeys(keyStore, watch, clock);
-  await keys.ensure();
-  await watch.start();
-  scope.onStop('identity watch', () => {
-    watch.stop();
+  const identity = openIdentity(
+    { pool, watchPool, clock },
+    { keyEncryptionKey: config.SESSION_KEK, lifetimes: lifetimesOf(config) },
+  );
+  await identity.start();
+  scope.onStop('identity', () => {
+    identity.stop();
   });
-  const reader = new TokenReader();
-  const store = new SessionStore(pool);
-  const throttle = new LoginThrottle(pool, clock);
-  const sessions = new SessionService(store, reader, watch, lifetimesOf(config), clock);
-  const logins = new LoginService(store, throttle, new PasswordCheck(), sessions);
-  const stopUpkeep = repeat(clock, UPKEEP_MILLIS, async () => {
-    await Promise.allSettled([throttle.forgetOld(), keys.rotateIfDue(), keys.removeSpent()]);
-  });
-  scope.onStop('identity upkeep', stopUpkeep);
   return {
-    authenticator: authenticatorOf(new TokenVerifier(reader, watch, feed, clock)),
+    authenticator: authenticatorOf(identity.verifier),
     providers: [
-      { provide: LoginService, useValue: logins },
-      { provide: SessionService, useValue: sessions },
-      { provide: SigningKeys, useValue: keys },
+      { provide: LoginService, useValue: identity.logins },
+      { provide: SessionService, useValue: identity.sessions },
+      { provide: SigningKeys, useValue: identity.keys },
     ],
   };
 }
 
+/** The verifier gives the same principal until something about it changes, so the edge's form of it is made once. */
 function authenticatorOf(verifier: TokenVerifier): Authenticator {
   const known = new WeakMap<Principal, EdgePrincipal>();
   const outcome = (verification: Verification): EdgePrincipal | 'unauthorized' | 'unavailable' => {

@@ -4,7 +4,7 @@ import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply.js';
 import { shardOfId } from '#libs/owner-link/routing.js';
 import { CompletedReads } from '../auctions/completed-reads.js';
-import { contentHash } from '../content-hash.js';
+import { claimOf, commandOf } from '../claims.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import {
   listAuctionQuotes,
@@ -32,10 +32,7 @@ export class QuotesController {
   async submit(call: CallOf<typeof submitQuote>): Promise<Reply> {
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'submit',
-      account: call.principal.account_id,
-      request_id: call.requestId,
-      key: call.idempotencyKey,
-      content: contentHash(call.body),
+      ...commandOf(call, call.body),
       auction_id: call.ids.auctionID,
       body: call.body,
     });
@@ -46,10 +43,7 @@ export class QuotesController {
   async revise(call: CallOf<typeof reviseQuote>): Promise<Reply> {
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'revise',
-      account: call.principal.account_id,
-      request_id: call.requestId,
-      key: call.idempotencyKey,
-      content: contentHash([call.ids.quoteID, call.body]),
+      ...commandOf(call, [call.ids.quoteID, call.body]),
       auction_id: call.ids.auctionID,
       quote_id: call.ids.quoteID,
       body: call.body,
@@ -62,10 +56,7 @@ export class QuotesController {
     const expected = call.body.expected_revision;
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'withdraw',
-      account: call.principal.account_id,
-      request_id: call.requestId,
-      key: call.idempotencyKey,
-      content: contentHash([call.ids.quoteID, call.body]),
+      ...commandOf(call, [call.ids.quoteID, call.body]),
       auction_id: call.ids.auctionID,
       quote_id: call.ids.quoteID,
       ...(expected === undefined ? {} : { expected_revision: expected }),
@@ -77,8 +68,7 @@ export class QuotesController {
   async preflight(call: CallOf<typeof preflightQuote>): Promise<Reply> {
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'quote_preflight',
-      account: call.principal.account_id,
-      request_id: call.requestId,
+      ...claimOf(call),
       auction_id: call.ids.auctionID,
       price_atoms: call.body.price_atoms,
       quantity_atoms: call.body.max_executable_quantity_atoms,
@@ -91,8 +81,7 @@ export class QuotesController {
     const account = call.principal.account_id;
     const reply = await this.owners.ask(shardOfId(call.ids.auctionID), {
       op: 'auction_quotes',
-      account,
-      request_id: call.requestId,
+      ...claimOf(call),
       auction_id: call.ids.auctionID,
     });
     return reply.status === 404 ? this.completed.quotes(call.ids.auctionID, account) : passOn(reply);
@@ -107,10 +96,7 @@ export class QuotesController {
   withdrawAll(call: CallOf<typeof withdrawAllQuotes>): Promise<Reply> {
     return this.everywhere.withdraw({
       op: 'withdraw_all',
-      account: call.principal.account_id,
-      request_id: call.requestId,
-      key: call.idempotencyKey,
-      content: contentHash(call.body),
+      ...commandOf(call, call.body),
       metered: true,
       ...call.body,
     });

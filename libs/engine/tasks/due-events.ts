@@ -1,4 +1,5 @@
 import { decideClose } from '#libs/auction/close.js';
+import { decideCompletion } from '#libs/auction/completion.js';
 import type { Decided } from '#libs/auction/decided.js';
 import { decideExpiries } from '#libs/auction/expire.js';
 import type { Instant } from '#libs/auction/instant.js';
@@ -7,17 +8,19 @@ import type { Draft } from '../task.js';
 import type { ShardContext } from './shard-context.js';
 
 /**
- * What has fallen due for the auction by `now`: quotes that expired, and the close with its award. An owner whose clock is
- * not to be trusted closes nothing.
+ * What has fallen due for the auction by `now`: quotes that expired, the close with its award, and whatever is missing of a
+ * decision within which a journal ended. An owner whose clock is not to be trusted closes nothing.
  */
 export function dueDrafts(state: AuctionState, now: Instant, context: ShardContext): Draft[] {
   return context.clockIsSound() ? draftsOf(state, dueEvents(state, now, context)) : [];
 }
 
 function dueEvents(state: AuctionState, now: Instant, { ids }: ShardContext): readonly Decided[] {
-  if (state.status !== 'OPEN' && state.status !== 'CLOSED') return [];
-  if (now < state.terms.closes_at) return decideExpiries(state, now);
-  return decideClose(state, { awardId: (quoteId) => ids.award(quoteId) });
+  if (state.status === 'OPEN' && now < state.terms.closes_at) return decideExpiries(state, now);
+  if (state.status === 'OPEN' || state.status === 'CLOSED') {
+    return decideClose(state, { awardId: (quoteId) => ids.award(quoteId) });
+  }
+  return decideCompletion(state);
 }
 
 /** Its time is over and the close has not been decided: what is refused now must not come to stand before the close. */

@@ -12,6 +12,7 @@ import { Session } from './session.js';
 
 const clock = new SystemClock();
 const writers: JournalWriter[] = [];
+const obstacles = new Set<PoolClient>();
 let database: TestDatabase;
 let reader: PostgresJournalReader;
 
@@ -20,7 +21,11 @@ beforeAll(async () => {
   reader = new PostgresJournalReader(database.pool);
 });
 
-afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
+afterEach(async () => {
+  for (const obstacle of obstacles) await release(obstacle, 'rollback');
+  await Promise.all(writers.splice(0).map((writer) => writer.close()));
+});
+
 afterAll(() => database.drop());
 
 async function open(shard: number, opener = 'ada'): Promise<JournalWriter> {
@@ -32,6 +37,7 @@ async function open(shard: number, opener = 'ada'): Promise<JournalWriter> {
 /** Takes a sequence without committing: whoever wants to write there waits for what becomes of it. */
 async function occupy(shard: number, sequence: number): Promise<PoolClient> {
   const client = await database.pool.connect();
+  obstacles.add(client);
   await client.query('begin');
   await client.query(
     `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
@@ -42,6 +48,7 @@ async function occupy(shard: number, sequence: number): Promise<PoolClient> {
 }
 
 async function release(client: PoolClient, end: 'commit' | 'rollback'): Promise<void> {
+  obstacles.delete(client);
   await client.query(end);
   client.release();
 }

@@ -5,9 +5,16 @@ import type { JournalEntry, JournalHead, JournalReader } from '../journal.js';
 import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
 import { RECORD_COLUMNS } from './statements.js';
 
+/**
+ * The records of a range, and the first one behind it. Both bounds are given because without statistics the planner sorts
+ * everything behind a lower bound, page after page; the record behind tells the end of the shard from a gap.
+ */
 const RUN = `
-  select ${RECORD_COLUMNS} from journal.records
-  where shard = $1 and sequence >= $2 order by sequence limit $3`;
+  (select ${RECORD_COLUMNS} from journal.records
+   where shard = $1 and sequence >= $2 and sequence < $3 order by sequence)
+  union all
+  (select ${RECORD_COLUMNS} from journal.records
+   where shard = $1 and sequence >= $3 order by sequence limit 1)`;
 
 /** Each record with what the one before it says, which is all that checking it needs. */
 const POINTS = `
@@ -36,15 +43,18 @@ export class PostgresJournalReader implements JournalReader {
   async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
     // The record before the first comes along: the chain is checked from there.
     const anchor = fromSequence - 1;
-    const rows = await this.ask<StoredRecord>({
-      text: RUN,
-      values: [shard, anchor, anchor === 0 ? limit : limit + 1],
-    });
-    if (anchor === 0) return checkRun(shard, BEFORE_FIRST, rows);
-    const [before, ...run] = rows;
-    if (before === undefined) return [];
-    if (before.sequence !== anchor) throw new JournalCorrupt(shard, anchor, 'the record is missing');
-    return checkRun(shard, before, run);
+    const end = fromSequence + limit;
+    const rows = await this.ask<StoredRecord>({ text: RUN, values: [shard, anchor, end] });
+    const goesOn = (rows.at(-1)?.sequence ?? 0) >= end;
+    const within = rows.filter(({ sequence }) => sequence < end);
+    const before = anchor === 0 ? BEFORE_FIRST : within.shift();
+    if (before !== undefined && before.sequence !== anchor) {
+      throw new JournalCorrupt(shard, anchor, 'the record is missing');
+    }
+    const entries = before === undefined ? [] : checkRun(shard, before, within);
+    const next = before === undefined ? anchor : fromSequence + entries.length;
+    if (goesOn && next < end) throw new JournalCorrupt(shard, next, 'the record is missing');
+    return entries;
   }
 
   async entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {

@@ -35,10 +35,10 @@ afterEach(async () => {
 
 afterAll(() => database.drop());
 
-function journalThrough(port: number): PostgresJournal {
+function journalThrough(port: number, settleWithinMillis = 4_000): PostgresJournal {
   const url = new URL(database.url);
   url.host = `127.0.0.1:${port}`;
-  const times = { openWithinMillis: 5_000, appendWithinMillis: 300, settleWithinMillis: 600 };
+  const times = { openWithinMillis: 5_000, appendWithinMillis: 300, settleWithinMillis };
   return new PostgresJournal({ url: url.href, clock, opener: 'ada', ...times });
 }
 
@@ -103,11 +103,14 @@ describe('an append whose answer is lost', () => {
       [shard],
     );
     const append = writer.append(['"a"']);
-    await until(clock, async () => (await waiting()) === 1);
-    proxy.cut();
-    await until(clock, async () => (await waiting()) === 2);
-    await obstacle.query('rollback');
-    obstacle.release();
+    try {
+      await until(clock, async () => (await waiting()) === 1);
+      proxy.cut();
+      await until(clock, async () => (await waiting()) === 2);
+    } finally {
+      await obstacle.query('rollback');
+      obstacle.release();
+    }
     expect((await append).firstSequence).toBe(2);
     expect(await events(reader, shard)).toEqual(['"a"']);
     expect(await epoch()).toBe(1);
@@ -125,9 +128,11 @@ describe('an append whose answer is lost', () => {
   });
 
   it('is ambiguous when nobody can be asked', async () => {
+    const hasty = await journalThrough(proxy.port, 300).open(shard);
     proxy.blackhole('to-client');
-    await expect(writer.append(['"a"'])).rejects.toBeInstanceOf(JournalAmbiguous);
-    expect(writer.health().ok).toBe(false);
+    await expect(hasty.append(['"a"'])).rejects.toBeInstanceOf(JournalAmbiguous);
+    expect(hasty.health().ok).toBe(false);
+    await hasty.close();
     expect(await events(reader, shard)).toEqual(['"a"']);
   });
 });

@@ -7,6 +7,7 @@ import type { Projector } from '../projector.js';
 import { LIVE } from '../schemas.js';
 import { PositionsTable } from '../tables/positions.js';
 import { Leases } from './leases.js';
+import { quietly, type OnFault } from './quiet-faults.js';
 
 export interface FollowerPorts {
   readonly pool: Pool;
@@ -14,7 +15,7 @@ export interface FollowerPorts {
   readonly projector: Projector;
   readonly clock: Clock;
   readonly shards: readonly number[];
-  readonly onFault: (what: string, error: unknown) => void;
+  readonly onFault: OnFault;
 }
 
 const LEASE_MILLIS = 700;
@@ -25,27 +26,33 @@ const POLL_MILLIS = { min: 5, max: 200 };
 export class Follower {
   private readonly positions = new PositionsTable(LIVE);
   private readonly leases: Leases;
+  private readonly onFault: OnFault;
   private tail: JournalTail | undefined;
   private followed: ReadonlySet<number> = new Set();
   /** What the first look at each shard has to reach before this process counts as having caught up. */
   private goals = new Map<number, number>();
   private hasLooked = false;
   private mustRestart = false;
+  private stopped = false;
   private cancel: Cancel = () => undefined;
   private looking: Promise<void> = Promise.resolve();
 
   constructor(private readonly ports: FollowerPorts) {
     this.leases = new Leases(ports.pool, ports.shards);
+    this.onFault = quietly(ports.onFault, ports.clock);
   }
 
   start(): void {
     const look = (): Promise<void> => (this.looking = this.look());
-    void look();
-    this.cancel = repeat(this.ports.clock, LEASE_MILLIS, look);
+    // One look at a time: two would begin to follow twice.
+    void look().then(() => {
+      if (!this.stopped) this.cancel = repeat(this.ports.clock, LEASE_MILLIS, look);
+    });
   }
 
   /** The batch in hand is written; then other processes may take over. */
   async stop(): Promise<void> {
+    this.stopped = true;
     this.cancel();
     await this.looking;
     await this.tail?.stop();
@@ -73,7 +80,7 @@ export class Follower {
       if (this.mustRestart || held.size !== this.followed.size) await this.follow(held);
       this.hasLooked = true;
     } catch (error) {
-      this.ports.onFault('leases', error);
+      this.onFault('leases', error);
       await this.abandon();
     }
   }
@@ -86,7 +93,7 @@ export class Follower {
 
   private async follow(shards: ReadonlySet<number>): Promise<void> {
     await this.abandon();
-    const { pool, reader, clock, projector, onFault } = this.ports;
+    const { pool, reader, clock, projector } = this.ports;
     const heads = await reader.heads();
     const stored = await this.positions.all(pool);
     this.goals = new Map([...shards].map((shard) => [shard, heads.get(shard) ?? 0]));
@@ -102,7 +109,7 @@ export class Follower {
       },
       onFailure: (error, shard) => {
         if (error instanceof PositionGap) this.mustRestart = true;
-        onFault(shard === undefined ? 'journal heads' : `shard ${shard}`, error);
+        this.onFault(shard === undefined ? 'journal heads' : `shard ${shard}`, error);
       },
     });
   }

@@ -72,6 +72,25 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     expect(await reader.read(shard, 1, named - 1)).toHaveLength(named - 1);
   });
 
+  it('takes no gap for the end of the shard, wherever a page ends and however long the gap', async () => {
+    const { reader } = subject();
+    const shard = await written(subject());
+    for (const gone of [6, 7, 8]) await subject().tamper(shard, gone, 'removed');
+    const missing = { name: 'JournalCorrupt', sequence: 6 };
+    for (const [from, limit] of [
+      [1, 6],
+      [1, 7],
+      [5, 2],
+      [6, 1],
+      [6, 2],
+      [6, 4],
+    ] as const) {
+      await expect(reader.read(shard, from, limit)).rejects.toMatchObject(missing);
+    }
+    expect(await reader.read(shard, 1, 5)).toHaveLength(5);
+    await expect(reader.read(shard, 8, 1)).rejects.toMatchObject({ name: 'JournalCorrupt', sequence: 7 });
+  });
+
   it('finds a forged record with a hash that fits, because the next one does not', async () => {
     const { reader } = subject();
     const shard = await written(subject());

@@ -1,0 +1,20 @@
+import type { Claim, CommandName } from '#libs/owner-link/protocol.js';
+import { contentHash } from './content-hash.js';
+
+interface Calling {
+  readonly principal: { readonly account_id: string };
+  readonly requestId: string;
+}
+
+/** Who asks, as its token says. */
+export function claimOf({ principal, requestId }: Calling): Claim {
+  return { account: principal.account_id, request_id: requestId };
+}
+
+/** A command besides: by what its caller calls it, and what it says. */
+export function commandOf(
+  call: Calling & { readonly idempotencyKey: string },
+  content: unknown,
+): Claim & CommandName {
+  return { ...claimOf(call), key: call.idempotencyKey, content: contentHash(content) };
+}

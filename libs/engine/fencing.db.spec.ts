@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '#libs/testing/eventually.js';
+import { expectedHolds } from '#libs/testing/expected-holds.js';
+import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
+import { cancelOrder, submitOrder, withdrawOrder, type QuoteName } from '#libs/testing/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+const [OLGA, MIA, MAX] = ['olga', 'mia', 'max'].map(accountOf) as [string, string, string];
+const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
+
+let world: ShardWorld;
+let older: LiveShard;
+let younger: LiveShard;
+let auctionId: string;
+let quote: QuoteName;
+
+beforeAll(async () => {
+  world = await ShardWorld.open();
+});
+beforeEach(async () => {
+  older = await LiveShard.open(world);
+  auctionId = await older.opens();
+  const { body } = await older.ask(submitOrder(MIA, auctionId, TERMS));
+  quote = { auction_id: auctionId, quote_id: String(body.quote_id) };
+  younger = await LiveShard.open(world);
+});
+afterAll(() => world.close());
+
+/** Two that take themselves for the owner of one shard: an old one that was only slow, and the one that took over. */
+describe('the older of two owners', () => {
+  it.each([
+    ['withdraws', () => withdrawOrder(MIA, quote)],
+    ['cancels', () => cancelOrder(OLGA, auctionId)],
+    ['quotes', () => submitOrder(MAX, auctionId, TERMS)],
+    ['creates', () => older.createOrder()],
+    ['is refused', () => submitOrder(MAX, auctionId, { ...TERMS, price_atoms: 1 })],
+  ])('answers nobody and changes nothing when somebody %s', async (_what, order) => {
+    const held = await world.reservedBy(0);
+    const before = await journalLength();
+    let heard: Answer | undefined;
+    void older.ask(order()).then((answer) => {
+      heard = answer;
+    });
+    await eventually(() => expect(older.failures).toHaveLength(1));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(heard).toBeUndefined();
+    expect(await journalLength()).toBe(before);
+    expect(await world.reservedBy(0)).toEqual(held);
+    expect(older.failures).toHaveLength(1);
+    older.kill();
+    await younger.stop();
+  });
+
+  it('answers those who come later only that it cannot be asked', async () => {
+    void older.ask(withdrawOrder(MIA, quote));
+    await eventually(() => expect(older.failures).toHaveLength(1));
+    expect(await older.ask(cancelOrder(OLGA, auctionId))).toMatchObject({
+      status: 503,
+      body: { error: 'auction_owner_unavailable' },
+    });
+    expect(await older.ask({ op: 'shard_status' })).toMatchObject({ status: 503 });
+    older.kill();
+    await younger.stop();
+  });
+
+  it('closes nothing, and sets nothing free, while the younger one goes on undisturbed', async () => {
+    world.clock.leap(60_001);
+    await younger.settled();
+    await eventually(() => expect(older.failures).toHaveLength(1));
+    await eventually(() => expect(younger.shard.book.find(auctionId)?.durable?.status).toBe('AWARDED'));
+    expect(older.shard.book.find(auctionId)?.durable?.status).toBe('OPEN');
+    expect(younger.failures).toEqual([]);
+    const states = [...younger.shard.book.all()].map(({ durable }) => durable!);
+    await eventually(async () => expect(await world.reservedBy(0)).toEqual(expectedHolds(states)));
+    older.kill();
+    await younger.stop();
+  });
+
+  async function journalLength(): Promise<number> {
+    const { rows } = await world.database.pool.query<{ n: number }>('select count(*) as n from journal.records');
+    return rows[0]?.n ?? 0;
+  }
+});

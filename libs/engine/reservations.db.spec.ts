@@ -1,0 +1,219 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import type { AwardToSettle } from '#libs/custody/settlement.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { expectedHolds } from '#libs/testing/expected-holds.js';
+import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
+import {
+  cancelOrder,
+  freshKey,
+  reviseOrder,
+  submitOrder,
+  withdrawAllOrder,
+  withdrawOrder,
+  type QuoteName,
+} from '#libs/testing/shard-orders.js';
+import { accountOf, ShardWorld, SNOW } from '#libs/testing/shard-world.js';
+
+const [OLGA, MIA, MAX] = ['olga', 'mia', 'max'].map(accountOf) as [string, string, string];
+const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
+/** A seller of four contracts at 0.50 stands for 0.50 a contract. */
+const COST_OF_QUOTE = 2_000_000;
+
+let world: ShardWorld;
+let live: LiveShard;
+
+/** Four quotes of the usual size, and not one atom more. */
+const AFFORDED = 4;
+
+beforeAll(async () => {
+  world = await ShardWorld.open({ collateral: { meg: AFFORDED * COST_OF_QUOTE } });
+});
+afterAll(() => world.close());
+
+async function quotes(auctionId: string, account = MIA, different: object = {}): Promise<QuoteName> {
+  const { status, body, text } = await live.ask(submitOrder(account, auctionId, { ...TERMS, ...different }));
+  if (status !== 201) throw new Error(`the quote was refused: ${text}`);
+  return { auction_id: auctionId, quote_id: String(body.quote_id) };
+}
+
+function states(...shards: LiveShard[]): AuctionState[] {
+  return shards.flatMap(({ shard }) => [...shard.book.all()].map(({ durable }) => durable!));
+}
+
+/** The reservations say of this shard what its auctions say. */
+function booksAgree(): Promise<void> {
+  return eventually(async () => expect(await world.reservedBy(0)).toEqual(expectedHolds(states(live))));
+}
+
+function free(): Promise<void> {
+  return eventually(async () => expect(await world.reservedBy(0)).toEqual({}));
+}
+
+describe('what is set aside', () => {
+  beforeEach(async () => {
+    live = await LiveShard.open(world);
+  });
+  afterEach(() => live.stop());
+
+  it('is there by the time the caller is answered', async () => {
+    const auctionId = await live.opens();
+    expect(await world.reservedBy(0)).toEqual(expectedHolds(states(live)));
+    await quotes(auctionId);
+    expect(await world.reservedOf('mia')).toContainEqual({
+      venue: 'venue_a',
+      resource: 'COLLATERAL',
+      asset: '',
+      amount: COST_OF_QUOTE,
+    });
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await free();
+  });
+
+  it('follows a revision up at once and down when it stands', async () => {
+    const auctionId = await live.opens();
+    const quote = await quotes(auctionId);
+    const more = reviseOrder(MIA, quote, { expected_revision: 1, price_atoms: 400_000, quantity_atoms: 5_000_000 });
+    expect((await live.ask(more)).status).toBe(200);
+    expect(await world.reservedBy(0)).toEqual(expectedHolds(states(live)));
+    const less = reviseOrder(MIA, quote, { expected_revision: 2, price_atoms: 600_000, quantity_atoms: 1_000_000 });
+    expect((await live.ask(less)).status).toBe(200);
+    await booksAgree();
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await free();
+  });
+
+  it.each<[string, (auctionId: string, quote: QuoteName) => Promise<unknown>]>([
+    ['withdraw', (_auctionId, quote) => live.ask(withdrawOrder(MIA, quote))],
+    ['withdraw-all', () => live.ask(withdrawAllOrder(MIA))],
+    ['cancel', (auctionId) => live.ask(cancelOrder(OLGA, auctionId))],
+  ])('is free again after a %s, by the time the caller is answered', async (_what, end) => {
+    const auctionId = await live.opens();
+    await end(auctionId, await quotes(auctionId));
+    expect(await world.reservedOf('mia')).toEqual([]);
+    await booksAgree();
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await free();
+  });
+
+  it('is free again after an expiry, and when nobody wins', async () => {
+    const auctionId = await live.opens('olga', { limit_price_atoms: 400_000 });
+    await quotes(auctionId, MIA, { expires_at: world.in(5_000) });
+    await quotes(auctionId, MAX);
+    await live.leap(6_000);
+    await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
+    expect(await world.reservedOf('max')).not.toEqual([]);
+    await live.leap(60_000);
+    await free();
+  });
+
+  it('is free again after a void', async () => {
+    const auctionId = await live.opens('olga', { routes: [SNOW] });
+    await quotes(auctionId);
+    await setContractStatus(world.database.pool, SNOW, 'CLOSED');
+    await eventually(() => expect(live.shard.book.find(auctionId)?.durable?.status).toBe('VOIDED'));
+    await free();
+  });
+
+  it('is kept for what was won, and only for that, until the award has ended', async () => {
+    // Ten wanted: Max is cheaper and gets all of his eight, Mia two of her four.
+    const auctionId = await live.opens();
+    await quotes(auctionId, MIA);
+    await quotes(auctionId, MAX, { price_atoms: 400_000, quantity_atoms: 8_000_000 });
+    await quotes(auctionId, accountOf('moe'), { price_atoms: 700_000 });
+    await live.leap(60_000);
+    await eventually(() => expect(live.shard.book.find(auctionId)?.durable?.status).toBe('AWARDED'));
+    await booksAgree();
+    expect(await world.reservedOf('moe')).toEqual([]);
+    expect(await world.reservedOf('mia')).toContainEqual(
+      expect.objectContaining({ resource: 'COLLATERAL', amount: COST_OF_QUOTE / 2 }),
+    );
+    const pending = await live.ask({ op: 'pending_awards', known: [], wait_ms: 0 });
+    const awards = JSON.parse(pending.text) as AwardToSettle[];
+    const report = { op: 'execution_report', auction_id: auctionId, attempt: 1 } as const;
+    const awardOf = (maker: string): string => awards.find(({ seller }) => seller.account === maker)!.award_id;
+    await live.ask({ ...report, award_id: awardOf(MIA), step: 'CONFIRMED' });
+    expect(await world.reservedOf('mia')).toEqual([]);
+    await booksAgree();
+    await live.ask({ ...report, award_id: awardOf(MAX), step: 'FAILED', reason: 'NO_LUCK' });
+    await free();
+    expect(live.shard.book.find(auctionId)?.durable?.status).toBe('PARTIALLY_SETTLED');
+  });
+
+  it('is given back where the rules refuse after all what was reserved already', async () => {
+    const auctionId = await live.opens();
+    const quote = await quotes(auctionId);
+    // All at once: what the reservation rested on may be gone by the time of the decision.
+    const rounds: Promise<Answer>[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      rounds.push(
+        live.ask(reviseOrder(MIA, quote, { expected_revision: 1, price_atoms: 300_000 + round * 1_000 })),
+        live.ask(withdrawAllOrder(MIA)),
+        live.ask(submitOrder(MIA, auctionId, TERMS)),
+        live.ask(submitOrder(MAX, auctionId, TERMS)),
+      );
+    }
+    rounds.push(live.ask(cancelOrder(OLGA, auctionId)));
+    const statuses = (await Promise.all(rounds)).map(({ status }) => status);
+    expect(statuses.every((status) => [200, 201, 409, 422].includes(status))).toBe(true);
+    await booksAgree();
+    await free();
+    expect(live.faults).toEqual([]);
+  });
+
+  it('is nothing for a command that could not be reserved for, which may simply be made again', async () => {
+    const auctionId = await live.opens();
+    const order = submitOrder(MIA, auctionId, TERMS);
+    const { pool } = world.database;
+    // Somebody sits on the maker's rows for longer than a shard waits.
+    const client = await pool.connect();
+    await client.query('begin');
+    await client.query('select 1 from risk.reserved where account_id = $1 for update', [MIA]);
+    const refused = await live.ask(order);
+    await client.query('rollback');
+    client.release();
+    expect(refused).toMatchObject({ status: 503, body: { error: 'auction_owner_unavailable' } });
+    expect(live.shard.book.find(auctionId)?.durable?.books).toEqual([]);
+    expect(await live.ask(order)).toMatchObject({ status: 201 });
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await free();
+  });
+});
+
+describe('an account that can afford so many quotes', () => {
+  it('gets so many, of sixteen callers at each of three shards at once, and as many again when they are free', async () => {
+    const shards = await Promise.all([0, 1, 2].map((shard) => LiveShard.open(world, shard)));
+    const meg = accountOf('meg');
+    const audience = { market_maker_ids: [meg] };
+    const auctions = await Promise.all(
+      shards.map((shard) => Promise.all(Array.from({ length: 16 }, () => shard.opens('olga', { audience })))),
+    );
+    const before = (await world.reservedOf('meg')).length;
+    expect(before).toBe(0);
+    for (let again = 0; again < 3; again += 1) {
+      const answers = await Promise.all(
+        shards.flatMap((shard, index) =>
+          auctions[index]!.map(async (id): Promise<Answer> => tried(shard, () => submitOrder(meg, id, TERMS))),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(AFFORDED);
+      const refused = answers.filter(({ status }) => status !== 201);
+      expect(new Set(refused.map(({ body }) => body.error))).toEqual(new Set(['INSUFFICIENT_INVENTORY']));
+      const collateral = (await world.reservedOf('meg')).find(({ resource }) => resource === 'COLLATERAL');
+      expect(collateral?.amount).toBe(AFFORDED * COST_OF_QUOTE);
+      for (const shard of shards) await shard.ask(withdrawAllOrder(meg));
+      await eventually(async () => expect(await world.reservedOf('meg')).toEqual([]));
+    }
+    for (const shard of shards) await shard.stop();
+  });
+
+  /** As a client would: what could not be reserved for lack of quiet is tried again with the same key. */
+  async function tried(shard: LiveShard, order: () => ReturnType<typeof submitOrder>): Promise<Answer> {
+    const same = { ...order(), key: freshKey() };
+    for (;;) {
+      const answer = await shard.ask(same);
+      if (answer.status !== 503) return answer;
+    }
+  }
+});

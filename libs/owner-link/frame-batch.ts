@@ -1,0 +1,37 @@
+/** Past this a frame is sent and the next one begun, so that one large read does not hold up small commands. */
+const FRAME_TARGET_CHARS = 256 * 1024;
+
+/** Entries made in the same turn of the event loop share a frame, for a frame each is what a quote cannot afford. */
+export class FrameBatch {
+  private waiting: string[] = [];
+  private chars = 0;
+  private flushing = false;
+
+  constructor(private readonly send: (frame: string) => void) {}
+
+  add(entry: string): void {
+    this.waiting.push(entry);
+    this.chars += entry.length;
+    if (this.chars >= FRAME_TARGET_CHARS) {
+      this.flush();
+    } else if (!this.flushing) {
+      this.flushing = true;
+      setImmediate(() => {
+        this.flushing = false;
+        this.flush();
+      });
+    }
+  }
+
+  clear(): void {
+    this.waiting = [];
+    this.chars = 0;
+  }
+
+  private flush(): void {
+    if (this.waiting.length === 0) return;
+    const frame = `[${this.waiting.join(',')}]`;
+    this.clear();
+    this.send(frame);
+  }
+}

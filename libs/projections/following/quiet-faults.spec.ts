@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { quietly } from './quiet-faults.js';
+
+describe('faults that go on', () => {
+  it('are told at once, when they change, and again after a while', () => {
+    let seconds = 0n;
+    const told: string[] = [];
+    const clock = {
+      epochNanos: () => 0n,
+      monotonicNanos: () => seconds * 1_000_000_000n,
+      after: () => () => undefined,
+    };
+    const onFault = quietly((what, error) => told.push(`${seconds} ${what} ${String(error)}`), clock);
+    for (const [at, what, error] of [
+      [0n, 'shard 0', 'lost'],
+      [1n, 'shard 0', 'lost'],
+      [2n, 'shard 1', 'lost'],
+      [3n, 'shard 0', 'found'],
+      [4n, 'shard 0', 'found'],
+      [13n, 'shard 0', 'found'],
+    ] as const) {
+      seconds = at;
+      onFault(what, error);
+    }
+    expect(told).toEqual(['0 shard 0 lost', '2 shard 1 lost', '3 shard 0 found', '13 shard 0 found']);
+  });
+});
