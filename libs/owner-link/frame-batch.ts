@@ -1,5 +1,5 @@
 /** Past this a frame is sent and the next one begun, so that one large read does not hold up small commands. */
-const FRAME_TARGET_CHARS = 256 * 1024;
+export const FRAME_TARGET_CHARS = 256 * 1024;
 
 /** Entries made in the same turn of the event loop share a frame, for a frame each is what a quote cannot afford. */
 export class FrameBatch {

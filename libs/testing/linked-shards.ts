@@ -10,42 +10,48 @@ import type { ShardWorld } from './shard-world.js';
 const SHARDS = [0, 1, 2];
 const TOKEN = 'service-token-of-the-test';
 
+interface LinkEnds {
+  readonly servers: readonly Server[];
+  readonly ends: readonly LinkServer[];
+  readonly links: readonly OwnerLink[];
+}
+
 /** The three shards of one world, talking to each other over real links, as owners do. */
 export class LinkedShards {
-  private readonly silent = new Set<number>();
-
   private constructor(
-    readonly shards: readonly LiveShard[],
-    private readonly parts: {
-      readonly servers: readonly Server[];
-      readonly ends: LinkServer[];
-      readonly links: readonly OwnerLink[];
-    },
+    private readonly shards: readonly LiveShard[],
+    private readonly silent: Set<number>,
+    private readonly parts: LinkEnds,
   ) {}
 
   static async open(world: ShardWorld, options: FixtureOptions = {}): Promise<LinkedShards> {
+    const shards: LiveShard[] = [];
+    const silent = new Set<number>();
     const servers = SHARDS.map(() => createServer());
+    const ends = servers.map((server, number) => {
+      const end = new LinkServer({
+        serviceTokens: () => [TOKEN],
+        handle: (request, peer) => {
+          const live = shards[number];
+          const isMute = live === undefined || silent.has(number);
+          return isMute ? new Promise(() => undefined) : live.shard.handle(request, peer);
+        },
+        onFault: () => undefined,
+      });
+      end.attach(server);
+      return end;
+    });
     await Promise.all(servers.map((server) => listen(server, 0, '127.0.0.1')));
     const links: OwnerLink[] = [];
-    const linkTo = (shard: number, from: number): OwnerLink => {
-      const { port } = servers[shard]?.address() as AddressInfo;
-      const url = `http://127.0.0.1:${port}`;
-      const link = new OwnerLink({ url, serviceToken: () => TOKEN, peer: `owner-${from}`, clock: world.clock });
-      links.push(link);
-      return link;
-    };
-    const shards: LiveShard[] = [];
-    for (const shard of SHARDS) {
-      const others = SHARDS.filter((other) => other !== shard);
-      const peers = new Map(others.map((other) => [other, linkTo(other, shard)]));
-      shards.push(await LiveShard.open(world, shard, { ...options, ports: { ...options.ports, peers } }));
+    for (const number of SHARDS) {
+      const peers = linksOf(number, servers, world);
+      links.push(...peers.values());
+      shards.push(await LiveShard.open(world, number, { ...options, ports: { ...options.ports, peers } }));
     }
-    const linked = new LinkedShards(shards, { servers, ends: [], links });
-    for (const shard of SHARDS) linked.serve(shard);
     await eventually(() => {
       if (!links.every((link) => link.connected)) throw new Error('not all owners are linked yet');
     });
-    return linked;
+    return new LinkedShards(shards, silent, { servers, ends, links });
   }
 
   shard(number: number): LiveShard {
@@ -64,23 +70,22 @@ export class LinkedShards {
   }
 
   async close(): Promise<void> {
-    for (const link of this.parts.links) link.close();
-    for (const end of this.parts.ends) end.cut();
-    for (const server of this.parts.servers) server.close();
+    const { servers, ends, links } = this.parts;
+    for (const link of links) link.close();
+    for (const end of ends) end.cut();
+    for (const server of servers) server.close();
     for (const shard of this.shards) await shard.stop();
   }
+}
 
-  private serve(number: number): void {
-    const end = new LinkServer({
-      serviceTokens: () => [TOKEN],
-      handle: (request, peer) =>
-        this.silent.has(number)
-          ? new Promise(() => undefined)
-          : this.shard(number).shard.handle(request, peer),
-      onFault: () => undefined,
-    });
-    const server = this.parts.servers[number];
-    if (server !== undefined) end.attach(server);
-    this.parts.ends.push(end);
-  }
+/** To the other owners, by shard. */
+function linksOf(number: number, servers: readonly Server[], { clock }: ShardWorld): Map<number, OwnerLink> {
+  const others = SHARDS.filter((other) => other !== number);
+  return new Map(
+    others.map((other) => {
+      const { port } = servers[other]?.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}`;
+      return [other, new OwnerLink({ url, serviceToken: () => TOKEN, peer: `owner-${number}`, clock })];
+    }),
+  );
 }

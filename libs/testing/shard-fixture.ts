@@ -146,6 +146,12 @@ export class LiveShard {
     return this.parts.faults;
   }
 
+  /** Of the economic policy that this shard knows. */
+  get policyVersion(): number | undefined {
+    const current = this.parts.policy.current();
+    return current.ok ? current.snapshot.version : undefined;
+  }
+
   async ask(request: LinkRequest, peer: Partial<LinkPeer> = {}): Promise<Answer> {
     return answerOf(await this.shard.handle(request, { ...GATEWAY, ...peer }));
   }

@@ -159,6 +159,11 @@ export async function sharedFloor(): Promise<TradingFloor> {
   );
 }
 
+/** A floor as it is without further settings, with the limits that everybody has, and two gateways. */
+export async function plainFloor(): Promise<TradingFloor> {
+  return new TradingFloor(await sharedCluster('plain', { GATEWAYS: '2' }));
+}
+
 export function routeOf({ venue, contract_id, outcome }: ClusterContract): Fields {
   return { venue, contract_id, outcome };
 }

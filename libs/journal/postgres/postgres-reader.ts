@@ -14,7 +14,8 @@ const RUN = `
    where shard = $1 and sequence >= $2 and sequence < $3 order by sequence)
   union all
   (select ${RECORD_COLUMNS} from journal.records
-   where shard = $1 and sequence >= $3 order by sequence limit 1)`;
+   where shard = $1 and sequence >= $3 order by sequence limit 1)
+  order by sequence`;
 
 /** Each record with what the one before it says, which is all that checking it needs. */
 const POINTS = `

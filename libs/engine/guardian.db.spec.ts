@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
+import { Halts } from '#libs/admission/policy/halts.js';
+import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
+import { activeQuote, type AuctionState } from '#libs/auction/state.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { LiveShard } from '#libs/testing/shard-fixture.js';
+import { cancelOrder, submitOrder, withdrawOrder, type QuoteName } from '#libs/testing/shard-orders.js';
+import { accountOf, RAIN, RAIN_AT_B, ShardWorld, SNOW } from '#libs/testing/shard-world.js';
+
+const MIA = accountOf('mia');
+const TERMS = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
+
+let world: ShardWorld;
+let shards: LiveShard[];
+
+beforeAll(async () => {
+  world = await ShardWorld.open();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  shards = await Promise.all([0, 1, 2].map((shard) => LiveShard.open(world, shard)));
+});
+afterEach(async () => {
+  for (const shard of shards) await shard.stop();
+});
+
+function shardOf(auctionId: string): LiveShard {
+  return shards[Number(auctionId[0])]!;
+}
+
+function stateOf(auctionId: string): AuctionState {
+  return shardOf(auctionId).shard.book.find(auctionId)!.durable!;
+}
+
+async function quotes(auctionId: string, account = MIA): Promise<QuoteName> {
+  const { status, body, text } = await shardOf(auctionId).ask(submitOrder(account, auctionId, TERMS));
+  if (status !== 201) throw new Error(`the quote was refused: ${text}`);
+  return { auction_id: auctionId, quote_id: String(body.quote_id) };
+}
+
+/** Lets a second pass, after which the auction has its winners. */
+async function closes(auctionId: string): Promise<void> {
+  world.clock.leap(1_000);
+  for (const shard of shards) await shard.settled();
+  await eventually(() => expect(stateOf(auctionId).status).toBe('AWARDED'));
+}
+
+/** Every shard has seen what was changed by now. */
+async function heeded(): Promise<void> {
+  const { rows } = await world.database.pool.query<{ version: number }>('select version from control.version');
+  await eventually(() => {
+    for (const { policyVersion } of shards) expect(policyVersion).toBe(rows[0]?.version);
+  });
+}
+
+describe("a maker's protection", () => {
+  const protection = () => new MakerProtection(world.database.pool);
+
+  afterEach(() => protection().reset(MIA));
+
+  async function trips(): Promise<Record<'standing' | 'other' | 'final', string>> {
+    await protection().change(MIA, {
+      window_ms: 60_000,
+      max_awards: 1,
+      max_award_notional_atoms: 1_000_000_000,
+      frozen_ms: 30_000,
+    });
+    const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
+    const standing = await shards[0]!.opens();
+    const other = await shards[1]!.opens();
+    const final = await shards[2]!.opens('olga', { quote_revision_policy: 'FINAL' });
+    for (const auctionId of [won, standing, other, final]) await quotes(auctionId);
+    await quotes(standing, accountOf('max'));
+    await closes(won);
+    return { standing, other, final };
+  }
+
+  it('pulls all that may be pulled, on every shard, in its own name, and sets it free', async () => {
+    const { standing, other, final } = await trips();
+    await eventually(() => {
+      for (const auctionId of [standing, other]) {
+        const quote = stateOf(auctionId).books.find(({ maker }) => maker === MIA)?.quotes[0];
+        expect(quote).toMatchObject({ status: 'WITHDRAWN', withdrawn_by: 'PROTECTION' });
+      }
+    });
+    expect(activeQuote(stateOf(final), MIA)).toBeDefined();
+    expect(activeQuote(stateOf(standing), accountOf('max'))).toBeDefined();
+    const answer = await shardOf(other).ask({ op: 'events', auction_id: other, after_seq: 0, limit: 9, account: MIA, request_id: 'r' });
+    expect((answer.body.events as object[]).at(-1)).toMatchObject({ kind: 'QUOTE_WITHDRAWN', actor: 'SYSTEM' });
+  });
+
+  it('refuses new quotes until the time is over, and lets old ones be withdrawn', async () => {
+    const { standing, other, final } = await trips();
+    await heeded();
+    const frozen = { status: 422, body: { error: 'MMP_FROZEN' } };
+    await eventually(() => expect(activeQuote(stateOf(other), MIA)).toBeUndefined());
+    for (const auctionId of [standing, other]) {
+      expect(await shardOf(auctionId).ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject(frozen);
+    }
+    const quote = activeQuote(stateOf(final), MIA)!;
+    const withdraw = withdrawOrder(MIA, { auction_id: final, quote_id: quote.quote_id });
+    expect(await shardOf(final).ask(withdraw)).toMatchObject({ body: { error: 'QUOTE_NOT_WITHDRAWABLE' } });
+    world.clock.leap(31_000);
+    for (const shard of shards) await shard.settled();
+    await quotes(other);
+  });
+
+  it('leaves a maker alone that has not reached its limit', async () => {
+    await protection().change(MIA, {
+      window_ms: 60_000,
+      max_awards: 5,
+      max_award_notional_atoms: 1_000_000_000,
+      frozen_ms: 30_000,
+    });
+    const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
+    const standing = await shards[1]!.opens();
+    await quotes(won);
+    await quotes(standing);
+    await closes(won);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(activeQuote(stateOf(standing), MIA)).toBeDefined();
+  });
+});
+
+describe('a market', () => {
+  it('that is gone for good voids what is open on it, and nothing else', async () => {
+    const [onSnow, onRain, onTwo] = [
+      await shards[0]!.opens('olga', { routes: [SNOW] }),
+      await shards[1]!.opens('olga', { routes: [RAIN] }),
+      await shards[2]!.opens('olga', { routes: [RAIN, RAIN_AT_B] }),
+    ];
+    for (const auctionId of [onSnow, onRain, onTwo]) await quotes(auctionId);
+    await setContractStatus(world.database.pool, SNOW, 'CLOSED');
+    await eventually(() => expect(stateOf(onSnow).status).toBe('VOIDED'));
+    expect(stateOf(onSnow).cancellation).toMatchObject({ by: 'SYSTEM' });
+    expect([stateOf(onRain).status, stateOf(onTwo).status]).toEqual(['OPEN', 'OPEN']);
+    await setContractStatus(world.database.pool, RAIN_AT_B, 'CLOSED');
+    await eventually(() => expect(stateOf(onTwo).status).toBe('VOIDED'));
+    expect(stateOf(onRain).status).toBe('OPEN');
+    for (const auctionId of [onSnow, onTwo]) {
+      const order = submitOrder(accountOf('max'), auctionId, TERMS);
+      expect(await shardOf(auctionId).ask(order)).toMatchObject({ body: { error: 'AUCTION_NOT_OPEN' } });
+    }
+  });
+
+  it('that went while there was no owner voids as soon as there is one', async () => {
+    const auctionId = await shards[0]!.opens('olga', { routes: [RAIN] });
+    await shards[0]!.stop();
+    await world.database.pool.query(`update control.contracts set status = 'CLOSED' where contract_id = 'rain' and venue = 'venue_a'`);
+    shards[0] = await LiveShard.open(world, 0);
+    await eventually(() => expect(stateOf(auctionId).status).toBe('VOIDED'));
+    await world.database.pool.query(`update control.contracts set status = 'TRADING' where contract_id = 'rain' and venue = 'venue_a'`);
+    await heeded();
+  });
+
+  it('that is only paused refuses quotes and voids nothing', async () => {
+    const auctionId = await shards[0]!.opens();
+    const quote = await quotes(auctionId);
+    await setContractStatus(world.database.pool, RAIN, 'PAUSED');
+    await heeded();
+    const refused = { status: 422, body: { error: 'MARKET_NOT_TRADABLE' } };
+    expect(await shards[0]!.ask(submitOrder(accountOf('max'), auctionId, TERMS))).toMatchObject(refused);
+    expect(await shards[0]!.ask(shards[0]!.createOrder())).toMatchObject(refused);
+    expect(stateOf(auctionId).status).toBe('OPEN');
+    expect((await shards[0]!.ask(withdrawOrder(MIA, quote))).status).toBe(200);
+    await setContractStatus(world.database.pool, RAIN, 'TRADING');
+    await heeded();
+  });
+});
+
+describe('a halt', () => {
+  it.each([
+    ['GLOBAL', undefined, 'SERVICE_HALTED'],
+    ['VENUE', 'venue_a', 'VENUE_HALTED'],
+    ['MARKET', 'rain', 'MARKET_NOT_TRADABLE'],
+  ] as const)('of scope %s stops creates and quotes, and voids nothing', async (scope, target, error) => {
+    const halts = new Halts(world.database.pool);
+    const auctionId = await shards[1]!.opens();
+    const quote = await quotes(auctionId);
+    const halt = { halt_id: randomUUID(), scope, what: ['CREATE', 'QUOTE'] as const, reason: 'test', by: 'operator' };
+    await halts.impose({ ...halt, ...(target === undefined ? {} : { target }), created_at: world.now() });
+    await heeded();
+    expect(await shards[1]!.ask(shards[1]!.createOrder())).toMatchObject({ status: 422, body: { error } });
+    const another = submitOrder(accountOf('max'), auctionId, TERMS);
+    expect(await shards[1]!.ask(another)).toMatchObject({ status: 422, body: { error } });
+    expect(stateOf(auctionId).status).toBe('OPEN');
+    expect(activeQuote(stateOf(auctionId), MIA)).toBeDefined();
+    expect((await shards[1]!.ask(withdrawOrder(MIA, quote))).status).toBe(200);
+    expect((await shards[1]!.ask(cancelOrder(accountOf('olga'), auctionId))).status).toBe(200);
+    await halts.lift(halt.halt_id, 'operator', world.now());
+    await heeded();
+    await shards[1]!.opens();
+  });
+});
+
+it('counts an award once, however often its shard is recovered', async () => {
+  const protection = new MakerProtection(world.database.pool);
+  await protection.change(MIA, { window_ms: 60_000, max_awards: 2, max_award_notional_atoms: 1_000_000_000, frozen_ms: 30_000 });
+  const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
+  await quotes(won);
+  await closes(won);
+  await shards[0]!.stop();
+  shards[0] = await LiveShard.open(world, 0);
+  const standing = await shards[0].opens();
+  await quotes(standing);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(activeQuote(stateOf(standing), MIA)).toBeDefined();
+  await protection.reset(MIA);
+});

@@ -1,0 +1,392 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { listen } from '#libs/platform/internal-server.js';
+import { pickPorts } from '#libs/platform/ports.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { OwnerCongested, OwnerGarbled, OwnerLink, OwnerUnavailable, type OwnerLinkOptions } from './client.js';
+import { LINK_PATH, reply, type LinkPeer, type LinkReply, type LinkRequest } from './protocol.js';
+import { LinkServer, type LinkServerOptions } from './server.js';
+
+const TOKEN = 'a-service-token';
+const clock = new SystemClock();
+
+let server: Server;
+let port: number;
+let links: OwnerLink[];
+
+beforeEach(async () => {
+  links = [];
+  [port = 0] = await pickPorts(1);
+  await serverUp();
+});
+afterEach(() => {
+  for (const link of links) link.close();
+  server.close();
+  server.closeAllConnections();
+});
+
+async function serverUp(): Promise<void> {
+  server = createServer();
+  await listen(server, port, '127.0.0.1');
+}
+
+function linked(different: Partial<OwnerLinkOptions> = {}): OwnerLink {
+  const url = `http://127.0.0.1:${port}`;
+  const link = new OwnerLink({ url, serviceToken: () => TOKEN, peer: 'gateway-0', clock, ...different });
+  links.push(link);
+  return link;
+}
+
+async function connected(different: Partial<OwnerLinkOptions> = {}): Promise<OwnerLink> {
+  const link = linked(different);
+  await eventually(() => expect(link.connected).toBe(true));
+  return link;
+}
+
+/** Answers `limits` with the account that asks, and never answers `shard_status`. */
+function echo(request: LinkRequest): Promise<LinkReply> {
+  if (request.op === 'limits') return Promise.resolve(reply(200, { account: request.account }));
+  if (request.op === 'my_quotes') return Promise.reject(new Error('a fault of the owner'));
+  return new Promise(() => undefined);
+}
+
+function owner(different: Partial<LinkServerOptions> = {}): LinkServer {
+  const end = new LinkServer({ serviceTokens: () => [TOKEN], handle: echo, onFault: () => undefined, ...different });
+  end.attach(server);
+  return end;
+}
+
+/** An owner that says whatever a test makes it say. */
+function strangeOwner(onFrame: (socket: WebSocket, frame: string) => void): void {
+  const sockets = new WebSocketServer({ server, path: LINK_PATH });
+  sockets.on('connection', (socket) => {
+    socket.on('message', (data: Buffer) => onFrame(socket, data.toString()));
+  });
+}
+
+function asks(link: OwnerLink, account: string): Promise<LinkReply> {
+  return link.request({ op: 'limits', account, request_id: 'r' });
+}
+
+const NEVER_ANSWERED: LinkRequest = { op: 'shard_status' };
+
+describe('frames', () => {
+  it('carry all that is asked in one turn together, and each caller gets its own answer', async () => {
+    owner();
+    const link = await connected();
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => asks(link, `account-${index}`)));
+    expect(answers.map(({ body }) => JSON.parse(body) as object)).toEqual(
+      answers.map((_, index) => ({ account: `account-${index}` })),
+    );
+  });
+
+  it('are one for what is asked in one turn, and another for the next', async () => {
+    const frames: unknown[][] = [];
+    strangeOwner((socket, frame) => {
+      const entries = JSON.parse(frame) as [number, LinkRequest][];
+      frames.push(entries);
+      socket.send(JSON.stringify(entries.map(([id]) => [id, 200, '{}'])));
+    });
+    const link = await connected();
+    await Promise.all(Array.from({ length: 50 }, () => asks(link, 'a')));
+    await asks(link, 'b');
+    expect(frames.map((entries) => entries.length)).toEqual([50, 1]);
+  });
+
+  it('are cut where one would be too long', async () => {
+    const lengths: number[] = [];
+    strangeOwner((socket, frame) => {
+      lengths.push(frame.length);
+      const entries = JSON.parse(frame) as [number, LinkRequest][];
+      socket.send(JSON.stringify(entries.map(([id]) => [id, 200, '{}'])));
+    });
+    const link = await connected();
+    const long = 'x'.repeat(10_000);
+    await Promise.all(Array.from({ length: 100 }, () => asks(link, long)));
+    expect(lengths.length).toBeGreaterThan(3);
+    for (const length of lengths) expect(length).toBeLessThan(300_000);
+  });
+
+  it('bring back the replies of one turn together', async () => {
+    const replies: Promise<LinkReply>[] = [];
+    const gate = Promise.withResolvers<undefined>();
+    owner({
+      handle: (request) => {
+        const answer = gate.promise.then(() => echo(request));
+        replies.push(answer);
+        return answer;
+      },
+    });
+    const link = await connected();
+    const asked = Promise.all(Array.from({ length: 30 }, (_, index) => asks(link, String(index))));
+    await eventually(() => expect(replies).toHaveLength(30));
+    gate.resolve(undefined);
+    expect((await asked).map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 200));
+  });
+
+  it('answer in whatever order the owner is done', async () => {
+    const late = Promise.withResolvers<LinkReply>();
+    owner({ handle: (request) => ('account' in request && request.account === 'late' ? late.promise : echo(request)) });
+    const link = await connected();
+    const first = asks(link, 'late');
+    expect((await asks(link, 'early')).status).toBe(200);
+    late.resolve(reply(201, {}));
+    expect((await first).status).toBe(201);
+  });
+
+  it('tell a caller of a fault of the owner without what it was, and tell the owner', async () => {
+    const faults: unknown[] = [];
+    owner({ onFault: (error, peer) => faults.push([error, peer]) });
+    const link = await connected();
+    const answer = await link.request({ op: 'my_quotes', account: 'a', request_id: 'r' });
+    expect(answer).toEqual({ status: 500, body: '{"error":"internal_error"}' });
+    expect(faults).toEqual([[expect.objectContaining({ message: 'a fault of the owner' }), 'gateway-0']]);
+  });
+});
+
+describe('who may open a link', () => {
+  const GOOD = { 'x-service-token': TOKEN, 'x-auction-peer': 'gateway-0' };
+
+  it.each([
+    ['the right token', GOOD, LINK_PATH, '101'],
+    ['a wrong token', { ...GOOD, 'x-service-token': 'a-service-tokeN' }, LINK_PATH, '403'],
+    ['a token with something behind it', { ...GOOD, 'x-service-token': `${TOKEN}x` }, LINK_PATH, '403'],
+    ['an empty token', { ...GOOD, 'x-service-token': '' }, LINK_PATH, '403'],
+    ['no token', { 'x-auction-peer': 'gateway-0' }, LINK_PATH, '403'],
+    ['no name', { 'x-service-token': TOKEN }, LINK_PATH, '400'],
+    ['another path', GOOD, '/elsewhere', '404'],
+  ])('%s', async (_what, headers, path, status) => {
+    owner();
+    expect(await upgrade(headers, path)).toBe(status);
+  });
+
+  it('is whoever has one of the tokens, while one replaces the other', async () => {
+    let tokens = ['old', 'new'];
+    owner({ serviceTokens: () => tokens });
+    expect(await upgrade({ ...GOOD, 'x-service-token': 'old' })).toBe('101');
+    expect(await upgrade({ ...GOOD, 'x-service-token': 'new' })).toBe('101');
+    tokens = ['new'];
+    expect(await upgrade({ ...GOOD, 'x-service-token': 'old' })).toBe('403');
+  });
+
+  it('is nobody more than there is room for', async () => {
+    owner({ maxConnections: 1 });
+    await connected();
+    expect(await upgrade(GOOD)).toBe('503');
+  });
+
+  it('does not hurt the owner by going away in the middle of it', async () => {
+    owner();
+    for (let visit = 0; visit < 20; visit += 1) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(handshake({ 'x-auction-peer': 'rude' }, LINK_PATH));
+      await nextTurn();
+      socket.resetAndDestroy();
+    }
+    const link = await connected();
+    expect((await asks(link, 'still here')).status).toBe(200);
+  });
+
+  it('says how it wants to read, once for the whole link', async () => {
+    const peers: LinkPeer[] = [];
+    owner({
+      handle: (request, peer) => {
+        peers.push(peer);
+        return echo(request);
+      },
+    });
+    await asks(await connected({ reads: { activeOnly: true, readFallback: true } }), 'a');
+    await asks(await connected({ peer: 'executor-0' }), 'a');
+    expect(peers).toEqual([
+      { name: 'gateway-0', activeOnly: true, readFallback: true },
+      { name: 'executor-0', activeOnly: false, readFallback: false },
+    ]);
+  });
+
+  function handshake(headers: Record<string, string>, path: string): string {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    return [
+      `GET ${path} HTTP/1.1`,
+      'host: owner',
+      'connection: Upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+      ...lines,
+      '\r\n',
+    ].join('\r\n');
+  }
+
+  /** The status with which the owner answers the upgrade. */
+  function upgrade(headers: Record<string, string>, path = LINK_PATH): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', reject);
+      socket.on('data', (data) => {
+        resolve(/^HTTP\/1\.1 (\d{3})/.exec(data.toString())?.[1] ?? 'none');
+        socket.destroy();
+      });
+      socket.write(handshake(headers, path));
+    });
+  }
+});
+
+describe('a peer that talks nonsense', () => {
+  it.each(['no json', '{}', 'null', '7', '[1]', '[[1]]', '[["1",{"op":"limits"}]]', '[[1,null]]', '[[1,"limits"]]'])(
+    'is shown out and hurts nobody (%s)',
+    async (nonsense) => {
+      const faults: unknown[] = [];
+      owner({ onFault: (error) => faults.push(error) });
+      const { WebSocket } = await import('ws');
+      const rude = new WebSocket(`ws://127.0.0.1:${port}${LINK_PATH}`, {
+        headers: { 'x-service-token': TOKEN, 'x-auction-peer': 'rude' },
+      });
+      const closed = new Promise<number>((resolve) => rude.on('close', resolve));
+      rude.on('open', () => rude.send(nonsense));
+      expect(await closed).toBe(1002);
+      expect(faults).toHaveLength(1);
+      const link = await connected();
+      expect((await asks(link, 'a')).status).toBe(200);
+    },
+  );
+});
+
+describe('when the owner cannot be asked', () => {
+  it('says so at once where there is no connection', async () => {
+    server.close();
+    const link = linked();
+    await expect(asks(link, 'a')).rejects.toThrow(OwnerUnavailable);
+  });
+
+  it('gives up a request that is not answered in time, and only that one', async () => {
+    owner();
+    const link = await connected({ timeoutMillis: 300 });
+    const began = performance.now();
+    await expect(link.request(NEVER_ANSWERED)).rejects.toThrow(OwnerUnavailable);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(299);
+    expect((await asks(link, 'a')).status).toBe(200);
+  });
+
+  it('gives up sooner where the caller is in a hurry', async () => {
+    owner();
+    const link = await connected();
+    const patient = link.request(NEVER_ANSWERED);
+    let isOver = false;
+    patient.catch(() => {
+      isOver = true;
+    });
+    await expect(link.request(NEVER_ANSWERED, 30)).rejects.toThrow(OwnerUnavailable);
+    expect(isOver).toBe(false);
+  });
+
+  it('is not disturbed by an answer that comes too late', async () => {
+    const late = Promise.withResolvers<LinkReply>();
+    owner({ handle: (request) => (request.op === 'shard_status' ? late.promise : echo(request)) });
+    const link = await connected();
+    await expect(link.request(NEVER_ANSWERED, 20)).rejects.toThrow(OwnerUnavailable);
+    late.resolve(reply(200, {}));
+    expect((await asks(link, 'a')).body).toBe('{"account":"a"}');
+  });
+
+  it('takes no more than it may keep waiting, and says that it has sent nothing', async () => {
+    owner();
+    const link = await connected({ maxPending: 3, timeoutMillis: 200 });
+    const waiting = Array.from({ length: 3 }, () => link.request(NEVER_ANSWERED));
+    await expect(link.request(NEVER_ANSWERED)).rejects.toThrow(OwnerCongested);
+    await Promise.allSettled(waiting);
+    expect((await asks(link, 'a')).status).toBe(200);
+  });
+
+  it('fails all that waits when the owner cuts the line, having told nobody anything', async () => {
+    const end = owner({ handle: () => new Promise((resolve) => setTimeout(() => resolve(reply(200, {})), 60)) });
+    const link = await connected();
+    const waiting = [asks(link, 'a'), asks(link, 'b')].map((asked) => asked.catch((error: unknown) => error));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    end.cut();
+    for (const outcome of await Promise.all(waiting)) expect(outcome).toBeInstanceOf(OwnerUnavailable);
+    expect(link.connected).toBe(false);
+  });
+
+  it('lets replies that are on their way leave when the owner closes in order', async () => {
+    const end = owner({ handle: (request) => echo(request) });
+    const link = await connected();
+    const asked = asks(link, 'a');
+    await eventually(async () => {
+      expect((await asked).status).toBe(200);
+    });
+    await end.close();
+    await eventually(() => expect(link.connected).toBe(false));
+  });
+
+  it('comes back by itself when the owner is there again', async () => {
+    const end = owner();
+    const link = await connected();
+    end.cut();
+    server.close();
+    server.closeAllConnections();
+    await eventually(() => expect(link.connected).toBe(false));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await serverUp();
+    owner();
+    await eventually(() => expect(link.connected).toBe(true));
+    expect((await asks(link, 'a')).status).toBe(200);
+  });
+
+  it('does not hammer at a closed door', async () => {
+    server.close();
+    const attempts: number[] = [];
+    const began = performance.now();
+    const counting = {
+      epochNanos: () => clock.epochNanos(),
+      monotonicNanos: () => clock.monotonicNanos(),
+      after: (millis: number, action: () => void) => {
+        attempts.push(millis);
+        return clock.after(millis, action);
+      },
+    };
+    linked({ clock: counting });
+    await eventually(() => expect(attempts.length).toBeGreaterThanOrEqual(6));
+    expect(attempts.slice(0, 7)).toEqual([20, 40, 80, 160, 320, 500, 500].slice(0, Math.min(7, attempts.length)));
+    expect(performance.now() - began).toBeGreaterThan(600);
+  });
+
+  it('asks nobody any more once it is closed', async () => {
+    owner();
+    const link = await connected();
+    const waiting = link.request(NEVER_ANSWERED);
+    link.close();
+    await expect(waiting).rejects.toThrow(OwnerUnavailable);
+    await expect(asks(link, 'a')).rejects.toThrow(OwnerUnavailable);
+  });
+});
+
+describe('an owner that talks nonsense', () => {
+  it.each(['no json', '{}', '[[1]]', '[[1,200]]', '[["1",200,"{}"]]', '[[1,200,{}]]'])(
+    'is not believed, and the line is opened anew (%s)',
+    async (nonsense) => {
+      let sane = false;
+      strangeOwner((socket, frame) => {
+        const entries = JSON.parse(frame) as [number, LinkRequest][];
+        socket.send(sane ? JSON.stringify(entries.map(([id]) => [id, 200, '{}'])) : nonsense);
+      });
+      const link = await connected();
+      await expect(asks(link, 'a')).rejects.toThrow(OwnerGarbled);
+      sane = true;
+      await eventually(async () => expect((await asks(link, 'b')).status).toBe(200));
+    },
+  );
+
+  it('answers nobody that did not ask', async () => {
+    strangeOwner((socket, frame) => {
+      const [[id] = [0]] = JSON.parse(frame) as [number, LinkRequest][];
+      socket.send(JSON.stringify([[id + 1_000, 200, '{}'], [id, 200, '{"mine":1}'], [id, 200, '{"mine":2}']]));
+    });
+    const link = await connected();
+    expect((await asks(link, 'a')).body).toBe('{"mine":1}');
+  });
+});
