@@ -56,6 +56,10 @@ export class QuoteTask implements Task {
   }
 
   decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
+    if (this.rule.operation !== 'WITHDRAW' && !this.context.clockIsSound()) {
+      // Lost since the command was taken in: what has fallen due is not journaled, so nothing may be built on it.
+      return { drafts: [], answer: () => fault(503, 'clock_unhealthy'), unused: this.unused(granted) };
+    }
     const plan = this.rule.plan(this.entry.head, now);
     if (!plan.ok) return this.refuse(plan, now, granted);
     if (plan.reserve === undefined) return this.accept(plan, [], now);

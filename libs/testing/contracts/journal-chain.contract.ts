@@ -91,6 +91,14 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     await expect(reader.read(shard, 8, 1)).rejects.toMatchObject({ name: 'JournalCorrupt', sequence: 7 });
   });
 
+  it('does not begin a page behind a record that is missing', async () => {
+    const shard = await written(subject());
+    await subject().tamper(shard, 6, 'removed');
+    const missing = { name: 'JournalCorrupt', sequence: 6 };
+    await expect(subject().reader.read(shard, 7, 3)).rejects.toMatchObject(missing);
+    await expect(subject().reader.entries(shard, [7])).rejects.toMatchObject(missing);
+  });
+
   it('finds a forged record with a hash that fits, because the next one does not', async () => {
     const { reader } = subject();
     const shard = await written(subject());
