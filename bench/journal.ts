@@ -51,7 +51,11 @@ function groupCommit(client: pg.Client): Lane {
       const group = waiting;
       waiting = [];
       const rows = group.map(() => PAYLOAD);
-      await client.query({ name: 'raw', text: 'insert into bench_raw (payload) select unnest($1::text[])', values: [rows] });
+      await client.query({
+        name: 'raw',
+        text: 'insert into bench_raw (payload) select unnest($1::text[])',
+        values: [rows],
+      });
       for (const done of group) done();
     }
     running = false;
@@ -78,13 +82,23 @@ function journal(writer: JournalWriter): Lane {
 }
 
 const folder = await mkdtemp(path.join(tmpdir(), 'sotto-bench-'));
-const server = await startEmbeddedPostgres({ folder, logFile: path.join(folder, 'postgres.log'), removeFolder: true });
+const server = await startEmbeddedPostgres({
+  folder,
+  logFile: path.join(folder, 'postgres.log'),
+  removeFolder: true,
+});
 try {
   await migrate(server.url, journalMigrations, { info: () => undefined });
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
-  await client.query('create table bench_raw (id bigint generated always as identity primary key, payload text)');
-  const writer = await new PostgresJournal({ url: server.url, clock: new SystemClock(), opener: 'bench' }).open(0);
+  await client.query(
+    'create table bench_raw (id bigint generated always as identity primary key, payload text)',
+  );
+  const writer = await new PostgresJournal({
+    url: server.url,
+    clock: new SystemClock(),
+    opener: 'bench',
+  }).open(0);
   const baseline = groupCommit(client);
   const measured = journal(writer);
   const figures = { baseline: [] as number[], measured: [] as number[] };

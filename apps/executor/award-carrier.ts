@@ -59,7 +59,10 @@ export class AwardCarrier {
   private async ask(): Promise<AwardToSettle[] | undefined> {
     try {
       const known = [...this.inHand.keys()];
-      const reply = await this.ports.link.request({ op: 'pending_awards', known, wait_ms: WAIT_MILLIS }, PATIENCE_MILLIS);
+      const reply = await this.ports.link.request(
+        { op: 'pending_awards', known, wait_ms: WAIT_MILLIS },
+        PATIENCE_MILLIS,
+      );
       return reply.status === 200 ? (JSON.parse(reply.body) as AwardToSettle[]) : undefined;
     } catch {
       return undefined;
@@ -98,7 +101,12 @@ export class AwardCarrier {
   }
 
   /** False when the owner does not know the award any more: its auction has ended without us. */
-  private async report(award: AwardToSettle, step: ExecutionStepName, attempt: number, reason?: string): Promise<boolean> {
+  private async report(
+    award: AwardToSettle,
+    step: ExecutionStepName,
+    attempt: number,
+    reason?: string,
+  ): Promise<boolean> {
     const reply = await this.ports.link.request({
       op: 'execution_report',
       auction_id: award.auction_id,

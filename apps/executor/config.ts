@@ -1,3 +1,4 @@
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { processSettings } from '#libs/platform/process-settings.js';
@@ -14,6 +15,12 @@ export const executorConfig = defineConfig({
     schema: secret(32),
     describe: 'What gateways, owners and executors show each other',
     secret: true,
+  },
+  RISK_EVIDENCE_TTL_MS: {
+    schema: integer(1_000, 86_400_000),
+    describe:
+      'How long risk evidence may be relied on after this process has vouched for it; it does so three times as often',
+    default: String(EVIDENCE_FEED_DEFAULTS.ttlMillis),
   },
   EXECUTION_CONCURRENCY: {
     schema: integer(1, 256),

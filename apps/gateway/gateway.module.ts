@@ -36,9 +36,17 @@ export class GatewayModule {
       module: GatewayModule,
       providers: [
         ...opened,
-        { provide: CompletedReader, useFactory: (pool: Pool) => new CompletedReader(pool), inject: [DATABASE] },
+        {
+          provide: CompletedReader,
+          useFactory: (pool: Pool) => new CompletedReader(pool),
+          inject: [DATABASE],
+        },
         { provide: MakerGroups, useFactory: (pool: Pool) => new MakerGroups(pool), inject: [DATABASE] },
-        { provide: MakerProtection, useFactory: (pool: Pool) => new MakerProtection(pool), inject: [DATABASE] },
+        {
+          provide: MakerProtection,
+          useFactory: (pool: Pool) => new MakerProtection(pool),
+          inject: [DATABASE],
+        },
         CompletedReads,
         AuctionPages,
         TimelineStream,
@@ -49,4 +57,3 @@ export class GatewayModule {
     };
   }
 }
-

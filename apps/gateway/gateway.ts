@@ -25,10 +25,11 @@ export interface GatewayProcess {
   readonly scope: ProcessScope;
 }
 
-const NEST_OPTIONS: Pick<
-  NestApplicationOptions,
-  'logger' | 'abortOnError' | 'bodyParser'
-> = { logger: false, abortOnError: false, bodyParser: false };
+const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'abortOnError' | 'bodyParser'> = {
+  logger: false,
+  abortOnError: false,
+  bodyParser: false,
+};
 
 /** Opens what the gateway needs, in the order in which it must be closed again, and listens last. */
 export async function serveGateway({ config, log, registry, scope }: GatewayProcess): Promise<void> {
@@ -105,7 +106,10 @@ function answered(registry: Registry, log: Logger): (answered: Answered) => void
     registers: [registry],
   });
   return ({ requestId, operationId = 'none', status, nanos }) => {
-    log[status >= 500 ? 'warn' : 'debug']({ request_id: requestId, operation: operationId, status }, 'answered');
+    log[status >= 500 ? 'warn' : 'debug'](
+      { request_id: requestId, operation: operationId, status },
+      'answered',
+    );
     requests.inc({ operation: operationId, status: String(status) });
     seconds.observe({ operation: operationId }, Number(nanos) / NANOS_PER_SECOND);
   };

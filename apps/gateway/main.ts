@@ -10,4 +10,6 @@ const config = loadConfigOrExit('gateway', gatewayConfig, process.env);
 const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 
-runProcess({ log, supervised: config.SOTTO_SUPERVISED }, (scope) => serveGateway({ config, log, registry, scope }));
+runProcess({ log, supervised: config.SOTTO_SUPERVISED }, (scope) =>
+  serveGateway({ config, log, registry, scope }),
+);

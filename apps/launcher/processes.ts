@@ -68,7 +68,11 @@ function ownerPlan(shard: number, env: Environment, journalPath: string | undefi
     name: `owner-${shard}`,
     kind: 'owner',
     script: 'owner/main.js',
-    env: { ...env, ...(journalPath === undefined ? {} : { JOURNAL_PATH: journalPath }), SHARD: String(shard) },
+    env: {
+      ...env,
+      ...(journalPath === undefined ? {} : { JOURNAL_PATH: journalPath }),
+      SHARD: String(shard),
+    },
   };
 }
 

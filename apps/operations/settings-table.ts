@@ -4,6 +4,9 @@ import { pathToFileURL } from 'node:url';
 import type { ConfigDefinition } from '#libs/platform/config.js';
 import { renderSettingsTable } from '#libs/platform/settings-table.js';
 
+const CONFIG = /^config\.(js|ts)$/;
+const DOCUMENT = 'docs/settings.md';
+
 function isDefinition(value: unknown): value is ConfigDefinition {
   if (typeof value !== 'object' || value === null) return false;
   const settings: unknown[] = Object.values(value);
@@ -21,9 +24,9 @@ export async function settingsTable(appsFolder: string): Promise<string> {
   const found: [string, ConfigDefinition][] = [];
   const apps = (await readdir(appsFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   for (const app of apps.map(({ name }) => name).sort()) {
-    const files = await readdir(path.join(appsFolder, app));
-    if (!files.includes('config.js')) continue;
-    const url = pathToFileURL(path.join(appsFolder, app, 'config.js'));
+    const file = (await readdir(path.join(appsFolder, app))).find((name) => CONFIG.test(name));
+    if (file === undefined) continue;
+    const url = pathToFileURL(path.join(appsFolder, app, file));
     const module = (await import(url.href)) as Record<string, unknown>;
     const definition = Object.values(module).find(isDefinition);
     if (definition === undefined) throw new Error(`apps/${app}/config.ts exports no definition`);
@@ -32,7 +35,7 @@ export async function settingsTable(appsFolder: string): Promise<string> {
   return renderSettingsTable(Object.fromEntries(found));
 }
 
-const [, script, target] = process.argv;
-if (target !== undefined && script === import.meta.filename) {
+const [, script, target = DOCUMENT] = process.argv;
+if (script === import.meta.filename) {
   await writeFile(target, await settingsTable(path.resolve(import.meta.dirname, '..')));
 }

@@ -18,7 +18,8 @@ export const ownerConfig = defineConfig({
   },
   ID_KEY: {
     schema: hexKey(),
-    describe: 'Key from which the ids of auctions, quotes and aliases are derived; never changed while auctions are open',
+    describe:
+      'Key from which the ids of auctions, quotes and aliases are derived; never changed while auctions are open',
     secret: true,
   },
   ACTIVE_AUCTION_LIMIT: {

@@ -12,5 +12,12 @@ const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 
 runProcess({ log, supervised: config.SOTTO_SUPERVISED }, (scope) =>
-  new OwnerProcess({ config, log, registry, scope, server: createServer(), clock: new SystemClock() }).serve(),
+  new OwnerProcess({
+    config,
+    log,
+    registry,
+    scope,
+    server: createServer(),
+    clock: new SystemClock(),
+  }).serve(),
 );

@@ -41,7 +41,11 @@ export class OwnerMetrics implements ShardMeter {
           this.set(value());
         },
       });
-    gauge('sotto_command_queue_depth', 'Commands waiting for the command loop', () => shard()?.queueDepth ?? 0);
+    gauge(
+      'sotto_command_queue_depth',
+      'Commands waiting for the command loop',
+      () => shard()?.queueDepth ?? 0,
+    );
     gauge('sotto_active_auctions', 'Live auctions of this shard', () => shard()?.book.liveCount ?? 0);
     gauge('sotto_projection_lag_events', 'Events that the projections do not have yet', () => {
       return shard()?.conditions.projection.lagEvents ?? 0;
@@ -49,12 +53,28 @@ export class OwnerMetrics implements ShardMeter {
     gauge('sotto_clock_offset_ms', "How far the database's clock is ahead of ours", () => {
       return shard()?.conditions.clock.offsetMillis ?? 0;
     });
-    gauge('sotto_reservation_keys', 'Resources of accounts of which this shard holds something', () => desk.totals().keys);
-    gauge('sotto_reservations_unwritten', 'Resources whose row is behind memory', () => desk.totals().unwritten);
+    gauge(
+      'sotto_reservation_keys',
+      'Resources of accounts of which this shard holds something',
+      () => desk.totals().keys,
+    );
+    gauge(
+      'sotto_reservations_unwritten',
+      'Resources whose row is behind memory',
+      () => desk.totals().unwritten,
+    );
     gauge('sotto_reservations_granted', 'Reservations granted since the start', () => desk.totals().reserved);
     gauge('sotto_reservations_refused', 'Reservations refused since the start', () => desk.totals().refused);
-    gauge('sotto_reservation_commits', 'Reservation transactions committed since the start', () => desk.totals().commits);
-    gauge('sotto_reservation_aborts', 'Reservation transactions aborted since the start', () => desk.totals().aborts);
+    gauge(
+      'sotto_reservation_commits',
+      'Reservation transactions committed since the start',
+      () => desk.totals().commits,
+    );
+    gauge(
+      'sotto_reservation_aborts',
+      'Reservation transactions aborted since the start',
+      () => desk.totals().aborts,
+    );
   }
 
   command(kind: string, status: number, code: string): void {

@@ -84,9 +84,7 @@ export class OwnerProcess {
   }
 
   private health(): Health {
-    return this.failure === undefined
-      ? { ok: true, status: 'healthy' }
-      : { ok: false, status: this.failure };
+    return this.failure === undefined ? { ok: true, status: 'healthy' } : { ok: false, status: this.failure };
   }
 
   private async readiness(): Promise<Health> {

@@ -16,7 +16,11 @@ import type { Rejection } from './rejection.js';
 export interface CreateBody {
   readonly side: Side;
   readonly quantity_atoms: Atoms;
-  readonly routes: readonly { readonly venue: string; readonly contract_id: string; readonly outcome: string }[];
+  readonly routes: readonly {
+    readonly venue: string;
+    readonly contract_id: string;
+    readonly outcome: string;
+  }[];
   readonly limit_price_atoms?: Atoms;
   readonly min_fill_quantity_atoms?: Atoms;
   readonly allocation?: Allocation;

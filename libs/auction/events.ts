@@ -17,12 +17,7 @@ export type WithdrawnBy = 'MARKET_MAKER' | 'DISCONNECT' | 'PROTECTION' | 'OPERAT
 export type CancelledBy = 'ORIGINATOR' | 'OPERATOR' | 'SYSTEM';
 export type NotAwardedReason = 'NO_QUOTES' | 'RESERVE_NOT_MET' | 'MINIMUM_NOT_MET';
 export type CompletedStatus =
-  | 'CANCELLED'
-  | 'VOIDED'
-  | 'NO_AWARD'
-  | 'SETTLED'
-  | 'PARTIALLY_SETTLED'
-  | 'EXECUTION_FAILED';
+  'CANCELLED' | 'VOIDED' | 'NO_AWARD' | 'SETTLED' | 'PARTIALLY_SETTLED' | 'EXECUTION_FAILED';
 
 /** The terms of a quote after the event, complete, so that no other event is needed to show it. */
 export interface QuoteTerms {
@@ -93,7 +88,12 @@ export interface ExecutionStep {
 export type ShardEventBody =
   | Body<
       'CREATE_REJECTED',
-      { readonly auction_id: string; readonly account_id: string; readonly error: string; readonly message: string }
+      {
+        readonly auction_id: string;
+        readonly account_id: string;
+        readonly error: string;
+        readonly message: string;
+      }
     >
   | Body<
       'ALL_WITHDRAWN',

@@ -38,12 +38,21 @@ export function holdFor(need: Need, tokensOn: (route: RouteKey) => Atoms): Hold[
     const held = need.side === 'SELL' ? Math.min(tokensOn(route), need.quantity_atoms) : 0;
     if (held > 0) {
       const asset = assetOf(route);
-      tokens.set(`${route.venue}/${asset}`, { venue: route.venue, resource: 'OUTCOME_TOKEN', asset, amount: held });
+      tokens.set(`${route.venue}/${asset}`, {
+        venue: route.venue,
+        resource: 'OUTCOME_TOKEN',
+        asset,
+        amount: held,
+      });
     }
     const cost = collateralFor(need, need.quantity_atoms - held);
     collateral.set(route.venue, Math.max(collateral.get(route.venue) ?? 0, cost));
   }
-  return [...tokens.values(), ...[...collateral].flatMap(([venue, cost]) => venueHolds(need, venue, cost)), exposure(need)];
+  return [
+    ...tokens.values(),
+    ...[...collateral].flatMap(([venue, cost]) => venueHolds(need, venue, cost)),
+    exposure(need),
+  ];
 }
 
 function collateralFor(need: Need, quantity: Atoms): Atoms {

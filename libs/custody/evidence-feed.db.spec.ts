@@ -41,6 +41,13 @@ describe('evidence feed', () => {
     expect(await feed().renewAll()).toBe(0);
   });
 
+  it('takes back what was promised for longer than it promises itself', async () => {
+    await database.pool.query(`update risk.evidence set risk_valid_until = now() + interval '1 day'`);
+    expect(await feed().renewAll()).toBe(ROWS);
+    expect(await staleAfter(95)).toBe(ROWS);
+    expect(await feed().renewAll()).toBe(0);
+  });
+
   it('changes neither amounts nor sequences', async () => {
     const { rows } = await database.pool.query('select distinct amount, source_sequence from risk.evidence');
     expect(rows).toEqual([{ amount: 5, source_sequence: 3 }]);

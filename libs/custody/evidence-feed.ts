@@ -33,7 +33,8 @@ const BEFORE_ALL: Key = { account_id: '', venue: '', resource: '', asset: '' };
 /** In the order of the primary key, the same in which settlements take their rows. Rows that need no renewal are passed over. */
 const RENEW = `
   with chunk as (
-    select account_id, venue, resource, asset, risk_valid_until < $6 or authority_valid_until < $6 as due
+    select account_id, venue, resource, asset,
+      least(risk_valid_until, authority_valid_until) < $6 or greatest(risk_valid_until, authority_valid_until) > $8 as due
     from risk.evidence where (account_id, venue, resource, asset) > ($1, $2, $3, $4)
     order by 1, 2, 3, 4 limit $7
   ), renewed as (
@@ -99,7 +100,9 @@ export class EvidenceFeed {
     const { ttlMillis, renewEveryMillis, chunk } = this.settings;
     const until = plusMillis(now, ttlMillis);
     // What was renewed a moment ago, by this worker or another, is left alone.
-    const due = plusMillis(now, ttlMillis - renewEveryMillis / 2);
+    const due = plusMillis(now, ttlMillis - Math.floor(renewEveryMillis / 2));
+    // What was promised for much longer, under another setting, is taken back to what this worker promises.
+    const tooLong = plusMillis(now, ttlMillis + renewEveryMillis);
     return withTransaction(this.pool, 'read committed', async (client) => {
       const turn = await client.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
         TURN,
@@ -108,7 +111,7 @@ export class EvidenceFeed {
       const { rows } = await client.query<Renewed>({
         name: 'custody-renew',
         text: RENEW,
-        values: [after.account_id, after.venue, after.resource, after.asset, until, due, chunk],
+        values: [after.account_id, after.venue, after.resource, after.asset, until, due, chunk, tooLong],
       });
       return rows[0];
     });

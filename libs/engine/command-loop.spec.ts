@@ -1,6 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ReservationFault, type ReserveOutcome, type ReserveRequest } from '#libs/admission/reservation-desk.js';
+import {
+  ReservationFault,
+  type ReserveOutcome,
+  type ReserveRequest,
+} from '#libs/admission/reservation-desk.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { MAX_BATCH_RECORDS } from '#libs/journal/limits.js';
 import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
@@ -19,7 +23,10 @@ const NEED = { side: 'BUY', routes: [], price_atoms: 1, quantity_atoms: 1, parts
 
 /** An event that touches no auction: all that matters here is that it is written. */
 function noted(account: string): Draft {
-  return { at: NOW, body: { type: 'ALL_WITHDRAWN', data: { account_id: account, withdrawn: [], not_withdrawable: [] } } };
+  return {
+    at: NOW,
+    body: { type: 'ALL_WITHDRAWN', data: { account_id: account, withdrawn: [], not_withdrawable: [] } },
+  };
 }
 
 class Errand implements Task {
@@ -53,7 +60,8 @@ class Errand implements Task {
   }
 
   says(status: number, more: Partial<Decision> = {}): Decision {
-    const drafts = status === 409 ? [] : Array.from({ length: this.plan.events ?? 1 }, () => noted(this.name));
+    const drafts =
+      status === 409 ? [] : Array.from({ length: this.plan.events ?? 1 }, () => noted(this.name));
     return { drafts, answer: () => reply(status, { name: this.name }), ...more };
   }
 
@@ -182,7 +190,10 @@ describe('batches', () => {
   });
 
   it('keeps no lane waiting behind another that is busy, and no order within a lane is changed', async () => {
-    const all = Array.from({ length: 60 }, (_, index) => new Errand(`${index % 3}/${index}`, { lane: String(index % 3) }));
+    const all = Array.from(
+      { length: 60 },
+      (_, index) => new Errand(`${index % 3}/${index}`, { lane: String(index % 3) }),
+    );
     submit(...all);
     await answered(all[59]!);
     const order = await journaled();
@@ -279,30 +290,35 @@ describe('while an append is on its way', () => {
 });
 
 describe('when the journal fails', () => {
-  it.each(['written', 'not written'] as const)('tells nobody anything, and says so once (%s)', async (what) => {
-    writer.hold();
-    writer.loseNext(what);
-    const [first, second, third] = [new Errand('first'), new Errand('second'), new Errand('third')];
-    submit(first);
-    await quiet();
-    submit(second);
-    await quiet();
-    submit(third);
-    writer.letGo();
-    await eventually(() => expect(failures).toHaveLength(1));
-    await quiet();
-    expect([first.answer, second.answer, third.answer]).toEqual([undefined, undefined, undefined]);
-    expect(loop.submit(new Errand('late'))).toBe(false);
-    expect(committedHeads).toEqual([]);
-    await loop.stop();
-    expect(failures).toHaveLength(1);
-    expect(await journaled()).toEqual(what === 'written' ? ['first'] : []);
-  });
+  it.each(['written', 'not written'] as const)(
+    'tells nobody anything, and says so once (%s)',
+    async (what) => {
+      writer.hold();
+      writer.loseNext(what);
+      const [first, second, third] = [new Errand('first'), new Errand('second'), new Errand('third')];
+      submit(first);
+      await quiet();
+      submit(second);
+      await quiet();
+      submit(third);
+      writer.letGo();
+      await eventually(() => expect(failures).toHaveLength(1));
+      await quiet();
+      expect([first.answer, second.answer, third.answer]).toEqual([undefined, undefined, undefined]);
+      expect(loop.submit(new Errand('late'))).toBe(false);
+      expect(committedHeads).toEqual([]);
+      await loop.stop();
+      expect(failures).toHaveLength(1);
+      expect(await journaled()).toEqual(what === 'written' ? ['first'] : []);
+    },
+  );
 
   it('sets nothing free that an event which may not be written would have set free', async () => {
     writer.loseNext('not written');
     submit(
-      new Errand('freeing', { decides: (errand) => errand.says(200, { unused: [{ account: 'a', hold: [] }] }) }),
+      new Errand('freeing', {
+        decides: (errand) => errand.says(200, { unused: [{ account: 'a', hold: [] }] }),
+      }),
     );
     await eventually(() => expect(failures).toHaveLength(1));
     await quiet();
@@ -335,7 +351,10 @@ describe('when nothing can be reserved', () => {
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
     await answered(idle);
-    expect(needing).toMatchObject({ decided: 0, answer: { status: 503, body: '{"error":"auction_owner_unavailable"}' } });
+    expect(needing).toMatchObject({
+      decided: 0,
+      answer: { status: 503, body: '{"error":"auction_owner_unavailable"}' },
+    });
     expect(await journaled()).toEqual(['idle']);
     desk.fault = undefined;
     const next = new Errand('next', { reserves: true });

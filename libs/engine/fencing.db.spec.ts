@@ -77,7 +77,9 @@ describe('the older of two owners', () => {
   });
 
   async function journalLength(): Promise<number> {
-    const { rows } = await world.database.pool.query<{ n: number }>('select count(*) as n from journal.records');
+    const { rows } = await world.database.pool.query<{ n: number }>(
+      'select count(*) as n from journal.records',
+    );
     return rows[0]?.n ?? 0;
   }
 });

@@ -49,7 +49,9 @@ async function closes(auctionId: string): Promise<void> {
 
 /** Every shard has seen what was changed by now. */
 async function heeded(): Promise<void> {
-  const { rows } = await world.database.pool.query<{ version: number }>('select version from control.version');
+  const { rows } = await world.database.pool.query<{ version: number }>(
+    'select version from control.version',
+  );
   await eventually(() => {
     for (const { policyVersion } of shards) expect(policyVersion).toBe(rows[0]?.version);
   });
@@ -87,8 +89,18 @@ describe("a maker's protection", () => {
     });
     expect(activeQuote(stateOf(final), MIA)).toBeDefined();
     expect(activeQuote(stateOf(standing), accountOf('max'))).toBeDefined();
-    const answer = await shardOf(other).ask({ op: 'events', auction_id: other, after_seq: 0, limit: 9, account: MIA, request_id: 'r' });
-    expect((answer.body.events as object[]).at(-1)).toMatchObject({ kind: 'QUOTE_WITHDRAWN', actor: 'SYSTEM' });
+    const answer = await shardOf(other).ask({
+      op: 'events',
+      auction_id: other,
+      after_seq: 0,
+      limit: 9,
+      account: MIA,
+      request_id: 'r',
+    });
+    expect((answer.body.events as object[]).at(-1)).toMatchObject({
+      kind: 'QUOTE_WITHDRAWN',
+      actor: 'SYSTEM',
+    });
   });
 
   it('refuses new quotes until the time is over, and lets old ones be withdrawn', async () => {
@@ -148,10 +160,14 @@ describe('a market', () => {
   it('that went while there was no owner voids as soon as there is one', async () => {
     const auctionId = await shards[0]!.opens('olga', { routes: [RAIN] });
     await shards[0]!.stop();
-    await world.database.pool.query(`update control.contracts set status = 'CLOSED' where contract_id = 'rain' and venue = 'venue_a'`);
+    await world.database.pool.query(
+      `update control.contracts set status = 'CLOSED' where contract_id = 'rain' and venue = 'venue_a'`,
+    );
     shards[0] = await LiveShard.open(world, 0);
     await eventually(() => expect(stateOf(auctionId).status).toBe('VOIDED'));
-    await world.database.pool.query(`update control.contracts set status = 'TRADING' where contract_id = 'rain' and venue = 'venue_a'`);
+    await world.database.pool.query(
+      `update control.contracts set status = 'TRADING' where contract_id = 'rain' and venue = 'venue_a'`,
+    );
     await heeded();
   });
 
@@ -179,7 +195,13 @@ describe('a halt', () => {
     const halts = new Halts(world.database.pool);
     const auctionId = await shards[1]!.opens();
     const quote = await quotes(auctionId);
-    const halt = { halt_id: randomUUID(), scope, what: ['CREATE', 'QUOTE'] as const, reason: 'test', by: 'operator' };
+    const halt = {
+      halt_id: randomUUID(),
+      scope,
+      what: ['CREATE', 'QUOTE'] as const,
+      reason: 'test',
+      by: 'operator',
+    };
     await halts.impose({ ...halt, ...(target === undefined ? {} : { target }), created_at: world.now() });
     await heeded();
     expect(await shards[1]!.ask(shards[1]!.createOrder())).toMatchObject({ status: 422, body: { error } });
@@ -197,7 +219,12 @@ describe('a halt', () => {
 
 it('counts an award once, however often its shard is recovered', async () => {
   const protection = new MakerProtection(world.database.pool);
-  await protection.change(MIA, { window_ms: 60_000, max_awards: 2, max_award_notional_atoms: 1_000_000_000, frozen_ms: 30_000 });
+  await protection.change(MIA, {
+    window_ms: 60_000,
+    max_awards: 2,
+    max_award_notional_atoms: 1_000_000_000,
+    frozen_ms: 30_000,
+  });
   const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
   await quotes(won);
   await closes(won);

@@ -67,13 +67,16 @@ describe('a repeat of what was done', () => {
     const orders = [create, submit, revise, withdraw, cancel];
     expect(first.map(({ status }) => status)).toEqual([201, 201, 200, 200, 200]);
 
-    for (const [index, order] of orders.entries()) expect(await live.ask(order)).toMatchObject(again(first[index]!));
+    for (const [index, order] of orders.entries())
+      expect(await live.ask(order)).toMatchObject(again(first[index]!));
     await restarted();
-    for (const [index, order] of orders.entries()) expect(await live.ask(order)).toMatchObject(again(first[index]!));
+    for (const [index, order] of orders.entries())
+      expect(await live.ask(order)).toMatchObject(again(first[index]!));
     // Now the auction leaves memory, and only the projections know it.
     await world.project();
     await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
-    for (const [index, order] of orders.entries()) expect(await live.ask(order)).toMatchObject(again(first[index]!));
+    for (const [index, order] of orders.entries())
+      expect(await live.ask(order)).toMatchObject(again(first[index]!));
   });
 
   it('does nothing a second time', async () => {
@@ -128,7 +131,10 @@ describe('a key with other content', () => {
       createOrder(OLGA, create.key, rainAuction({ side: 'SELL' })),
       submitOrder(MIA, auctionId, { ...TERMS, price_atoms: 1_000 }, submit.key),
     ];
-    const conflict = { status: 409, body: { error: 'idempotency_key_conflict', message: expect.any(String) } };
+    const conflict = {
+      status: 409,
+      body: { error: 'idempotency_key_conflict', message: expect.any(String) },
+    };
     for (const order of others) expect(await live.ask(order)).toMatchObject(conflict);
     await live.ask(cancelOrder(OLGA, auctionId));
     await world.project();
@@ -155,14 +161,22 @@ describe('what is not kept', () => {
     const quote = await submits(await live.opens());
     const stale = reviseOrder(MIA, quoteName(quote), { expected_revision: 7, price_atoms: 490_000 });
     expect(await live.ask(stale)).toMatchObject({ status: 409, body: { error: 'quote_revision_conflict' } });
-    const right = reviseOrder(MIA, quoteName(quote), { expected_revision: 1, price_atoms: 490_000 }, stale.key);
+    const right = reviseOrder(
+      MIA,
+      quoteName(quote),
+      { expected_revision: 1, price_atoms: 490_000 },
+      stale.key,
+    );
     expect(await live.ask(right)).toMatchObject({ status: 200, body: { revision: 2 } });
   });
 
   it('lets a key be used anew after 503', async () => {
     const order = live.createOrder();
     live.shard.conditions.drain();
-    expect(await live.ask(order)).toMatchObject({ status: 503, body: { error: 'auction_owner_unavailable' } });
+    expect(await live.ask(order)).toMatchObject({
+      status: 503,
+      body: { error: 'auction_owner_unavailable' },
+    });
     live.shard.conditions.resume();
     expect(await live.ask(order)).toMatchObject({ status: 201 });
   });
@@ -199,7 +213,9 @@ describe('a call whose key is still in work', () => {
     await live.leap(4_900);
     expect(heard).toBeUndefined();
     await live.leap(100);
-    await eventually(() => expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_in_progress' } }));
+    await eventually(() =>
+      expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_in_progress' } }),
+    );
     live.writer.letGo();
     expect((await first).status).toBe(201);
   });
@@ -224,7 +240,9 @@ describe('a call whose key is still in work', () => {
     expect(heard).toBeUndefined();
     live.writer.letGo();
     await first;
-    await eventually(() => expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } }));
+    await eventually(() =>
+      expect(heard).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } }),
+    );
   });
 });
 
@@ -248,8 +266,15 @@ describe('withdraw-all', () => {
     await world.project();
     await restarted();
     expect(await live.ask(order)).toEqual(first);
-    expect(await live.ask(withdrawAllOrder(MIA, { venue: 'venue_b' }, order.key))).toMatchObject({ status: 409 });
-    const quotes = await live.ask({ op: 'auction_quotes', auction_id: String(free.auction_id), account: MIA, request_id: 'r' });
+    expect(await live.ask(withdrawAllOrder(MIA, { venue: 'venue_b' }, order.key))).toMatchObject({
+      status: 409,
+    });
+    const quotes = await live.ask({
+      op: 'auction_quotes',
+      auction_id: String(free.auction_id),
+      account: MIA,
+      request_id: 'r',
+    });
     expect(quotes.body.quotes).toMatchObject([{ quote_id: later.quote_id, status: 'ACTIVE' }, {}]);
   });
 
@@ -269,6 +294,8 @@ it('finds the same auction for the same key, whatever else is lost', async () =>
   const order = live.createOrder();
   const { body } = await live.ask(order);
   expect(String(body.auction_id)).toMatch(
-    new RegExp(`^${shardOfCreate(OLGA, order.key)}[0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
+    new RegExp(
+      `^${shardOfCreate(OLGA, order.key)}[0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`,
+    ),
   );
 });

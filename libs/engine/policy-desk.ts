@@ -19,6 +19,17 @@ export class PolicyDesk {
     private readonly ids: IdFactory,
   ) {}
 
+  /** An originator changes its groups itself, and what it has just been told of them must hold for its next auction. */
+  async freshenFor({ audience }: CreateBody): Promise<void> {
+    if ((audience.group_ids?.length ?? 0) > 0) await this.watch.freshen();
+  }
+
+  /** A maker ends its own freeze, and counts on it at once. */
+  async freshenIfFrozen(maker: string): Promise<void> {
+    const current = this.watch.current();
+    if (current.ok && current.snapshot.frozen.has(maker)) await this.watch.freshen();
+  }
+
   createFacts(account: string, body: CreateBody, auctionId: string, now: Instant): CreateFacts | Rejection {
     const current = this.watch.current();
     if (!current.ok) return current;

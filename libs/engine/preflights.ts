@@ -34,6 +34,7 @@ export class Preflights {
   async ofOriginator(request: Preflight<'originator_preflight'>): Promise<LinkReply> {
     const { context, conditions, now } = this.ports;
     if (conditions.isUnsafe() || context.book.liveCount >= context.activeAuctionLimit) return UNSAFE;
+    await context.policy.freshenFor(request.body);
     // No auction comes of it, so any id serves: it names nothing but aliases that nobody sees.
     const auctionId = context.ids.auction(request.account, request.request_id);
     const plan = planOf(context, request, auctionId, now());

@@ -89,7 +89,9 @@ describe('the buckets of an account', () => {
 
   it('are told to whoever asks the home shard', async () => {
     await creates(linked.shard(0));
-    const { body } = await linked.shard(homeShard(OLGA)).ask({ op: 'limits', account: OLGA, request_id: 'r' });
+    const { body } = await linked
+      .shard(homeShard(OLGA))
+      .ask({ op: 'limits', account: OLGA, request_id: 'r' });
     expect(body).toEqual({ available: { create: 3, cancel: 10, quote: 100, withdraw: 500 } });
   });
 
@@ -116,9 +118,17 @@ describe('the buckets of an account', () => {
 
   it('are asked before anything is reserved or written', async () => {
     for (let call = 0; call < 4; call += 1) await creates(linked.shard(0));
-    const before = [await world.reservedOf('olga'), linked.shard(1).writer.head.sequence, linked.shard(1).shard.book.size];
+    const before = [
+      await world.reservedOf('olga'),
+      linked.shard(1).writer.head.sequence,
+      linked.shard(1).shard.book.size,
+    ];
     expect(await creates(linked.shard(1))).toMatchObject(LIMITED);
-    expect([await world.reservedOf('olga'), linked.shard(1).writer.head.sequence, linked.shard(1).shard.book.size]).toEqual(before);
+    expect([
+      await world.reservedOf('olga'),
+      linked.shard(1).writer.head.sequence,
+      linked.shard(1).shard.book.size,
+    ]).toEqual(before);
   });
 
   it('count a withdraw-all once, at its first shard', async () => {
@@ -134,7 +144,11 @@ describe('the bucket of an account in one auction', () => {
     const auctionId = await opened();
     const quote = await quotes(auctionId);
     const revise = (revision: number) =>
-      linked.shard(0).ask(reviseOrder(MIA, quote, { expected_revision: revision, price_atoms: 400_000 + revision * 1_000 }));
+      linked
+        .shard(0)
+        .ask(
+          reviseOrder(MIA, quote, { expected_revision: revision, price_atoms: 400_000 + revision * 1_000 }),
+        );
     for (let revision = 1; revision <= 19; revision += 1) expect((await revise(revision)).status).toBe(200);
     const spent = await available(MIA, 'quote');
     expect(spent).toBe(80);

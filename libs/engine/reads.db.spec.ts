@@ -3,10 +3,21 @@ import type { AwardToSettle } from '#libs/custody/settlement.js';
 import type { LinkPeer } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
-import { cancelOrder, reviseOrder, submitOrder, withdrawOrder, type QuoteName } from '#libs/testing/shard-orders.js';
+import {
+  cancelOrder,
+  reviseOrder,
+  submitOrder,
+  withdrawOrder,
+  type QuoteName,
+} from '#libs/testing/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
 
-const [OLGA, MIA, MAX, MOE] = ['olga', 'mia', 'max', 'moe'].map(accountOf) as [string, string, string, string];
+const [OLGA, MIA, MAX, MOE] = ['olga', 'mia', 'max', 'moe'].map(accountOf) as [
+  string,
+  string,
+  string,
+  string,
+];
 const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
 const NOT_HELD = { status: 404, text: '' };
 
@@ -34,7 +45,11 @@ function quotesOf(auctionId: string, account: string): Promise<Answer> {
   return live.ask({ op: 'auction_quotes', auction_id: auctionId, account, request_id: 'r' });
 }
 
-async function rows(account: string, peer: Partial<LinkPeer> = {}, limit = 50): Promise<[string, string, string][]> {
+async function rows(
+  account: string,
+  peer: Partial<LinkPeer> = {},
+  limit = 50,
+): Promise<[string, string, string][]> {
   const { text } = await live.ask({ op: 'auctions', limit, account, request_id: 'r' }, peer);
   return JSON.parse(text) as [string, string, string][];
 }
@@ -142,7 +157,10 @@ describe('who may see an auction', () => {
     const foreign = await live.ask(withdrawOrder(MAX, quote));
     expect(foreign).toMatchObject({ status: 404, body: { error: 'quote_not_found' } });
     expect(await live.ask(withdrawOrder(MAX, { ...quote, quote_id: auctionId }))).toEqual(foreign);
-    expect(await live.ask(cancelOrder(MIA, auctionId))).toMatchObject({ status: 403, body: { error: 'forbidden' } });
+    expect(await live.ask(cancelOrder(MIA, auctionId))).toMatchObject({
+      status: 403,
+      body: { error: 'forbidden' },
+    });
     expect(await live.ask(submitOrder(OLGA, auctionId, TERMS))).toMatchObject({ status: 403 });
   });
 });
@@ -152,7 +170,10 @@ describe('an auction that is over for its viewer', () => {
     const auctionId = await live.opens();
     await live.ask(cancelOrder(OLGA, auctionId));
     expect(await view(auctionId, OLGA)).toMatchObject(NOT_HELD);
-    expect(await view(auctionId, OLGA, { readFallback: true })).toMatchObject({ status: 200, body: { status: 'CANCELLED' } });
+    expect(await view(auctionId, OLGA, { readFallback: true })).toMatchObject({
+      status: 200,
+      body: { status: 'CANCELLED' },
+    });
     expect(await timeline(auctionId, MIA)).toMatchObject({ status: 200, body: { status: 'CANCELLED' } });
     expect((await rows(OLGA)).map(([, id]) => id)).toContain(auctionId);
     await projected();
@@ -213,12 +234,14 @@ describe('an auction that is over for its viewer', () => {
 describe('a timeline', () => {
   it('comes in pages that join without a seam', async () => {
     const auctionId = await live.opens();
-    let quote = await quotes(auctionId);
+    const quote = await quotes(auctionId);
     for (let revision = 1; revision < 6; revision += 1) {
-      await live.ask(reviseOrder(MIA, quote, { expected_revision: revision, price_atoms: 500_000 - revision * 1_000 }));
+      await live.ask(
+        reviseOrder(MIA, quote, { expected_revision: revision, price_atoms: 500_000 - revision * 1_000 }),
+      );
     }
     await live.ask(withdrawOrder(MIA, quote));
-    quote = await quotes(auctionId);
+    await quotes(auctionId);
     const whole = (await timeline(auctionId, MIA)).body.events as { seq: number }[];
     expect(whole.map(({ seq }) => seq)).toEqual(whole.map((_, index) => index + 1));
     expect(whole).toHaveLength(10);
@@ -251,7 +274,12 @@ describe('lists', () => {
     const account = accountOf('otto');
     const all = await rows(account);
     expect(all).toHaveLength(5);
-    expect(all.map(([at]) => at)).toEqual(all.map(([at]) => at).sort().reverse());
+    expect(all.map(([at]) => at)).toEqual(
+      all
+        .map(([at]) => at)
+        .sort()
+        .reverse(),
+    );
     expect(await rows(account, {}, 2)).toEqual(all.slice(0, 2));
     const [at, id] = all[1]!;
     const rest = await live.ask({
@@ -281,11 +309,15 @@ describe('quotes everywhere', () => {
     await projected();
     const auctionId = await live.opens();
     const quote = await quotes(auctionId, MOE);
-    expect(await ownQuotes(MOE)).toMatchObject([[expect.any(String), quote.quote_id, 'ACTIVE', expect.any(String)]]);
+    expect(await ownQuotes(MOE)).toMatchObject([
+      [expect.any(String), quote.quote_id, 'ACTIVE', expect.any(String)],
+    ]);
     await projected();
     expect(await ownQuotes(MOE)).toEqual([]);
     await live.ask(withdrawOrder(MOE, quote));
-    expect(await ownQuotes(MOE)).toMatchObject([[expect.any(String), quote.quote_id, 'WITHDRAWN', expect.any(String)]]);
+    expect(await ownQuotes(MOE)).toMatchObject([
+      [expect.any(String), quote.quote_id, 'WITHDRAWN', expect.any(String)],
+    ]);
   });
 });
 
@@ -293,9 +325,18 @@ describe('preflights', () => {
   it('tell a maker what it could carry, and change nothing', async () => {
     const auctionId = await live.opens();
     const before = await world.reservedOf('mia');
-    const asked = { op: 'quote_preflight', auction_id: auctionId, price_atoms: 500_000, account: MIA, request_id: 'r' } as const;
+    const asked = {
+      op: 'quote_preflight',
+      auction_id: auctionId,
+      price_atoms: 500_000,
+      account: MIA,
+      request_id: 'r',
+    } as const;
     const verdict = await live.ask({ ...asked, quantity_atoms: 4_000_000 });
-    expect(verdict).toMatchObject({ status: 200, body: { status: 'EXECUTABLE', requested_quantity_atoms: '4000000' } });
+    expect(verdict).toMatchObject({
+      status: 200,
+      body: { status: 'EXECUTABLE', requested_quantity_atoms: '4000000' },
+    });
     expect(await world.reservedOf('mia')).toEqual(before);
     await live.ask(cancelOrder(OLGA, auctionId));
     const over = { status: 422, body: { error: 'auction_rejected' } };

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { AuctionEvent } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve.js';
 import { isLive, type AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
@@ -34,7 +33,7 @@ async function journaled(): Promise<Map<string, AuctionState>> {
     const event = decodeEvent(record.payload);
     if (!('auction_id' in event)) continue;
     const before = states.get(event.auction_id);
-    states.set(event.auction_id, evolve(before, { position: record.sequence, event: event as AuctionEvent }));
+    states.set(event.auction_id, evolve(before, { position: record.sequence, event }));
   }
   return states;
 }
@@ -68,49 +67,55 @@ async function quietlyDies(): Promise<void> {
 const LOSSES = [undefined, 'written', 'not written'] as const;
 
 describe('a fresh process', () => {
-  it.each(LOSSES)('has exactly what was acknowledged, and what of the rest was written (last append: %s)', async (loss) => {
-    const [rounds = [], last = []] = fc.sample(fc.tuple(anyRounds(ROUNDS), anyRounds(1)), {
-      seed: LOSSES.indexOf(loss) + 1,
-      numRuns: 1,
-    })[0] ?? [];
-    const session = new ShardSession(live);
-    for (const round of rounds) await session.round(round);
-    const acknowledged = inMemory(live);
-    if (loss === undefined) await quietlyDies();
-    else await diesWith(session, last.flat(), loss);
+  it.each(LOSSES)(
+    'has exactly what was acknowledged, and what of the rest was written (last append: %s)',
+    async (loss) => {
+      const [rounds = [], last = []] =
+        fc.sample(fc.tuple(anyRounds(ROUNDS), anyRounds(1)), {
+          seed: LOSSES.indexOf(loss) + 1,
+          numRuns: 1,
+        })[0] ?? [];
+      const session = new ShardSession(live);
+      for (const round of rounds) await session.round(round);
+      const acknowledged = inMemory(live);
+      if (loss === undefined) await quietlyDies();
+      else await diesWith(session, last.flat(), loss);
 
-    live = await LiveShard.open(world, 0, SNAPSHOTS_OFTEN);
-    const expected = await journaled();
-    expect(inMemory(live)).toEqual(expected);
-    if (loss !== 'written') expect(inMemory(live)).toEqual(acknowledged);
-    expect(await world.reservedBy(0)).toEqual(expectedHolds(expected.values()));
+      live = await LiveShard.open(world, 0, SNAPSHOTS_OFTEN);
+      const expected = await journaled();
+      expect(inMemory(live)).toEqual(expected);
+      if (loss !== 'written') expect(inMemory(live)).toEqual(acknowledged);
+      expect(await world.reservedBy(0)).toEqual(expectedHolds(expected.values()));
 
-    session.continueWith(live);
-    for (const { order, answer } of session.told) {
-      if (answer === undefined || ![200, 201, 422].includes(answer.status)) continue;
-      const first = { status: answer.status === 201 ? 200 : answer.status, text: answer.text };
-      expect(await live.ask(order)).toMatchObject(first);
-    }
-    // Life goes on, and ends as it should.
-    for (const round of rounds.slice(0, 4)) await session.round(round);
-    await live.leap(65_000);
-    await eventually(() => {
-      for (const { durable } of live.shard.book.all()) expect(durable?.status).not.toBe('OPEN');
-    });
-    await live.leap(120_000);
-    await eventually(() => {
-      for (const { durable } of live.shard.book.all()) expect(isLive(durable!.status)).toBe(false);
-    });
-    await eventually(async () => expect(await world.reservedBy(0)).toEqual({}));
-    await live.stop();
-  });
+      session.continueWith(live);
+      for (const { order, answer } of session.told) {
+        if (answer === undefined || ![200, 201, 422].includes(answer.status)) continue;
+        const first = { status: answer.status === 201 ? 200 : answer.status, text: answer.text };
+        expect(await live.ask(order)).toMatchObject(first);
+      }
+      // Life goes on, and ends as it should.
+      for (const round of rounds.slice(0, 4)) await session.round(round);
+      await live.leap(65_000);
+      await eventually(() => {
+        for (const { durable } of live.shard.book.all()) expect(durable?.status).not.toBe('OPEN');
+      });
+      await live.leap(120_000);
+      await eventually(() => {
+        for (const { durable } of live.shard.book.all()) expect(isLive(durable!.status)).toBe(false);
+      });
+      await eventually(async () => expect(await world.reservedBy(0)).toEqual({}));
+      await live.stop();
+    },
+  );
 
   it('is the same from a snapshot as from the journal alone', async () => {
     const rounds = fc.sample(anyRounds(ROUNDS), { seed: 7, numRuns: 1 })[0]!;
     const session = new ShardSession(live);
     for (const round of rounds) await session.round(round);
     await live.stop();
-    const { rows } = await world.database.pool.query('select sequence from journal.snapshots where shard = 0');
+    const { rows } = await world.database.pool.query(
+      'select sequence from journal.snapshots where shard = 0',
+    );
     expect(rows.length).toBeGreaterThan(0);
     live = await LiveShard.open(world);
     const short = entriesOf(live);
@@ -122,13 +127,18 @@ describe('a fresh process', () => {
   });
 
   function entriesOf(shard: LiveShard) {
-    const entries = [...shard.shard.book.all()].map(({ dueAt, ...entry }) => ({ ...entry, isWatched: dueAt !== undefined }));
+    const entries = [...shard.shard.book.all()].map(({ dueAt, ...entry }) => ({
+      ...entry,
+      isWatched: dueAt !== undefined,
+    }));
     return entries.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   it('closes what has fallen due while there was none', async () => {
     const auctionId = await live.opens();
-    await live.ask(submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }));
+    await live.ask(
+      submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }),
+    );
     await quietlyDies();
     world.clock.leap(90_000);
     live = await LiveShard.open(world);
@@ -146,7 +156,12 @@ describe('a fresh process', () => {
       ['the award', 'AWARDED', 1, [CLOSED]],
       ['that there is none', 'NO_AWARD', 0, [CLOSED]],
       ['the completion', 'NO_AWARD', 0, [CLOSED, NOT_AWARDED]],
-      ['the completion of what was cancelled', 'CANCELLED', 1, [{ type: 'AUCTION_CANCELLED', data: { by: 'ORIGINATOR' } }]],
+      [
+        'the completion of what was cancelled',
+        'CANCELLED',
+        1,
+        [{ type: 'AUCTION_CANCELLED', data: { by: 'ORIGINATOR' } }],
+      ],
     ])('adds %s', async (_what, status, quotes, part) => {
       const auctionId = await live.opens();
       const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
@@ -158,18 +173,24 @@ describe('a fresh process', () => {
       const ended = status === 'AWARDED' ? {} : { completed_at: expect.any(String) };
       await eventually(() => expect(inMemory(live).get(auctionId)).toMatchObject({ status, ...ended }));
       expect(inMemory(live)).toEqual(await journaled());
-      await eventually(async () => expect(await world.reservedBy(0)).toEqual(expectedHolds(inMemory(live).values())));
+      await eventually(async () =>
+        expect(await world.reservedBy(0)).toEqual(expectedHolds(inMemory(live).values())),
+      );
       await live.stop();
     });
 
     it('adds the completion of what was executed', async () => {
       const auctionId = await live.opens();
-      await live.ask(submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }));
+      await live.ask(
+        submitOrder(accountOf('mia'), auctionId, { price_atoms: 500_000, quantity_atoms: 1_000_000 }),
+      );
       await live.leap(60_001);
       await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe('AWARDED'));
       const [award] = inMemory(live).get(auctionId)!.awards;
       await quietlyDies();
-      await writes(auctionId, [{ type: 'EXECUTION_CONFIRMED', data: { award_id: award!.award_id, attempt: 1 } }]);
+      await writes(auctionId, [
+        { type: 'EXECUTION_CONFIRMED', data: { award_id: award!.award_id, attempt: 1 } },
+      ]);
       live = await LiveShard.open(world);
       await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe('SETTLED'));
       await live.stop();

@@ -74,10 +74,18 @@ describe('what is set aside', () => {
   it('follows a revision up at once and down when it stands', async () => {
     const auctionId = await live.opens();
     const quote = await quotes(auctionId);
-    const more = reviseOrder(MIA, quote, { expected_revision: 1, price_atoms: 400_000, quantity_atoms: 5_000_000 });
+    const more = reviseOrder(MIA, quote, {
+      expected_revision: 1,
+      price_atoms: 400_000,
+      quantity_atoms: 5_000_000,
+    });
     expect((await live.ask(more)).status).toBe(200);
     expect(await world.reservedBy(0)).toEqual(expectedHolds(states(live)));
-    const less = reviseOrder(MIA, quote, { expected_revision: 2, price_atoms: 600_000, quantity_atoms: 1_000_000 });
+    const less = reviseOrder(MIA, quote, {
+      expected_revision: 2,
+      price_atoms: 600_000,
+      quantity_atoms: 1_000_000,
+    });
     expect((await live.ask(less)).status).toBe(200);
     await booksAgree();
     await live.ask(cancelOrder(OLGA, auctionId));
@@ -132,7 +140,8 @@ describe('what is set aside', () => {
     const pending = await live.ask({ op: 'pending_awards', known: [], wait_ms: 0 });
     const awards = JSON.parse(pending.text) as AwardToSettle[];
     const report = { op: 'execution_report', auction_id: auctionId, attempt: 1 } as const;
-    const awardOf = (maker: string): string => awards.find(({ seller }) => seller.account === maker)!.award_id;
+    const awardOf = (maker: string): string =>
+      awards.find(({ seller }) => seller.account === maker)!.award_id;
     await live.ask({ ...report, award_id: awardOf(MIA), step: 'CONFIRMED' });
     expect(await world.reservedOf('mia')).toEqual([]);
     await booksAgree();
@@ -194,7 +203,9 @@ describe('an account that can afford so many quotes', () => {
     for (let again = 0; again < 3; again += 1) {
       const answers = await Promise.all(
         shards.flatMap((shard, index) =>
-          auctions[index]!.map(async (id): Promise<Answer> => tried(shard, () => submitOrder(meg, id, TERMS))),
+          auctions[index]!.map(async (id): Promise<Answer> =>
+            tried(shard, () => submitOrder(meg, id, TERMS)),
+          ),
         ),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(AFFORDED);

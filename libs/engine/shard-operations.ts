@@ -108,7 +108,10 @@ export class ShardOperations {
   private create(request: Request<'create'>): Promise<LinkReply> {
     const { context, intake } = this.ports;
     const auctionId = context.ids.auction(request.account, request.key);
-    return intake.onShard(request, auctionId, () => this.run((settle) => new CreateTask(context, request, settle)));
+    return intake.onShard(request, auctionId, async () => {
+      await context.policy.freshenFor(request.body);
+      return this.run((settle) => new CreateTask(context, request, settle));
+    });
   }
 
   private withdrawAll(request: Request<'withdraw_all'>): Promise<LinkReply> {
@@ -127,7 +130,8 @@ export class ShardOperations {
 
   private quote(request: QuoteCommand): Promise<LinkReply> {
     const { context, intake } = this.ports;
-    return intake.onAuction(request, (entry: Entry) => {
+    return intake.onAuction(request, async (entry: Entry) => {
+      await context.policy.freshenIfFrozen(request.account);
       return this.run((settle) => new QuoteTask(context, entry, request, this.ruleOf(request), settle));
     });
   }

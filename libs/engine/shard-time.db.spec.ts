@@ -191,7 +191,10 @@ describe('the execution deadline', () => {
     await live.leap(60_000);
     await until(auctionId, 'EXECUTION_FAILED');
     const desk = new PostgresSettlement(world.database.pool, world.clock, () => 0);
-    expect(await desk.settle(award)).toMatchObject({ outcome: 'FAILED', reason: 'EXECUTION_DEADLINE_PASSED' });
+    expect(await desk.settle(award)).toMatchObject({
+      outcome: 'FAILED',
+      reason: 'EXECUTION_DEADLINE_PASSED',
+    });
     const failed = (await journalOf(auctionId)).find(({ type }) => type === 'EXECUTION_FAILED');
     expect(failed?.data).toMatchObject({ reason: 'EXECUTION_DEADLINE_PASSED' });
     await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
@@ -238,13 +241,14 @@ describe.each([
 
     world.clock.setWall(0);
     await live.leap(2_000);
-    await eventually(async () => expect(await live.ask(submitOrder(MAX, auctionId, TERMS))).toMatchObject({ status: 201 }));
+    await eventually(async () =>
+      expect(await live.ask(submitOrder(MAX, auctionId, TERMS))).toMatchObject({ status: 201 }),
+    );
     const times = (await toldOf(auctionId)).map(([at]) => at);
     expect(times).toEqual([...times].sort());
     // Nothing was dated by the wrong clock.
     expect(times.filter((at) => at > world.in(60_000) || at < world.in(-60_000))).toEqual([]);
   });
-
 });
 
 it('keeps nothing of what is refused behind a close that has still to come', async () => {
@@ -294,7 +298,10 @@ describe('a reference that agrees with a clock which was set', () => {
     world.clock.setWall(-HOUR);
     reference = BigInt(-HOUR) * 1_000_000n;
     await live.leap(2_000);
-    expect(await live.ask(live.createOrder())).toMatchObject({ status: 503, body: { error: 'clock_unhealthy' } });
+    expect(await live.ask(live.createOrder())).toMatchObject({
+      status: 503,
+      body: { error: 'clock_unhealthy' },
+    });
     expect(stateOf(auctionId).status).toBe('OPEN');
   });
 });
@@ -328,7 +335,9 @@ it('never dates an event before one that is already journaled', async () => {
   await eventually(() => expect(live.writer.inFlight).toBe(1));
   world.clock.setWall(-30_000);
   const second = live.ask(withdrawOrder(MIA, standing));
-  await eventually(() => expect(live.shard.book.find(auctionId)?.head.books[0]?.quotes[0]?.status).toBe('WITHDRAWN'));
+  await eventually(() =>
+    expect(live.shard.book.find(auctionId)?.head.books[0]?.quotes[0]?.status).toBe('WITHDRAWN'),
+  );
   live.writer.letGo();
   await Promise.all([first, second]);
   const times = (await toldOf(auctionId)).map(([at]) => at);

@@ -1,13 +1,19 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { listen } from '#libs/platform/internal-server.js';
 import { pickPorts } from '#libs/platform/ports.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { OwnerCongested, OwnerGarbled, OwnerLink, OwnerUnavailable, type OwnerLinkOptions } from './client.js';
+import {
+  OwnerCongested,
+  OwnerGarbled,
+  OwnerLink,
+  OwnerUnavailable,
+  type OwnerLinkOptions,
+} from './client.js';
 import { LINK_PATH, reply, type LinkPeer, type LinkReply, type LinkRequest } from './protocol.js';
 import { LinkServer, type LinkServerOptions } from './server.js';
 
@@ -55,7 +61,12 @@ function echo(request: LinkRequest): Promise<LinkReply> {
 }
 
 function owner(different: Partial<LinkServerOptions> = {}): LinkServer {
-  const end = new LinkServer({ serviceTokens: () => [TOKEN], handle: echo, onFault: () => undefined, ...different });
+  const end = new LinkServer({
+    serviceTokens: () => [TOKEN],
+    handle: echo,
+    onFault: () => undefined,
+    ...different,
+  });
   end.attach(server);
   return end;
 }
@@ -78,7 +89,9 @@ describe('frames', () => {
   it('carry all that is asked in one turn together, and each caller gets its own answer', async () => {
     owner();
     const link = await connected();
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => asks(link, `account-${index}`)));
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => asks(link, `account-${index}`)),
+    );
     expect(answers.map(({ body }) => JSON.parse(body) as object)).toEqual(
       answers.map((_, index) => ({ account: `account-${index}` })),
     );
@@ -130,7 +143,10 @@ describe('frames', () => {
 
   it('answer in whatever order the owner is done', async () => {
     const late = Promise.withResolvers<LinkReply>();
-    owner({ handle: (request) => ('account' in request && request.account === 'late' ? late.promise : echo(request)) });
+    owner({
+      handle: (request) =>
+        'account' in request && request.account === 'late' ? late.promise : echo(request),
+    });
     const link = await connected();
     const first = asks(link, 'late');
     expect((await asks(link, 'early')).status).toBe(200);
@@ -185,9 +201,10 @@ describe('who may open a link', () => {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined);
       socket.write(handshake({ 'x-auction-peer': 'rude' }, LINK_PATH));
-      await nextTurn();
+      await once(socket, 'data');
       socket.resetAndDestroy();
     }
+    await new Promise((resolve) => setTimeout(resolve, 50));
     const link = await connected();
     expect((await asks(link, 'still here')).status).toBe(200);
   });
@@ -237,23 +254,29 @@ describe('who may open a link', () => {
 });
 
 describe('a peer that talks nonsense', () => {
-  it.each(['no json', '{}', 'null', '7', '[1]', '[[1]]', '[["1",{"op":"limits"}]]', '[[1,null]]', '[[1,"limits"]]'])(
-    'is shown out and hurts nobody (%s)',
-    async (nonsense) => {
-      const faults: unknown[] = [];
-      owner({ onFault: (error) => faults.push(error) });
-      const { WebSocket } = await import('ws');
-      const rude = new WebSocket(`ws://127.0.0.1:${port}${LINK_PATH}`, {
-        headers: { 'x-service-token': TOKEN, 'x-auction-peer': 'rude' },
-      });
-      const closed = new Promise<number>((resolve) => rude.on('close', resolve));
-      rude.on('open', () => rude.send(nonsense));
-      expect(await closed).toBe(1002);
-      expect(faults).toHaveLength(1);
-      const link = await connected();
-      expect((await asks(link, 'a')).status).toBe(200);
-    },
-  );
+  it.each([
+    'no json',
+    '{}',
+    'null',
+    '7',
+    '[1]',
+    '[[1]]',
+    '[["1",{"op":"limits"}]]',
+    '[[1,null]]',
+    '[[1,"limits"]]',
+  ])('is shown out and hurts nobody (%s)', async (nonsense) => {
+    const faults: unknown[] = [];
+    owner({ onFault: (error) => faults.push(error) });
+    const rude = new WebSocket(`ws://127.0.0.1:${port}${LINK_PATH}`, {
+      headers: { 'x-service-token': TOKEN, 'x-auction-peer': 'rude' },
+    });
+    const closed = new Promise<number>((resolve) => rude.on('close', resolve));
+    rude.on('open', () => rude.send(nonsense));
+    expect(await closed).toBe(1002);
+    expect(faults).toHaveLength(1);
+    const link = await connected();
+    expect((await asks(link, 'a')).status).toBe(200);
+  });
 });
 
 describe('when the owner cannot be asked', () => {
@@ -303,7 +326,9 @@ describe('when the owner cannot be asked', () => {
   });
 
   it('fails all that waits when the owner cuts the line, having told nobody anything', async () => {
-    const end = owner({ handle: () => new Promise((resolve) => setTimeout(() => resolve(reply(200, {})), 60)) });
+    const end = owner({
+      handle: () => new Promise((resolve) => setTimeout(() => resolve(reply(200, {})), 60)),
+    });
     const link = await connected();
     const waiting = [asks(link, 'a'), asks(link, 'b')].map((asked) => asked.catch((error: unknown) => error));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -351,7 +376,9 @@ describe('when the owner cannot be asked', () => {
     };
     linked({ clock: counting });
     await eventually(() => expect(attempts.length).toBeGreaterThanOrEqual(6));
-    expect(attempts.slice(0, 7)).toEqual([20, 40, 80, 160, 320, 500, 500].slice(0, Math.min(7, attempts.length)));
+    expect(attempts.slice(0, 7)).toEqual(
+      [20, 40, 80, 160, 320, 500, 500].slice(0, Math.min(7, attempts.length)),
+    );
     expect(performance.now() - began).toBeGreaterThan(600);
   });
 
@@ -384,7 +411,13 @@ describe('an owner that talks nonsense', () => {
   it('answers nobody that did not ask', async () => {
     strangeOwner((socket, frame) => {
       const [[id] = [0]] = JSON.parse(frame) as [number, LinkRequest][];
-      socket.send(JSON.stringify([[id + 1_000, 200, '{}'], [id, 200, '{"mine":1}'], [id, 200, '{"mine":2}']]));
+      socket.send(
+        JSON.stringify([
+          [id + 1_000, 200, '{}'],
+          [id, 200, '{"mine":1}'],
+          [id, 200, '{"mine":2}'],
+        ]),
+      );
     });
     const link = await connected();
     expect((await asks(link, 'a')).body).toBe('{"mine":1}');

@@ -46,6 +46,8 @@ export class LinkServer {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const refusal = this.refusal(request);
       if (refusal !== undefined) {
+        // Node has let go of the socket: nobody else would hear of it that the peer has gone.
+        socket.on('error', () => socket.destroy());
         socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
         return;
       }
@@ -70,7 +72,8 @@ export class LinkServer {
 
   private refusal(request: IncomingMessage): string | undefined {
     if (request.url !== LINK_PATH) return '404 Not Found';
-    if (!isServiceToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens())) return '403 Forbidden';
+    if (!isServiceToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
+      return '403 Forbidden';
     if (typeof request.headers[PEER_HEADER] !== 'string') return '400 Bad Request';
     if (this.sockets.clients.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
     return undefined;
@@ -84,11 +87,9 @@ export class LinkServer {
       this.options.onFault(error, peer.name);
     });
     ws.on('message', (data) => {
-      let requests: [number, LinkRequest][];
-      try {
-        requests = JSON.parse(textOf(data)) as [number, LinkRequest][];
-      } catch (error) {
-        this.options.onFault(error, peer.name);
+      const requests = parseRequests(textOf(data));
+      if (requests === undefined) {
+        this.options.onFault(new Error('an unreadable frame'), peer.name);
         ws.close(1002);
         return;
       }
@@ -107,6 +108,22 @@ export class LinkServer {
       },
     );
   }
+}
+
+/** What an operation asks for is taken on the peer's word: it has shown that it is one of us. */
+function parseRequests(text: string): [number, LinkRequest][] | undefined {
+  try {
+    const frame: unknown = JSON.parse(text);
+    return Array.isArray(frame) && frame.every(isRequestEntry) ? frame : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRequestEntry(entry: unknown): entry is [number, LinkRequest] {
+  if (!Array.isArray(entry) || typeof entry[0] !== 'number') return false;
+  const request: unknown = entry[1];
+  return typeof request === 'object' && request !== null && 'op' in request;
 }
 
 function peerOf({ headers }: IncomingMessage): LinkPeer {

@@ -2,12 +2,13 @@ import { holdsOf } from '#libs/auction/holds-of.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Hold } from '#libs/auction/terms.js';
 
-/** What the reservations must say of these auctions, in the words of `ShardWorld.reservedBy`. */
+/** What the reservations must say of these auctions, in the words of `ShardWorld.reservedBy`: nothing of what is zero. */
 export function expectedHolds(states: Iterable<AuctionState>): Record<string, number> {
   const amounts: Record<string, number> = {};
   for (const state of states) {
     for (const [account, holds] of holdsOf(state)) {
-      for (const hold of holds) amounts[nameOf(account, hold)] = (amounts[nameOf(account, hold)] ?? 0) + hold.amount;
+      for (const hold of holds.filter(({ amount }) => amount !== 0))
+        amounts[nameOf(account, hold)] = (amounts[nameOf(account, hold)] ?? 0) + hold.amount;
     }
   }
   return amounts;

@@ -14,7 +14,7 @@ import type { LinkPeer, LinkReply, LinkRequest } from '#libs/owner-link/protocol
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { eventually } from './eventually.js';
-import { createOrder, keyLeadingTo } from './shard-orders.js';
+import { createOrder, keyLeadingTo, type CreateOrder } from './shard-orders.js';
 import { accountOf, RAIN, type ShardWorld } from './shard-world.js';
 import { SteeredWriter } from './steered-writer.js';
 
@@ -163,7 +163,7 @@ export class LiveShard {
     return String(body.auction_id);
   }
 
-  createOrder(originator = 'olga', different: Partial<CreateBody> = {}) {
+  createOrder(originator = 'olga', different: Partial<CreateBody> = {}): CreateOrder {
     const account = accountOf(originator);
     return createOrder(account, keyLeadingTo(this.writer.shard, account), rainAuction(different));
   }

@@ -30,7 +30,9 @@ function named(account: string, key: string, content: unknown) {
   };
 }
 
-export function createOrder(account: string, key: string, body: CreateBody): Request<'create'> {
+export type CreateOrder = Request<'create'>;
+
+export function createOrder(account: string, key: string, body: CreateBody): CreateOrder {
   return { op: 'create', body, ...named(account, key, body) };
 }
 

@@ -13,7 +13,16 @@ const TICK = 1_000;
 
 /** Something that somebody may do; on what is left to the moment at which it is done. */
 export interface Deed {
-  readonly act: 'CREATE' | 'SUBMIT' | 'SUBMIT_WRONG' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'CANCEL' | 'REPORT' | 'WAIT';
+  readonly act:
+    | 'CREATE'
+    | 'SUBMIT'
+    | 'SUBMIT_WRONG'
+    | 'REVISE'
+    | 'WITHDRAW'
+    | 'WITHDRAW_ALL'
+    | 'CANCEL'
+    | 'REPORT'
+    | 'WAIT';
   readonly who: number;
   readonly where: number;
   readonly price: number;
@@ -75,7 +84,8 @@ export class ShardSession {
 
   private orderFor({ act, who, where, price, quantity }: Deed): LinkRequest | undefined {
     const originator = ORIGINATORS[who % ORIGINATORS.length] ?? '';
-    if (act === 'CREATE') return this.live.createOrder(originator, { quantity_atoms: quantity, duration_ms: 60_000 + who });
+    if (act === 'CREATE')
+      return this.live.createOrder(originator, { quantity_atoms: quantity, duration_ms: 60_000 + who });
     const maker = accountOf(MAKERS[who % MAKERS.length] ?? '');
     if (act === 'WITHDRAW_ALL') return who < 20 ? withdrawAllOrder(maker) : undefined;
     const open = this.states().filter(({ status }) => status === 'OPEN');

@@ -16,7 +16,6 @@ import { uuidNamed } from './journaled-auctions.js';
 import { MovableClock } from './movable-clock.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
-
 const ORIGINATORS = ['olga', 'otto'];
 const MAKERS = ['mia', 'max', 'moe', 'may', 'meg', 'mo', 'mick', 'mara'];
 const PLENTY = 1_000_000_000_000;
@@ -40,12 +39,7 @@ export class ShardWorld {
 
   private constructor(readonly database: TestDatabase) {
     const meter = { applied: () => undefined };
-    this.projector = new Projector(
-      transactionsOf(database.pool),
-      new Projection(LIVE),
-      this.clock,
-      meter,
-    );
+    this.projector = new Projector(transactionsOf(database.pool), new Projection(LIVE), this.clock, meter);
   }
 
   static async open(options: WorldOptions = {}): Promise<ShardWorld> {
@@ -131,7 +125,12 @@ export class ShardWorld {
       })),
     );
     const balances = names.flatMap((name) =>
-      venues.map((venue) => ({ account: accountOf(name), venue, asset: '', amount: collateral[name] ?? PLENTY })),
+      venues.map((venue) => ({
+        account: accountOf(name),
+        venue,
+        asset: '',
+        amount: collateral[name] ?? PLENTY,
+      })),
     );
     const limits = names.flatMap((name) => [
       { account: accountOf(name), venue: '', resource: 'SERVICE_EXPOSURE_LIMIT' as const, amount: NO_LIMIT },
@@ -162,5 +161,3 @@ function worldContracts(closesAt: Instant): ContractFacts[] {
     closes_at: closesAt,
   }));
 }
-
-

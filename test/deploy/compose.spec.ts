@@ -49,23 +49,28 @@ describe('docker-compose.yml', () => {
     expect(existsSync(path.join(ROOT, source))).toBe(true);
   });
 
-  it.each(ours)('%s sets what its schema knows, and all that the schema demands', (name, { environment = {} }) => {
-    const schema = SCHEMAS[kindOf(name)] ?? {};
-    const unknown = Object.keys(environment).filter((setting) => !(setting in schema));
-    const missing = Object.entries(schema)
-      .filter(([setting, { default: usual, schema: type }]) => {
-        return usual === undefined && !(setting in environment) && !type.safeParse(undefined).success;
-      })
-      .map(([setting]) => setting);
-    expect({ unknown, missing }).toEqual({ unknown: [], missing: [] });
-  });
+  it.each(ours)(
+    '%s sets what its schema knows, and all that the schema demands',
+    (name, { environment = {} }) => {
+      const schema = SCHEMAS[kindOf(name)] ?? {};
+      const unknown = Object.keys(environment).filter((setting) => !(setting in schema));
+      const missing = Object.entries(schema)
+        .filter(([setting, { default: usual, schema: type }]) => {
+          return usual === undefined && !(setting in environment) && !type.safeParse(undefined).success;
+        })
+        .map(([setting]) => setting);
+      expect({ unknown, missing }).toEqual({ unknown: [], missing: [] });
+    },
+  );
 
   it('pins every image', () => {
     for (const { image } of Object.values(services)) expect(image).toMatch(/:\d+\.\d+/);
   });
 
   it('checks the health of everything that keeps running', () => {
-    const unchecked = Object.entries(services).filter(([name, service]) => name !== 'migrate' && service.healthcheck === undefined);
+    const unchecked = Object.entries(services).filter(
+      ([name, service]) => name !== 'migrate' && service.healthcheck === undefined,
+    );
     expect(unchecked.map(([name]) => name)).toEqual([]);
   });
 });

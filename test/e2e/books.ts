@@ -15,12 +15,31 @@ export class Books {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** The sum over everybody of each asset, which no settlement may ever change. */
-  async totals(): Promise<Map<string, bigint>> {
-    const rows = await this.rows<{ venue: string; asset: string; total: string }>(
-      'select venue, asset, sum(amount)::text as total from custody.balances group by venue, asset',
+  /** The sum over everybody, issuers included, of each asset: what one has another owes, so only what is not zero is shown. */
+  async imbalances(): Promise<Record<string, string>> {
+    const rows = await this.rows<{ name: string; total: string }>(
+      `select venue || '/' || asset as name, sum(amount)::text as total from custody.balances
+       group by venue, asset having sum(amount) <> 0`,
     );
-    return new Map(rows.map(({ venue, asset, total }) => [`${venue}/${asset}`, BigInt(total)]));
+    return Object.fromEntries(rows.map(({ name, total }) => [name, total]));
+  }
+
+  /**
+   * What people have, in the two measures that no trade may change: at a venue their collateral and what backs the tokens that
+   * were issued, and of each contract its YES less its NO.
+   */
+  async wealth(): Promise<Record<string, string>> {
+    const rows = await this.rows<{ name: string; total: string }>(
+      `with held as (
+         select venue, asset, amount from custody.balances where account_id not like 'system:%'
+       )
+       select venue as name, sum(amount)::text as total from held where asset = '' or asset like '%/NO' group by venue
+       union all
+       select venue || '/' || regexp_replace(asset, '/(YES|NO)$', ''),
+         sum(case when asset like '%/NO' then -amount else amount end)::text
+       from held where asset <> '' group by 1`,
+    );
+    return Object.fromEntries(rows.map(({ name, total }) => [name, total]));
   }
 
   async collateral(account: string, venue: string): Promise<number> {

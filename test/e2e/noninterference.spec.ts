@@ -19,7 +19,9 @@ class Transcript {
 
   note(what: string, { status, headerNames, headers, text }: ApiAnswer<unknown>): void {
     const shown = Object.entries(headers).filter(([name]) => name !== 'date' && name !== 'x-request-id');
-    this.lines.push(`${what}: ${status} ${JSON.stringify([headerNames, shown])}\n${this.plain(text)}`);
+    this.lines.push(
+      `${what}: ${status} ${this.plain(JSON.stringify([headerNames, shown]))}\n${this.plain(text)}`,
+    );
   }
 
   private plain(text: string): string {
@@ -133,13 +135,14 @@ async function perform(meanwhile: (id: string) => Promise<void>): Promise<Transc
   await lookAll();
   expect(Date.now()).toBeLessThan(Date.parse(closesAt));
 
-  // What has no result to be told stays the same even when it is over.
-  await untilPast(closesAt, 300);
-  await silent.until(id, 'COMPLETED');
-  quiet.note('view', await silent.get(id));
+  // What has no result to be told stays the same even when it is over, and while others are still being settled.
+  await untilPast(closesAt);
+  quiet.note('view', await silent.untilCompletedRead(id));
+  quiet.note('list', await silent.api.get('/v1/auctions?limit=1'));
   quiet.note('timeline', await silent.api.get(`/v1/auctions/${id}/events`));
   quiet.note('quotes', await silent.api.get(`/v1/auctions/${id}/quotes`));
   quiet.note('late', await silent.submit(id, { price_atoms: 700_000, quantity_atoms: CONTRACT }));
+  quiet.note('late preflight', await silent.preflightQuote(id, 700_000, CONTRACT));
   return { originator: own.lines, 'quoting maker': bid.lines, 'silent maker': quiet.lines };
 }
 
@@ -149,15 +152,23 @@ describe('whether or not others quoted', () => {
   let competing = 0;
 
   beforeAll(async () => {
-    // So that every list has a next page, in both performances.
+    const nothing = (): Promise<void> => Promise.resolve();
+    // Every list has a next page afterwards, and its first row holds the same in both performances.
     const before = mustBe(201, await opens());
     await quoting.quotes(before.auction_id, 700_000, 1);
     await originator.cancel(before.auction_id);
-    alone = await perform(() => Promise.resolve());
-    amongOthers = await perform(async (id) => {
-      await noise(id);
-      competing += 1;
-    });
+    await perform(nothing);
+    alone = await perform(nothing);
+    // The award of this one is not carried out for as long as the silent maker looks.
+    floor.cluster.kill('executor', 'SIGSTOP');
+    try {
+      amongOthers = await perform(async (id) => {
+        await noise(id);
+        competing += 1;
+      });
+    } finally {
+      floor.cluster.kill('executor', 'SIGCONT');
+    }
   }, 60_000);
 
   it('the others did, and loudly', () => {

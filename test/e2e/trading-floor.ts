@@ -159,9 +159,11 @@ export async function sharedFloor(): Promise<TradingFloor> {
   );
 }
 
-/** A floor as it is without further settings, with the limits that everybody has, and two gateways. */
+/** A floor with the limits that everybody has and two gateways; it loses its patience with what is not there sooner than usual. */
 export async function plainFloor(): Promise<TradingFloor> {
-  return new TradingFloor(await sharedCluster('plain', { GATEWAYS: '2' }));
+  return new TradingFloor(
+    await sharedCluster('plain', { GATEWAYS: '2', OWNER_TIMEOUT_MS: '1500', PROJECTION_MAX_LAG_MS: '3000' }),
+  );
 }
 
 export function routeOf({ venue, contract_id, outcome }: ClusterContract): Fields {

@@ -126,4 +126,3 @@ export const cancelAuction = endpoint({
     503: OWNER_FAULTS,
   },
 });
-

@@ -47,7 +47,13 @@ export class AuctionPages {
       return PROJECTION_UNAVAILABLE;
     }
     if (!isOrdered(completed)) return PROJECTION_INVALID;
-    return pageOf(merge(live.flatMap(({ body }) => JSON.parse(body) as Row[]), completed), query.limit);
+    return pageOf(
+      merge(
+        live.flatMap(({ body }) => JSON.parse(body) as Row[]),
+        completed,
+      ),
+      query.limit,
+    );
   }
 }
 
@@ -75,7 +81,8 @@ function pageOf(rows: readonly Row[], limit: number): Reply {
     page.push(row);
   }
   const last = page.at(-1);
-  if (last === undefined) return rows.length === 0 ? { status: 200, body: '{"auctions":[]}' } : ITEM_TOO_LARGE;
+  if (last === undefined)
+    return rows.length === 0 ? { status: 200, body: '{"auctions":[]}' } : ITEM_TOO_LARGE;
   const auctions = page.map(([, , view]) => view).join(',');
   if (page.length === rows.length) return { status: 200, body: `{"auctions":[${auctions}]}` };
   const next = JSON.stringify(auctionCursor.encode({ o: last[0], i: last[1] }));

@@ -1,7 +1,6 @@
 import { arrayOf, object } from '#libs/edge/decode.js';
 import { atoms, enumOf, instant, literalTrue, text, uuid } from '#libs/edge/decode-scalars.js';
 
-
 const route = object({
   required: {
     venue: text(),
@@ -52,4 +51,3 @@ export const createBody = object({
 export const cancelBody = object({
   optional: { reason: text() },
 });
-

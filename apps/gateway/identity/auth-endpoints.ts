@@ -10,7 +10,9 @@ export const login = endpoint({
   method: 'POST',
   path: '/auth/login',
   access: 'public',
-  body: object({ required: { email: text({ maxLength: MAX_TEXT }), password: text({ maxLength: MAX_TEXT }) } }),
+  body: object({
+    required: { email: text({ maxLength: MAX_TEXT }), password: text({ maxLength: MAX_TEXT }) },
+  }),
   summary: 'Exchange an e-mail address and a password for a session token',
   statuses: {
     200: [],

@@ -30,7 +30,12 @@ export interface GatewayIdentity {
 const WATCH_CONNECTIONS = 2;
 
 /** Everything that says who is calling, for the edge and for the login endpoints. */
-export async function openGatewayIdentity({ config, pool, clock, scope }: IdentityParts): Promise<GatewayIdentity> {
+export async function openGatewayIdentity({
+  config,
+  pool,
+  clock,
+  scope,
+}: IdentityParts): Promise<GatewayIdentity> {
   const watchPool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-identity`,
     max: WATCH_CONNECTIONS,

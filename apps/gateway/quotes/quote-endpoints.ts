@@ -21,7 +21,12 @@ const COMMAND_FAULTS = {
   403: ['forbidden'],
   422: [],
   429: ['auction_mutation_rate_limited'],
-  503: ['clock_unhealthy', 'auction_owner_unavailable', 'owner_routing_unavailable', 'owner_response_invalid'],
+  503: [
+    'clock_unhealthy',
+    'auction_owner_unavailable',
+    'owner_routing_unavailable',
+    'owner_response_invalid',
+  ],
 };
 const CONFLICTS = ['idempotency_key_conflict', 'idempotency_key_in_progress'];
 

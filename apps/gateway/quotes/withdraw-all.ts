@@ -32,7 +32,10 @@ export class WithdrawAll {
     const replies = await Promise.all(others.map((shard) => this.owners.ask(shard, unmetered)));
     const conflict = replies.find(({ status }) => status === 409);
     if (conflict !== undefined) return passOn(conflict);
-    const byShard = new Map([[home, first], ...others.map((shard, index) => [shard, replies[index]] as const)]);
+    const byShard = new Map([
+      [home, first],
+      ...others.map((shard, index) => [shard, replies[index]] as const),
+    ]);
     return { status: 200, body: merged(this.owners.shards, byShard) };
   }
 }

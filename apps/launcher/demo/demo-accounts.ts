@@ -33,7 +33,9 @@ export function demoAccounts(load: LoadAccounts | undefined): DemoAccount[] {
     person('outsider-1', 'Outsider 1', ['MARKET_MAKER'], { venues: [] }),
     person('viewer-1', 'Viewer 1', ['VIEWER'], { capable: false }),
     person('stranger-1', 'Stranger 1', [], { enrolled: false, venues: [] }),
-    ...numbered(load?.makers ?? 0, (n) => person(`load-maker-${n}`, `Load Maker ${n}`, ['MARKET_MAKER'], LOAD)),
+    ...numbered(load?.makers ?? 0, (n) =>
+      person(`load-maker-${n}`, `Load Maker ${n}`, ['MARKET_MAKER'], LOAD),
+    ),
     ...numbered(load?.originators ?? 0, (n) =>
       person(`load-originator-${n}`, `Load Originator ${n}`, ['ORIGINATOR'], LOAD),
     ),

@@ -25,7 +25,11 @@ interface Question {
 const QUESTIONS: readonly Question[] = [
   { id: 'rate-cut-june', title: 'Central bank cuts rates in June', venues: ['venue_a', 'venue_b'] },
   { id: 'rate-cut-september', title: 'Central bank cuts rates in September', venues: ['venue_a', 'venue_c'] },
-  { id: 'inflation-below-2', title: 'Inflation below 2 % at the end of the year', venues: ['venue_a', 'venue_d'] },
+  {
+    id: 'inflation-below-2',
+    title: 'Inflation below 2 % at the end of the year',
+    venues: ['venue_a', 'venue_d'],
+  },
   { id: 'unemployment-above-5', title: 'Unemployment above 5 % this year', venues: ['venue_a', 'venue_e'] },
   { id: 'budget-passed', title: 'Budget passed before the recess', venues: ['venue_b', 'venue_c'] },
   { id: 'election-runoff', title: 'The election goes to a run-off', venues: ['venue_b', 'venue_d'] },
@@ -34,7 +38,11 @@ const QUESTIONS: readonly Question[] = [
   { id: 'hottest-year', title: 'The hottest year on record', venues: ['venue_c', 'venue_e'] },
   { id: 'oil-above-100', title: 'Oil above 100 dollars this year', venues: ['venue_d', 'venue_e'] },
   { id: 'cup-favourite', title: 'The favourite wins the cup', venues: ['venue_a', 'venue_b', 'venue_c'] },
-  { id: 'best-picture-debut', title: 'A first film wins best picture', venues: ['venue_a', 'venue_d', 'venue_e'] },
+  {
+    id: 'best-picture-debut',
+    title: 'A first film wins best picture',
+    venues: ['venue_a', 'venue_d', 'venue_e'],
+  },
   { id: 'gdp-growth-above-3', title: 'Growth above 3 %', venues: ['venue_a'] },
   { id: 'housing-starts-up', title: 'Housing starts rise', venues: ['venue_a'] },
   { id: 'strike-averted', title: 'The dockers do not strike', venues: ['venue_b'] },

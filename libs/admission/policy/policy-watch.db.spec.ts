@@ -108,6 +108,21 @@ describe('policy watch', () => {
     watch.stop();
   });
 
+  it('looks at once for whoever has just made a change, however many ask', async () => {
+    const clock = new HandClock();
+    const watch = new PolicyWatch(database.pool, clock);
+    await watch.start();
+    const halts = new Halts(database.pool);
+    const halt = { ...HALT, halt_id: '00000000-0000-4000-8000-00000000ffff' };
+    const early = watch.freshen();
+    await halts.impose(halt);
+    await Promise.all(Array.from({ length: 20 }, () => watch.freshen()));
+    expect(snapshotOf(watch).halts).toContainEqual(halt);
+    await early;
+    expect(snapshotOf(watch).halts).toContainEqual(halt);
+    watch.stop();
+  });
+
   it('refuses once it could not look for longer than the bound, and recovers', async () => {
     const clock = new HandClock();
     const pool = openPool(database.url, { applicationName: 'sotto-test-watch', max: 1 });

@@ -22,6 +22,10 @@ export class PolicyWatch {
   private seenAt = 0n;
   private cancel: Cancel | undefined;
   private stopped = false;
+  /** The look that is being taken; its end, however it ends. */
+  private looking: Promise<void> = Promise.resolve();
+  /** The look behind it, which has not begun. */
+  private next: Promise<void> | undefined;
   private readonly listeners = new Set<(snapshot: PolicySnapshot) => void>();
 
   constructor(
@@ -48,6 +52,11 @@ export class PolicyWatch {
     return { ok: true, snapshot: this.snapshot };
   }
 
+  /** Looks now, for a caller that has just changed the policy itself and counts on it. */
+  async freshen(): Promise<void> {
+    await this.refresh().catch(() => undefined);
+  }
+
   /** Told of every new version, for those who must act when a maker is frozen or a market closes. */
   onChange(listener: (snapshot: PolicySnapshot) => void): () => void {
     this.listeners.add(listener);
@@ -63,7 +72,17 @@ export class PolicyWatch {
     if (!this.stopped) this.cancel = this.clock.after(this.settings.pollMillis, () => void this.look());
   }
 
-  private async refresh(): Promise<void> {
+  /** One look after another, so that a slow one never puts back what a later one saw. Who asks meanwhile shares the next. */
+  private refresh(): Promise<void> {
+    this.next ??= this.looking.then(() => {
+      this.next = undefined;
+      return this.read();
+    });
+    this.looking = this.next.catch(() => undefined);
+    return this.next;
+  }
+
+  private async read(): Promise<void> {
     const began = this.clock.monotonicNanos();
     const known = this.snapshot;
     const fresh =

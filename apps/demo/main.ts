@@ -1,0 +1,30 @@
+import { loadConfig } from '#libs/platform/config.js';
+import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { demoConfig } from './config.js';
+import { Play } from './play.js';
+import { findStage } from './stage.js';
+import { Terminal } from './terminal.js';
+
+const STAY_MS = 60_000;
+
+/** Resolves with the exit code. */
+async function main(): Promise<number> {
+  const { stdout } = process;
+  const terminal = new Terminal(stdout, stdout.isTTY && process.env.NO_COLOR === undefined);
+  try {
+    const stage = await findStage(loadConfig(demoConfig, process.env));
+    await new Play(stage, terminal, new SystemClock()).perform();
+    return 0;
+  } catch (error) {
+    const fault = asStartFault(error);
+    const message = fault?.message ?? (error instanceof Error ? error.message : String(error));
+    for (const line of message.split('\n')) process.stderr.write(`demo: ${line}\n`);
+    return fault?.exitCode ?? EXIT.bug;
+  }
+}
+
+// The clock's timers do not hold a process; this one waits on purpose.
+const stay = setInterval(() => undefined, STAY_MS);
+process.exitCode = await main();
+clearInterval(stay);

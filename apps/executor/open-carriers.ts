@@ -1,0 +1,74 @@
+import { randomInt } from 'node:crypto';
+import type { Pool } from 'pg';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { OwnerLink } from '#libs/owner-link/client.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Config } from '#libs/platform/config.js';
+import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import type { Logger } from '#libs/platform/log.js';
+import { AwardCarrier } from './award-carrier.js';
+import type { executorConfig } from './config.js';
+
+export interface CarrierParts {
+  readonly config: Config<typeof executorConfig>;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+  readonly clock: Clock;
+  readonly pool: Pool;
+}
+
+const RANDOM_RANGE = 2 ** 32;
+
+function random(): number {
+  return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
+}
+
+/** One carrier for each shard, over a link of its own to the owner. */
+export function openCarriers(parts: CarrierParts): AwardCarrier[] {
+  const { config, registry } = parts;
+  const settlements = new Counter({
+    name: 'sotto_settlements_total',
+    help: 'Attempts to settle an award, by outcome',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
+  const carriers = config.OWNER_URLS.map((url) => openCarrier(url, parts, meter));
+  new Gauge({
+    name: 'sotto_awards_in_hand',
+    help: 'Awards that are being settled',
+    registers: [registry],
+    collect() {
+      this.set(carriers.reduce((sum, carrier) => sum + carrier.carrying, 0));
+    },
+  });
+  return carriers;
+}
+
+function openCarrier(
+  url: string,
+  { config, log, scope, clock, pool }: CarrierParts,
+  meter: { settled(outcome: string): void },
+): AwardCarrier {
+  const link = new OwnerLink({
+    url,
+    serviceToken: () => config.SERVICE_TOKEN,
+    peer: config.INSTANCE,
+    clock,
+  });
+  scope.onStop('link', () => {
+    link.close();
+  });
+  return new AwardCarrier({
+    link,
+    desk: new PostgresSettlement(pool, clock, random, config.RISK_EVIDENCE_TTL_MS),
+    clock,
+    concurrency: config.EXECUTION_CONCURRENCY,
+    meter,
+    onFault: (what, error) => {
+      log.warn({ err: error, part: what }, 'an award could not be carried and will be tried again');
+    },
+  });
+}

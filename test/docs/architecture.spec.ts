@@ -1,0 +1,71 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { blocksOf, codeIn, ROOT, rowsWith, textOf } from './markdown.js';
+
+interface LibRule {
+  readonly name: string;
+  readonly to: { readonly pathNot?: string };
+}
+
+type Imports = Readonly<Record<string, readonly string[]>>;
+
+const DOCUMENT = 'docs/architecture.md';
+const LIB_RULE = /^(.*)-imports-only-what-it-may$/;
+
+/** What each lib may import besides itself, out of the rules that are checked. */
+function checkedImports(): Imports {
+  const config = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as { forbidden: LibRule[] };
+  const rules = config.forbidden.flatMap(({ name, to }) => {
+    const lib = LIB_RULE.exec(name)?.[1];
+    const allowed = /\(([^)]*)\)/.exec(to.pathNot ?? '')?.[1]?.split('|') ?? [];
+    return lib === undefined ? [] : [[lib, allowed.filter((name) => name !== lib && name !== 'testing').sort()]];
+  });
+  return Object.fromEntries(rules) as Imports;
+}
+
+function drawnImports(): Record<string, string[]> {
+  const drawing = blocksOf(textOf(DOCUMENT)).find(({ language }) => language === 'mermaid')?.text ?? '';
+  const drawn: Record<string, string[]> = {};
+  const nameOf = (word: string): string => word.replace(/\[.*\]/, '').replace('_', '-');
+  for (const line of drawing.split('\n').slice(1)) {
+    const [from = '', to] = line.trim().split(' --> ').map(nameOf);
+    if (from === '') continue;
+    (drawn[from] ??= []).push(...(to === undefined ? [] : [to]));
+  }
+  return drawn;
+}
+
+describe('the graph of the libraries', () => {
+  const checked = checkedImports();
+
+  it('stands in the table as it is checked', () => {
+    const rows = rowsWith(DOCUMENT, 'Library', 'May import').filter(({ Library: lib }) => lib !== '`testing`');
+    const told = rows.map((row) => [codeIn(row.Library ?? '')[0], codeIn(row['May import'] ?? '').sort()]);
+    expect(Object.fromEntries(told)).toEqual(checked);
+  });
+
+  it('is drawn as it is checked, without the arrows to platform', () => {
+    const drawn = drawnImports();
+    for (const [lib, allowed] of Object.entries(checked)) {
+      if (lib === 'platform') continue;
+      expect([lib, (drawn[lib] ?? []).sort()]).toEqual([lib, allowed.filter((name) => name !== 'platform')]);
+      expect(allowed.includes('platform')).toBe(lib !== 'auction');
+    }
+    expect(Object.keys(checked)).toEqual(expect.arrayContaining(Object.keys(drawn)));
+  });
+
+  it('names every library there is', () => {
+    const libs = readdirSync(join(ROOT, 'libs'));
+    expect([...Object.keys(checked), 'testing'].sort()).toEqual(libs.sort());
+  });
+});
+
+describe('the map', () => {
+  it('names every process there is', () => {
+    const apps = readdirSync(join(ROOT, 'apps')).filter((app) => existsSync(join(ROOT, 'apps', app, 'main.ts')));
+    const told = rowsWith(DOCUMENT, 'Process', 'How many').flatMap(({ Process: cell = '' }) => codeIn(cell));
+    expect([...told, 'demo'].sort()).toEqual(apps.sort());
+  });
+});

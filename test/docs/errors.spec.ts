@@ -1,0 +1,75 @@
+import 'reflect-metadata';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { CONTROLLERS } from '#apps/gateway/gateway.module.js';
+import type { EndpointSpec } from '#libs/edge/endpoint.js';
+import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
+import { codeIn, ROOT, rowsWith, textOf } from './markdown.js';
+
+const NOT_OF_THE_PRODUCT = /\.spec\.ts$|\.fixture\.ts$|\/fixtures\/|^libs\/testing\//;
+
+/** `status code`, as the catalogue and the source both can be read. */
+const documented = rowsWith('docs/errors.md', 'Status', 'Code').map(
+  ({ Status: status = '', Code: code = '' }) => `${status} ${codeIn(code).join()}`,
+);
+
+function sources(): string[] {
+  return ['apps', 'libs'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .map((path) => `${folder}/${path}`)
+      .filter((path) => path.endsWith('.ts') && !NOT_OF_THE_PRODUCT.test(path)),
+  );
+}
+
+/** Answers that are written down where they are given: by their two makers, or as JSON text. */
+function writtenAnswers(text: string): string[] {
+  const made = [...text.matchAll(/\b(?:errorReply|fault)\((\d{3}), '(\w+)'/g)];
+  const json = [...text.matchAll(/status: (\d{3}), body: '\{"error":"(\w+)"/g)];
+  return [...made, ...json].map(([, status, code]) => `${status ?? ''} ${code ?? ''}`);
+}
+
+/** The members of a union of words. */
+function union(path: string, name: string): string[] {
+  const declared = new RegExp(`type ${name} =([^;]*);`).exec(textOf(path))?.[1];
+  if (declared === undefined) throw new Error(`${path} declares no ${name}`);
+  return [...declared.matchAll(/'(\w+)'/g)].map(([, word]) => word ?? '');
+}
+
+const endpoints: readonly EndpointSpec[] = endpointsOf(
+  CONTROLLERS.map((controller) => Object.create(controller.prototype) as object),
+).map(({ spec }) => spec);
+
+function declaredBy({ statuses = {}, ids = {}, query, bodyFault }: EndpointSpec): string[] {
+  const told = Object.entries(statuses).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`));
+  const faults = [...Object.values(ids).map(({ fault }) => fault), query?.fault, bodyFault];
+  return [...told, ...faults.flatMap((fault) => (fault === undefined ? [] : [`400 ${fault}`]))];
+}
+
+const inSource = new Set([
+  ...sources().flatMap((path) => writtenAnswers(textOf(path))),
+  ...union('libs/auction/rejection.ts', 'EngineCode').map((code) => `422 ${code}`),
+  ...union('libs/auction/rejection.ts', 'ConflictCode').map((code) => `409 ${code}`),
+  ...union('libs/edge/strict-json.ts', 'JsonFault').map((code) => `400 ${code}`),
+  ...endpoints.flatMap(declaredBy),
+]);
+
+describe('the catalogue of errors', () => {
+  it('has every code of the source, and the source every code of the catalogue', () => {
+    expect([...documented].sort()).toEqual([...inSource].sort());
+  });
+
+  it('names each code once', () => {
+    expect(new Set(documented).size).toBe(documented.length);
+  });
+});
+
+describe('the 503s that operators read of', () => {
+  it('are those of the catalogue', () => {
+    const explained = rowsWith('docs/operations.md', 'Answer', 'Look at').flatMap(({ Answer: cell = '' }) =>
+      codeIn(cell),
+    );
+    const unavailable = documented.flatMap((entry) => (entry.startsWith('503 ') ? [entry.slice(4)] : []));
+    expect(explained.sort()).toEqual(unavailable.sort());
+  });
+});

@@ -1,0 +1,61 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { blocksOf, codeIn, ROOT, textOf } from './markdown.js';
+
+const DECISIONS = 'docs/decisions';
+const decisions = readdirSync(join(ROOT, DECISIONS)).sort();
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => `docs/${path}`),
+];
+/** A path of this repository, as far as a document spells it out. */
+const PATH = /^(?:apps|libs|docs|test|tools|bench|deploy)(?:\/[\w.-]+)*\/?$/;
+
+function withoutBlocks(path: string): string {
+  return blocksOf(textOf(path)).reduce((text, block) => text.replace(block.text, ''), textOf(path));
+}
+
+/** The heading as the end of a link to it is spelled. */
+function anchorsOf(path: string): string[] {
+  const headings = [...withoutBlocks(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  return headings.map((heading) => heading.toLowerCase().replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-'));
+}
+
+describe.each(documents)('%s', (path) => {
+  it('links to what is there', () => {
+    for (const [, target = ''] of withoutBlocks(path).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [file = '', anchor] = target.split('#');
+      const linked = file === '' ? path : normalize(join(dirname(path), file));
+      expect([target, existsSync(join(ROOT, linked))]).toEqual([target, true]);
+      if (anchor !== undefined) expect(anchorsOf(linked)).toContain(anchor);
+    }
+  });
+
+  it('names files and folders that exist', () => {
+    const named = codeIn(withoutBlocks(path)).filter((code) => PATH.test(code));
+    expect(named.filter((code) => !existsSync(join(ROOT, code)))).toEqual([]);
+  });
+});
+
+describe('the decisions', () => {
+  it('are numbered without a gap', () => {
+    expect(decisions.map((name) => Number(name.slice(0, 4)))).toEqual(decisions.map((_, index) => index + 1));
+  });
+
+  it.each(decisions)('%s has number, context, decision and consequences', (name) => {
+    const text = textOf(`${DECISIONS}/${name}`);
+    expect(text).toMatch(new RegExp(`^# ${Number(name.slice(0, 4))}\\. .+\n`));
+    const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(['Context', 'Decision', 'Consequences']);
+  });
+
+  it('are all listed', () => {
+    const linked = [...textOf('docs/architecture.md').matchAll(/\(decisions\/([\w-]+\.md)\)/g)].map(([, file]) => file);
+    expect(linked.sort()).toEqual(decisions);
+  });
+});
