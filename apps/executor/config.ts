@@ -24,7 +24,7 @@ export const executorConfig = defineConfig({
   },
   EXECUTION_CONCURRENCY: {
     schema: integer(1, 256),
-    describe: 'Awards that are settled at the same time',
+    describe: 'Awards of each owner that are settled at the same time',
     default: '4',
   },
 });

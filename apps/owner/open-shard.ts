@@ -13,6 +13,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import { repeat } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import type { OwnerParts } from './owner-parts.js';
 import { journalRoom } from './journal-room.js';
@@ -24,6 +25,7 @@ export interface ShardParts extends OwnerParts {
   readonly onJournalFailure: (error: unknown) => void;
 }
 
+const JOURNAL_LOOK_MILLIS = 250;
 const RANDOM_RANGE = 2 ** 32;
 
 function random(): number {
@@ -36,6 +38,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   const journal = new PostgresJournal({ url: config.DATABASE_URL, opener: config.INSTANCE, clock });
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
+  watchJournal(parts, writer);
   const desk = await openDesk(parts, writer);
   const policy = new PolicyWatch(pool, clock);
   await policy.start();
@@ -70,6 +73,16 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     },
   });
   return shard;
+}
+
+/** A journal that is lost while nobody writes is lost all the same: better found now than by the next command. */
+function watchJournal({ clock, scope, onJournalFailure }: ShardParts, writer: JournalWriter): void {
+  const stop = repeat(clock, JOURNAL_LOOK_MILLIS, () => {
+    const health = writer.health();
+    if (!health.ok) onJournalFailure(new Error(health.reason));
+    return Promise.resolve();
+  });
+  scope.onStop('journal watch', stop);
 }
 
 async function openDesk(

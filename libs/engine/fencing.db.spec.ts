@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
 import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawOrder, type QuoteName } from '#libs/testing/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX] = ['olga', 'mia', 'max'].map(accountOf) as [string, string, string];
 const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };

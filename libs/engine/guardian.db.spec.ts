@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
 import { Halts } from '#libs/admission/policy/halts.js';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
@@ -8,6 +8,9 @@ import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard } from '#libs/testing/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawOrder, type QuoteName } from '#libs/testing/shard-orders.js';
 import { accountOf, RAIN, RAIN_AT_B, ShardWorld, SNOW } from '#libs/testing/shard-world.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
 const TERMS = { price_atoms: 500_000, quantity_atoms: 1_000_000 };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction, type Answer } from '#libs/testing/shard-fixture.js';
@@ -12,6 +12,9 @@ import {
   withdrawOrder,
 } from '#libs/testing/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const MIA = accountOf('mia');
 const OLGA = accountOf('olga');

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { homeShard } from '#libs/owner-link/routing.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LinkedShards } from '#libs/testing/linked-shards.js';
@@ -12,6 +12,9 @@ import {
   type QuoteName,
 } from '#libs/testing/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const [OLGA, MIA] = ['olga', 'mia'].map(accountOf) as [string, string];
 const TERMS = { price_atoms: 500_000, quantity_atoms: 1_000_000 };

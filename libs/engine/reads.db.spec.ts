@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import type { LinkPeer } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -11,6 +11,9 @@ import {
   type QuoteName,
 } from '#libs/testing/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX, MOE] = ['olga', 'mia', 'max', 'moe'].map(accountOf) as [
   string,

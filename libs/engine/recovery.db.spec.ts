@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { evolve } from '#libs/auction/evolve.js';
 import { isLive, type AuctionState } from '#libs/auction/state.js';
@@ -9,9 +9,12 @@ import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
 import { LiveShard } from '#libs/testing/shard-fixture.js';
 import { submitOrder } from '#libs/testing/shard-orders.js';
-import { anyRounds, ShardSession, type Deed } from '#libs/testing/shard-session.js';
+import { anyRounds, ShardSession, type Deed, type Told } from '#libs/testing/shard-session.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
 import type { LostAppend } from '#libs/testing/steered-writer.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const ROUNDS = 12;
 const SNAPSHOTS_OFTEN = { settings: { snapshotEvery: 10 } };
@@ -42,8 +45,11 @@ function inMemory(shard: LiveShard): Map<string, AuctionState> {
   return new Map([...shard.shard.book.all()].map(({ id, durable }) => [id, durable!]));
 }
 
-/** The process ends while its last commands are on their way. Nobody must have heard of them. */
-async function diesWith(session: ShardSession, last: readonly Deed[], what: LostAppend): Promise<void> {
+/**
+ * The process ends while its last commands are on their way, and nobody must have heard of them. Told may be what rests on
+ * nothing but what was durable before; that is what this resolves with.
+ */
+async function diesWith(session: ShardSession, last: readonly Deed[], what: LostAppend): Promise<Told[]> {
   const before = session.told.length;
   live.writer.hold();
   live.writer.loseNext(what);
@@ -54,14 +60,16 @@ async function diesWith(session: ShardSession, last: readonly Deed[], what: Lost
   live.kill();
   const unanswered = session.told.slice(before).filter(({ answer }) => answer === undefined);
   if (live.failures.length > 0) expect(unanswered.length).toBeGreaterThan(0);
-  // What rests on nothing unwritten may have been answered: it changed nothing.
-  for (const { answer } of session.told.slice(before)) expect([undefined, 503]).toContain(answer?.status);
+  const told = session.told.slice(before).filter(({ answer }) => answer !== undefined);
+  for (const { answer } of told) expect([409, 503]).toContain(answer?.status);
+  return told;
 }
 
-async function quietlyDies(): Promise<void> {
+async function quietlyDies(): Promise<Told[]> {
   // Releases are written behind the answers.
   await eventually(() => expect(live.desk.totals().unwritten).toBe(0));
   live.kill();
+  return [];
 }
 
 const LOSSES = [undefined, 'written', 'not written'] as const;
@@ -78,8 +86,7 @@ describe('a fresh process', () => {
       const session = new ShardSession(live);
       for (const round of rounds) await session.round(round);
       const acknowledged = inMemory(live);
-      if (loss === undefined) await quietlyDies();
-      else await diesWith(session, last.flat(), loss);
+      const told = loss === undefined ? await quietlyDies() : await diesWith(session, last.flat(), loss);
 
       live = await LiveShard.open(world, 0, SNAPSHOTS_OFTEN);
       const expected = await journaled();
@@ -88,6 +95,10 @@ describe('a fresh process', () => {
       expect(await world.reservedBy(0)).toEqual(expectedHolds(expected.values()));
 
       session.continueWith(live);
+      // Nothing came of the rest of their round, so whoever was told of a conflict is told of it again.
+      for (const { order, answer } of loss === 'not written' ? told : []) {
+        if (answer?.status === 409) expect(await live.ask(order)).toEqual(answer);
+      }
       for (const { order, answer } of session.told) {
         if (answer === undefined || ![200, 201, 422].includes(answer.status)) continue;
         const first = { status: answer.status === 201 ? 200 : answer.status, text: answer.text };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
@@ -15,6 +15,9 @@ import {
   type QuoteName,
 } from '#libs/testing/shard-orders.js';
 import { accountOf, ShardWorld, SNOW } from '#libs/testing/shard-world.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX] = ['olga', 'mia', 'max'].map(accountOf) as [string, string, string];
 const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };

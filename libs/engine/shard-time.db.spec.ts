@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AuctionEvent } from '#libs/auction/events.js';
 import { instantFromNanos, nanosFromInstant, plusMillis, type Instant } from '#libs/auction/instant.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
@@ -9,6 +9,9 @@ import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard } from '#libs/testing/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawOrder } from '#libs/testing/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+
+/** Machines that do other things at the same time take their time. */
+jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX] = [accountOf('olga'), accountOf('mia'), accountOf('max')];
 const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
@@ -249,6 +252,22 @@ describe.each([
     // Nothing was dated by the wrong clock.
     expect(times.filter((at) => at > world.in(60_000) || at < world.in(-60_000))).toEqual([]);
   });
+});
+
+it('takes no quote whose clock was lost while it was being reserved for, and gives back what was set aside', async () => {
+  const auctionId = await live.opens();
+  const before = await world.reservedBy(0);
+  const client = await world.database.pool.connect();
+  await client.query('begin');
+  await client.query('select 1 from risk.reserved where account_id = $1 for update', [MAX]);
+  const asked = live.ask(submitOrder(MAX, auctionId, TERMS));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  world.clock.setWall(HOUR);
+  await client.query('rollback');
+  client.release();
+  expect(await asked).toMatchObject({ status: 503, body: { error: 'clock_unhealthy' } });
+  await eventually(async () => expect(await world.reservedBy(0)).toEqual(before));
+  world.clock.setWall(0);
 });
 
 it('keeps nothing of what is refused behind a close that has still to come', async () => {

@@ -16,11 +16,15 @@ const LIB_RULE = /^(.*)-imports-only-what-it-may$/;
 
 /** What each lib may import besides itself, out of the rules that are checked. */
 function checkedImports(): Imports {
-  const config = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as { forbidden: LibRule[] };
+  const config = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as {
+    forbidden: LibRule[];
+  };
   const rules = config.forbidden.flatMap(({ name, to }) => {
     const lib = LIB_RULE.exec(name)?.[1];
     const allowed = /\(([^)]*)\)/.exec(to.pathNot ?? '')?.[1]?.split('|') ?? [];
-    return lib === undefined ? [] : [[lib, allowed.filter((name) => name !== lib && name !== 'testing').sort()]];
+    return lib === undefined
+      ? []
+      : [[lib, allowed.filter((name) => name !== lib && name !== 'testing').sort()]];
   });
   return Object.fromEntries(rules) as Imports;
 }
@@ -41,7 +45,9 @@ describe('the graph of the libraries', () => {
   const checked = checkedImports();
 
   it('stands in the table as it is checked', () => {
-    const rows = rowsWith(DOCUMENT, 'Library', 'May import').filter(({ Library: lib }) => lib !== '`testing`');
+    const rows = rowsWith(DOCUMENT, 'Library', 'May import').filter(
+      ({ Library: lib }) => lib !== '`testing`',
+    );
     const told = rows.map((row) => [codeIn(row.Library ?? '')[0], codeIn(row['May import'] ?? '').sort()]);
     expect(Object.fromEntries(told)).toEqual(checked);
   });
@@ -64,7 +70,9 @@ describe('the graph of the libraries', () => {
 
 describe('the map', () => {
   it('names every process there is', () => {
-    const apps = readdirSync(join(ROOT, 'apps')).filter((app) => existsSync(join(ROOT, 'apps', app, 'main.ts')));
+    const apps = readdirSync(join(ROOT, 'apps')).filter((app) =>
+      existsSync(join(ROOT, 'apps', app, 'main.ts')),
+    );
     const told = rowsWith(DOCUMENT, 'Process', 'How many').flatMap(({ Process: cell = '' }) => codeIn(cell));
     expect([...told, 'demo'].sort()).toEqual(apps.sort());
   });

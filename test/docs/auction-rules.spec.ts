@@ -53,7 +53,9 @@ describe('the worked examples', () => {
 
   it('cover both sides and both allocations', () => {
     expect(new Set(contests.map((row) => wordIn(row.Side)))).toEqual(new Set(['BUY', 'SELL']));
-    expect(new Set(contests.map((row) => wordIn(row.Allocation)))).toEqual(new Set(['SINGLE_WINNER', 'SPLIT']));
+    expect(new Set(contests.map((row) => wordIn(row.Allocation)))).toEqual(
+      new Set(['SINGLE_WINNER', 'SPLIT']),
+    );
   });
 
   it.each(contests.map((row) => [row.Example ?? '', row] as const))('%s gives what it says', (name, row) => {
@@ -98,7 +100,10 @@ describe('the limits', () => {
       wordIn(row.Bucket),
       { rate_per_second: numberIn(row['A second']), burst: numberIn(row.Burst) },
     ]);
-    expect(Object.fromEntries(told)).toEqual({ ...ACCOUNT_LIMITS, quote_per_auction: QUOTE_PER_AUCTION_LIMIT });
+    expect(Object.fromEntries(told)).toEqual({
+      ...ACCOUNT_LIMITS,
+      quote_per_auction: QUOTE_PER_AUCTION_LIMIT,
+    });
   });
 });
 
@@ -125,8 +130,12 @@ describe('who sees what', () => {
 
   it('names every kind of timeline entry once', () => {
     const source = textOf('libs/auction/timeline-entry.ts');
-    const kinds = new Set([...source.matchAll(/'((?:AUCTION|QUOTE|INVITATION|EXECUTION)_\w+)'/g)].map(([, kind]) => kind));
-    const told = rowsWith(DOCUMENT, 'Entry of the timeline').flatMap((row) => codeIn(row['Entry of the timeline'] ?? ''));
+    const kinds = new Set(
+      [...source.matchAll(/'((?:AUCTION|QUOTE|INVITATION|EXECUTION)_\w+)'/g)].map(([, kind]) => kind),
+    );
+    const told = rowsWith(DOCUMENT, 'Entry of the timeline').flatMap((row) =>
+      codeIn(row['Entry of the timeline'] ?? ''),
+    );
     expect(told.sort()).toEqual([...kinds].sort());
   });
 });

@@ -41,7 +41,9 @@ const endpoints: readonly EndpointSpec[] = endpointsOf(
 ).map(({ spec }) => spec);
 
 function declaredBy({ statuses = {}, ids = {}, query, bodyFault }: EndpointSpec): string[] {
-  const told = Object.entries(statuses).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`));
+  const told = Object.entries(statuses).flatMap(([status, codes]) =>
+    codes.map((code) => `${status} ${code}`),
+  );
   const faults = [...Object.values(ids).map(({ fault }) => fault), query?.fault, bodyFault];
   return [...told, ...faults.flatMap((fault) => (fault === undefined ? [] : [`400 ${fault}`]))];
 }

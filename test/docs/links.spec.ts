@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { blocksOf, codeIn, ROOT, textOf } from './markdown.js';
+import { codeIn, ROOT, textOf } from './markdown.js';
 
 const DECISIONS = 'docs/decisions';
 const decisions = readdirSync(join(ROOT, DECISIONS)).sort();
@@ -16,13 +16,18 @@ const documents = [
 const PATH = /^(?:apps|libs|docs|test|tools|bench|deploy)(?:\/[\w.-]+)*\/?$/;
 
 function withoutBlocks(path: string): string {
-  return blocksOf(textOf(path)).reduce((text, block) => text.replace(block.text, ''), textOf(path));
+  return textOf(path).replaceAll(/^```.*?^```$/gms, '');
 }
 
 /** The heading as the end of a link to it is spelled. */
 function anchorsOf(path: string): string[] {
   const headings = [...withoutBlocks(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
-  return headings.map((heading) => heading.toLowerCase().replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-'));
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 describe.each(documents)('%s', (path) => {
@@ -55,7 +60,9 @@ describe('the decisions', () => {
   });
 
   it('are all listed', () => {
-    const linked = [...textOf('docs/architecture.md').matchAll(/\(decisions\/([\w-]+\.md)\)/g)].map(([, file]) => file);
+    const linked = [...textOf('docs/architecture.md').matchAll(/\(decisions\/([\w-]+\.md)\)/g)].map(
+      ([, file]) => file,
+    );
     expect(linked.sort()).toEqual(decisions);
   });
 });

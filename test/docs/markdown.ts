@@ -40,9 +40,11 @@ export function tablesOf(markdown: string): Table[] {
   return tables;
 }
 
-/** All rows of the tables that have these columns, first of all the ones named. */
+/** All rows of the tables that have these columns, whatever others they have. */
 export function rowsWith(path: string, ...columns: readonly string[]): TableRow[] {
-  const found = tablesOf(textOf(path)).filter((table) => columns.every((name) => table.columns.includes(name)));
+  const found = tablesOf(textOf(path)).filter((table) =>
+    columns.every((name) => table.columns.includes(name)),
+  );
   if (found.length === 0) throw new Error(`${path} has no table with the columns ${columns.join(', ')}`);
   return found.flatMap(({ rows }) => rows);
 }
@@ -62,7 +64,11 @@ export interface Block {
 /** Every fenced block of a document. */
 export function blocksOf(markdown: string): Block[] {
   const fenced = /(?:<!-- (\w+) -->\n\n)?^```(\w*)\n(.*?)^```$/gms;
-  return [...markdown.matchAll(fenced)].map(([, marker, language = '', text = '']) => ({ marker, language, text }));
+  return [...markdown.matchAll(fenced)].map(([, marker, language = '', text = '']) => ({
+    marker,
+    language,
+    text,
+  }));
 }
 
 function cellsOf(line: string): string[] {

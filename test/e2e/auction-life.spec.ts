@@ -46,7 +46,7 @@ interface Play {
 
 const DURATION_MS = 2_500;
 /** How soon after the close a maker must be told that it is over. */
-const AT_ONCE_MS = 400;
+const AT_ONCE_MS = 1_000;
 const CASES: readonly (readonly [Side, Allocation, string])[] = [
   ['BUY', 'SINGLE_WINNER', 'venue_a'],
   ['BUY', 'SPLIT', 'venue_c'],

@@ -131,8 +131,8 @@ async function everyListed(trader: Trader): Promise<string[]> {
 
 describe('after kill -9 of every process under load', () => {
   it('there was load, and some of it was cut off', () => {
-    expect(created().length).toBeGreaterThan(40);
-    expect(done('submit').length).toBeGreaterThan(80);
+    expect(created().length).toBeGreaterThan(30);
+    expect(done('submit').length).toBeGreaterThan(60);
     expect(load.unknown.length).toBeGreaterThan(0);
   });
 

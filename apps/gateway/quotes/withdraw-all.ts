@@ -28,8 +28,9 @@ export class WithdrawAll {
     const first = await this.owners.ask(home, request);
     if (first.status !== 200 && first.status !== 503) return passOn(first);
     const others = this.owners.shards.filter((shard) => shard !== home);
-    const unmetered = { ...request, metered: false };
-    const replies = await Promise.all(others.map((shard) => this.owners.ask(shard, unmetered)));
+    // Metered at home, or by each on its own while nobody is at home.
+    const rest = { ...request, metered: first.status !== 200 };
+    const replies = await Promise.all(others.map((shard) => this.owners.ask(shard, rest)));
     const conflict = replies.find(({ status }) => status === 409);
     if (conflict !== undefined) return passOn(conflict);
     const byShard = new Map([

@@ -92,9 +92,10 @@ export class QuoteTask implements Task {
     };
   }
 
-  /** What is refused after the auction is over for the caller is neither journaled nor stored. */
+  /** What is refused after the auction is over for the caller is neither journaled nor stored, nor what is too much. */
   private isJournaled(now: Instant): boolean {
     const { head } = this.entry;
+    if (commandsOf(head, this.request.account) >= this.context.commandsPerMakerLimit) return false;
     return !isPastClose(head, now) && !isOverFor(head, { account_id: this.request.account, role: 'MARKET_MAKER' });
   }
 
