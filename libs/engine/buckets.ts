@@ -1,4 +1,12 @@
-import { available, fullBucket, perSecond, slowed, take, type BucketRule, type BucketState } from '#libs/platform/token-bucket.js';
+import {
+  available,
+  fullBucket,
+  perSecond,
+  slowed,
+  take,
+  type BucketRule,
+  type BucketState,
+} from '#libs/platform/token-bucket.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { BucketName } from '#libs/owner-link/protocol.js';
 

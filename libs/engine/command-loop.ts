@@ -1,4 +1,8 @@
-import { ReservationFault, type ReservationDesk, type ReserveOutcome } from '#libs/admission/reservation-desk.js';
+import {
+  ReservationFault,
+  type ReservationDesk,
+  type ReserveOutcome,
+} from '#libs/admission/reservation-desk.js';
 import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
@@ -230,7 +234,8 @@ export class CommandLoop {
       try {
         const { firstSequence } = await this.ports.writer.append(turn.payloads);
         // Priorities were decided by these positions; anything else in between is somebody else's.
-        if (firstSequence !== turn.first) throw new Error(`expected position ${turn.first}, got ${firstSequence}`);
+        if (firstSequence !== turn.first)
+          throw new Error(`expected position ${turn.first}, got ${firstSequence}`);
       } catch (error) {
         this.fail(error);
         return;

@@ -40,7 +40,11 @@ export class CommandsInWork {
     const late = pause(this.clock, PATIENCE_MILLIS).then(() => undefined);
     const reply = await Promise.race([running.outcome, late]);
     if (reply === undefined) {
-      return fault(409, 'idempotency_key_in_progress', 'The first call with this key is still being worked on.');
+      return fault(
+        409,
+        'idempotency_key_in_progress',
+        'The first call with this key is still being worked on.',
+      );
     }
     if (running.content === content && isDurable(reply)) return asRepeat(reply);
     // The first call came to nothing that is kept, and this one stands on its own; or what is kept tells of the conflict.

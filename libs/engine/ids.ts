@@ -31,7 +31,8 @@ export class IdFactory {
   alias(auctionId: string, account: string, prefix: string): string {
     const digest = this.digest('alias', auctionId, account);
     let name = '';
-    for (const byte of digest.subarray(0, ALIAS_LENGTH)) name += ALIAS_ALPHABET.charAt(byte % ALIAS_ALPHABET.length);
+    for (const byte of digest.subarray(0, ALIAS_LENGTH))
+      name += ALIAS_ALPHABET.charAt(byte % ALIAS_ALPHABET.length);
     return `${prefix}-${name}`;
   }
 

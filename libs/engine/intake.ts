@@ -75,18 +75,26 @@ export class Intake {
     });
   }
 
-  onShard(command: ShardCommand, auctionId: string | undefined, run: () => Promise<LinkReply>): Promise<LinkReply> {
+  onShard(
+    command: ShardCommand,
+    auctionId: string | undefined,
+    run: () => Promise<LinkReply>,
+  ): Promise<LinkReply> {
     return this.ports.inWork.once(nameOf(command), command.content, async () => {
       const live = auctionId === undefined ? undefined : this.ports.find(auctionId);
       const answered =
         live === undefined ? await this.kept(command, auctionId) : await this.answered(live, command);
       if (answered !== undefined) return answered;
-      const metered = command.op === 'withdraw_all' && !command.metered ? undefined : await this.metered(command);
+      const metered =
+        command.op === 'withdraw_all' && !command.metered ? undefined : await this.metered(command);
       return metered ?? this.ports.paused(command.op) ?? run();
     });
   }
 
-  private async answered(entry: Entry, command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {
+  private async answered(
+    entry: Entry,
+    command: AuctionCommand | ShardCommand,
+  ): Promise<LinkReply | undefined> {
     const mark = entry.marks.get(markName({ ...named(command), account_id: command.account }));
     if (mark === undefined) return undefined;
     if (mark.content !== command.content) return CONFLICT;
@@ -118,10 +126,12 @@ export class Intake {
 
   private async metered(command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {
     const perAuction = command.op === 'submit' || command.op === 'revise' ? command.auction_id : undefined;
-    if (perAuction !== undefined && !this.ports.perAuction.has(command.account, perAuction)) return RATE_LIMITED;
+    if (perAuction !== undefined && !this.ports.perAuction.has(command.account, perAuction))
+      return RATE_LIMITED;
     const taken = this.ports.tokens.take(command.account, BUCKET[command.op]);
     if (!(typeof taken === 'boolean' ? taken : await taken)) return RATE_LIMITED;
-    if (perAuction !== undefined && !this.ports.perAuction.take(command.account, perAuction)) return RATE_LIMITED;
+    if (perAuction !== undefined && !this.ports.perAuction.take(command.account, perAuction))
+      return RATE_LIMITED;
     return undefined;
   }
 }

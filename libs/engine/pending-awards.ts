@@ -60,7 +60,9 @@ export class PendingAwards {
 }
 
 function unended(state: AuctionState): Award[] {
-  return state.awards.filter(({ execution_status: status }) => status === 'PENDING' || status === 'SUBMITTED');
+  return state.awards.filter(
+    ({ execution_status: status }) => status === 'PENDING' || status === 'SUBMITTED',
+  );
 }
 
 function settlementOf({ terms }: AuctionState, award: Award): AwardToSettle {

@@ -29,7 +29,11 @@ export interface CompletedAuctions {
   ownsQuote(auctionId: string, quoteId: string, account: string): Promise<boolean>;
   answer(scope: CommandScope): Promise<StoredAnswer | undefined>;
   /** Newest first. */
-  page(account: string, limit: number, before?: { readonly o: string; readonly i: string }): Promise<readonly ListRow[]>;
+  page(
+    account: string,
+    limit: number,
+    before?: { readonly o: string; readonly i: string },
+  ): Promise<readonly ListRow[]>;
   /** Up to which journal position of `shard` the projections have come, and when they last said so. */
   position(shard: number): Promise<number>;
 }

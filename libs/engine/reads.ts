@@ -5,7 +5,14 @@ import { timeline } from '#libs/auction/timeline.js';
 import { auctionView } from '#libs/auction/view.js';
 import { viewVersion } from '#libs/auction/view-version.js';
 import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
-import { fault, NOT_HELD, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import {
+  fault,
+  NOT_HELD,
+  reply,
+  type LinkPeer,
+  type LinkReply,
+  type LinkRequest,
+} from '#libs/owner-link/protocol.js';
 import type { AuctionBook, Entry } from './auction-book.js';
 import type { CompletedAuctions, ListRow } from './ports.js';
 import type { StoredAnswers } from './stored-answers.js';
@@ -128,7 +135,10 @@ export class Reads {
 }
 
 /** Where the event stands with which the auction was over for the viewer. */
-function overAtFor({ durable, awardEnds, decidedAt, completedAt }: Entry, viewer: Viewer): number | undefined {
+function overAtFor(
+  { durable, awardEnds, decidedAt, completedAt }: Entry,
+  viewer: Viewer,
+): number | undefined {
   if (durable === undefined || viewer.role === 'ORIGINATOR' || !isDecided(durable)) return completedAt;
   return awardOf(durable, viewer.account_id) === undefined ? decidedAt : awardEnds.get(viewer.account_id);
 }

@@ -12,6 +12,7 @@ import { submitOrder } from '#libs/testing/shard-orders.js';
 import { anyRounds, ShardSession, type Deed, type Told } from '#libs/testing/shard-session.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
 import type { LostAppend } from '#libs/testing/steered-writer.js';
+import { nextDue } from './auction-book.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);
@@ -123,6 +124,7 @@ describe('a fresh process', () => {
     const rounds = fc.sample(anyRounds(ROUNDS), { seed: 7, numRuns: 1 })[0]!;
     const session = new ShardSession(live);
     for (const round of rounds) await session.round(round);
+    await nothingFallsDue();
     await live.stop();
     const { rows } = await world.database.pool.query(
       'select sequence from journal.snapshots where shard = 0',
@@ -136,6 +138,15 @@ describe('a fresh process', () => {
     expect(short).toEqual(entriesOf(live));
     await live.stop();
   });
+
+  /** Until the test is over: neither of the two processes compared has anything to do of its own accord. */
+  async function nothingFallsDue(): Promise<void> {
+    await eventually(() => {
+      for (const state of inMemory(live).values())
+        expect((nextDue(state) ?? world.in(1)) > world.now()).toBe(true);
+    });
+    world.clock.stopAtEpoch(world.clock.epochNanos());
+  }
 
   function entriesOf(shard: LiveShard) {
     const entries = [...shard.shard.book.all()].map(({ dueAt, ...entry }) => ({

@@ -182,7 +182,13 @@ export class Shard {
       projectedTo: () => this.conditions.projection.projectedTo,
       durableHead: () => this.durableHead,
     });
-    const preflights = new Preflights({ context, desk: preflight, conditions: this.conditions, completed, now });
+    const preflights = new Preflights({
+      context,
+      desk: preflight,
+      conditions: this.conditions,
+      completed,
+      now,
+    });
     return new ShardOperations({
       context,
       intake,

@@ -62,7 +62,8 @@ export class ClockWatch {
       const ours = clock.epochNanos();
       this.offset = reference + halfWay - ours;
       const bound = BigInt(this.options.maxOffsetMillis) * NANOS_PER_MILLI;
-      this.agreed = magnitude(this.offset) <= bound + halfWay && ours + bound >= this.options.lastEventNanos();
+      this.agreed =
+        magnitude(this.offset) <= bound + halfWay && ours + bound >= this.options.lastEventNanos();
       if (this.agreed) this.baseline = this.wallAgainstMonotonic();
     } catch {
       // A database that does not answer says nothing of the clock: what was found last still holds, jumps are seen without it.

@@ -39,7 +39,8 @@ export class CancelTask implements Task {
         drafts: decided.events.map(({ at, body }, index) =>
           index === 0 ? { ...head, at, body } : { at, body, auctionId: this.entry.id },
         ),
-        answer: () => reply(200, auctionView(this.entry.head, { account_id: this.request.account, role: 'ORIGINATOR' })),
+        answer: () =>
+          reply(200, auctionView(this.entry.head, { account_id: this.request.account, role: 'ORIGINATOR' })),
       };
     }
     const { error, message, status } = decided;

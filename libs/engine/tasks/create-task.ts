@@ -49,14 +49,19 @@ export class CreateTask implements Task {
     if (!granted.ok) return this.refuse(granted, now, granted);
     const head = drafted(this.request, 'CREATE', plan.terms.opened_at);
     const drafts = opened(plan.terms, granted.hold).map((body, index) =>
-      index === 0 ? { ...head, body, auctionId: this.auctionId } : { at: head.at, body, auctionId: this.auctionId },
+      index === 0
+        ? { ...head, body, auctionId: this.auctionId }
+        : { at: head.at, body, auctionId: this.auctionId },
     );
     return { drafts, answer: () => this.opened() };
   }
 
   private plan(now: Instant): PlannedAuction | Rejection {
     if (this.context.book.liveCount >= this.context.activeAuctionLimit) {
-      return rejected('ACTIVE_AUCTION_LIMIT', 'As many auctions are open already as this service carries at a time.');
+      return rejected(
+        'ACTIVE_AUCTION_LIMIT',
+        'As many auctions are open already as this service carries at a time.',
+      );
     }
     return planOf(this.context, this.request, this.auctionId, now);
   }

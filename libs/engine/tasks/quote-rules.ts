@@ -63,13 +63,16 @@ export function withdrawRule(request: Withdraw): QuoteRule {
         {
           quote_id: request.quote_id,
           by: 'MARKET_MAKER',
-          ...(request.expected_revision === undefined ? {} : { expected_revision: request.expected_revision }),
+          ...(request.expected_revision === undefined
+            ? {}
+            : { expected_revision: request.expected_revision }),
         },
         { now },
       );
       if (!decided.ok) return decided;
       const event = decided.events[0];
-      if (event === undefined) return rejected('QUOTE_NOT_WITHDRAWABLE', 'The quote cannot be withdrawn any more.');
+      if (event === undefined)
+        return rejected('QUOTE_NOT_WITHDRAWABLE', 'The quote cannot be withdrawn any more.');
       return { ok: true, quoteId: request.quote_id, body: () => event.body };
     },
   };
@@ -84,7 +87,10 @@ function factsOf(
 ): QuoteFacts {
   const policy =
     commandsOf(state, maker) >= context.commandsPerMakerLimit
-      ? rejected('SERVICE_CAPACITY_EXCEEDED', 'This auction takes no more commands from you; your quote stands as it is.')
+      ? rejected(
+          'SERVICE_CAPACITY_EXCEEDED',
+          'This auction takes no more commands from you; your quote stands as it is.',
+        )
       : context.policy.judgeQuote(maker, state.terms, quantity, now);
   return { maker, now, policy };
 }

@@ -96,7 +96,9 @@ export class QuoteTask implements Task {
   private isJournaled(now: Instant): boolean {
     const { head } = this.entry;
     if (commandsOf(head, this.request.account) >= this.context.commandsPerMakerLimit) return false;
-    return !isPastClose(head, now) && !isOverFor(head, { account_id: this.request.account, role: 'MARKET_MAKER' });
+    return (
+      !isPastClose(head, now) && !isOverFor(head, { account_id: this.request.account, role: 'MARKET_MAKER' })
+    );
   }
 
   private rejection(error: string, message: string, now: Instant): Draft {
