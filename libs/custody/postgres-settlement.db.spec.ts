@@ -190,7 +190,7 @@ describe('settlement', () => {
       [awards.map((award) => award.award_id)],
     );
     expect(posted?.count).toBe(awards.length);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe('ledger', () => {

@@ -66,6 +66,19 @@ export class Books {
     return Object.fromEntries(rows.map(({ name, held }) => [name, Number(held)]));
   }
 
+  /** Nobody reads or writes the table during the action, which the database need not survive. */
+  async whileLocked(table: string, action: () => Promise<void>): Promise<void> {
+    const client = await this.pool.connect();
+    client.on('error', () => undefined);
+    try {
+      await client.query('begin');
+      await client.query(`lock table ${table} in access exclusive mode`);
+      await action();
+    } finally {
+      client.release(true);
+    }
+  }
+
   close(): Promise<void> {
     return this.pool.end();
   }

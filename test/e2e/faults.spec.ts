@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import { TradingLoad, type Sent } from './trading-load.js';
 const SETTINGS = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:6,originators:4' };
 const VICTIMS = ['gateway-0', 'owner-0', 'projector', 'owner-1', 'executor', 'owner-2', 'postgres'];
 const LOAD_BETWEEN_KILLS_MS = 500;
+const STALL_MS = 400;
 
 jest.setTimeout(60_000);
 
@@ -41,6 +42,9 @@ beforeAll(async () => {
     const pid = cluster.kill(victim);
     await cluster.restartOf(victim, pid);
   }
+  await everythingReady();
+  await sleep(LOAD_BETWEEN_KILLS_MS);
+  await killDatabaseBeforeItWrites();
   await everythingReady();
   await sleep(LOAD_BETWEEN_KILLS_MS);
   await load.stop();
@@ -71,6 +75,26 @@ async function open(): Promise<void> {
 async function close(): Promise<void> {
   floor.close();
   await books.close();
+}
+
+/**
+ * What is on its way to a journal that stands still is lost for certain when the database is then killed as a whole: an answer
+ * that was given too early cannot hide.
+ */
+async function killDatabaseBeforeItWrites(): Promise<void> {
+  const { pid } = cluster.process('postgres');
+  await books.whileLocked('journal.records', async () => {
+    await sleep(STALL_MS);
+    const family = [pid, ...childrenOf(pid)];
+    for (const member of family) process.kill(member, 'SIGSTOP');
+    for (const member of family) process.kill(member, 'SIGKILL');
+  });
+  await cluster.restartOf('postgres', pid);
+}
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => new RegExp(`^PPid:\\s+${parent}$`, 'm').test(statusOf(pid)));
 }
 
 /** The death of the database takes the owners with it, by design: they stop rather than guess. */
@@ -272,9 +296,15 @@ describe('after kill -9 of the launcher', () => {
 
 /** A zombie has ended: its parent has only not asked for it yet. */
 function isRunning(pid: number): boolean {
+  const status = statusOf(pid);
+  return status !== '' && !/^State:\s+[ZX]/m.test(status);
+}
+
+/** Empty where there is no such process any more. */
+function statusOf(pid: number): string {
   try {
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }

@@ -19,7 +19,7 @@ export interface Sent {
 }
 
 const TERM_MS = { shortest: 1_500, longest: 3_500 };
-const PAUSE_MS = 15;
+const PAUSE_MS = 40;
 
 /** Originators and makers at work, who write down everything that they sent and what they were told. */
 export class TradingLoad {
