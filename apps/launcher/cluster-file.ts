@@ -53,8 +53,14 @@ export class ClusterFile {
       contracts: this.seed.contracts,
     };
     const partial = `${this.file}.new`;
-    writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(partial, this.file);
+    try {
+      writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+      renameSync(partial, this.file);
+    } catch {
+      // A full disk must not end the cluster, and a file that is out of date must not speak for it.
+      rmSync(this.file, { force: true });
+      rmSync(partial, { force: true });
+    }
   }
 }
 

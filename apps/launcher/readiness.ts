@@ -42,9 +42,11 @@ export async function allReady(
 function refuseHopeless(children: Children, name: string): void {
   const ending = children.endings.get(name);
   if (ending === undefined) return;
-  if (ending.count < MANY && !HOPELESS.test(ending.how)) return;
+  const hopeless = HOPELESS.test(ending.how);
+  if (ending.count < MANY && !hopeless) return;
   throw new StartFault(
     `${name} does not start: it ended with ${ending.how} (log: ${children.logPath(name)})`,
+    hopeless ? EXIT.config : EXIT.unavailable,
   );
 }
 

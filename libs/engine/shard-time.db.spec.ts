@@ -1,6 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AuctionEvent } from '#libs/auction/events.js';
-import { instantFromNanos, nanosFromInstant, plusMillis, type Instant } from '#libs/auction/instant.js';
+import {
+  instantFromNanos,
+  millisBetween,
+  nanosFromInstant,
+  plusMillis,
+  type Instant,
+} from '#libs/auction/instant.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
@@ -26,6 +32,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(async () => {
   world.clock.goOn();
+  world.clock.letTimersRun();
   world.clock.setWall(0);
   live = await LiveShard.open(world);
 });
@@ -62,6 +69,13 @@ async function quotes(auctionId: string, different: object = {}, account = MIA) 
   const { status, body, text } = await live.ask(submitOrder(account, auctionId, { ...TERMS, ...different }));
   if (status !== 201) throw new Error(`the quote was refused: ${text}`);
   return { auction_id: auctionId, quote_id: String(body.quote_id) };
+}
+
+/** It is that very moment, and no timer has noticed. The policy was looked at just before. */
+async function standsAt(moment: Instant): Promise<void> {
+  await live.leap(millisBetween(world.now(), moment) - 1_000);
+  world.clock.holdTimers();
+  world.clock.stopAtEpoch(nanosFromInstant(moment));
 }
 
 describe('the close', () => {
@@ -108,17 +122,17 @@ describe('the close', () => {
   it('refuses every command at that very instant, though no timer has run', async () => {
     const auctionId = await live.opens();
     const standing = await quotes(auctionId);
-    world.clock.stopAtEpoch(nanosFromInstant(closesAt(auctionId)));
-    await live.settled();
+    await standsAt(closesAt(auctionId));
     const orders = [
       submitOrder(MAX, auctionId, TERMS),
       withdrawOrder(MIA, standing),
       cancelOrder(OLGA, auctionId),
     ];
-    const refused = { status: 422, body: { error: 'AUCTION_NOT_OPEN' } };
-    for (const order of orders) expect(await live.ask(order)).toMatchObject(refused);
-    world.clock.goOn();
+    const asked = orders.map((order) => live.ask(order));
     await until(auctionId, 'AWARDED');
+    world.clock.letTimersRun();
+    const refused = { status: 422, body: { error: 'AUCTION_NOT_OPEN' } };
+    for (const answer of await Promise.all(asked)) expect(answer).toMatchObject(refused);
     // What is refused after it is over for a maker leaves no trace, and nothing stands behind the close out of its time.
     const events = await journalOf(auctionId);
     const after = events.slice(events.findIndex(({ type }) => type === 'AUCTION_CLOSED'));
@@ -145,11 +159,10 @@ describe('an expiry', () => {
     const auctionId = await live.opens();
     const expiresAt = world.in(5_000);
     await quotes(auctionId, { expires_at: expiresAt });
-    world.clock.stopAtEpoch(nanosFromInstant(expiresAt));
-    await live.settled();
+    await standsAt(expiresAt);
     const anew = quotes(auctionId, { price_atoms: 480_000 });
     await eventually(() => expect(stateOf(auctionId).books[0]?.quotes).toHaveLength(2));
-    world.clock.goOn();
+    world.clock.letTimersRun();
     await anew;
     expect((await toldOf(auctionId)).map(([, type]) => type)).toEqual([
       'AUCTION_OPENED',

@@ -26,10 +26,17 @@ export function createLogger(options: LogOptions): Logger {
         err: (error: unknown) => redact(error instanceof Error ? stdSerializers.err(error) : error),
       },
     },
-    options.destination ?? pino.destination({ fd: 1, sync: true }),
+    options.destination ?? standardOutput(),
   );
   redactBindings(log);
   return log;
+}
+
+/** A disk that is full loses log lines; it must not end the process that has something to say. */
+function standardOutput(): DestinationStream {
+  const destination = pino.destination({ fd: 1, sync: true });
+  destination.on('error', () => undefined);
+  return destination;
 }
 
 /** Formatters do not see what a child logger is bound to; the children of children inherit this method. */

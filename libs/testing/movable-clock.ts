@@ -18,6 +18,7 @@ export class MovableClock implements Clock {
   private wallShift = 0n;
   private stoppedAt: bigint | undefined;
   private wake: NodeJS.Timeout | undefined;
+  private areTimersHeld = false;
   private readonly wallAtZero = BigInt(Date.now()) * NANOS_PER_MILLI - process.hrtime.bigint();
 
   monotonicNanos(): bigint {
@@ -69,6 +70,16 @@ export class MovableClock implements Clock {
     this.runDue();
   }
 
+  /** No timer runs, whatever the time, until `letTimersRun`: as on a machine that is late with everything. */
+  holdTimers(): void {
+    this.areTimersHeld = true;
+  }
+
+  letTimersRun(): void {
+    this.areTimersHeld = false;
+    this.runDue();
+  }
+
   /** The wall clock says so much more (or less) than before; no time has passed. */
   setWall(millisFromTruth: number): void {
     this.wallShift = BigInt(millisFromTruth) * NANOS_PER_MILLI;
@@ -81,6 +92,7 @@ export class MovableClock implements Clock {
   }
 
   private runDue(): void {
+    if (this.areTimersHeld) return;
     const now = this.timerNanos();
     const due = [...this.timers].filter((timer) => timer.due <= now).sort((a, b) => (a.due < b.due ? -1 : 1));
     for (const timer of due) {
@@ -92,7 +104,7 @@ export class MovableClock implements Clock {
 
   private arm(): void {
     clearTimeout(this.wake);
-    if (this.timers.size === 0) return;
+    if (this.areTimersHeld || this.timers.size === 0) return;
     let next: bigint | undefined;
     for (const { due } of this.timers) if (next === undefined || due < next) next = due;
     const wait = Math.ceil(Number((next ?? 0n) - this.timerNanos()) / Number(NANOS_PER_MILLI));
