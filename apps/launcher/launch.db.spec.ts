@@ -307,7 +307,7 @@ describe('one clear line, no stack trace,', () => {
 
   it('for a process that will not start', async () => {
     const [code, lines] = await refusal({ STAND_INS: 'executor:refuses' });
-    expect(code).toBe(69);
+    expect(code).toBe(78);
     expect(lines.join('\n')).toMatch(/executor does not start: .*exit code 78.*executor\.log/);
     expect(lines.join()).toContain('ABSENT is not set');
     expect(pidsOf(folder)).toEqual([]);

@@ -45,13 +45,13 @@ export class Preflights {
   async ofQuote(request: Preflight<'quote_preflight'>): Promise<LinkReply> {
     const { context, completed, now } = this.ports;
     const state = context.book.find(request.auction_id)?.durable;
-    if (state === undefined) {
+    // Who sees nothing costs the same look-up whether there is something or not.
+    const viewer = state === undefined ? undefined : viewerOf(state, request.account);
+    if (state === undefined || viewer === undefined) {
       const role = await completed.roleOn(request.auction_id, request.account);
       if (role === undefined) return NOT_FOUND;
       return role === 'ORIGINATOR' ? FORBIDDEN : NOT_OPEN;
     }
-    const viewer = viewerOf(state, request.account);
-    if (viewer === undefined) return NOT_FOUND;
     if (viewer.role === 'ORIGINATOR') return FORBIDDEN;
     const { terms } = state;
     const at = now();

@@ -71,7 +71,7 @@ export class AuctionsController {
   async events(call: CallOf<typeof getEvents>): Promise<Reply> {
     const account = call.principal.account_id;
     const asked = { auctionId: call.ids.auctionID, account, requestId: call.requestId };
-    if (wantsNdjson(call.accept)) return this.timelines.stream(asked);
+    if (wantsNdjson(call.accept)) return this.timelines.stream(asked, call.query.after_seq);
     return this.timelines.page(asked, call.query.after_seq, call.query.limit);
   }
 

@@ -47,8 +47,8 @@ export class TimelineStream {
   }
 
   /** The first page decides whether there is an answer at all; a fault behind it breaks the stream off without its last line. */
-  async stream(asked: TimelineAsked): Promise<Reply> {
-    const first = await this.page(asked, 0, STREAM_PAGE);
+  async stream(asked: TimelineAsked, afterSeq: number): Promise<Reply> {
+    const first = await this.page(asked, afterSeq, STREAM_PAGE);
     if (first.status !== 200) return first;
     return ndjsonReply(this.lines(asked, pageIn(first)));
   }
