@@ -190,6 +190,8 @@ describe('a shard that carries as many auctions as it may', () => {
       const key = `limit-${attempt}`;
       const answer = await from.create(key);
       if (answer.status === 422) return key;
+      // From before a 429 sent us back to the first key: it led to another shard and was cancelled then.
+      if (answer.status === 200) continue;
       const { auction_id: id } = mustBe(201, answer) as { auction_id: string };
       mustBe(200, await from.originator.cancel(id));
     }

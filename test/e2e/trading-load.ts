@@ -40,7 +40,11 @@ export class TradingLoad {
   /** Resolves when the last command has been answered or lost. */
   async stop(): Promise<void> {
     this.going = false;
-    await Promise.all(this.work);
+    // What is being waited for may still begin further work.
+    for (let seen = 0; seen < this.work.length; ) {
+      seen = this.work.length;
+      await Promise.all(this.work);
+    }
   }
 
   get acknowledged(): Sent[] {
