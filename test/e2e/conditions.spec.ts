@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -186,8 +187,9 @@ describe('a shard that carries as many auctions as it may', () => {
   }
 
   async function refusedKey(from: Stage): Promise<string> {
-    for (let attempt = 0; ; attempt += 1) {
-      const key = `limit-${attempt}`;
+    for (;;) {
+      // A new one each time: after a 429 this begins anew, and an earlier key would only be answered again.
+      const key = randomUUID();
       const answer = await from.create(key);
       if (answer.status === 422) return key;
       // From before a 429 sent us back to the first key: it led to another shard and was cancelled then.

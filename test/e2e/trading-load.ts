@@ -41,7 +41,7 @@ export class TradingLoad {
   async stop(): Promise<void> {
     this.going = false;
     // What is being waited for may still begin further work.
-    for (let seen = 0; seen < this.work.length; ) {
+    for (let seen = 0; seen < this.work.length;) {
       seen = this.work.length;
       await Promise.all(this.work);
     }
