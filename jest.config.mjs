@@ -3,6 +3,7 @@ import { ensureVmModules } from './tools/jest/vm-modules.mjs';
 await ensureVmModules();
 
 const DB_SPEC = '\\.db\\.spec\\.ts$';
+const KAFKA_SPEC = '\\.kafka\\.spec\\.ts$';
 const END_TO_END = '/test/e2e/';
 const OUTSIDE = ['/node_modules/', '/dist/', '/dist.next/', '/test/house/fixtures/'];
 
@@ -33,7 +34,7 @@ export default {
       ...project,
       displayName: 'unit',
       testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.spec.ts'],
-      testPathIgnorePatterns: [...OUTSIDE, DB_SPEC, END_TO_END],
+      testPathIgnorePatterns: [...OUTSIDE, DB_SPEC, KAFKA_SPEC, END_TO_END],
     },
     {
       ...project,
@@ -41,6 +42,13 @@ export default {
       displayName: 'integration',
       testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.db.spec.ts'],
       testPathIgnorePatterns: [...OUTSIDE, END_TO_END],
+    },
+    {
+      ...project,
+      displayName: 'kafka',
+      testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.kafka.spec.ts'],
+      testPathIgnorePatterns: OUTSIDE,
+      runner: '<rootDir>/tools/jest/serial-runner.mjs',
     },
     {
       ...project,

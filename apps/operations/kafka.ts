@@ -1,0 +1,67 @@
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
+import { missingForKafka } from '#libs/platform/embedded-kafka/jars.js';
+import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
+
+const USAGE = `Usage: npm run kafka -- [--brokers 1|3] [--folder .data/kafka]
+
+Starts Apache Kafka on this machine's loopback, waits until it can be used and prints its address. Ctrl-C stops it; its data
+stay in the folder. It needs Java 17 and Maven, which fetches the jars that deploy/kafka/pom.xml names.
+
+  KAFKA_BROKERS=<address> npm start    runs the product on it`;
+
+const EXIT_USAGE = 64;
+
+async function main(args: readonly string[]): Promise<number> {
+  const call = callOf(args);
+  if (call === undefined) return EXIT_USAGE;
+  const missing = missingForKafka();
+  if (missing !== undefined) throw new StartFault(missing, EXIT.unavailable);
+  console.log('starting Kafka; the first time its jars are fetched');
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
+  const kafka = await EmbeddedKafka.start({
+    folder: path.resolve(call.folder),
+    brokers: call.brokers,
+    cacheFolder: path.resolve('node_modules/.cache/sotto-kafka'),
+    pom: path.resolve('deploy/kafka/pom.xml'),
+  });
+  console.log(`ready: KAFKA_BROKERS=${kafka.addresses.join(',')}`);
+  await stopped;
+  console.log('stopping');
+  await kafka.stop();
+  return 0;
+}
+
+function callOf(args: readonly string[]): { readonly brokers: number; readonly folder: string } | undefined {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        brokers: { type: 'string', default: '1' },
+        folder: { type: 'string', default: '.data/kafka' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    if (values.help === true) {
+      console.log(USAGE);
+      return undefined;
+    }
+    if (!/^[13]$/.test(values.brokers)) throw new Error('there can be 1 broker or 3');
+    return { brokers: Number(values.brokers), folder: values.folder };
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    return undefined;
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const fault = asStartFault(error);
+  if (fault === undefined) throw error;
+  console.error(`kafka: ${fault.message}`);
+  process.exitCode = fault.exitCode;
+}

@@ -1,0 +1,54 @@
+import type { JournalEntry, JournalReader } from '../journal.js';
+import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
+import { ShardFollower } from './shard-follower.js';
+import type { TopicLog } from './topic-log.js';
+
+export interface KafkaReaderPorts {
+  readonly openLog: (shard: number) => TopicLog;
+  /** The shards that have a topic. */
+  readonly shards: () => Promise<readonly number[]>;
+}
+
+/** Reads topics directly, without consumer groups: any number of readers at once, each from where it likes. */
+export class KafkaJournalReader implements JournalReader {
+  private readonly followers = new Map<number, ShardFollower>();
+
+  constructor(private readonly ports: KafkaReaderPorts) {}
+
+  read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    return orUnreadable(() => this.follower(shard).read(fromSequence, limit));
+  }
+
+  entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
+    return orUnreadable(() => this.follower(shard).entries(sequences));
+  }
+
+  heads(): Promise<Map<number, number>> {
+    return orUnreadable(async () => {
+      // Those that are read here have a topic, however lately it was made.
+      const shards = [...new Set([...(await this.ports.shards()), ...this.followers.keys()])];
+      const heads = await Promise.all(shards.map((shard) => this.follower(shard).head()));
+      const known = shards.map((shard, index) => [shard, heads[index] ?? 0] as const);
+      return new Map(known.filter(([, head]) => head > 0));
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.followers.values()].map((follower) => follower.close()));
+  }
+
+  private follower(shard: number): ShardFollower {
+    const known = this.followers.get(shard) ?? new ShardFollower(shard, this.ports.openLog(shard));
+    this.followers.set(shard, known);
+    return known;
+  }
+}
+
+async function orUnreadable<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    if (error instanceof JournalCorrupt) throw error;
+    throw new JournalUnreadable(messageOf(error), { cause: error });
+  }
+}
