@@ -34,7 +34,7 @@ describe('what an auditor sees', () => {
   it('is every event with its place and hash, and the terms', () => {
     const { events, ...head } = audited(story);
     expect(head).toMatchObject({ auction_id: storyTerms().auction_id, status: 'SETTLED', rule_version: 1 });
-    expect(head.terms).toMatchObject({ originator: 'Pgl', audience: ['Pai', 'Pxa', 'Peo', 'Pya'] });
+    expect(head.terms).toMatchObject({ originator: 'Pgl', audience: ['Pai', 'Peo', 'Pxa', 'Pya'] });
     expect(head.terms).toMatchObject({ limit_price_atoms: 700_000, quantity_atoms: 10_000_000 });
     expect(events).toHaveLength(story.events.length);
     events.forEach((event, index) => {

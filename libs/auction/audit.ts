@@ -1,5 +1,5 @@
 import { auditRanking, type RankingRow } from './audit-ranking.js';
-import type { AuctionEvent, Placed, QuoteTerms } from './events.js';
+import type { AuctionEvent, AwardTerms, Placed, QuoteTerms } from './events.js';
 import type { Instant } from './instant.js';
 import type { PseudonymOf } from './pseudonym.js';
 import type { AuctionState, AuctionStatus } from './state.js';
@@ -52,7 +52,10 @@ export function auditEvent({ position, event, hash }: Witnessed, pseudonymOf: Ps
   return { position, type, version, occurred_at: at, data: auditData(event, pseudonymOf), hash };
 }
 
-/** Client references are notes of the parties to themselves and connections are no business of an audit: both stay out. */
+/**
+ * Client references are notes of the parties to themselves, and connections and operators are no business of an audit of
+ * auctions: they stay out. Every field is named, so that nothing gets to an auditor by being added to an event.
+ */
 function auditData(event: AuctionEvent, pseudonymOf: PseudonymOf): Readonly<Record<string, unknown>> {
   switch (event.type) {
     case 'AUCTION_OPENED':
@@ -61,21 +64,51 @@ function auditData(event: AuctionEvent, pseudonymOf: PseudonymOf): Readonly<Reco
       return { quote: auditQuote(event.data.quote, pseudonymOf) };
     case 'QUOTE_REVISED':
       return { quote: auditQuote(event.data.quote, pseudonymOf), keeps_priority: event.data.keeps_priority };
-    case 'AUCTION_AWARDED':
-      return {
-        awards: event.data.awards.map((award) => renamed(award, pseudonymOf)),
-        execution_deadline: event.data.execution_deadline,
-      };
     case 'QUOTE_WITHDRAWN':
     case 'QUOTE_EXPIRED':
     case 'QUOTE_REJECTED':
-      return renamed(event.data, pseudonymOf);
-    default:
-      return { ...event.data };
+      return auditOfMaker(event, pseudonymOf);
+    case 'CANCEL_REJECTED':
+      return { error: event.data.error, message: event.data.message };
+    case 'AUCTION_CANCELLED':
+    case 'AUCTION_VOIDED':
+      return { by: event.data.by, ...given('reason', event.data.reason) };
+    case 'AUCTION_CLOSED':
+      return {};
+    case 'AUCTION_AWARDED':
+      return {
+        awards: event.data.awards.map((award) => auditAward(award, pseudonymOf)),
+        execution_deadline: event.data.execution_deadline,
+      };
+    case 'AUCTION_NOT_AWARDED':
+      return { reason: event.data.reason };
+    case 'EXECUTION_SUBMITTED':
+    case 'EXECUTION_RETRYING':
+    case 'EXECUTION_CONFIRMED':
+    case 'EXECUTION_FAILED': {
+      const { award_id, attempt, reason } = event.data;
+      return { award_id, attempt, ...given('reason', reason) };
+    }
+    case 'AUCTION_COMPLETED':
+      return { status: event.data.status };
   }
 }
 
-/** Fields are named one by one, so that nothing gets to an auditor by being added to the terms. */
+type OfMaker = Extract<AuctionEvent, { type: 'QUOTE_WITHDRAWN' | 'QUOTE_EXPIRED' | 'QUOTE_REJECTED' }>;
+
+function auditOfMaker(event: OfMaker, pseudonymOf: PseudonymOf) {
+  const { quote_id: quoteId, maker } = event.data;
+  const whose = { ...given('quote_id', quoteId), market_maker: pseudonymOf(maker) };
+  if (event.type === 'QUOTE_EXPIRED') return whose;
+  if (event.type === 'QUOTE_WITHDRAWN') return { ...whose, by: event.data.by };
+  const { operation, error, message } = event.data;
+  return { ...whose, operation, error, message };
+}
+
+function given(name: string, value: string | undefined): Readonly<Record<string, string>> {
+  return value === undefined ? {} : { [name]: value };
+}
+
 function auditTerms(terms: Terms, pseudonymOf: PseudonymOf): AuditTerms {
   return {
     auction_id: terms.auction_id,
@@ -92,7 +125,8 @@ function auditTerms(terms: Terms, pseudonymOf: PseudonymOf): AuditTerms {
     opened_at: terms.opened_at,
     closes_at: terms.closes_at,
     quote_revision_policy: terms.quote_revision_policy,
-    audience: terms.audience.map((party) => pseudonymOf(party.account_id)),
+    // Frozen in the order of the accounts, which would tell who is who by comparing two auctions.
+    audience: terms.audience.map((party) => pseudonymOf(party.account_id)).sort(),
     identity_policy: terms.identity_policy,
     result_disclosure: terms.result_disclosure,
     execution_deadline_ms: terms.execution_deadline_ms,
@@ -113,9 +147,14 @@ function auditQuote(quote: QuoteTerms, pseudonymOf: PseudonymOf) {
   };
 }
 
-function renamed<Told extends { readonly maker: string }>(
-  { maker, ...rest }: Told,
-  pseudonymOf: PseudonymOf,
-) {
-  return { ...rest, market_maker: pseudonymOf(maker) };
+function auditAward(award: AwardTerms, pseudonymOf: PseudonymOf) {
+  return {
+    award_id: award.award_id,
+    quote_id: award.quote_id,
+    market_maker: pseudonymOf(award.maker),
+    price_atoms: award.price_atoms,
+    quantity_atoms: award.quantity_atoms,
+    maker_hold: award.maker_hold,
+    originator_hold: award.originator_hold,
+  };
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { CompletedStatus } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { completionFor, type ViewerRole } from '#libs/auction/viewer.js';
 import { auctionView } from '#libs/auction/view.js';
@@ -68,6 +69,11 @@ export class CompletedReader {
   /** The account's part in an auction that is over for it. */
   roleOn(auctionId: string, account: string): Promise<ViewerRole | undefined> {
     return this.auctions.roleOn(auctionId, account);
+  }
+
+  /** Of an auction that is over for everybody; whoever asks must be allowed to know. */
+  statusOf(auctionId: string): Promise<CompletedStatus | undefined> {
+    return this.auctions.statusOf(auctionId);
   }
 
   ownsQuote(auctionId: string, quoteId: string, account: string): Promise<boolean> {

@@ -25,8 +25,8 @@ export function readBatch(shard: number, entries: readonly JournalEntry[]): Jour
   for (const entry of entries) {
     if (entry.kind === 'epoch') continue;
     const event = decodeEvent(entry.payload);
-    if (event.type === 'CREATE_REJECTED' || event.type === 'ALL_WITHDRAWN') ofShard.push({ entry, event });
-    else ofAuctions.push({ entry, event });
+    if ('auction_id' in event) ofAuctions.push({ entry, event });
+    else ofShard.push({ entry, event });
   }
   return { shard, ofAuctions, ofShard };
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { PositionGap } from '../projection.js';
 import type { Projector } from '../projector.js';
 import { LIVE } from '../schemas.js';
@@ -18,9 +18,12 @@ export interface FollowerPorts {
   readonly onFault: OnFault;
 }
 
+/** How soon another takes over from a process that is gone. */
 const LEASE_MILLIS = 700;
+/** Who holds all there is only makes sure of it. */
+const HELD_MILLIS = 2_000;
 /** News of auctions that are over may wait a little: until then their owner tells of them. */
-const POLL_MILLIS = { min: 5, max: 200 };
+const POLL_MILLIS = { min: 5, max: 500 };
 
 /** Keeps the projections up with the journals of all shards that no other process is following. */
 export class Follower {
@@ -43,10 +46,14 @@ export class Follower {
   }
 
   start(): void {
-    const look = (): Promise<void> => (this.looking = this.look());
     // One look at a time: two would begin to follow twice.
-    void look().then(() => {
-      if (!this.stopped) this.cancel = repeat(this.ports.clock, LEASE_MILLIS, look);
+    this.looking = this.look();
+    void this.looking.then(() => {
+      if (this.stopped) return;
+      const holdsAll = this.followed.size === this.ports.shards.length && !this.mustRestart;
+      this.cancel = this.ports.clock.after(holdsAll ? HELD_MILLIS : LEASE_MILLIS, () => {
+        this.start();
+      });
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { CompletedStatus } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { auctionView } from '#libs/auction/view.js';
@@ -40,6 +41,10 @@ export const PAGE = `
   where viewer.viewer_id = $1 and (viewer.opened_at, viewer.auction_id) < ($2::bigint, $3::uuid)
   order by viewer.opened_at desc, viewer.auction_id desc limit $4`;
 
+/** What became of an auction that has ended: for operators, who see more than its viewers. */
+export const END = `
+  select status from completed.auctions where auction_id = $1 and completed_at is not null`;
+
 interface StateRow {
   readonly state: string;
 }
@@ -67,6 +72,15 @@ export class AuctionReader {
     const [row] = rows;
     if (row === undefined) return undefined;
     return row.is_originator ? 'ORIGINATOR' : 'MARKET_MAKER';
+  }
+
+  async statusOf(auctionId: string): Promise<CompletedStatus | undefined> {
+    const { rows } = await this.pool.query<{ status: CompletedStatus }>({
+      name: 'completed-status',
+      text: END,
+      values: [auctionId],
+    });
+    return rows[0]?.status;
   }
 
   async page(viewerId: string, limit: number, before?: AuctionMark): Promise<AuctionRow[]> {

@@ -3,6 +3,7 @@ import { projectionMigrations } from '../migrations/list.js';
 import { uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { BY_KEY, OF_CREATE, OF_SHARD } from './answer-reader.js';
+import { COMPLETED, LIST, RECORDS } from '../audit/audit-reader.js';
 import { ONE, PAGE, ROLE } from './auction-reader.js';
 import { BEFORE_ALL } from './before-all.js';
 import { HISTORY } from './history-reader.js';
@@ -79,6 +80,9 @@ describe('every question to the projections', () => {
     ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_pkey']],
     ['a role', ROLE, [A, V], ['auctions_pkey', 'viewers_pkey']],
     ['a page of auctions', PAGE, [V, BEFORE_ALL.at, BEFORE_ALL.id, 51], ['auctions_pkey', 'viewers_pkey']],
+    ['a page for auditors', LIST, [BEFORE_ALL.at, BEFORE_ALL.id], ['auctions_opened_at_auction_id_idx']],
+    ['an auction for auditors', COMPLETED, [A], ['auctions_pkey']],
+    ['records for auditors', RECORDS, [A], ['events_pkey']],
     ['a history', HISTORY, [A, 1_000_000], ['events_pkey']],
     ['a command by its key', BY_KEY, [A, 'k'], ['events_auction_id_command_key_idx']],
     ['a refused create', OF_CREATE, [V, 'CREATE', 'k'], ['answers_pkey']],

@@ -7,9 +7,12 @@ import { storedInstant } from '../stored-instant.js';
 
 const KEPT_MILLIS = 30 * 24 * 60 * 60 * 1_000;
 
+/** Of what a shard journals of itself, what answers a command. */
+type AnswerEvent = Extract<ShardEvent, { type: 'CREATE_REJECTED' | 'ALL_WITHDRAWN' }>;
+
 interface AnswerRow {
   readonly sequence: number;
-  readonly event: ShardEvent;
+  readonly event: AnswerEvent;
   readonly mark: CommandMark;
 }
 
@@ -66,13 +69,17 @@ function latestByName(events: readonly JournaledShardEvent[]): AnswerRow[] {
   const rows = new Map<string, AnswerRow>();
   for (const { entry, event } of events) {
     const mark = event.command;
-    if (mark === undefined) continue;
+    if (mark === undefined || !isAnswer(event)) continue;
     rows.set(`${mark.operation}/${mark.account_id}/${mark.key}`, { sequence: entry.sequence, event, mark });
   }
   return [...rows.values()];
 }
 
-function answerTo(event: ShardEvent): { readonly status: number; readonly body: object } {
+function isAnswer(event: ShardEvent): event is AnswerEvent {
+  return event.type === 'CREATE_REJECTED' || event.type === 'ALL_WITHDRAWN';
+}
+
+function answerTo(event: AnswerEvent): { readonly status: number; readonly body: object } {
   switch (event.type) {
     case 'CREATE_REJECTED':
       return { status: 422, body: { error: event.data.error, message: event.data.message } };

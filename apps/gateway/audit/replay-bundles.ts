@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { auditView, type AuditView } from '#libs/auction/audit.js';
+import { sealedRecords, signedFrame } from '#libs/auction/replay-seal.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { nextTurn } from '#libs/platform/clock.js';
+import { AuditNames } from '#libs/projections/audit/audit-names.js';
+import type { AuditedAuction } from '#libs/projections/audit/audit-reader.js';
+import { provedByJournal } from '#libs/projections/audit/journal-proof.js';
+import { AttestationKey, sha256 } from './attestation-key.js';
+
+/** After so many records others are served before the next. */
+const AT_A_TIME = 250;
+
+/** What an auditor is shown of an auction, and what it takes away to be recomputed elsewhere. */
+@Injectable()
+export class ReplayBundles {
+  constructor(
+    private readonly journal: PostgresJournalReader,
+    private readonly names: AuditNames,
+    private readonly key: AttestationKey,
+  ) {}
+
+  view({ state, events }: AuditedAuction): AuditView {
+    const { auction_id: id } = state.terms;
+    const seal = this.names.sealsOf(id);
+    const sealed = events.map((witnessed) => ({ ...witnessed, hash: seal(witnessed.hash) }));
+    return auditView(state, sealed, this.names.pseudonymsOf(id));
+  }
+
+  /** The bundle as JSON text; undefined where the journal itself does not bear out every record. */
+  async bundle(audited: AuditedAuction): Promise<string | undefined> {
+    const epochs = await provedByJournal(audited, this.journal);
+    if (epochs === 'incomplete') return undefined;
+    const { shard } = audited;
+    const view = this.view(audited);
+    const records: string[] = [];
+    let head = '';
+    for (const record of sealedRecords(
+      view,
+      ({ position }) => ({ shard, epoch: epochs.get(position) ?? 0 }),
+      sha256,
+    )) {
+      records.push(JSON.stringify(record));
+      head = record.digest;
+      if (records.length % AT_A_TIME === 0) await nextTurn();
+    }
+    const frame = JSON.stringify(signedFrame(view, head, this.key));
+    return `${frame.slice(0, -1)},"records":[${records.join(',')}]}`;
+  }
+
+  get publicKeys(): readonly object[] {
+    return [this.key.publicJwk];
+  }
+}

@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+
+export const USAGE = `Usage: npm run replay -- <bundle.json> [--key <file>] [--output json]
+
+Recomputes a completed auction from its replay bundle, offline: winners, ranking and every reason, by the rules
+alone. Says which record was altered when one was.
+
+  --key file      the service's public key: the key set of /.well-known/audit-keys.json, or a PEM file.
+                  Without it the bundle is checked against the key that it names itself, and where it
+                  comes from is not verified
+  --output json   one JSON document instead of text
+  --help          this text
+
+Exit code: 0 all is as it must be; 1 it is not; 64 wrong use; 66 a file cannot be read.`;
+
+export interface Call {
+  readonly bundle: string;
+  readonly key: string | undefined;
+  readonly json: boolean;
+}
+
+/** What is asked for; what is wrong with it; or nothing but help. */
+export function callOf(args: readonly string[]): Call | { readonly fault: string } | 'help' {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        key: { type: 'string' },
+        output: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    if (values.help === true) return 'help';
+    const [bundle, ...more] = positionals;
+    if (bundle === undefined || more.length > 0) return { fault: 'expected the file of one bundle' };
+    if (values.output !== undefined && values.output !== 'json')
+      return { fault: 'the only other output is json' };
+    return { bundle, key: values.key, json: values.output === 'json' };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,54 @@
+import type { RankingRow } from '#libs/auction/audit-ranking.js';
+import { replay } from '#libs/auction/replay.js';
+import type { ReplayBundle } from '#libs/auction/replay-bundle.js';
+import type { Finding } from '#libs/auction/replay-finding.js';
+import { alterations } from '#libs/auction/replay-integrity.js';
+import { readBundle } from '#libs/auction/replay-shape.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import { sha256, signatureFault } from './public-keys.js';
+
+/** Whether the key that signed the bundle is known to be the service's, or only the one that the bundle names. */
+export type Origin = 'VERIFIED' | 'NOT_VERIFIED';
+
+export interface Verdict {
+  readonly ok: boolean;
+  readonly origin: Origin;
+  /** What was altered or is missing, as seals and signature tell. */
+  readonly alterations: readonly Finding[];
+  /** Where the rules come to something else than the bundle says. */
+  readonly contradictions: readonly Finding[];
+  readonly bundle: ReplayBundle | undefined;
+  /** By the rules, from the records. */
+  readonly state: AuctionState | undefined;
+  readonly ranking: readonly RankingRow[];
+}
+
+export function judge(value: unknown, trusted: readonly string[] | undefined): Verdict {
+  const read = readBundle(value);
+  if (!read.ok) return refused(read.findings);
+  const { bundle } = read;
+  const signature = signatureFault(bundle, trusted);
+  const altered = [...alterations(bundle, sha256), ...(signature === undefined ? [] : [{ what: signature }])];
+  const { findings, state, ranking } = replay(bundle);
+  return {
+    ok: altered.length === 0 && findings.length === 0,
+    origin: trusted === undefined || signature !== undefined ? 'NOT_VERIFIED' : 'VERIFIED',
+    alterations: altered,
+    contradictions: findings,
+    bundle,
+    state,
+    ranking,
+  };
+}
+
+export function refused(findings: readonly Finding[]): Verdict {
+  return {
+    ok: false,
+    origin: 'NOT_VERIFIED',
+    alterations: findings,
+    contradictions: [],
+    bundle: undefined,
+    state: undefined,
+    ranking: [],
+  };
+}
