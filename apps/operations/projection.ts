@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
+import type { Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
-import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
-import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { databaseUrl } from './database-url.js';
 import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
 
 const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json]
@@ -26,15 +24,6 @@ The database is that of DATABASE_URL, else that of the cluster that runs on DATA
 const COMMANDS: readonly string[] = ['lag', 'compare', 'rebuild'] satisfies ProjectionCommand[];
 const EXIT_USAGE = 64;
 const POOL = 6;
-
-const settings = defineConfig({
-  DATABASE_URL: {
-    schema: postgresUrl().optional(),
-    describe: 'Database of the projections, instead of that of the running cluster',
-    secret: true,
-  },
-  DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },
-});
 
 interface Call {
   readonly command: ProjectionCommand;
@@ -86,18 +75,6 @@ function callOf(args: readonly string[]): Call | string {
 
 function isCommand(name: string | undefined): name is ProjectionCommand {
   return name !== undefined && COMMANDS.includes(name);
-}
-
-async function databaseUrl(environment: Environment): Promise<string> {
-  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
-  if (given !== undefined) return given;
-  const file = path.join(folder, 'cluster.json');
-  try {
-    const { database_url: url } = JSON.parse(await readFile(file, 'utf8')) as { database_url: string };
-    return url;
-  } catch {
-    throw new StartFault(`no cluster runs on ${folder}: start one, or set DATABASE_URL`, EXIT.config);
-  }
 }
 
 try {

@@ -1,9 +1,31 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Instant } from '#libs/auction/instant.js';
+import { withTransaction } from '#libs/platform/postgres.js';
 import { HALT_COLUMNS, haltOfRow, type HaltRow } from './halt-rows.js';
-import type { Halt } from './policy-snapshot.js';
+import { enterAction, type OperatorActionName } from './operator-actions.js';
+import type { Halt, HaltScope } from './policy-snapshot.js';
 
-/** Halts that stand; those that were lifted stay in the table as history. */
+/** `version` is that of the policy from which on the halt is, or is no longer, part of it. */
+export type ImposeResult =
+  | { readonly ok: true; readonly halt: Halt; readonly repeated: boolean; readonly version: number }
+  | { readonly ok: false; readonly fault: 'TARGET_UNKNOWN' };
+
+export interface Lifting {
+  readonly by: string;
+  readonly request_id: string;
+  readonly at: Instant;
+}
+
+const TARGETS: Readonly<Record<Exclude<HaltScope, 'GLOBAL'>, string>> = {
+  VENUE: 'select from control.contracts where venue = $1 limit 1',
+  MARKET: 'select from control.contracts where contract_id = $1 limit 1',
+  PRINCIPAL: 'select from control.principals where account_id = $1',
+};
+
+/**
+ * Halts that stand; those that were lifted stay in the table as history. A halt and the entry that says who imposed or lifted it
+ * are one transaction: there is no halt of nobody.
+ */
 export class Halts {
   constructor(private readonly pool: Pool) {}
 
@@ -14,20 +36,78 @@ export class Halts {
     return rows.map(haltOfRow);
   }
 
-  async impose(halt: Halt): Promise<void> {
-    await this.pool.query(
-      `insert into control.halts (halt_id, scope, target, what, reason, created_by, created_at)
-       values ($1, $2, $3, $4, $5, $6, $7)`,
-      [halt.halt_id, halt.scope, halt.target ?? null, halt.what, halt.reason, halt.by, halt.created_at],
-    );
+  /** What the same operator has said in the same words, and what still stands, is not imposed a second time. */
+  impose(halt: Halt, requestId: string): Promise<ImposeResult> {
+    return this.change(async (client): Promise<ImposeResult> => {
+      const standing = await standingLike(client, halt);
+      if (standing !== undefined) {
+        return { ok: true, halt: standing, repeated: true, version: await versionIn(client) };
+      }
+      if (!(await exists(client, halt))) return { ok: false, fault: 'TARGET_UNKNOWN' };
+      const { rows } = await client.query<HaltRow>(
+        `insert into control.halts (halt_id, scope, target, what, reason, created_by, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7) returning ${HALT_COLUMNS}`,
+        [halt.halt_id, halt.scope, halt.target ?? null, halt.what, halt.reason, halt.by, halt.created_at],
+      );
+      const imposed = rows.map(haltOfRow)[0] ?? halt;
+      await enter(client, 'IMPOSE_HALT', imposed, { by: halt.by, request_id: requestId });
+      return { ok: true, halt: imposed, repeated: false, version: await versionIn(client) };
+    });
   }
 
-  /** False when no such halt stands. */
-  async lift(haltId: string, by: string, at: Instant): Promise<boolean> {
-    const { rowCount } = await this.pool.query(
-      'update control.halts set lifted_by = $2, lifted_at = $3 where halt_id = $1 and lifted_at is null',
-      [haltId, by, at],
-    );
-    return rowCount === 1;
+  /** The policy's version behind it; undefined when no such halt stands. */
+  lift(haltId: string, { by, request_id, at }: Lifting): Promise<number | undefined> {
+    return this.change(async (client) => {
+      const { rows } = await client.query<HaltRow>(
+        `update control.halts set lifted_by = $2, lifted_at = $3
+         where halt_id = $1 and lifted_at is null returning ${HALT_COLUMNS}`,
+        [haltId, by, at],
+      );
+      const [lifted] = rows.map(haltOfRow);
+      if (lifted === undefined) return undefined;
+      await enter(client, 'LIFT_HALT', lifted, { by, request_id });
+      return versionIn(client);
+    });
   }
+
+  /** Changes take turns, so that a repeat sees what the first call did. */
+  private change<T>(make: (client: PoolClient) => Promise<T>): Promise<T> {
+    return withTransaction(this.pool, 'read committed', async (client) => {
+      await client.query("select pg_advisory_xact_lock(hashtextextended('halts', 24))");
+      return make(client);
+    });
+  }
+}
+
+async function standingLike(client: PoolClient, halt: Halt): Promise<Halt | undefined> {
+  const { rows } = await client.query<HaltRow>(
+    `select ${HALT_COLUMNS} from control.halts
+     where lifted_at is null and scope = $1 and target is not distinct from $2 and what @> $3 and what <@ $3
+       and reason = $4 and created_by = $5 order by created_at limit 1`,
+    [halt.scope, halt.target ?? null, halt.what, halt.reason, halt.by],
+  );
+  return rows.map(haltOfRow)[0];
+}
+
+/** A halt of something that is not there would stop nothing, and nobody would know. */
+async function exists(client: PoolClient, { scope, target }: Halt): Promise<boolean> {
+  if (scope === 'GLOBAL') return target === undefined;
+  return (await client.query(TARGETS[scope], [target])).rowCount === 1;
+}
+
+function enter(
+  client: PoolClient,
+  action: OperatorActionName,
+  { halt_id, scope, target, what, reason }: Halt,
+  { by, request_id }: Pick<Lifting, 'by' | 'request_id'>,
+): Promise<void> {
+  const halt = target === undefined ? { scope, what } : { scope, target, what };
+  const why = action === 'IMPOSE_HALT' ? { reason } : {};
+  return enterAction(client, { action, by, target: halt_id, halt, ...why, request_id }, 'DONE');
+}
+
+/** This transaction's own change has bumped it, and holds its row until the commit. */
+async function versionIn(client: PoolClient): Promise<number> {
+  const { rows } = await client.query<{ version: number }>('select version from control.version');
+  return rows[0]?.version ?? 0;
 }

@@ -93,12 +93,16 @@ describe('policy watch', () => {
     const halts = new Halts(database.pool);
     await clock.polled();
     expect(snapshotOf(watch)).toBe(before);
-    await halts.impose(HALT);
+    await halts.impose(HALT, 'request-1');
     await clock.polled();
     const halted = snapshotOf(watch);
     expect(halted.halts).toEqual([HALT]);
     expect(halted.contracts).toBe(before.contracts);
-    await halts.lift(HALT.halt_id, 'operator-1', '2026-11-20T12:05:00.000000000Z');
+    await halts.lift(HALT.halt_id, {
+      by: 'operator-1',
+      request_id: 'request-3',
+      at: '2026-11-20T12:05:00.000000000Z',
+    });
     await setContractStatus(database.pool, contract('venue_b'), 'PAUSED');
     await clock.polled();
     const after = snapshotOf(watch);
@@ -115,7 +119,7 @@ describe('policy watch', () => {
     const halts = new Halts(database.pool);
     const halt = { ...HALT, halt_id: '00000000-0000-4000-8000-00000000ffff' };
     const early = watch.freshen();
-    await halts.impose(halt);
+    await halts.impose(halt, 'request-2');
     await Promise.all(Array.from({ length: 20 }, () => watch.freshen()));
     expect(snapshotOf(watch).halts).toContainEqual(halt);
     await early;

@@ -1,18 +1,18 @@
 import type { Pool } from 'pg';
 import { rejected, type Rejection } from '#libs/auction/rejection.js';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { PacedLook, type Pace } from '#libs/platform/paced-look.js';
 import { loadPolicy, policyVersion } from './load-policy.js';
 import type { PolicySnapshot } from './policy-snapshot.js';
 
-export interface PolicyWatchSettings {
-  readonly pollMillis: number;
+export interface PolicyWatchSettings extends Pace {
   /** Past this age without a successful look the policy counts as unknown, and unknown refuses. */
   readonly maxStalenessMillis: number;
 }
 
 export type CurrentPolicy = { readonly ok: true; readonly snapshot: PolicySnapshot } | Rejection;
 
-const DEFAULTS: PolicyWatchSettings = { pollMillis: 200, maxStalenessMillis: 3_000 };
+const DEFAULTS: PolicyWatchSettings = { busyMillis: 200, idleMillis: 1_000, maxStalenessMillis: 3_000 };
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** Follows the economic policy. Answers from memory; never with a policy that is older than the bound. */
@@ -20,8 +20,7 @@ export class PolicyWatch {
   private snapshot: PolicySnapshot | undefined;
   /** When the last successful look began: what it saw cannot be older than that. */
   private seenAt = 0n;
-  private cancel: Cancel | undefined;
-  private stopped = false;
+  private readonly looks: PacedLook;
   /** The look that is being taken; its end, however it ends. */
   private looking: Promise<void> = Promise.resolve();
   /** The look behind it, which has not begun. */
@@ -31,20 +30,25 @@ export class PolicyWatch {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
+    /** Whether somebody has to hear of changes who does not ask: quotes that stand must go when their maker is frozen. */
+    private readonly isNeeded: () => boolean = () => true,
     private readonly settings: PolicyWatchSettings = DEFAULTS,
-  ) {}
+  ) {
+    this.looks = new PacedLook(clock, settings, () => this.look());
+  }
 
   /** Looks once and goes on looking. A first look that fails is not fatal: until one succeeds everything is refused. */
   async start(): Promise<void> {
     await this.look();
+    this.looks.start();
   }
 
   stop(): void {
-    this.stopped = true;
-    this.cancel?.();
+    this.looks.stop();
   }
 
   current(): CurrentPolicy {
+    this.looks.wanted();
     const age = this.clock.monotonicNanos() - this.seenAt;
     if (this.snapshot === undefined || age > BigInt(this.settings.maxStalenessMillis) * NANOS_PER_MILLI) {
       return rejected('AUTHORITY_EVIDENCE_STALE', 'the economic policy cannot be verified at present');
@@ -69,7 +73,7 @@ export class PolicyWatch {
     } catch {
       // Age tells: current() refuses once the bound has passed.
     }
-    if (!this.stopped) this.cancel = this.clock.after(this.settings.pollMillis, () => void this.look());
+    if (this.isNeeded()) this.looks.wanted();
   }
 
   /** One look after another, so that a slow one never puts back what a later one saw. Who asks meanwhile shares the next. */

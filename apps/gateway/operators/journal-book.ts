@@ -1,0 +1,27 @@
+import type { JournalReader } from '#libs/journal/journal.js';
+import { projectionLag } from '#libs/projections/following/lag.js';
+import type { Pool } from 'pg';
+
+/** What the database knows of a shard without its owner. */
+export interface KnownOfShard {
+  readonly epoch: number;
+  readonly journal_head: number;
+  readonly projection_lag_events: number;
+}
+
+export class JournalBook {
+  constructor(
+    private readonly pool: Pool,
+    private readonly reader: JournalReader,
+  ) {}
+
+  /** Undefined for a shard that nobody ever opened. The last record is of the epoch that has the shard: each begins with one. */
+  async known(shard: number): Promise<KnownOfShard | undefined> {
+    const rows = await projectionLag(this.pool, this.reader);
+    const found = rows.find((row) => row.shard === shard);
+    if (found === undefined) return undefined;
+    const [last] = await this.reader.read(shard, found.head, 1);
+    if (last === undefined) return undefined;
+    return { epoch: last.epoch, journal_head: found.head, projection_lag_events: found.lag };
+  }
+}

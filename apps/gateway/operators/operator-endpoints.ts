@@ -1,0 +1,171 @@
+import { object } from '#libs/edge/decode.js';
+import { positive } from '#libs/edge/decode-scalars.js';
+import { endpoint, type IdKind } from '#libs/edge/endpoint.js';
+import { anyUuid } from '#libs/edge/path-ids.js';
+import { cursor, integerParam, query } from '#libs/edge/query.js';
+import { auctionID } from '../auctions/auction-endpoints.js';
+import { haltBody, orderBody, voidBody } from './operator-bodies.js';
+import {
+  accountLimits,
+  actionPage,
+  halt,
+  halts,
+  serviceLimits,
+  shard,
+  shards,
+  voided,
+} from './operator-shapes.js';
+
+const role = 'OPERATOR';
+const MAX_PAGE = 50;
+const NUMBER = /^(?:0|[1-9][0-9]{0,8})$/;
+const OWNER_FAULTS = ['auction_owner_unavailable', 'owner_routing_unavailable', 'owner_response_invalid'];
+
+/** Any number: which of them are shards is not a matter of grammar. */
+const shardNumber: IdKind = {
+  fault: 'invalid_request',
+  accepts: (segment) => NUMBER.test(segment),
+  describe: () => ({ type: 'integer', minimum: 0, description: 'The shard: 0, 1 or 2.' }),
+};
+const described = (kind: IdKind, description: string): IdKind => ({
+  ...kind,
+  describe: () => ({ ...kind.describe?.(), description }),
+});
+const haltID = described(anyUuid('invalid_request'), 'The halt.');
+const accountID = described(anyUuid('invalid_request'), 'The account.');
+export const actionCursor = cursor(object({ required: { e: positive } }));
+
+const shardOrder = {
+  method: 'POST',
+  access: 'session',
+  role,
+  ids: { shard: shardNumber },
+  body: orderBody,
+  answers: { 200: { description: 'The shard as it now is.', body: shard } },
+  statuses: { 400: ['invalid_request'], 404: ['not_found'], 503: OWNER_FAULTS },
+} as const;
+
+export const listShards = endpoint({
+  operationId: 'listShards',
+  method: 'GET',
+  path: '/v1/ops/shards',
+  access: 'session',
+  role,
+  summary: 'How the shards are',
+  description: 'Answers within a second, also while owners are dead or frozen.',
+  answers: { 200: { description: 'All three.', body: shards } },
+});
+
+export const drainShard = endpoint({
+  ...shardOrder,
+  operationId: 'drainShard',
+  path: '/v1/ops/shards/:shard/drain',
+  summary: 'Let a shard take no creates',
+  description:
+    'Everything else goes on, and the process stays. A shard that drains already goes on draining.',
+});
+
+export const resumeShard = endpoint({
+  ...shardOrder,
+  operationId: 'resumeShard',
+  path: '/v1/ops/shards/:shard/resume',
+  summary: 'Let a drained shard take creates again',
+  description: 'A shard that does not drain goes on as it is. A process that stops is not held up.',
+});
+
+export const listHalts = endpoint({
+  operationId: 'listHalts',
+  method: 'GET',
+  path: '/v1/ops/halts',
+  access: 'session',
+  role,
+  summary: 'Halts that stand',
+  answers: { 200: { description: 'All of them.', body: halts } },
+});
+
+export const imposeHalt = endpoint({
+  operationId: 'imposeHalt',
+  method: 'POST',
+  path: '/v1/ops/halts',
+  access: 'session',
+  role,
+  body: haltBody,
+  summary: 'Halt creates or quotes',
+  description:
+    'Durable, and heeded by every owner that can be asked, before the answer. Voids nothing; withdrawing and cancelling go on. Takes no idempotency key: what stands already in the same words of the same operator is not imposed twice.',
+  answers: {
+    200: { description: 'It stands already, from an earlier call in the same words.', body: halt },
+    201: { description: 'It stands.', body: halt },
+  },
+  statuses: { 400: ['invalid_request'] },
+});
+
+export const liftHalt = endpoint({
+  operationId: 'liftHalt',
+  method: 'DELETE',
+  path: '/v1/ops/halts/:haltID',
+  access: 'session',
+  role,
+  ids: { haltID },
+  summary: 'Lift a halt',
+  answers: { 204: { description: 'It stands no more.' } },
+  statuses: { 404: ['not_found'] },
+});
+
+export const voidAuction = endpoint({
+  operationId: 'voidAuction',
+  method: 'POST',
+  path: '/v1/ops/auctions/:auctionID/void',
+  access: 'session',
+  role,
+  ids: { auctionID },
+  body: voidBody,
+  summary: 'Void an open auction',
+  description:
+    'Releases every quote and reservation. Participants learn that an operator did it, and not which.',
+  answers: { 200: { description: 'It is void, from this call or an earlier one.', body: voided } },
+  statuses: {
+    400: ['invalid_request'],
+    404: ['auction_not_found'],
+    422: ['AUCTION_NOT_OPEN'],
+    503: OWNER_FAULTS,
+  },
+});
+
+export const listOperatorActions = endpoint({
+  operationId: 'listOperatorActions',
+  method: 'GET',
+  path: '/v1/ops/actions',
+  access: 'session',
+  role,
+  query: query('invalid_list_page', {
+    limit: integerParam(1, MAX_PAGE, MAX_PAGE),
+    cursor: actionCursor.param,
+  }),
+  summary: 'What operators did, newest first',
+  description:
+    'An order to an owner has two entries: one before the owner is asked, one with what came of it.',
+  answers: { 200: { description: 'A page.', body: actionPage } },
+});
+
+export const getServiceLimits = endpoint({
+  operationId: 'getServiceLimits',
+  method: 'GET',
+  path: '/v1/ops/limits',
+  access: 'session',
+  role,
+  summary: 'Buckets and bounds that hold for everybody',
+  answers: { 200: { description: 'All of them.', body: serviceLimits } },
+});
+
+export const getAccountLimits = endpoint({
+  operationId: 'getAccountLimits',
+  method: 'GET',
+  path: '/v1/ops/accounts/:accountID/limits',
+  access: 'session',
+  role,
+  ids: { accountID },
+  summary: 'What one account may do, and what is left in its buckets',
+  answers: { 200: { description: 'The account.', body: accountLimits } },
+  statuses: { 404: ['not_found'], 503: OWNER_FAULTS },
+});

@@ -1,0 +1,46 @@
+import type { Provider } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { Halts } from '#libs/admission/policy/halts.js';
+import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Logger } from '#libs/platform/log.js';
+import type { OwnerRouter } from '../owner-router.js';
+import { JournalBook } from './journal-book.js';
+import { OPERATOR_CLOCK } from './operator-tokens.js';
+import { OwnerOrders } from './owner-orders.js';
+import { OwnerProbe } from './owner-probe.js';
+import { PolicyInForce } from './policy-in-force.js';
+import { ShardBoard } from './shard-board.js';
+
+export interface OperatorParts {
+  readonly pool: Pool;
+  readonly owners: OwnerRouter;
+  readonly ownerUrls: readonly string[];
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly log: Logger;
+}
+
+/** What the controllers of operators work with. */
+export function operatorProviders(parts: OperatorParts): Provider[] {
+  const { pool, owners, ownerUrls, clock, newId, log } = parts;
+  const actions = new OperatorActions(pool);
+  const board = new ShardBoard({
+    owners,
+    clock,
+    probe: new OwnerProbe(ownerUrls),
+    book: new JournalBook(pool, new PostgresJournalReader(pool)),
+  });
+  const onFault = (error: unknown, requestId: string): void => {
+    log.error({ err: error, request_id: requestId }, 'the outcome of an order could not be entered');
+  };
+  return [
+    { provide: OperatorActions, useValue: actions },
+    { provide: Halts, useValue: new Halts(pool) },
+    { provide: ShardBoard, useValue: board },
+    { provide: OwnerOrders, useValue: new OwnerOrders({ owners, actions, newId, onFault }) },
+    { provide: PolicyInForce, useValue: new PolicyInForce({ owners, clock }) },
+    { provide: OPERATOR_CLOCK, useValue: clock },
+  ];
+}

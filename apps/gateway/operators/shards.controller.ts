@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { Endpoint } from '#libs/edge/endpoint-decorator.js';
+import type { CallOf } from '#libs/edge/endpoint.js';
+import { NOT_FOUND, type Reply } from '#libs/edge/reply.js';
+import { passOn } from '../owner-router.js';
+import { orderOf } from './operator-order.js';
+import { refuseReason } from './operator-bodies.js';
+import { drainShard, listShards, resumeShard } from './operator-endpoints.js';
+import { OwnerOrders } from './owner-orders.js';
+import { ShardBoard } from './shard-board.js';
+
+type ShardCall = CallOf<typeof drainShard>;
+
+/** The shards before an operator's eyes, and in its hands. */
+@Injectable()
+export class ShardsController {
+  constructor(
+    private readonly board: ShardBoard,
+    private readonly orders: OwnerOrders,
+  ) {}
+
+  @Endpoint(listShards)
+  async list(): Promise<Reply> {
+    return { status: 200, body: { shards: await this.board.rows() } };
+  }
+
+  @Endpoint(drainShard)
+  drain(call: ShardCall): Promise<Reply> {
+    return this.order('drain', call);
+  }
+
+  @Endpoint(resumeShard)
+  resume(call: CallOf<typeof resumeShard>): Promise<Reply> {
+    return this.order('resume', call);
+  }
+
+  private async order(op: 'drain' | 'resume', call: ShardCall): Promise<Reply> {
+    const shard = Number(call.ids.shard);
+    const refusal = refuseReason(call.body);
+    if (refusal !== undefined) return refusal;
+    if (!this.board.has(shard)) return NOT_FOUND;
+    const reply = await this.orders.give(shard, { op, ...orderOf(call) });
+    if (reply.status !== 200) return passOn(reply);
+    return { status: 200, body: await this.board.row(shard) };
+  }
+}

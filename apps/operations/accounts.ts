@@ -1,0 +1,48 @@
+import type { Environment } from '#libs/platform/config.js';
+import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { asStartFault } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { callOf, USAGE, UsageFault } from './accounts/call.js';
+import { runAccounts } from './accounts/run-accounts.js';
+import { databaseUrl } from './database-url.js';
+import { CommandFault, EXIT_UNREACHABLE, EXIT_USAGE } from './ops/faults.js';
+
+/** Who may come in and what it may do: the way in which a deployment without a demo gets its users. Resolves with the exit code. */
+async function main(args: readonly string[], environment: Environment): Promise<number> {
+  try {
+    const call = callOf(args);
+    if (call === undefined) {
+      console.log(USAGE);
+      return 0;
+    }
+    await runAccounts(call, {
+      databaseUrl: await databaseUrl(environment),
+      clock: new SystemClock(),
+      keyboard: { input: process.stdin, output: process.stderr },
+      say: (line) => {
+        console.log(line);
+      },
+    });
+    return 0;
+  } catch (error) {
+    return told(error);
+  }
+}
+
+/** What can be mended is one line; anything else is a bug and stays as it is. */
+function told(error: unknown): number {
+  if (error instanceof UsageFault) {
+    console.error(`accounts: ${error.message}\n\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  if (isConnectionFailure(error)) {
+    console.error('accounts: the database cannot be reached');
+    return EXIT_UNREACHABLE;
+  }
+  const fault = error instanceof CommandFault ? error : asStartFault(error);
+  if (fault === undefined) throw error;
+  console.error(`accounts: ${fault.message}`);
+  return fault.exitCode;
+}
+
+process.exitCode = await main(process.argv.slice(2), process.env);

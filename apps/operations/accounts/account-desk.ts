@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import { PrincipalRegister } from '#libs/admission/policy/principal-register.js';
+import { AccountAdministration, type KnownUser } from '#libs/identity/accounts/account-administration.js';
+import { emailKey } from '#libs/identity/accounts/email.js';
+import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
+import { hashPassword } from '#libs/identity/passwords/password-hash.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { withTransaction } from '#libs/platform/postgres.js';
+import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
+import type { Terms } from './call.js';
+
+export interface AccountEntry extends KnownUser {
+  readonly suspended: boolean;
+  readonly venues: readonly string[];
+  readonly max_quantity_atoms: number;
+  readonly control_group?: string;
+}
+
+interface Registers {
+  readonly client: PoolClient;
+  readonly users: AccountAdministration;
+  readonly principals: PrincipalRegister;
+}
+
+/** Any constant that nobody else uses: changes of accounts take turns. */
+const DESK_LOCK = 7_210_554_319;
+
+/** Identity says who may come in, the policy what it may do there; an account is changed in both or in neither. */
+export class AccountDesk {
+  constructor(
+    private readonly pool: Pool,
+    private readonly clock: Clock,
+  ) {}
+
+  list(): Promise<readonly AccountEntry[]> {
+    return this.change(entries);
+  }
+
+  /** `password` is asked for only if the account is new. */
+  async add(
+    email: string,
+    terms: Terms,
+    password: () => Promise<string>,
+  ): Promise<{ readonly account: AccountEntry; readonly created: boolean }> {
+    // Nobody waits for a keyboard within a transaction.
+    const isNew = (await this.change(({ users }) => users.find(email))) === undefined;
+    const passwordHash = isNew ? await hashPassword(await password()) : undefined;
+    return this.change(async (registers) => {
+      const known = await registers.users.find(email);
+      const accountId = known?.account_id ?? randomUUID();
+      if (known === undefined) await enter(registers, accountId, email, terms, passwordHash);
+      await registers.users.rename(accountId, terms.name);
+      await registers.users.enrol(accountId, terms.roles, terms.capabilities);
+      await registers.principals.enter({
+        account_id: accountId,
+        display_name: terms.name,
+        is_maker: terms.roles.includes('MARKET_MAKER'),
+        is_originator: terms.roles.includes('ORIGINATOR'),
+        venues: terms.venues,
+        max_quantity_atoms: terms.maxQuantityAtoms,
+        ...(terms.controlGroup === undefined ? {} : { control_group: terms.controlGroup }),
+      });
+      return { account: await entryOf(registers, email), created: known === undefined };
+    });
+  }
+
+  disable(email: string): Promise<AccountEntry> {
+    return this.changeKnown(email, async ({ users, principals }, accountId) => {
+      await users.disable(accountId);
+      await principals.suspend(accountId, true);
+    });
+  }
+
+  enable(email: string): Promise<AccountEntry> {
+    return this.changeKnown(email, async ({ users, principals }, accountId) => {
+      await users.enable(accountId);
+      await principals.suspend(accountId, false);
+    });
+  }
+
+  async setPassword(email: string, password: () => Promise<string>): Promise<AccountEntry> {
+    await this.changeKnown(email, () => Promise.resolve());
+    const hash = await hashPassword(await password());
+    return this.changeKnown(email, ({ users }, accountId) => users.changePassword(accountId, hash));
+  }
+
+  private changeKnown(
+    email: string,
+    work: (registers: Registers, accountId: string) => Promise<void>,
+  ): Promise<AccountEntry> {
+    return this.change(async (registers) => {
+      await work(registers, (await entryOf(registers, email)).account_id);
+      return entryOf(registers, email);
+    });
+  }
+
+  private change<T>(work: (registers: Registers) => Promise<T>): Promise<T> {
+    return withTransaction(this.pool, 'read committed', async (client) => {
+      await client.query('select pg_advisory_xact_lock($1)', [DESK_LOCK]);
+      const users = new AccountAdministration(client, this.clock);
+      return work({ client, users, principals: new PrincipalRegister(client) });
+    });
+  }
+}
+
+async function enter(
+  { client }: Registers,
+  accountId: string,
+  email: string,
+  terms: Terms,
+  passwordHash: string | undefined,
+): Promise<void> {
+  if (passwordHash === undefined) throw new CommandFault(`${email} was removed meanwhile`, EXIT_REFUSED);
+  await enrolUsers(client, [{ accountId, email, displayName: terms.name, passwordHash }]);
+}
+
+async function entries({ users, principals }: Registers): Promise<readonly AccountEntry[]> {
+  const standings = new Map(
+    (await principals.standings()).map((standing) => [standing.account_id, standing]),
+  );
+  return (await users.users()).map((user): AccountEntry => {
+    const {
+      venues = [],
+      max_quantity_atoms = 0,
+      suspended = false,
+      control_group,
+    } = standings.get(user.account_id) ?? {};
+    const group = control_group === undefined ? {} : { control_group };
+    return { ...user, suspended, venues, max_quantity_atoms, ...group };
+  });
+}
+
+async function entryOf(registers: Registers, email: string): Promise<AccountEntry> {
+  const found = (await entries(registers)).find((entry) => emailKey(entry.email) === emailKey(email));
+  if (found === undefined) throw new CommandFault(`there is no account ${email}`, EXIT_REFUSED);
+  return found;
+}

@@ -1,0 +1,73 @@
+import { ConfigFault } from '#libs/platform/start-fault.js';
+import { loadConfig, type Environment } from '#libs/platform/config.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { credentialsFrom } from './ops/credentials.js';
+import { CommandFault, UsageFault } from './ops/faults.js';
+import { GatewayClient } from './ops/gateway-client.js';
+import { parseCall, type Parsed } from './ops/parse-call.js';
+import { findPlace, opsSettings } from './ops/place.js';
+import { Report } from './ops/report.js';
+
+const STAY_MS = 60_000;
+
+type Asked = Exclude<Parsed, { readonly help: string }>;
+
+/** The operators' terminal: speaks to a gateway over its public interface and nothing else. Resolves with the exit code. */
+async function main(args: readonly string[], environment: Environment, stop: AbortSignal): Promise<number> {
+  // A fault in the arguments themselves is told as they seem to want it.
+  const wantsJson = args.some((arg) => arg === 'json' || arg === '--output=json');
+  const report = reportFor(wantsJson);
+  try {
+    const parsed = parseCall(args);
+    if (!('help' in parsed)) return await carryOut(parsed, environment, stop);
+    console.log(parsed.help);
+    return 0;
+  } catch (error) {
+    const fault = asCommandFault(error);
+    report.fault(fault);
+    if (fault instanceof UsageFault && fault.help !== undefined && !wantsJson)
+      console.error(`\n${fault.help}`);
+    return fault.exitCode;
+  }
+}
+
+async function carryOut(
+  { command, call, json, url }: Asked,
+  environment: Environment,
+  stop: AbortSignal,
+): Promise<number> {
+  const clock = new SystemClock();
+  const settings = loadConfig(opsSettings, environment);
+  const place = await findPlace(url, settings);
+  const terminal = process.stdin.isTTY ? { input: process.stdin, output: process.stderr } : undefined;
+  const credentials = credentialsFrom({ settings, place, terminal });
+  const gateway = new GatewayClient({ url: place.url, clock, stop, credentials });
+  try {
+    return await command.run(call, { gateway, report: reportFor(json), clock, stop });
+  } finally {
+    await gateway.close();
+  }
+}
+
+function reportFor(json: boolean): Report {
+  const out = (text: string): void => void process.stdout.write(text);
+  const err = (text: string): void => void process.stderr.write(text);
+  return new Report(out, err, json, process.stdout.isTTY);
+}
+
+function asCommandFault(error: unknown): CommandFault {
+  if (error instanceof CommandFault) return error;
+  if (error instanceof ConfigFault) return new CommandFault(error.faults.join('; '), error.exitCode);
+  throw error;
+}
+
+const stopping = new AbortController();
+process.once('SIGINT', () => {
+  stopping.abort();
+});
+// Whoever reads the output may have read enough: `ops ... | head`.
+process.stdout.on('error', () => process.exit(0));
+// The clock's timers do not hold a process; this one waits on purpose.
+const stay = setInterval(() => undefined, STAY_MS);
+process.exitCode = await main(process.argv.slice(2), process.env, stopping.signal);
+clearInterval(stay);

@@ -1,0 +1,138 @@
+import type { Clock } from '#libs/platform/clock.js';
+import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_UNREACHABLE } from './faults.js';
+
+export type Method = 'GET' | 'POST' | 'DELETE';
+
+/** Who asks: a token that was there, or one that a login brought and that is ended with this command. */
+export interface Credentials {
+  readonly token: string;
+  readonly mine: boolean;
+}
+
+export interface ClientPorts {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+  /** Asked once, before the first call; given a way to log in. */
+  readonly credentials: (client: GatewayClient) => Promise<Credentials>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Longer than a gateway waits for an owner. */
+const PATIENCE_MILLIS = 20_000;
+const LOGOUT_MILLIS = 1_000;
+
+/** Speaks to a gateway like any other client, and turns what it refuses into one line. */
+export class GatewayClient {
+  private session: Promise<Credentials> | undefined;
+
+  constructor(private readonly ports: ClientPorts) {}
+
+  get<T>(path: string): Promise<T> {
+    return this.call<T>('GET', path);
+  }
+
+  async call<T>(method: Method, path: string, body?: object): Promise<T> {
+    this.session ??= this.ports.credentials(this);
+    const { token } = await this.session;
+    const answer = await this.exchange(method, path, body, token);
+    if (answer.status >= 400) throw refusalOf(answer, path);
+    return answer.body as T;
+  }
+
+  async logIn(email: string, password: string): Promise<string> {
+    const answer = await this.exchange('POST', '/auth/login', { email, password });
+    if (answer.status === 401) {
+      throw new CommandFault('wrong e-mail or password', EXIT_REFUSED, {
+        status: 401,
+        error: 'unauthorized',
+      });
+    }
+    if (answer.status !== 200) throw refusalOf(answer, '/auth/login');
+    return (answer.body as { access_token: string }).access_token;
+  }
+
+  /** A session that this command began ends with it, however it ends; whether that works is nobody's trouble. */
+  async close(): Promise<void> {
+    const credentials = await this.session?.catch(() => undefined);
+    if (credentials?.mine !== true) return;
+    const { token } = credentials;
+    await this.request('POST', '/auth/logout', undefined, token, LOGOUT_MILLIS).catch(() => undefined);
+  }
+
+  private async exchange(method: Method, path: string, body?: object, token?: string): Promise<Answer> {
+    const { stop, url } = this.ports;
+    try {
+      return await this.request(method, path, body, token, PATIENCE_MILLIS, stop);
+    } catch {
+      if (stop.aborted) throw new CommandFault('interrupted', EXIT_INTERRUPTED);
+      throw new CommandFault(`nothing answers at ${url}: is the gateway running?`, EXIT_UNREACHABLE);
+    }
+  }
+
+  private async request(
+    method: Method,
+    path: string,
+    body: object | undefined,
+    token: string | undefined,
+    millis: number,
+    stop?: AbortSignal,
+  ): Promise<Answer> {
+    const late = new AbortController();
+    const cancel = this.ports.clock.after(millis, () => {
+      late.abort();
+    });
+    try {
+      const response = await fetch(new URL(path, this.ports.url), {
+        method,
+        redirect: 'error',
+        signal: stop === undefined ? late.signal : AbortSignal.any([late.signal, stop]),
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: parsed(await response.text()) };
+    } finally {
+      cancel();
+    }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const EXPLAINED: Readonly<Record<string, string>> = {
+  unauthorized: 'the token does not count (any more): log in again',
+  login_rate_limited: 'too many failed logins: wait a minute',
+  invalid_request: 'a value is out of range, or names something that is not there',
+  auction_not_found: 'there is no such auction',
+  auction_owner_unavailable:
+    'the owner of the shard does not answer: nobody knows whether it was done, so ask again',
+};
+
+function refusalOf({ status, body }: Answer, path: string): CommandFault {
+  const { error, message } = (body ?? {}) as { error?: string; message?: string };
+  const why = message ?? (error === undefined ? undefined : (EXPLAINED[error] ?? notFound(error, path)));
+  const code = error ?? 'an answer that is not of this service';
+  const line = `${status} ${code}${why === undefined ? '' : `: ${why}`}`;
+  // A gateway that cannot reach what it needs is no refusal: the same command may work in a moment.
+  const exitCode = status >= 500 ? EXIT_UNREACHABLE : EXIT_REFUSED;
+  return new CommandFault(line, exitCode, { status, ...(error === undefined ? {} : { error }) });
+}
+
+/** To whoever is no operator these paths do not exist, and nobody says which of the two it is. */
+function notFound(error: string, path: string): string | undefined {
+  if (error !== 'not_found') return undefined;
+  return `${path} is not there, or this account is no operator`;
+}

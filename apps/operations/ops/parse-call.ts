@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util';
+import { isCodedError } from '#libs/platform/start-fault.js';
+import { actions, auctionVoid, limits } from './book-commands.js';
+import type { Call, Command } from './command.js';
+import { UsageFault } from './faults.js';
+import { haltImpose, haltLift, halts } from './halt-commands.js';
+import { helpWith, overview } from './help.js';
+import { COMMON_OPTIONS, isOptionName, OPTIONS } from './options.js';
+import { shardDrain, shardResume, shards, shardStatus } from './shard-commands.js';
+
+const COMMANDS: readonly Command[] = [
+  shards,
+  shardStatus,
+  shardDrain,
+  shardResume,
+  halts,
+  haltImpose,
+  haltLift,
+  auctionVoid,
+  actions,
+  limits,
+];
+
+export type Parsed =
+  | { readonly help: string }
+  | { readonly command: Command; readonly call: Call; readonly json: boolean; readonly url?: string };
+
+type Typed = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Options may stand anywhere; what is typed and means nothing is a fault, never ignored. */
+export function parseCall(args: readonly string[]): Parsed {
+  const { values, positionals } = typed(args);
+  const command = commandIn(positionals);
+  if (values.help === true)
+    return { help: command === undefined ? overview(familyOf(positionals)) : helpWith(command) };
+  if (command === undefined) {
+    const said = positionals.join(' ');
+    throw new UsageFault(
+      said === '' ? 'no command' : `there is no command ${said}`,
+      overview(familyOf(positionals)),
+    );
+  }
+  const operands = positionals.slice(command.name.split(' ').length);
+  checkOperands(command, operands);
+  const { output, url } = values;
+  if (output !== undefined && output !== 'json') throw new UsageFault('the only other output is json');
+  const call = { operands, options: optionsOf(command, values) };
+  return { command, call, json: output === 'json', ...(typeof url === 'string' ? { url } : {}) };
+}
+
+function typed(args: readonly string[]): { readonly values: Typed; readonly positionals: readonly string[] } {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: { ...OPTIONS, ...COMMON_OPTIONS } });
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    // Behind the first sentence stands advice on positional arguments, which helps nobody here.
+    throw new UsageFault(error.message.split('. ', 1).join());
+  }
+}
+
+function commandIn(positionals: readonly string[]): Command | undefined {
+  return COMMANDS.find(({ name }) => name.split(' ').every((word, at) => positionals[at] === word));
+}
+
+/** Commands that begin with the same word, or all of them. */
+function familyOf([word]: readonly string[]): readonly Command[] {
+  const family = COMMANDS.filter(({ name }) => name.split(' ')[0] === word);
+  return family.length === 0 ? COMMANDS : family;
+}
+
+function checkOperands(command: Command, operands: readonly string[]): void {
+  const missing = command.operands.find(
+    ({ optional }, at) => optional !== true && operands[at] === undefined,
+  );
+  if (missing !== undefined)
+    throw new UsageFault(`${command.name}: the ${missing.name} is missing`, helpWith(command));
+  const extra = operands[command.operands.length];
+  if (extra !== undefined)
+    throw new UsageFault(`${command.name}: what is ${JSON.stringify(extra)}?`, helpWith(command));
+}
+
+function optionsOf(command: Command, values: Typed): Call['options'] {
+  const given = Object.entries(values).filter(([name, value]) => isOptionName(name) && value !== undefined);
+  for (const [name] of given) {
+    if (command.options.some((known) => known === name)) continue;
+    throw new UsageFault(`${command.name} has no --${name}`, helpWith(command));
+  }
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { defineConfig, type Config } from '#libs/platform/config.js';
+import { httpUrl, nonEmpty } from '#libs/platform/setting-types.js';
+import { CommandFault, EXIT_UNREACHABLE, UsageFault } from './faults.js';
+
+export const opsSettings = defineConfig({
+  OPS_URL: { schema: httpUrl().optional(), describe: 'The gateway' },
+  OPS_TOKEN: { schema: nonEmpty().optional(), describe: 'Session token of an operator', secret: true },
+  OPS_EMAIL: { schema: nonEmpty().optional(), describe: 'E-mail of an operator' },
+  OPS_PASSWORD: { schema: nonEmpty().optional(), describe: "The operator's password", secret: true },
+  DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of a local cluster', default: '.data' },
+});
+
+export type OpsSettings = Config<typeof opsSettings>;
+
+/** Where the gateway is, and on a local demo cluster who may be asked to do the work. */
+export interface Place {
+  readonly url: string;
+  readonly demo?: { readonly email: string; readonly password: string };
+}
+
+const clusterFile = z.object({
+  ready: z.boolean(),
+  gateway_url: z.string(),
+  demo: z.object({
+    password: z.string(),
+    users: z.array(z.object({ email: z.string(), roles: z.array(z.string()) })),
+  }),
+});
+
+export async function findPlace(given: string | undefined, settings: OpsSettings): Promise<Place> {
+  if (given !== undefined && !opsSettings.OPS_URL.schema.safeParse(given).success) {
+    throw new UsageFault(`--url ${JSON.stringify(given)} is no http or https URL`);
+  }
+  const url = given ?? settings.OPS_URL;
+  if (url !== undefined) return { url };
+  const folder = path.resolve(settings.DATA_DIR);
+  const text = await readFile(path.join(folder, 'cluster.json'), 'utf8').catch(() => undefined);
+  const cluster = clusterFile.safeParse(text === undefined ? undefined : parsed(text));
+  if (!cluster.success || !cluster.data.ready) {
+    throw new CommandFault(
+      `no cluster is running in ${folder}: give --url, or set OPS_URL or DATA_DIR`,
+      EXIT_UNREACHABLE,
+    );
+  }
+  const { gateway_url, demo } = cluster.data;
+  const operator = demo.users.find(({ roles }) => roles.includes('OPERATOR'));
+  if (operator === undefined) return { url: gateway_url };
+  return { url: gateway_url, demo: { email: operator.email, password: demo.password } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { shardOfCreate } from '#libs/owner-link/routing.js';
+import type { ApiAnswer } from '#libs/testing/api-client.js';
+import { sharedCluster } from '#libs/testing/cluster.js';
+import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { AuctionView } from '#libs/testing/wire.js';
+import { Books } from './books.js';
+import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict, type Trader } from './trading-floor.js';
+
+export interface ShardRow {
+  readonly shard: number;
+  readonly state: string;
+  readonly epoch?: number;
+  readonly journal_head?: number;
+  readonly projection_lag_events?: number;
+  readonly active_auctions?: number;
+  readonly clock_offset_ms?: number;
+  readonly recovery?: { readonly events: number; readonly ms: number };
+}
+
+export interface Halt {
+  readonly halt_id: string;
+  readonly scope: string;
+  readonly target?: string;
+  readonly what: readonly string[];
+  readonly by: string;
+}
+
+export interface Action {
+  readonly entry: number;
+  readonly action_id: string;
+  readonly action: string;
+  readonly target: string;
+  readonly by: string;
+  readonly request_id: string;
+  readonly outcome: string;
+  readonly reason?: string;
+  readonly error?: string;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A cluster of its own: whoever drains and halts is no neighbour for other suites. */
+export class OperatorFloor {
+  readonly books: Books;
+  private standing: readonly string[] = [];
+
+  private constructor(
+    readonly cluster: RunningCluster,
+    readonly floor: TradingFloor,
+    readonly operator: Trader,
+    readonly originator: Trader,
+    readonly makers: readonly [Trader, Trader],
+  ) {
+    this.books = new Books(cluster);
+  }
+
+  static async open(): Promise<OperatorFloor> {
+    const env = { GATEWAYS: '2', LIMITS_FACTOR: '50', OWNER_TIMEOUT_MS: '1500' };
+    const cluster = await sharedCluster('operators', env);
+    const floor = new TradingFloor(cluster);
+    const [operator, originator, ...makers] = await floor.traders(
+      'operator-1',
+      'originator-1',
+      'maker-1',
+      'maker-2',
+    );
+    return new OperatorFloor(cluster, floor, operator!, originator!, makers as [Trader, Trader]);
+  }
+
+  post<Body>(path: string, body: unknown, headers = {}): Promise<ApiAnswer<Body>> {
+    return this.operator.api.send<Body>('POST', `/v1/ops/${path}`, { body, headers });
+  }
+
+  async shards(): Promise<readonly ShardRow[]> {
+    return mustBe(200, await this.operator.api.get<{ shards: ShardRow[] }>('/v1/ops/shards')).shards;
+  }
+
+  async rowOf(shard: number): Promise<ShardRow> {
+    const found = (await this.shards()).find((row) => row.shard === shard);
+    if (found === undefined) throw new Error(`no row of shard ${shard}`);
+    return found;
+  }
+
+  async actions(): Promise<readonly Action[]> {
+    return mustBe(200, await this.operator.api.get<{ actions: Action[] }>('/v1/ops/actions')).actions;
+  }
+
+  async imposes(body: Fields): Promise<Halt> {
+    const asked = { what: ['CREATE', 'QUOTE'], reason: 'drill', ...body };
+    const halt = mustBe(201, await this.post<Halt>('halts', asked));
+    this.standing = [...this.standing, halt.halt_id];
+    return halt;
+  }
+
+  async lifts({ halt_id: id }: Halt): Promise<void> {
+    mustBe(204, await this.operator.api.send('DELETE', `/v1/ops/halts/${id}`));
+    this.standing = this.standing.filter((halt) => halt !== id);
+  }
+
+  /** What a test that failed has left standing. */
+  async liftAll(): Promise<void> {
+    for (const id of this.standing) await this.operator.api.send('DELETE', `/v1/ops/halts/${id}`);
+    this.standing = [];
+  }
+
+  /** A key that leads the originator's create to the shard. */
+  keyTo(shard: number): string {
+    for (;;) {
+      const key = randomUUID();
+      if (shardOfCreate(this.originator.accountId, key) === shard) return key;
+    }
+  }
+
+  async opensOn(shard: number, differing: Fields = {}): Promise<AuctionView> {
+    const body = auctionBody(this.floor.contract('venue_a'), this.makers, differing);
+    return mustBe(201, await this.originator.create(body, this.keyTo(shard)));
+  }
+
+  /** What a create is told; one that comes about is taken back. */
+  async creating(body: Fields, key?: string): Promise<string> {
+    const answer = await this.originator.create(body, key);
+    if (answer.status === 201) mustBe(200, await this.originator.cancel(answer.body.auction_id));
+    return verdict(answer);
+  }
+
+  /** What a quote is told; one that is accepted is taken back. */
+  async quoting(maker: Trader, auctionId: string): Promise<string> {
+    const answer = await maker.submit(auctionId, { price_atoms: 500_000, quantity_atoms: CONTRACT });
+    if (answer.status === 201) mustBe(200, await maker.withdraw(answer.body));
+    return verdict(answer);
+  }
+
+  async close(): Promise<void> {
+    this.floor.close();
+    await this.books.close();
+  }
+}

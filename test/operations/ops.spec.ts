@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { PassThrough } from 'node:stream';
+import { credentialsFrom } from '#apps/operations/ops/credentials.js';
+import { CommandFault, UsageFault } from '#apps/operations/ops/faults.js';
+import { askHidden } from '#apps/operations/ops/hidden-prompt.js';
+import { parseCall } from '#apps/operations/ops/parse-call.js';
+import { Report } from '#apps/operations/ops/report.js';
+import { table } from '#apps/operations/ops/table.js';
+import type { OpsSettings } from '#apps/operations/ops/place.js';
+
+function settings(given: Partial<Record<'OPS_TOKEN' | 'OPS_EMAIL' | 'OPS_PASSWORD', string>>): OpsSettings {
+  return {
+    OPS_URL: undefined,
+    OPS_TOKEN: undefined,
+    OPS_EMAIL: undefined,
+    OPS_PASSWORD: undefined,
+    DATA_DIR: '.data',
+    ...given,
+  };
+}
+
+function complaint(args: string): string {
+  try {
+    parseCall(args.split(' ').filter((word) => word !== ''));
+    return 'understood';
+  } catch (error) {
+    if (!(error instanceof UsageFault)) throw error;
+    return error.message;
+  }
+}
+
+describe('what is typed', () => {
+  it.each([
+    ['', 'no command'],
+    ['shard', 'there is no command shard'],
+    ['shard explode 1', 'there is no command shard explode 1'],
+    ['shard drain', 'shard drain: the shard is missing'],
+    ['shard drain 1 2', 'shard drain: what is "2"?'],
+    ['shards --reason x', 'shards has no --reason'],
+    ['shards --output xml', 'the only other output is json'],
+    ['shards --password x', "Unknown option '--password'"],
+    ['shards --token x', "Unknown option '--token'"],
+    ['--output json shard drain 1', 'understood'],
+    ['shard drain 1 --wait --timeout 5 --reason why', 'understood'],
+  ])('"%s": %s', (args, expected) => {
+    expect(complaint(args)).toBe(expected);
+  });
+
+  it('asks for help with everything, with a family, and with one command', () => {
+    const help = (args: string): string => {
+      const parsed = parseCall([...args.split(' ').filter((word) => word !== ''), '--help']);
+      return 'help' in parsed ? parsed.help : '';
+    };
+    expect(help('')).toContain('halt impose');
+    expect(help('halt')).toContain('halt lift');
+    expect(help('halt')).not.toContain('shard drain');
+    expect(help('halt impose')).toContain('--scope scope');
+    expect(help('halt impose')).toMatch(/Examples:\n {2}npm run --silent ops -- halt impose/);
+    expect(help('halt impose')).not.toContain('--wait');
+  });
+});
+
+describe('a table', () => {
+  it('has columns as wide as their widest cell, and numbers to the right', () => {
+    const lines = table<readonly [string, number | undefined]>(
+      [
+        { head: 'NAME', cell: ([name]) => name },
+        { head: 'N', cell: ([, n]) => n },
+      ],
+      [
+        ['a', 1],
+        ['longer', 1_000],
+        ['b', undefined],
+      ],
+    );
+    expect(lines).toEqual(['NAME       N', 'a          1', 'longer  1000', 'b          -']);
+  });
+});
+
+describe('a password that is typed', () => {
+  it('does not show', async () => {
+    const input = new PassThrough();
+    const output = new PassThrough();
+    const shown: string[] = [];
+    output.on('data', (chunk) => shown.push(String(chunk)));
+    const asked = askHidden('Password: ', { input, output });
+    input.write('sec');
+    input.write('ret\r');
+    expect(await asked).toBe('secret');
+    expect(shown.join('')).toBe('Password: \n');
+  });
+
+  it('may be left off', async () => {
+    const input = new PassThrough();
+    const asked = askHidden('Password: ', { input, output: new PassThrough() });
+    input.end();
+    await expect(asked).rejects.toThrow('interrupted');
+  });
+});
+
+describe('who is asking', () => {
+  const logins: string[][] = [];
+  const client = {
+    logIn: (email: string, password: string): Promise<string> => {
+      logins.push([email, password]);
+      return Promise.resolve('fresh');
+    },
+  };
+  const place = { url: 'http://127.0.0.1:1', demo: { email: 'op@demo', password: 'demo' } };
+
+  it('is told by a token before all else, and that token is not ours to end', async () => {
+    const given = settings({ OPS_TOKEN: 'given', OPS_EMAIL: 'a', OPS_PASSWORD: 'b' });
+    const credentials = credentialsFrom({ settings: given, place, terminal: undefined });
+    expect(await credentials(client)).toEqual({ token: 'given', mine: false });
+    expect(logins).toEqual([]);
+  });
+
+  it('is told by e-mail and password', async () => {
+    const given = settings({ OPS_EMAIL: 'a', OPS_PASSWORD: 'b' });
+    const credentials = credentialsFrom({ settings: given, place, terminal: undefined });
+    expect(await credentials(client)).toEqual({ token: 'fresh', mine: true });
+    expect(logins).toEqual([['a', 'b']]);
+  });
+
+  it('is a question where nobody can be asked, with a hint on a demo cluster alone', async () => {
+    const asked = (where: typeof place | { url: string }) =>
+      credentialsFrom({ settings: settings({ OPS_EMAIL: 'a' }), place: where, terminal: undefined })(client);
+    await expect(asked(place)).rejects.toThrow(/OPS_EMAIL=op@demo OPS_PASSWORD=demo$/);
+    await expect(asked({ url: place.url })).rejects.toThrow(/or OPS_TOKEN$/);
+  });
+});
+
+describe('a fault', () => {
+  it('is one line, or one JSON document for programs', () => {
+    const told: string[] = [];
+    const silent = (): void => undefined;
+    const err = (text: string): void => void told.push(text);
+    const fault = new CommandFault('404 not_found', 1, { status: 404, error: 'not_found' });
+    new Report(silent, err, false, false).fault(fault);
+    new Report(silent, err, true, false).fault(fault);
+    expect(told).toEqual([
+      'ops: 404 not_found\n',
+      '{"status":404,"error":"not_found","message":"404 not_found"}\n',
+    ]);
+  });
+});
