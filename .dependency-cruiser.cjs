@@ -13,6 +13,7 @@ const MAY_IMPORT = {
   'owner-link': ['auction', 'platform'],
   projections: ['auction', 'journal', 'platform'],
   schema: ['admission', 'custody', 'identity', 'journal', 'platform', 'projections'],
+  stream: ['auction', 'edge', 'journal', 'platform'],
   engine: ['admission', 'auction', 'custody', 'journal', 'owner-link', 'platform'],
 };
 
@@ -64,8 +65,24 @@ module.exports = {
       name: 'apps-never-import-each-other',
       comment: 'What two apps need belongs in a lib.',
       severity: 'error',
-      from: { path: '^apps/([^/]+)/' },
+      from: { path: '^apps/([^/]+)/', pathNot: '^apps/launcher/' },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'the-launcher-knows-settings-only',
+      comment:
+        'It starts the other apps and checks beforehand what they will find set; nothing else of theirs.',
+      severity: 'error',
+      from: { path: '^apps/launcher/' },
+      to: { path: '^apps/', pathNot: '^apps/(launcher/|[^/]+/config\\.ts$)' },
+    },
+    {
+      name: 'replay-rests-on-the-rules-alone',
+      comment:
+        'Whoever checks an outcome need trust nothing but the rules: no package, no other lib, Node itself aside.',
+      severity: 'error',
+      from: { path: '^apps/replay/', pathNot: TESTS },
+      to: { pathNot: '^(libs/auction|apps/replay)/', dependencyTypesNot: ['core'] },
     },
     {
       name: 'nothing-imports-the-workbench',

@@ -1,9 +1,11 @@
+import type { OverStream } from '#libs/edge/endpoint.js';
 import type { Claim, CommandName } from '#libs/owner-link/protocol.js';
 import { contentHash } from './content-hash.js';
 
 interface Calling {
   readonly principal: { readonly account_id: string };
   readonly requestId: string;
+  readonly overStream?: OverStream;
 }
 
 /** Who asks, as its token says. */
@@ -16,5 +18,11 @@ export function commandOf(
   call: Calling & { readonly idempotencyKey: string },
   content: unknown,
 ): Claim & CommandName {
-  return { ...claimOf(call), key: call.idempotencyKey, content: contentHash(content) };
+  const notAfter = call.overStream?.notAfter;
+  return {
+    ...claimOf(call),
+    key: call.idempotencyKey,
+    content: contentHash(content),
+    ...(notAfter === undefined ? {} : { not_after: notAfter }),
+  };
 }

@@ -1,8 +1,9 @@
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { httpUrl, integer, listOf, nonEmpty, port, secret } from '#libs/platform/setting-types.js';
+import { hexKey, httpUrl, integer, listOf, nonEmpty, port, secret } from '#libs/platform/setting-types.js';
 
 export const gatewayConfig = defineConfig({
   ...processSettings,
@@ -29,4 +30,36 @@ export const gatewayConfig = defineConfig({
     describe: 'How long a gateway waits for an owner before it answers 503',
     default: '10000',
   },
+  AUDIT_KEY: {
+    schema: hexKey(),
+    describe: 'Key from which auditors get pseudonyms for accounts; the same at all gateways, for good',
+    secret: true,
+  },
+  AUDIT_SIGNING_KEY: {
+    schema: hexKey(),
+    describe: 'Private Ed25519 key (its 32-byte seed) that signs replay bundles',
+    secret: true,
+  },
+  STREAM_KEYS: {
+    schema: listOf(hexKey()),
+    describe: 'Keys of resume tokens, separated by commas: the first one seals, all of them open',
+    secret: true,
+  },
+  STREAM_HEARTBEAT_MS: {
+    schema: integer(100, 60_000),
+    describe: 'Time between two heartbeats of a stream; a client that is silent for three of them is closed',
+    default: '10000',
+  },
+  STREAM_HISTORY_EVENTS: {
+    schema: integer(100, 10_000_000),
+    describe: 'Events of each shard that a gateway keeps for streams that are resumed',
+    default: '20000',
+  },
+  STREAM_CONNECTIONS_PER_ACCOUNT: {
+    schema: integer(1, 100_000),
+    describe: 'Streams that one account may have open at one gateway',
+    default: '512',
+  },
 });
+
+export const gatewayRules = [limitsHoldUnlessLoopback('LISTEN_HOST', 'INTERNAL_HOST')];

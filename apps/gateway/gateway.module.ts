@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { MakerGroups } from '#libs/admission/policy/maker-groups.js';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
+import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { AccountController } from './account/account.controller.js';
 import { GroupsController } from './account/groups.controller.js';
@@ -9,13 +10,17 @@ import { AuctionPages } from './auctions/auction-pages.js';
 import { AuctionsController } from './auctions/auctions.controller.js';
 import { CompletedReads } from './auctions/completed-reads.js';
 import { TimelineStream } from './auctions/timeline-stream.js';
-import { DATABASE } from './tokens.js';
+import { AuditController } from './audit/audit.controller.js';
+import { DATABASE, INTERFACE } from './tokens.js';
+import { DocumentsController } from './documents/documents.controller.js';
 import { HealthController } from './health.controller.js';
 import { AuthController } from './identity/auth.controller.js';
+import { OPERATOR_CONTROLLERS } from './operators/operator-controllers.js';
 import { QuotePages } from './quotes/quote-pages.js';
 import { QuotesController } from './quotes/quotes.controller.js';
 import { WithdrawAll } from './quotes/withdraw-all.js';
 import { ContractsController } from './registry/contracts.controller.js';
+import { StreamController } from './stream/stream.controller.js';
 
 /** The injectables whose methods answer requests. */
 export const CONTROLLERS = [
@@ -26,6 +31,10 @@ export const CONTROLLERS = [
   AccountController,
   GroupsController,
   ContractsController,
+  DocumentsController,
+  AuditController,
+  ...OPERATOR_CONTROLLERS,
+  StreamController,
 ];
 
 /** What the process has opened comes in as providers; everything else is put together here. */
@@ -47,6 +56,7 @@ export class GatewayModule {
           useFactory: (pool: Pool) => new MakerProtection(pool),
           inject: [DATABASE],
         },
+        { provide: INTERFACE, useFactory: () => endpointSpecsOf(CONTROLLERS) },
         CompletedReads,
         AuctionPages,
         TimelineStream,

@@ -9,13 +9,21 @@ import type { Config } from '#libs/platform/config.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { auditProviders } from './audit/audit-providers.js';
 import type { gatewayConfig } from './config.js';
 import { CONTROLLERS, GatewayModule } from './gateway.module.js';
 import { openGatewayIdentity } from './identity/open-identity.js';
+import { operatorProviders } from './operators/operator-providers.js';
 import { OwnerRouter } from './owner-router.js';
+import { CompletedReads } from './auctions/completed-reads.js';
+import { TimelineStream } from './auctions/timeline-stream.js';
 import { Readiness } from './readiness.js';
+import { nowOf, openStream } from './stream/open-stream.js';
+import { StreamArchive } from './stream/stream-archive.js';
+import { StreamCommands } from './stream/stream-commands.js';
+import { streamEndpoint } from './stream/stream-endpoint.js';
 import { ACCOUNT_SETTINGS, DATABASE, NEW_ID } from './tokens.js';
 
 export interface GatewayProcess {
@@ -24,6 +32,9 @@ export interface GatewayProcess {
   readonly registry: Registry;
   readonly scope: ProcessScope;
 }
+
+/** Far beyond what any of the gateway's reads takes, and within what a caller waits for. */
+const DATABASE_ANSWER_MS = 5_000;
 
 const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'abortOnError' | 'bodyParser'> = {
   logger: false,
@@ -34,7 +45,11 @@ const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'abortOnError' | 'bo
 /** Opens what the gateway needs, in the order in which it must be closed again, and listens last. */
 export async function serveGateway({ config, log, registry, scope }: GatewayProcess): Promise<void> {
   const clock = new SystemClock();
-  const pool = openPool(config.DATABASE_URL, { applicationName: config.INSTANCE, max: config.DATABASE_POOL });
+  const pool = openPool(config.DATABASE_URL, {
+    applicationName: config.INSTANCE,
+    max: config.DATABASE_POOL,
+    answerTimeoutMs: DATABASE_ANSWER_MS,
+  });
   scope.onStop('pool', () => pool.end());
   const owners = openOwners(config, clock);
   scope.onStop('owners', () => {
@@ -47,6 +62,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     authenticator: identity.authenticator,
     clock,
     newRequestId: randomUUID,
+    isOutage: isConnectionFailure,
     onFault: (error, requestId, operationId) => {
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },
@@ -59,9 +75,24 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     { provide: ACCOUNT_SETTINGS, useValue: { limitsFactor: config.LIMITS_FACTOR } },
     { provide: NEW_ID, useValue: randomUUID },
     ...identity.providers,
+    ...auditProviders(config, pool),
+    ...operatorProviders({ pool, owners, clock, log, ownerUrls: config.OWNER_URLS, newId: randomUUID }),
   ]);
   const app = await NestFactory.create(module, adapter, NEST_OPTIONS);
-  adapter.mount(CONTROLLERS.map((controller): object => app.get(controller)));
+  const controllers = CONTROLLERS.map((controller): object => app.get(controller));
+  const streams = await openStream({
+    config,
+    pool,
+    clock,
+    log,
+    registry,
+    scope,
+    owners,
+    sessions: identity.sessions,
+    commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock) }),
+    archive: new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID),
+  });
+  adapter.mount(controllers, [streamEndpoint.path], streams.accept);
   const internal = await startInternalServer(
     { registry, healthz: () => ({ ok: true, status: 'healthy' }), readyz: () => readiness.check() },
     config.INTERNAL_PORT,
@@ -70,12 +101,14 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   scope.onStop('internal listener', () => internal.close());
   await app.listen(config.PORT, config.LISTEN_HOST);
   scope.onStop('listener', () => app.close());
+  // Stopped before the listener, which waits for every connection.
+  scope.onStop('streams', () => streams.drain());
   log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
 }
 
 function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): OwnerRouter {
   const links = config.OWNER_URLS.map(
-    (url) =>
+    (url, shard) =>
       new OwnerLink({
         url,
         serviceToken: () => config.SERVICE_TOKEN,
@@ -83,9 +116,13 @@ function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): O
         clock,
         reads: { activeOnly: true, readFallback: true },
         timeoutMillis: config.OWNER_TIMEOUT_MS,
+        onNotice: (notice) => {
+          router.noticed(shard, notice);
+        },
       }),
   );
-  return new OwnerRouter(links);
+  const router = new OwnerRouter(links);
+  return router;
 }
 
 const NANOS_PER_SECOND = 1e9;
@@ -116,7 +153,10 @@ function answered(registry: Registry, log: Logger): (answered: Answered) => void
 }
 
 /** Rare enough to be told each time; quotes come by the thousand and are found in the journal by the same id. */
-const TOLD = new Set(['createAuction', 'cancelAuction', 'withdrawAllQuotes', 'login', 'logout', 'logoutAll']);
+const TOLD = new Set([
+  ...['createAuction', 'cancelAuction', 'withdrawAllQuotes', 'login', 'logout', 'logoutAll'],
+  ...['drainShard', 'resumeShard', 'imposeHalt', 'liftHalt', 'voidAuction'],
+]);
 
 function levelOf(operationId: string, status: number): 'error' | 'info' | 'debug' {
   if (status === 500) return 'error';

@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply.js';
+import { named } from '#libs/edge/documents/components.js';
+import { record, words, type Shape } from '#libs/edge/documents/shapes.js';
 import { Readiness } from './readiness.js';
+
+const status = (name: string, meanings: Readonly<Record<string, string>>): Shape =>
+  named(name, record({ status: words(meanings) }));
 
 const healthz = endpoint({
   operationId: 'healthz',
@@ -10,7 +15,7 @@ const healthz = endpoint({
   path: '/healthz',
   access: 'public',
   summary: 'Whether this process lives',
-  statuses: { 200: [] },
+  answers: { 200: { description: 'It lives.', body: status('Alive', { healthy: 'it answers' }) } },
 });
 
 const readyz = endpoint({
@@ -19,7 +24,17 @@ const readyz = endpoint({
   path: '/readyz',
   access: 'public',
   summary: 'Whether this process takes new work',
-  statuses: { 200: [], 503: [] },
+  answers: {
+    200: { description: 'It does.', body: status('Ready', { ready: 'it takes new work' }) },
+    503: {
+      description: 'It does not; `status` says why.',
+      body: status('NotReady', {
+        draining: 'it is about to stop',
+        control_schema_unreachable: 'the database does not answer',
+        owners_unreachable: 'no owner can be asked',
+      }),
+    },
+  },
 });
 
 @Injectable()

@@ -3,10 +3,10 @@ import { createLogger } from '#libs/platform/log.js';
 import { runProcess } from '#libs/platform/lifecycle.js';
 import { createMetrics } from '#libs/platform/metrics.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
-import { gatewayConfig } from './config.js';
+import { gatewayConfig, gatewayRules } from './config.js';
 import { serveGateway } from './gateway.js';
 
-const config = loadConfigOrExit('gateway', gatewayConfig, process.env);
+const config = loadConfigOrExit('gateway', gatewayConfig, process.env, gatewayRules);
 const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 

@@ -1,6 +1,6 @@
 import { errorReply, type Reply } from '#libs/edge/reply.js';
 import { OwnerCongested, OwnerGarbled, type OwnerLink } from '#libs/owner-link/client.js';
-import type { LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkNotice, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 
 const UNAVAILABLE: LinkReply = { status: 503, body: '{"error":"auction_owner_unavailable"}' };
 const ROUTING: LinkReply = { status: 503, body: '{"error":"owner_routing_unavailable"}' };
@@ -8,7 +8,18 @@ const GARBLED: LinkReply = { status: 503, body: '{"error":"owner_response_invali
 
 /** Brings requests to the owner of their shard. An owner that cannot be asked is an answer like any other. */
 export class OwnerRouter {
+  private notified: (shard: number, notice: LinkNotice) => void = () => undefined;
+
   constructor(private readonly links: readonly OwnerLink[]) {}
+
+  /** Who is told what owners say unasked. */
+  onNotice(notified: (shard: number, notice: LinkNotice) => void): void {
+    this.notified = notified;
+  }
+
+  noticed(shard: number, notice: LinkNotice): void {
+    this.notified(shard, notice);
+  }
 
   get shards(): number[] {
     return [...this.links.keys()];

@@ -7,6 +7,9 @@ const PATIENCE_MILLIS = 1_000;
 
 /** Ready: not draining, the control schema answers, and at least one owner can be asked. */
 export class Readiness {
+  /** One question at a time, however many want to know: anybody may ask, and as often as they like. */
+  private asked: Promise<boolean> | undefined;
+
   constructor(
     private readonly pool: Pool,
     private readonly owners: OwnerRouter,
@@ -22,10 +25,18 @@ export class Readiness {
   }
 
   private schemaAnswers(): Promise<boolean> {
-    const answers = this.pool.query('select version from control.version').then(
-      () => true,
-      () => false,
-    );
-    return Promise.race([answers, pause(this.clock, PATIENCE_MILLIS).then(() => false)]);
+    this.asked ??= this.askSchema();
+    return Promise.race([this.asked, pause(this.clock, PATIENCE_MILLIS).then(() => false)]);
+  }
+
+  private async askSchema(): Promise<boolean> {
+    try {
+      await this.pool.query('select version from control.version');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      this.asked = undefined;
+    }
   }
 }

@@ -2,3 +2,5 @@
 export const DATABASE = Symbol('database');
 export const ACCOUNT_SETTINGS = Symbol('account settings');
 export const NEW_ID = Symbol('new id');
+/** The declarations of every endpoint that this process serves. */
+export const INTERFACE = Symbol('interface');

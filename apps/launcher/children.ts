@@ -4,6 +4,7 @@ import type { Environment } from '#libs/platform/config.js';
 import { SupervisedChild } from '#libs/platform/supervision/child.js';
 import { LogFile } from '#libs/platform/supervision/log-file.js';
 import { markerEnvironment, type ClusterMarker } from '#libs/platform/supervision/marker.js';
+import { childEnvironment } from './child-environment.js';
 import { kindRules, type ProcessPlan } from './processes.js';
 import type { Terminal } from './terminal.js';
 
@@ -26,16 +27,6 @@ interface Member extends Place {
   readonly child: SupervisedChild;
   readonly log: LogFile;
 }
-
-/** Names of the launcher's own settings that mean something else, or nothing, to its children. */
-const NOT_PASSED_ON = new Set([
-  'PORT',
-  'LISTEN_HOST',
-  'DATABASE_URL',
-  'LOAD_ACCOUNTS',
-  'GATEWAYS',
-  'DATA_DIR',
-]);
 
 export class Children {
   private readonly members: Member[];
@@ -80,30 +71,21 @@ export class Children {
     const spec = {
       name: plan.name,
       script: path.resolve(appsFolder, plan.script),
-      env: this.environment(place),
+      env: {
+        ...childEnvironment(this.settings.env, plan, place.internalPort),
+        ...markerEnvironment(this.settings.marker),
+      },
     };
     const child = new SupervisedChild(spec, log, clock, {
       started: (pid) => this.onStart(place, pid),
       ended: (how, waitMs) => {
         const count = (this.endings.get(plan.name)?.count ?? 0) + 1;
         this.endings.set(plan.name, { count, how });
-        terminal.problem(
-          `${plan.name} ended (${how}), starting it again${waitMs > 0 ? ` in ${waitMs} ms` : ''}`,
-        );
+        const again = `starting it again${waitMs > 0 ? ` in ${waitMs} ms` : ''}`;
+        // Behind its own last words.
+        void log.readOn().then(() => terminal.problem(`${plan.name} ended (${how}), ${again}`));
       },
     });
     return { ...place, child, log };
-  }
-
-  private environment({ plan, internalPort }: Place): Environment {
-    const inherited = Object.entries(this.settings.env).filter(([name]) => !NOT_PASSED_ON.has(name));
-    return {
-      ...Object.fromEntries(inherited),
-      ...markerEnvironment(this.settings.marker),
-      SOTTO_SUPERVISED: 'true',
-      INSTANCE: plan.name,
-      INTERNAL_PORT: String(internalPort),
-      ...plan.env,
-    };
   }
 }

@@ -1,5 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
 import type { ProcessKind } from './processes.js';
 import type { SeedResult } from './seed-result.js';
 
@@ -11,6 +12,9 @@ export interface ClusterProcess {
   readonly metrics_url: string;
   readonly url?: string;
 }
+
+/** How soon room on the disk is looked for again. */
+const RETRY_MS = 1_000;
 
 /** What stays the same for the life of a cluster. */
 export interface ClusterHead {
@@ -25,11 +29,13 @@ export class ClusterFile {
   private ready = false;
   private readonly processes = new Map<string, ClusterProcess>();
   private readonly file: string;
+  private cancelRetry: Cancel = () => undefined;
 
   constructor(
     dataFolder: string,
     private readonly head: ClusterHead,
     private readonly seed: SeedResult,
+    private readonly clock: Clock,
   ) {
     this.file = clusterFilePath(dataFolder);
   }
@@ -53,14 +59,23 @@ export class ClusterFile {
       contracts: this.seed.contracts,
     };
     const partial = `${this.file}.new`;
+    this.cancelRetry();
     try {
       writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
       renameSync(partial, this.file);
     } catch {
       // A full disk must not end the cluster, and a file that is out of date must not speak for it.
-      rmSync(this.file, { force: true });
-      rmSync(partial, { force: true });
+      for (const path of [this.file, partial]) removed(path);
+      this.cancelRetry = this.clock.after(RETRY_MS, () => this.write());
     }
+  }
+}
+
+function removed(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // A file system that has become read-only, say: the next attempt may have more luck.
   }
 }
 

@@ -1,21 +1,22 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pool } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
 import { startInternalServer, type InternalServer } from '#libs/platform/internal-server.js';
+import { makeFolder } from '#libs/platform/make-folder.js';
 import { createMetrics } from '#libs/platform/metrics.js';
 import { migrate, type MigrationClass } from '#libs/platform/migrate.js';
 import { pickPorts } from '#libs/platform/ports.js';
 import { openPool } from '#libs/platform/postgres.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
+import { refuseSecretsAlone, secretsBeside } from './belongings.js';
 import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
 import { embedDatabase, useDatabase, type Database } from './database.js';
 import { OWNERS, type PlanProcesses } from './processes.js';
 import { allReady, internalUrl } from './readiness.js';
-import { loadSecrets, type ClusterSecrets } from './secrets.js';
+import type { ClusterSecrets } from './secrets.js';
 import type { Seed, SeedResult } from './seed-result.js';
 import type { Terminal } from './terminal.js';
 
@@ -91,10 +92,10 @@ export class Cluster {
   private async run(): Promise<RunningCluster> {
     const { config, dataFolder, terminal, clock } = this.place;
     const { signal } = this.stopping;
-    await mkdir(path.join(dataFolder, 'logs'), { recursive: true, mode: 0o700 });
-    const secrets = await loadSecrets(dataFolder);
+    await makeFolder(path.join(dataFolder, 'logs'), 0o700);
     const database = await this.openDatabase();
     this.database = database;
+    const secrets = await secretsBeside(dataFolder, database);
     terminal.step('database ready');
     signal.throwIfAborted();
     await migrate(database.url, this.parts.migrations, { info: () => undefined });
@@ -106,7 +107,7 @@ export class Cluster {
 
     const places = await this.placeProcesses(database.url, secrets);
     const gatewayUrls = places.flatMap(({ plan }) => (plan.url === undefined ? [] : [plan.url]));
-    this.file = new ClusterFile(dataFolder, this.head(database.url, gatewayUrls), seed);
+    this.file = new ClusterFile(dataFolder, this.head(database.url, gatewayUrls), seed, clock);
     await this.publishDatabase(this.file, database);
     this.children = this.makeChildren(this.file, places);
     await this.children.start();
@@ -149,9 +150,11 @@ export class Cluster {
     };
   }
 
-  private openDatabase(): Promise<Database> {
-    const { config } = this.place;
-    return config.DATABASE_URL === undefined ? embedDatabase(this.place) : useDatabase(config.DATABASE_URL);
+  private async openDatabase(): Promise<Database> {
+    const { config, dataFolder } = this.place;
+    if (config.DATABASE_URL !== undefined) return await useDatabase(config.DATABASE_URL);
+    await refuseSecretsAlone(dataFolder);
+    return await embedDatabase(this.place);
   }
 
   private makeChildren(file: ClusterFile, places: readonly Place[]): Children {

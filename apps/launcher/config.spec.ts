@@ -33,6 +33,10 @@ it.each(['512', 'makers', 'makers:-1', 'takers:5', 'makers:5,', 'makers:1000000'
   },
 );
 
+it('wants each kind of load accounts once', () => {
+  expect(() => loadLauncherConfig({ LOAD_ACCOUNTS: 'makers:5,makers:6' })).toThrow('makers are given twice');
+});
+
 it('raises limits on loopback only', () => {
   expect(loadLauncherConfig({ LIMITS_FACTOR: '50', LISTEN_HOST: '::1' }).LIMITS_FACTOR).toBe(50);
   for (const host of ['0.0.0.0', '10.0.0.1', '127.0.0.1.example.org', 'example.org']) {

@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { defineConfig, loadConfig, type Config, type Environment } from '#libs/platform/config.js';
+import {
+  defineConfig,
+  loadConfig,
+  type Config,
+  type Environment,
+  type SettingsRule,
+} from '#libs/platform/config.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { integer, nonEmpty, port, postgresUrl, type FromText } from '#libs/platform/setting-types.js';
-import { ConfigFault } from '#libs/platform/start-fault.js';
 
 const MAX_GATEWAYS = 16;
+const LAST_PORT = 65_535;
 const MAX_LOAD_ACCOUNTS = 100_000;
-const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/;
 
 export interface LoadAccounts {
   readonly makers: number;
@@ -15,7 +21,7 @@ export interface LoadAccounts {
 function loadAccounts(): FromText<LoadAccounts> {
   const message = `it must look like makers:512,originators:64, with at most ${MAX_LOAD_ACCOUNTS} of each`;
   return z.string().transform((text, context) => {
-    const counts = { makers: 0, originators: 0 };
+    const counts: { makers?: number; originators?: number } = {};
     for (const part of text.split(',')) {
       const [, kind, digits] = /^(makers|originators):(\d{1,6})$/.exec(part.trim()) ?? [];
       const count = Number(digits);
@@ -23,9 +29,13 @@ function loadAccounts(): FromText<LoadAccounts> {
         context.addIssue({ code: 'custom', message });
         return z.NEVER;
       }
+      if (counts[kind] !== undefined) {
+        context.addIssue({ code: 'custom', message: `${kind} are given twice` });
+        return z.NEVER;
+      }
       counts[kind] = count;
     }
-    return counts;
+    return { makers: counts.makers ?? 0, originators: counts.originators ?? 0 };
   });
 }
 
@@ -61,19 +71,18 @@ export const settings = defineConfig({
 
 export type LauncherConfig = Config<typeof settings>;
 
+const rules: readonly SettingsRule<typeof settings>[] = [
+  portsSuffice,
+  limitsHoldUnlessLoopback('LISTEN_HOST'),
+];
+
+function portsSuffice({ PORT, GATEWAYS }: LauncherConfig): string | undefined {
+  if (PORT + GATEWAYS - 1 <= LAST_PORT) return undefined;
+  return `GATEWAYS=${GATEWAYS} is wrong: there are not that many ports above ${PORT}`;
+}
+
 export function loadLauncherConfig(env: Environment): LauncherConfig {
-  const config = loadConfig(settings, env);
-  const faults: string[] = [];
-  if (config.PORT + config.GATEWAYS - 1 > 65_535) {
-    faults.push(`GATEWAYS=${config.GATEWAYS} is wrong: there are not that many ports above ${config.PORT}`);
-  }
-  if (config.LIMITS_FACTOR > 1 && !LOOPBACK.test(config.LISTEN_HOST)) {
-    faults.push(
-      `LIMITS_FACTOR=${config.LIMITS_FACTOR} is wrong: limits hold unless LISTEN_HOST is a loopback address`,
-    );
-  }
-  if (faults.length > 0) throw new ConfigFault(faults);
-  return config;
+  return loadConfig(settings, env, rules);
 }
 
 /** One for each gateway. */

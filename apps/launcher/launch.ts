@@ -1,16 +1,15 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
-import { lockFolder } from '#libs/platform/folder-lock.js';
 import { whyNotListen } from '#libs/platform/ports.js';
-import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { asStartFault, ConfigFault, EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { endLeftovers } from '#libs/platform/supervision/leftovers.js';
-import { markerOf, type ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { hireUndertaker } from '#libs/platform/supervision/undertaker.js';
 import { Cluster, type ClusterParts, type ClusterPlace } from './cluster.js';
 import { clusterFilePath, forgetCluster } from './cluster-file.js';
-import { loadLauncherConfig, portsOf, type LauncherConfig } from './config.js';
+import { portsOf, type LauncherConfig } from './config.js';
+import { openDataFolder, type DataFolder } from './data-folder.js';
+import { readSettings } from './settings-check.js';
 import { StopRequest } from './stop-request.js';
 import { Terminal } from './terminal.js';
 import { welcome } from './welcome.js';
@@ -20,26 +19,23 @@ const STOP_WITHIN_MS = 8_000;
 const LEAVE_WITHIN_MS = 9_500;
 const LEFTOVER_PATIENCE_MS = 3_000;
 
+/** A name that nobody knows, a name whose server does not answer, an address of another machine, no address at all. */
+const NO_ADDRESS_OF_OURS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT']);
+
 /** Runs a whole cluster until it is told to stop; resolves with the exit code. */
 export async function launch(env: Environment, parts: ClusterParts, clock: Clock): Promise<number> {
   const terminal = new Terminal(clock);
   const request = new StopRequest(clock);
+  request.heedNpm(env);
   try {
-    const config = loadLauncherConfig(env);
-    const dataFolder = path.resolve(config.DATA_DIR);
-    await mkdir(dataFolder, { recursive: true, mode: 0o711 });
-    const marker = await markerOf(dataFolder);
-    const lock = await lockFolder(marker.folder, `process ${process.pid}, port ${config.PORT}`);
-    if ('heldBy' in lock) {
-      throw new StartFault(
-        `${dataFolder} is in use by another start (${lock.heldBy}): stop that or set DATA_DIR`,
-      );
-    }
-    await clearTheWay(config, dataFolder, marker, terminal, clock);
+    const config = readSettings(env, parts.plan);
+    const ready = await Promise.race([prepare(config, terminal, clock), request.first]);
+    if (ready === undefined) return 0;
+    const { path: dataFolder, marker, lock } = ready;
     const undertaker = hireUndertaker(marker, clusterFilePath(dataFolder));
     const code = await runCluster({ config, dataFolder, env, marker, clock, terminal }, parts, request);
     undertaker.dismiss();
-    await lock.lock.release();
+    await lock.release();
     return code;
   } catch (error) {
     return explain(error, terminal);
@@ -47,19 +43,27 @@ export async function launch(env: Environment, parts: ClusterParts, clock: Clock
 }
 
 /** Everything that can forbid a start is looked at before the first process is started. */
-async function clearTheWay(
-  config: LauncherConfig,
-  dataFolder: string,
-  marker: ClusterMarker,
-  terminal: Terminal,
-  clock: Clock,
-): Promise<void> {
-  forgetCluster(dataFolder);
-  const ended = await endLeftovers(marker, clock, LEFTOVER_PATIENCE_MS);
+async function prepare(config: LauncherConfig, terminal: Terminal, clock: Clock): Promise<DataFolder> {
+  const holder = `process ${process.pid}, port ${config.PORT}`;
+  const folder = await openDataFolder(path.resolve(config.DATA_DIR), holder, clock);
+  forgetCluster(folder.path);
+  const ended = await endLeftovers(folder.marker, clock, LEFTOVER_PATIENCE_MS);
   if (ended > 0) terminal.step('what a killed launcher had left behind is gone');
+  await refuseUnlessFree(config);
+  return folder;
+}
+
+/** The address is a setting, and a port that is taken may be free tomorrow: the exit code tells them apart. */
+async function refuseUnlessFree(config: LauncherConfig): Promise<void> {
+  const { LISTEN_HOST: host } = config;
   for (const port of portsOf(config)) {
-    const error = await whyNotListen(port, config.LISTEN_HOST);
+    const error = await whyNotListen(port, host);
     if (error === undefined) continue;
+    if (isCodedError(error) && NO_ADDRESS_OF_OURS.has(error.code)) {
+      throw new ConfigFault([
+        `LISTEN_HOST=${JSON.stringify(host)} is wrong: it is no address of this machine (${error.code})`,
+      ]);
+    }
     throw new StartFault(`${asStartFault(error)?.message ?? error.message}: set PORT to a free one`);
   }
 }

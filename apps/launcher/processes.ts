@@ -1,4 +1,8 @@
-import type { Environment } from '#libs/platform/config.js';
+import { executorConfig } from '#apps/executor/config.js';
+import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
+import { ownerConfig, ownerRules } from '#apps/owner/config.js';
+import { projectorConfig } from '#apps/projector/config.js';
+import { settingsFaults, type Environment } from '#libs/platform/config.js';
 import type { ClusterSecrets } from './secrets.js';
 
 export const OWNERS = 3;
@@ -26,6 +30,8 @@ export interface ProcessPlan {
   /** Relative to dist/apps. */
   readonly script: string;
   readonly env: Environment;
+  /** What the process would find wrong with this environment, in one line each. */
+  readonly faults: (env: Environment) => readonly string[];
   /** Where the public reaches it. */
   readonly url?: string;
 }
@@ -58,8 +64,20 @@ export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
   return [
     ...facts.ownerUrls.map((_, shard) => ownerPlan(shard, { ...database, ...owners }, facts.journalPath)),
     ...facts.gatewayPorts.map((port, index) => gatewayPlan(index, port, facts, { ...database, ...owners })),
-    { name: 'projector', kind: 'projector', script: 'projector/main.js', env: database },
-    { name: 'executor', kind: 'executor', script: 'executor/main.js', env: { ...database, ...owners } },
+    {
+      name: 'projector',
+      kind: 'projector',
+      script: 'projector/main.js',
+      env: database,
+      faults: (env) => settingsFaults(projectorConfig, env),
+    },
+    {
+      name: 'executor',
+      kind: 'executor',
+      script: 'executor/main.js',
+      env: { ...database, ...owners },
+      faults: (env) => settingsFaults(executorConfig, env),
+    },
   ];
 }
 
@@ -73,6 +91,7 @@ function ownerPlan(shard: number, env: Environment, journalPath: string | undefi
       ...(journalPath === undefined ? {} : { JOURNAL_PATH: journalPath }),
       SHARD: String(shard),
     },
+    faults: (given) => settingsFaults(ownerConfig, given, ownerRules),
   };
 }
 
@@ -87,7 +106,11 @@ function gatewayPlan(index: number, port: number, facts: ClusterFacts, env: Envi
       LISTEN_HOST: facts.listenHost,
       PORT: String(port),
       SESSION_KEK: facts.secrets.session_kek,
+      STREAM_KEYS: facts.secrets.stream_key,
+      AUDIT_KEY: facts.secrets.audit_key,
+      AUDIT_SIGNING_KEY: facts.secrets.audit_signing_key,
     },
+    faults: (given) => settingsFaults(gatewayConfig, given, gatewayRules),
   };
 }
 

@@ -7,46 +7,74 @@ import { isCodedError, StartFault, EXIT } from '#libs/platform/start-fault.js';
 const KEY_BYTES = 32;
 
 const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
+/**
+ * For a key on which nothing in the database rests, or that an earlier version did not have: where it is missing, it is made. Any
+ * other key that is missing is lost.
+ */
+const renewableKey = hexKey.default(randomKey);
+
 const secretsSchema = z.object({
   /** What gateways and owners prove to each other. */
-  service_token: hexKey,
+  service_token: renewableKey,
   /** From which auction and quote ids are made. */
   id_key: hexKey,
   /** Under which the signing keys of session tokens lie in the database. */
   session_kek: hexKey,
+  /** Under which resume tokens of streams are sealed. */
+  stream_key: renewableKey,
+  /** From which auditors get pseudonyms for accounts. */
+  audit_key: renewableKey,
+  /** With which replay bundles are signed. */
+  audit_signing_key: renewableKey,
 });
 
 export type ClusterSecrets = z.output<typeof secretsSchema>;
 
-/** Made at the first start and kept: tokens, cursors and ids stay valid over restarts. */
-export async function loadSecrets(dataFolder: string): Promise<ClusterSecrets> {
-  const file = path.join(dataFolder, 'secrets.json');
+/** Kept from the first start on: tokens, cursors and ids stay valid over restarts. Undefined where there are none. */
+export async function findSecrets(dataFolder: string): Promise<ClusterSecrets | undefined> {
+  const file = secretsPath(dataFolder);
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isCodedError(error) && error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (text !== undefined) return parse(text, file);
+  if (text === undefined) return undefined;
+  const { found, secrets } = parse(text, file);
+  if (Object.keys(secrets).some((name) => !(name in found))) await write(file, { ...found, ...secrets });
+  return secrets;
+}
+
+/** For a cluster that begins. */
+export async function keepNewSecrets(dataFolder: string): Promise<ClusterSecrets> {
   const made = makeSecrets();
-  const partial = `${file}.new`;
-  await writeFile(partial, `${JSON.stringify(made, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(partial, file);
+  await write(secretsPath(dataFolder), made);
   return made;
 }
 
-function parse(text: string, file: string): ClusterSecrets {
+export function makeSecrets(): ClusterSecrets {
+  return secretsSchema.parse({ id_key: randomKey(), session_kek: randomKey() });
+}
+
+export function secretsPath(dataFolder: string): string {
+  return path.join(dataFolder, 'secrets.json');
+}
+
+function parse(text: string, file: string): { found: object; secrets: ClusterSecrets } {
   try {
-    return secretsSchema.parse(JSON.parse(text));
+    const found: unknown = JSON.parse(text);
+    const secrets = secretsSchema.parse(found);
+    return { found: z.looseObject({}).parse(found), secrets };
   } catch {
-    throw new StartFault(`${file} is damaged: it does not hold the secrets of this cluster`, EXIT.damaged);
+    throw new StartFault(
+      `${file} is damaged: it does not hold the secrets of this cluster; put it back from a backup`,
+      EXIT.damaged,
+    );
   }
 }
 
-function makeSecrets(): ClusterSecrets {
-  return {
-    service_token: randomKey(),
-    id_key: randomKey(),
-    session_kek: randomKey(),
-  };
+async function write(file: string, secrets: object): Promise<void> {
+  const partial = `${file}.new`;
+  await writeFile(partial, `${JSON.stringify(secrets, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(partial, file);
 }
 
 function randomKey(): string {

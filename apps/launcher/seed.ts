@@ -10,11 +10,12 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { demoAccounts, DEMO_PASSWORD, type DemoAccount } from './demo/demo-accounts.js';
 import { demoBalances, demoLimits } from './demo/demo-balances.js';
 import { demoContracts } from './demo/demo-contracts.js';
+import { callInLoadMakers } from './demo/load-makers.js';
 import type { Seed } from './seed-result.js';
 
 const MAX_QUANTITY_ATOMS = 100_000_000_000_000;
 
-/** People, contracts and money to play with. What has become of them since an earlier start stays as it is. */
+/** People, contracts and money to play with. What has become of them since an earlier start stays as it is, load makers aside. */
 export const seedDemo: Seed = async ({ databaseUrl, loadAccounts }) => {
   const pool = openPool(databaseUrl, { applicationName: 'seed', max: 2 });
   try {
@@ -27,6 +28,7 @@ export const seedDemo: Seed = async ({ databaseUrl, loadAccounts }) => {
       pool,
       accounts.filter(({ enrolled }) => enrolled).map((account) => policyOf(account)),
     );
+    await callInLoadMakers(pool, accounts);
     await seedBalances(pool, demoBalances(accounts, contracts), demoLimits(accounts), {
       now,
       evidenceTtlMillis: EVIDENCE_FEED_DEFAULTS.ttlMillis,

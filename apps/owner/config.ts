@@ -1,5 +1,6 @@
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
 import { hexKey, httpUrl, integer, listOf, nonEmpty, secret } from '#libs/platform/setting-types.js';
 
@@ -72,3 +73,5 @@ export const ownerConfig = defineConfig({
     default: '1000000',
   },
 });
+
+export const ownerRules = [limitsHoldUnlessLoopback('INTERNAL_HOST')];

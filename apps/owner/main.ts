@@ -4,10 +4,10 @@ import { createLogger } from '#libs/platform/log.js';
 import { createMetrics } from '#libs/platform/metrics.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { ownerConfig } from './config.js';
+import { ownerConfig, ownerRules } from './config.js';
 import { OwnerProcess } from './owner.js';
 
-const config = loadConfigOrExit('owner', ownerConfig, process.env);
+const config = loadConfigOrExit('owner', ownerConfig, process.env, ownerRules);
 const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 

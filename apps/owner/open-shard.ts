@@ -13,6 +13,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import { repeat } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import type { OwnerParts } from './owner-parts.js';
@@ -22,6 +23,7 @@ import { openPeers } from './peers.js';
 
 export interface ShardParts extends OwnerParts {
   readonly pool: Pool;
+  readonly announce: (notice: LinkNotice) => void;
   readonly onJournalFailure: (error: unknown) => void;
 }
 
@@ -34,13 +36,14 @@ function random(): number {
 
 /** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
 export async function openShard(parts: ShardParts): Promise<Shard> {
-  const { config, log, registry, clock, pool, scope, onJournalFailure } = parts;
+  const { config, log, registry, clock, pool, scope, announce, onJournalFailure } = parts;
   const journal = new PostgresJournal({ url: config.DATABASE_URL, opener: config.INSTANCE, clock });
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
   watchJournal(parts, writer);
   const desk = await openDesk(parts, writer);
-  const policy = new PolicyWatch(pool, clock);
+  let shard: Shard | undefined;
+  const policy = new PolicyWatch(pool, clock, () => (shard?.book.liveCount ?? 0) > 0);
   await policy.start();
   scope.onStop('policy', () => {
     policy.stop();
@@ -49,7 +52,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   scope.onStop('peers', () => {
     for (const peer of peers.values()) peer.close();
   });
-  const shard: Shard = new Shard({
+  shard = new Shard({
     shard: config.SHARD,
     clock,
     writer,
@@ -66,10 +69,11 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     referenceNanos: () => databaseNanos(pool),
     journalHasRoom: journalRoom(pool, config),
     meter: new OwnerMetrics(registry, () => shard, desk),
+    announce,
     settings: settingsOf(config),
     onJournalFailure,
     onFault: (what, error) => {
-      log.error({ err: error, part: what }, 'fault');
+      log.error({ err: error, part: what }, 'a part of the shard failed');
     },
   });
   return shard;

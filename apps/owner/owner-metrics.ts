@@ -4,6 +4,7 @@ import type { ShardMeter } from '#libs/engine/ports.js';
 import type { Shard } from '#libs/engine/shard.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const MILLIS_PER_SECOND = 1_000;
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /** What operators watch of a shard. */
@@ -50,8 +51,8 @@ export class OwnerMetrics implements ShardMeter {
     gauge('sotto_projection_lag_events', 'Events that the projections do not have yet', () => {
       return shard()?.conditions.projection.lagEvents ?? 0;
     });
-    gauge('sotto_clock_offset_ms', "How far the database's clock is ahead of ours", () => {
-      return shard()?.conditions.clock.offsetMillis ?? 0;
+    gauge('sotto_clock_offset_seconds', "How far the database's clock is ahead of ours", () => {
+      return (shard()?.conditions.clock.offsetMillis ?? 0) / MILLIS_PER_SECOND;
     });
     gauge(
       'sotto_reservation_keys',
@@ -63,18 +64,24 @@ export class OwnerMetrics implements ShardMeter {
       'Resources whose row is behind memory',
       () => desk.totals().unwritten,
     );
-    gauge('sotto_reservations_granted', 'Reservations granted since the start', () => desk.totals().reserved);
-    gauge('sotto_reservations_refused', 'Reservations refused since the start', () => desk.totals().refused);
-    gauge(
-      'sotto_reservation_commits',
-      'Reservation transactions committed since the start',
+    const total = (name: string, help: string, value: () => number): Counter =>
+      new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(value());
+        },
+      });
+    total('sotto_reservations_granted_total', 'Reservations granted', () => desk.totals().reserved);
+    total('sotto_reservations_refused_total', 'Reservations refused', () => desk.totals().refused);
+    total(
+      'sotto_reservation_commits_total',
+      'Reservation transactions committed',
       () => desk.totals().commits,
     );
-    gauge(
-      'sotto_reservation_aborts',
-      'Reservation transactions aborted since the start',
-      () => desk.totals().aborts,
-    );
+    total('sotto_reservation_aborts_total', 'Reservation transactions aborted', () => desk.totals().aborts);
   }
 
   command(kind: string, status: number, code: string): void {

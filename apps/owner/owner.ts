@@ -29,9 +29,19 @@ export class OwnerProcess {
     const { config, log, scope, server } = this.parts;
     scope.onStop('pool', () => this.pool.end());
     await this.listen();
+    const link: LinkServer = new LinkServer({
+      serviceTokens: () => [config.SERVICE_TOKEN],
+      handle: (request, peer) => shard.handle(request, peer),
+      onFault: (error, peer) => {
+        log.error({ err: error, peer }, 'a request could not be handled');
+      },
+    });
     const shard = await openShard({
       ...this.parts,
       pool: this.pool,
+      announce: (notice) => {
+        link.announce(notice);
+      },
       onJournalFailure: (error) => {
         this.fail(error);
       },
@@ -39,20 +49,13 @@ export class OwnerProcess {
     this.shard = shard;
     const { events } = await shard.start();
     log.info({ shard: config.SHARD, events, auctions: shard.book.liveCount }, 'recovered');
-    const link = new LinkServer({
-      serviceTokens: () => [config.SERVICE_TOKEN],
-      handle: (request, peer) => shard.handle(request, peer),
-      onFault: (error, peer) => {
-        log.error({ err: error, peer }, 'a request could not be handled');
-      },
-    });
     link.attach(server);
     this.link = link;
     scope.onStop('link', () => link.close());
     // Stopped before the link: what is in flight is finished, and its callers hear of it.
     scope.onStop('shard', () => shard.stop());
     scope.stopping.addEventListener('abort', () => {
-      shard.conditions.drain();
+      shard.conditions.leave();
     });
   }
 

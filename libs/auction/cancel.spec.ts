@@ -39,14 +39,31 @@ describe('an originator cancels', () => {
 });
 
 describe('an auction is voided', () => {
-  it.each<EndRequest>([{ by: 'OPERATOR', reason: 'market in dispute' }, { by: 'SYSTEM' }])(
-    '%j',
-    (request) => {
-      given(anOpenAuction(), aQuote('mia'))
-        .when(voids(request))
-        .then([at(5_000), 'AUCTION_VOIDED', request], [at(5_000), 'AUCTION_COMPLETED', { status: 'VOIDED' }]);
-    },
-  );
+  it.each<EndRequest>([
+    { by: 'OPERATOR', reason: 'market in dispute', operator: 'opal' },
+    { by: 'SYSTEM' },
+    { by: 'SYSTEM', reason: 'MARKET_STOPPED_TRADING' },
+  ])('%j', (request) => {
+    given(anOpenAuction(), aQuote('mia'))
+      .when(voids(request))
+      .then([at(5_000), 'AUCTION_VOIDED', request], [at(5_000), 'AUCTION_COMPLETED', { status: 'VOIDED' }]);
+  });
+});
+
+describe('an operator voids with a reason', () => {
+  it.each([undefined, '', 'x'.repeat(201), 'a\u0000b'])('but not with %j', (reason) => {
+    const request = {
+      by: 'OPERATOR' as const,
+      operator: 'opal',
+      ...(reason === undefined ? {} : { reason }),
+    };
+    given(anOpenAuction()).when(voids(request)).thenRefused('INVALID_TERMS');
+  });
+
+  it('of up to 200 characters', () => {
+    const { state } = given(anOpenAuction(), voids({ by: 'OPERATOR', reason: '😀'.repeat(200) }));
+    expect(state.cancellation?.reason).toBe('😀'.repeat(200));
+  });
 });
 
 describe('what is not open is neither cancelled nor voided', () => {

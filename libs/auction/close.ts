@@ -88,7 +88,10 @@ function kept(
   return holdFor(need, (route) => tokensIn(hold, route));
 }
 
-function tokensIn(hold: readonly Hold[], route: Pick<Route, 'venue' | 'contract_id' | 'outcome'>): number {
+export function tokensIn(
+  hold: readonly Hold[],
+  route: Pick<Route, 'venue' | 'contract_id' | 'outcome'>,
+): number {
   const asset = assetOf(route);
   const tokens = hold.find(
     (one) => one.resource === 'OUTCOME_TOKEN' && one.venue === route.venue && one.asset === asset,

@@ -102,4 +102,6 @@ export interface WithdrawRequest {
 export interface EndRequest {
   readonly by: CancelledBy;
   readonly reason?: string;
+  /** Whose order it was, where an operator gave it. */
+  readonly operator?: string;
 }

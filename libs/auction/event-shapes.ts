@@ -100,6 +100,8 @@ const award = fieldsOf<DataOf<'AUCTION_AWARDED'>['awards'][number]>({
 
 const step = fieldsOf<DataOf<'EXECUTION_SUBMITTED'>>({ award_id: text, attempt: whole });
 
+const shift = fieldsOf<{ operator: string }>({ operator: text });
+
 /** What the data of each type looks like in its current version, as far as the rules lean on it. */
 export const SHAPES: Readonly<Record<EventType, Shape>> = {
   AUCTION_OPENED: fieldsOf<DataOf<'AUCTION_OPENED'>>({ terms, hold: each(hold) }),
@@ -135,4 +137,7 @@ export const SHAPES: Readonly<Record<EventType, Shape>> = {
     withdrawn: each(text),
     not_withdrawable: list,
   }),
+  CONNECTION_NOTED: fieldsOf<DataOf<'CONNECTION_NOTED'>>({ connection_id: text, account_id: text }),
+  SHARD_DRAINED: shift,
+  SHARD_RESUMED: shift,
 };

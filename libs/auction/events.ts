@@ -68,7 +68,8 @@ export type AuctionEventBody =
     >
   | Body<'CANCEL_REJECTED', { readonly error: string; readonly message: string }>
   | Body<'AUCTION_CANCELLED', { readonly by: CancelledBy; readonly reason?: string }>
-  | Body<'AUCTION_VOIDED', { readonly by: CancelledBy; readonly reason?: string }>
+  /** The operator's account is for the journal alone: no view, timeline or audit tells it. */
+  | Body<'AUCTION_VOIDED', { readonly by: CancelledBy; readonly reason?: string; readonly operator?: string }>
   | Body<'AUCTION_CLOSED', Record<string, never>>
   | Body<'AUCTION_AWARDED', { readonly awards: readonly AwardTerms[]; readonly execution_deadline: Instant }>
   | Body<'AUCTION_NOT_AWARDED', { readonly reason: NotAwardedReason }>
@@ -102,7 +103,13 @@ export type ShardEventBody =
         readonly withdrawn: readonly string[];
         readonly not_withdrawable: readonly { readonly quote_id: string; readonly error: string }[];
       }
-    >;
+    >
+  /** The quotes of this connection are withdrawn when it is lost; without `grace_ms` they are not, or not any more. */
+  | Body<
+      'CONNECTION_NOTED',
+      { readonly connection_id: string; readonly account_id: string; readonly grace_ms?: number }
+    >
+  | Body<'SHARD_DRAINED' | 'SHARD_RESUMED', { readonly operator: string; readonly reason?: string }>;
 
 export type EventType = AuctionEventBody['type'] | ShardEventBody['type'];
 

@@ -19,7 +19,7 @@ export function evolve(
   const { at } = event;
   switch (event.type) {
     case 'QUOTE_SUBMITTED':
-      return entered(state, event.data.quote, at, position);
+      return entered(state, event.data, at, position);
     case 'QUOTE_REVISED':
       return revised(state, event.data.quote, at, event.data.keeps_priority ? undefined : position);
     case 'QUOTE_WITHDRAWN':
@@ -32,8 +32,11 @@ export function evolve(
       return state;
     case 'AUCTION_CANCELLED':
       return stopped(state, 'CANCELLED', { at, ...event.data });
-    case 'AUCTION_VOIDED':
-      return stopped(state, 'VOIDED', { at, ...event.data });
+    case 'AUCTION_VOIDED': {
+      // Which operator it was stays in the journal.
+      const { by, reason } = event.data;
+      return stopped(state, 'VOIDED', { at, by, ...(reason === undefined ? {} : { reason }) });
+    }
     case 'AUCTION_CLOSED':
       return { ...state, status: 'CLOSED', closed_at: at };
     case 'AUCTION_AWARDED':

@@ -41,6 +41,8 @@ export interface Quote {
   /** Journal position of the last revision that changed the price or raised the quantity. */
   readonly priority: number;
   readonly hold: readonly Hold[];
+  /** The stream connection that it was submitted on, whatever revised it since. No business of any view. */
+  readonly connection_id?: string;
   readonly result?: QuoteResult;
 }
 

@@ -1,5 +1,5 @@
 import { SHAPES, within, type Shape } from './event-shapes.js';
-import type { DomainEvent, EventType } from './events.js';
+import type { AuctionEvent, DomainEvent, EventType, ShardEvent } from './events.js';
 
 /** Takes the data of an event from one version of its type to the next. */
 export type Lift = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
@@ -37,7 +37,17 @@ export class MalformedEvent extends Error {
   }
 }
 
-const OF_NO_AUCTION: ReadonlySet<string> = new Set<EventType>(['CREATE_REJECTED', 'ALL_WITHDRAWN']);
+const OF_NO_AUCTION: ReadonlySet<string> = new Set<ShardEvent['type']>([
+  'CREATE_REJECTED',
+  'ALL_WITHDRAWN',
+  'CONNECTION_NOTED',
+  'SHARD_DRAINED',
+  'SHARD_RESUMED',
+]);
+
+export function isOfAuction(event: DomainEvent): event is AuctionEvent {
+  return !OF_NO_AUCTION.has(event.type);
+}
 
 const REGISTRY: EventRegistry = Object.fromEntries(
   Object.entries(SHAPES).map(([type, shape]) => [type, { lifts: [], shape }]),

@@ -5,13 +5,14 @@ import {
   AUTHORITY_UNAVAILABLE,
   FORBIDDEN,
   HEADERS_TOO_LARGE,
+  INTERNAL_ERROR,
   INTERNAL_HEADERS,
-  MALFORMED_REQUEST,
   NOT_FOUND,
   methodNotAllowed,
   unauthorized,
   type Reply,
 } from './reply.js';
+import { framingFault } from './request-framing.js';
 import { bearerToken, carriesInternalHeader } from './request-headers.js';
 import { splitTarget } from './target.js';
 
@@ -39,34 +40,31 @@ export class Admission {
     private readonly limits: { readonly headerCount: number },
   ) {}
 
-  async admit(request: IncomingMessage): Promise<Admitted | Reply> {
+  /** A WebSocket handshake may bring its token in another way. */
+  async admit(request: IncomingMessage, token = bearerToken(request)): Promise<Admitted | Reply> {
     const refused = this.refuseHead(request);
     if (refused !== undefined) return refused;
     const { path, query } = splitTarget(request.url ?? '');
     const match = this.paths.find(path);
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '');
     const endpoint = match?.endpoints.get(method);
-    const token = bearerToken(request);
-
     let principal: Principal | undefined;
     if (needsToken(endpoint?.spec, path)) {
       const known = token === undefined ? 'unauthorized' : await this.authenticator.authenticate(token);
       if (known === 'unauthorized') return unauthorized(endpoint?.spec.unauthorizedMessage);
-      if (known === 'unavailable') return AUTHORITY_UNAVAILABLE;
+      if (known === 'unavailable') return outageOf(endpoint?.spec);
       principal = known;
     }
     if (match === undefined) return NOT_FOUND;
     if (endpoint === undefined || !isVisible(endpoint.spec, principal)) return refuseMethod(match, principal);
-    const { capability } = endpoint.spec;
-    if (capability !== undefined && principal?.capabilities.has(capability) !== true) return FORBIDDEN;
+    if (!isAllowed(endpoint.spec, principal)) return FORBIDDEN;
     return { endpoint, captured: match.captured, query, principal, bearerToken: token };
   }
 
   private refuseHead(request: IncomingMessage): Reply | undefined {
     if (carriesInternalHeader(request.headers)) return INTERNAL_HEADERS;
     if (request.rawHeaders.length > 2 * this.limits.headerCount) return HEADERS_TOO_LARGE;
-    const hostMissing = request.headers.host === undefined && request.httpVersion === '1.1';
-    return hostMissing ? MALFORMED_REQUEST : undefined;
+    return framingFault(request);
   }
 }
 
@@ -76,8 +74,18 @@ function needsToken(spec: EndpointSpec | undefined, path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
 }
 
+/** Nobody can say at present what has to be known. */
+export function outageOf(spec: EndpointSpec | undefined): Reply {
+  return spec?.neverUnavailable === true ? INTERNAL_ERROR : AUTHORITY_UNAVAILABLE;
+}
+
 function isVisible(spec: EndpointSpec, principal: Principal | undefined): boolean {
   return spec.role === undefined || principal?.roles.has(spec.role) === true;
+}
+
+function isAllowed({ capability, requiredRole }: EndpointSpec, principal: Principal | undefined): boolean {
+  if (capability !== undefined && principal?.capabilities.has(capability) !== true) return false;
+  return requiredRole === undefined || principal?.roles.has(requiredRole) === true;
 }
 
 /** A path whose every method is hidden from this caller does not exist for it, whatever method it tries. */

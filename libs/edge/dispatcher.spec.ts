@@ -168,9 +168,12 @@ describe('tokens', () => {
     );
   });
 
-  it('that nobody can judge are 503', async () => {
+  it('that nobody can judge are 503, and 500 where there is no 503', async () => {
     expect(await verdict({ path: '/v1/auctions', token: 'down' })).toBe(
       error(503, 'owner_routing_unavailable'),
+    );
+    expect(await verdict({ method: 'POST', path: '/v1/auctions/preflight', token: 'down' })).toBe(
+      error(500, 'internal_error'),
     );
   });
 });
@@ -289,13 +292,17 @@ describe('content', () => {
   ])('%s is %s', async (body, code) => {
     expect(await post([], body)).toBe(error(400, code));
   });
+});
 
-  it('is ignored, but not without bound, where there is nothing to read', async () => {
-    expect((await ask({ path: '/healthz', body: 'x'.repeat(1000) })).status).toBe(200);
-    expect((await ask({ path: '/healthz', body: 'x'.repeat(MIB + 1) })).status).toBe(413);
-    expect(
-      (await ask({ method: 'DELETE', path: '/v1/session', token: 'trader', body: 'not JSON' })).status,
-    ).toBe(204);
+describe('a role that an endpoint requires', () => {
+  it('is asked for before the content, and its lack hides nothing', async () => {
+    const put = (token: string | undefined): Promise<string> =>
+      verdict({ method: 'PUT', path: '/v1/desk', token, body: 'not JSON' });
+    expect(await put(undefined)).toBe(error(401, 'unauthorized'));
+    expect(await put('trader')).toBe(error(403, 'forbidden'));
+    expect(await put('operator')).toBe(error(400, 'invalid_json'));
+    const reply = await ask({ path: '/v1/desk', token: 'trader' });
+    expect([reply.status, reply.headers.allow]).toEqual([405, 'PUT']);
   });
 });
 
@@ -416,6 +423,14 @@ describe('answers', () => {
   it('tell nothing of a fault, but log it', async () => {
     expect(await verdict({ path: '/v1/broken', token: 'trader' })).toBe(error(500, 'internal_error'));
     expect(String(listener.faults.at(-1))).toContain('swordfish');
+  });
+
+  it('do not call an outage a fault', async () => {
+    const faults = listener.faults.length;
+    expect(await verdict({ path: '/v1/away', token: 'trader' })).toBe(
+      error(503, 'owner_routing_unavailable'),
+    );
+    expect(listener.faults).toHaveLength(faults);
   });
 
   it('are told to whoever counts them', async () => {

@@ -1,10 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#libs/platform/clock.js';
-import { Admission, type Authenticator } from './admission.js';
+import { Admission, outageOf, type Admitted, type Authenticator } from './admission.js';
 import type { Connections } from './connections.js';
-import type { BoundEndpoint } from './endpoint.js';
+import type { BoundEndpoint, EndpointSpec } from './endpoint.js';
 import { PathTree } from './path-tree.js';
-import { INTERNAL_ERROR, TOO_MANY_PIPELINED, type Reply } from './reply.js';
+import {
+  HEADERS_TOO_LARGE,
+  INTERNAL_ERROR,
+  MALFORMED_REQUEST,
+  TOO_MANY_PIPELINED,
+  UNSUPPORTED_TRANSFER_CODING,
+  type Reply,
+} from './reply.js';
 import { ReplySender, type Exchange } from './reply-sender.js';
 import { givenRequestId } from './request-headers.js';
 import { RequestReader } from './request-reader.js';
@@ -25,8 +32,17 @@ export interface EdgePorts {
   readonly newRequestId: () => string;
   /** Something threw that is nobody's refusal. The caller learns nothing of it but the request id. */
   readonly onFault: (error: unknown, requestId: string, operationId: string | undefined) => void;
+  /** Whether what threw only says that something the process depends on is away, which is no fault of anybody's. */
+  readonly isOutage?: (error: unknown) => boolean;
   readonly onAnswer?: (answered: Answered) => void;
 }
+
+/** After these nothing on the connection is taken for a request any more. */
+const LAST_WORDS: ReadonlySet<Reply> = new Set([
+  MALFORMED_REQUEST,
+  UNSUPPORTED_TRANSFER_CODING,
+  HEADERS_TOO_LARGE,
+]);
 
 interface Outcome {
   readonly reply: Reply | undefined;
@@ -52,6 +68,11 @@ export class Dispatcher {
     this.sender = new ReplySender(limits, connections, ports.clock);
   }
 
+  /** The checks of a request's head alone, for what is not going to be answered as one. */
+  admit(request: IncomingMessage, token?: string): Promise<Admitted | Reply> {
+    return this.admission.admit(request, token);
+  }
+
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     const entry = this.connections.enter(request, response);
     if (entry === 'ignored') return;
@@ -74,15 +95,21 @@ export class Dispatcher {
   }
 
   private async answer(exchange: Exchange): Promise<Outcome> {
-    let operationId: string | undefined;
+    let spec: EndpointSpec | undefined;
     try {
       const admitted = await this.admission.admit(exchange.request);
-      if ('status' in admitted) return { reply: admitted, operationId };
-      operationId = admitted.endpoint.spec.operationId;
+      if ('status' in admitted) {
+        if (LAST_WORDS.has(admitted)) this.connections.close(exchange.request);
+        return { reply: admitted, operationId: undefined };
+      }
+      spec = admitted.endpoint.spec;
+      const { operationId } = spec;
       const call = await this.reader.read(exchange, admitted);
       if (call === undefined || 'status' in call) return { reply: call, operationId };
       return { reply: await admitted.endpoint.handle(call), operationId };
     } catch (error) {
+      const operationId = spec?.operationId;
+      if (this.ports.isOutage?.(error) === true) return { reply: outageOf(spec), operationId };
       this.ports.onFault(error, exchange.requestId, operationId);
       return { reply: INTERNAL_ERROR, operationId };
     }

@@ -1,9 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Connections } from './connections.js';
 import { Dispatcher, type EdgePorts } from './dispatcher.js';
 import { createEdgeServer, type Listener } from './edge-server.js';
 import { endpointsOf } from './endpoint-decorator.js';
+import { NOT_FOUND } from './reply.js';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
+import { Upgrades, type Accept } from './upgrades.js';
+
+const refuseAll: Accept = () => NOT_FOUND;
 
 /**
  * Nest on a server that holds the edge's limits. Once endpoints are mounted every request goes straight to the dispatcher:
@@ -12,6 +17,7 @@ import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
 export class EdgeHttpAdapter extends ExpressAdapter {
   private readonly connections: Connections;
   private dispatch: Listener | undefined;
+  private upgrades: Upgrades | undefined;
 
   constructor(
     private readonly ports: EdgePorts,
@@ -27,11 +33,26 @@ export class EdgeHttpAdapter extends ExpressAdapter {
       this.dispatch(request, response);
     };
     const { limits, connections } = this;
-    this.setHttpServer(createEdgeServer(listener, { ...this.ports, limits, connections }));
+    const server = createEdgeServer(listener, { ...this.ports, limits, connections });
+    // Anything else that asks for another protocol is answered in this one, as RFC 9110 lets it be.
+    Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => this.upgradesTo(request) });
+    server.on('upgrade', (request, socket, head) => {
+      void this.upgrades?.handle(request, socket, head);
+    });
+    this.setHttpServer(server);
   }
 
-  /** Before listening. `instances`: the injectables whose methods carry `@Endpoint`. */
-  mount(instances: readonly object[]): void {
-    this.dispatch = new Dispatcher(endpointsOf(instances), this.limits, this.connections, this.ports).handle;
+  /**
+   * Before listening. `instances`: the injectables whose methods carry `@Endpoint`. `accept` gets the handshakes that have
+   * passed the checks of the endpoint of their path, if that is one of `paths`.
+   */
+  mount(instances: readonly object[], paths: readonly string[] = [], accept: Accept = refuseAll): void {
+    const dispatcher = new Dispatcher(endpointsOf(instances), this.limits, this.connections, this.ports);
+    this.dispatch = dispatcher.handle;
+    this.upgrades = new Upgrades(dispatcher, paths, accept, { ...this.ports, limits: this.limits });
+  }
+
+  private upgradesTo(request: IncomingMessage): boolean {
+    return this.upgrades?.accepts(request) ?? false;
   }
 }

@@ -66,11 +66,45 @@ describe('garbage', () => {
     ['a length and chunks', `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['chunks not last', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
     ['an unknown transfer encoding', `${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
-    ['no host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nHost: demo\r\nHost: other\r\n\r\n'],
+    ['the same host twice', 'GET /healthz HTTP/1.1\r\nHost: demo\r\nhost: demo\r\n\r\n'],
+    ['two hosts of an older version', 'GET /healthz HTTP/1.0\r\nHost: demo\r\nHost: other\r\n\r\n'],
+    ['two hosts in one', 'GET /healthz HTTP/1.1\r\nHost: demo, other\r\n\r\n'],
+    ['a host with a path', 'GET /healthz HTTP/1.1\r\nHost: demo/healthz\r\n\r\n'],
+    ['a host with a user', 'GET /healthz HTTP/1.1\r\nHost: me@demo\r\n\r\n'],
+    ['chunks of an older version', 'GET /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
   ])('%s is refused in the envelope', async (_what, bytes) => {
     const on = await start();
     expectRefusal(await on.ask(bytes), 400, 'malformed_request');
     await expectAlive(on);
+  });
+
+  it.each(['demo:8080', '[::1]:8080', '127.0.0.1', 'demo.example:', ''])(
+    'is none in the host %j',
+    async (host) => {
+      const on = await start();
+      const reply = await on.ask(`GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      expect(reply.status).toBe(200);
+    },
+  );
+
+  it.each(['gzip, chunked', 'identity, chunked'])(
+    'is none in %s, but that is not undone here',
+    async (coding) => {
+      const on = await start();
+      const bytes = `${POST}Transfer-Encoding: ${coding}\r\n\r\n11\r\n${BODY}\r\n0\r\n\r\n`;
+      expectRefusal(await on.ask(bytes), 501, 'unsupported_transfer_coding');
+      await expectAlive(on);
+    },
+  );
+
+  it('in the head keeps what is behind it from being read', async () => {
+    const on = await start();
+    const smuggled = 'GET /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\n\r\n';
+    const client = on.connect().send(`GET /healthz HTTP/1.1\r\nHost: demo\r\nHost: other\r\n\r\n`);
+    client.send(smuggled);
+    expect(statuses(await client.untilClosed())).toEqual([400]);
   });
 
   it('behind a good request leaves that its answer', async () => {

@@ -22,11 +22,14 @@ import { serverOptions, type ServerLimits } from './server-limits.js';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface ServerPorts {
+export interface RefusalPorts {
   readonly limits: ServerLimits;
-  readonly connections: Connections;
   readonly clock: Clock;
   readonly newRequestId: () => string;
+}
+
+export interface ServerPorts extends RefusalPorts {
+  readonly connections: Connections;
 }
 
 /** A listener that holds all of the limits, and answers in the common envelope even what never becomes a request. */
@@ -68,7 +71,7 @@ function replyTo(code: string | undefined): Reply {
 }
 
 /** Answers on the bare socket and closes it, a moment later: closing at once could reset the answer away. */
-function refuse(socket: Duplex, reply: Reply, ports: ServerPorts): void {
+export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void {
   if (!socket.writable) return;
   const body = payloadOf(reply) ?? '';
   const lines = [

@@ -35,6 +35,15 @@ export function endpointsOf(instances: readonly object[]): BoundEndpoint[] {
   );
 }
 
+/** The declarations alone, of classes of which there need be no instance. */
+export function endpointSpecsOf(classes: readonly { readonly prototype: object }[]): EndpointSpec[] {
+  return classes.flatMap(({ prototype }) =>
+    [prototype, ...prototypesOf(prototype)].flatMap((declaring) =>
+      (declared.get(declaring) ?? []).map(({ spec }) => spec),
+    ),
+  );
+}
+
 function prototypesOf(instance: object): object[] {
   const chain: object[] = [];
   let prototype: unknown = Object.getPrototypeOf(instance);

@@ -1,4 +1,5 @@
-import type { Decoded, Decoder } from './decode.js';
+import type { Decoded, Decoder, JsonSchema } from './decode.js';
+import type { Answers } from './documents/answer.js';
 import type { Query, QueryValues } from './query.js';
 import type { Reply } from './reply.js';
 
@@ -13,6 +14,8 @@ export interface Principal {
 export interface IdKind {
   readonly fault: string;
   accepts(segment: string): boolean;
+  /** In JSON Schema, for the interface documents. */
+  describe?(): JsonSchema;
 }
 
 /** One operation, declared once; the dispatcher and the interface documents both read it. */
@@ -25,19 +28,38 @@ export interface EndpointSpec {
   readonly capability?: string;
   /** To callers without this role the endpoint does not exist. */
   readonly role?: string;
+  /** Callers without this role are refused: that there is such an endpoint is no secret. */
+  readonly requiredRole?: string;
   readonly ids?: Readonly<Record<string, IdKind>>;
   /** Without one the query string is ignored. */
   readonly query?: Query<unknown>;
   readonly body?: Decoder<object>;
+  /** The name of this body in the interface documents, where several endpoints take the same. */
+  readonly bodyName?: string;
   /** The code for a body that is JSON but not this one; `invalid_json` unless given. */
   readonly bodyFault?: string;
   /** `ignored`: a key may be given and means nothing. Without either, the body has no such field. */
   readonly idempotency?: 'required' | 'ignored';
+  /** The specification knows no 503 here: what would be one is 500 `internal_error`. */
+  readonly neverUnavailable?: true;
   /** Only where the specification wants the 401 explained. */
   readonly unauthorizedMessage?: string;
+  /** A public endpoint that verifies the bearer token itself. */
+  readonly checksToken?: true;
   readonly summary?: string;
-  /** The codes that may come with each status, for the interface documents. */
+  /** More about it, in Markdown. */
+  readonly description?: string;
+  /** What comes with each status that is no refusal, for the interface documents. */
+  readonly answers?: Answers;
+  /** The codes that may come with each status, for the interface documents; those that the edge adds follow from the rest. */
   readonly statuses?: Readonly<Record<number, readonly string[]>>;
+}
+
+/** What a command has besides when it comes over a stream. */
+export interface OverStream {
+  readonly connectionId: string;
+  /** Past it the command is refused. */
+  readonly notAfter?: string;
 }
 
 /** A request that has passed every check the edge can make. */
@@ -53,6 +75,8 @@ export interface CallOf<S extends EndpointSpec> {
   readonly idempotencyKey: S extends { readonly idempotency: 'required' } ? string : undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
+  /** Only of a command that came over a stream. */
+  readonly overStream?: OverStream;
 }
 
 /** What the dispatcher makes of any request: the types of one endpoint are known only to its handler. */
@@ -66,6 +90,8 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   readonly accept: string | undefined;
   readonly remoteAddress: string | undefined;
+  /** Only of a command that came over a stream. */
+  readonly overStream?: OverStream;
 }
 
 export type Handler<S extends EndpointSpec> = (call: CallOf<S>) => Reply | Promise<Reply>;
@@ -84,8 +110,9 @@ export function endpoint<const S extends EndpointSpec>(spec: S): S {
   if (spec.idempotency !== undefined && spec.body === undefined) {
     throw new Error(`${spec.operationId}: an idempotency key needs a body to belong to`);
   }
-  if (spec.access === 'public' && (spec.capability !== undefined || spec.role !== undefined)) {
-    throw new Error(`${spec.operationId}: nobody's capabilities are known on a public endpoint`);
+  const asksWhoCalls = [spec.capability, spec.role, spec.requiredRole].some((asked) => asked !== undefined);
+  if (spec.access === 'public' && asksWhoCalls) {
+    throw new Error(`${spec.operationId}: nobody's roles and capabilities are known on a public endpoint`);
   }
   return spec;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Connections } from './connections.js';
+import { namesTag } from './entity-tag.js';
 import { announcedBytes, announcesBody } from './request-body.js';
 import { payloadOf, type Reply, type ReplyStream } from './reply.js';
 import type { ServerLimits } from './server-limits.js';
@@ -12,6 +13,8 @@ export interface Exchange {
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+/** No body belongs to these, not even an empty one. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 /** A body this short is worth reading to its end to keep the connection. */
 const SMALL_REST_BYTES = 65_536;
 
@@ -23,9 +26,10 @@ export class ReplySender {
     private readonly clock: Clock,
   ) {}
 
-  async send(exchange: Exchange, reply: Reply): Promise<void> {
+  async send(exchange: Exchange, given: Reply): Promise<void> {
     const { request, response } = exchange;
     if (response.destroyed || response.headersSent) return;
+    const reply = isKnown(request, given) ? { status: 304, headers: given.headers ?? {} } : given;
     const unread = announcesBody(request) && !request.complete;
     if (unread && !isWorthReading(request)) this.connections.close(request);
     const close = this.connections.closesAfter(request);
@@ -100,6 +104,12 @@ export class ReplySender {
   }
 }
 
+/** The caller holds this very text already. */
+function isKnown({ method, headers }: IncomingMessage, { status, headers: sent }: Reply): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && status === 200 && namesTag(headers['if-none-match'], sent?.etag);
+}
+
 function isWorthReading(request: IncomingMessage): boolean {
   const bytes = announcedBytes(request);
   return request.headers.expect === undefined && bytes > 0 && bytes <= SMALL_REST_BYTES;
@@ -119,7 +129,7 @@ function headersOf(
     headers['content-type'] = JSON_TYPE;
     headers['content-length'] = Buffer.byteLength(payload);
   } else if (reply.stream !== undefined) headers['content-type'] = reply.stream.contentType;
-  else if (reply.status !== 204) headers['content-length'] = 0;
+  else if (!BODILESS.has(reply.status)) headers['content-length'] = 0;
   if (close) headers.connection = 'close';
   return reply.headers === undefined ? headers : { ...headers, ...reply.headers };
 }

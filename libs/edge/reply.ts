@@ -6,8 +6,9 @@ export interface ReplyStream {
 
 export interface Reply {
   readonly status: number;
-  /** An object, or JSON text that passes as it is. */
+  /** An object, or JSON text that passes as it is. Text of another kind names it in `headers`, in lower case. */
   readonly body?: object | string;
+  /** An `etag` among them is compared with what the caller says it holds. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly stream?: ReplyStream;
 }
@@ -30,6 +31,7 @@ export const INTERNAL_ERROR = errorReply(500, 'internal_error');
 export const AUTHORITY_UNAVAILABLE = errorReply(503, 'owner_routing_unavailable');
 /** What a peer gets that does not speak HTTP properly, or not in time. The contract leaves these to us. */
 export const MALFORMED_REQUEST = errorReply(400, 'malformed_request');
+export const UNSUPPORTED_TRANSFER_CODING = errorReply(501, 'unsupported_transfer_coding');
 export const REQUEST_TIMEOUT = errorReply(408, 'request_timeout');
 export const HEADERS_TOO_LARGE = errorReply(431, 'request_headers_too_large');
 export const TOO_MANY_PIPELINED = errorReply(503, 'too_many_pipelined_requests');

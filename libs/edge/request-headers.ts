@@ -38,9 +38,22 @@ export function bearerToken(request: IncomingMessage): string | undefined {
   return values.length === 1 ? BEARER.exec(values[0] ?? '')?.[1] : undefined;
 }
 
-/** JSON or no type at all, never encoded. */
-export function isReadableContent(request: IncomingMessage): boolean {
-  if (request.headers['content-encoding'] !== undefined) return false;
+const PROTOCOLS = /^authorization, *Bearer\.([A-Za-z0-9_-]+)$/;
+
+/** Browsers cannot send headers with a handshake, so the token comes as the second of two subprotocols. */
+export function protocolToken(request: IncomingMessage): string | undefined {
+  const encoded = PROTOCOLS.exec(request.headers['sec-websocket-protocol'] ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const bytes = Buffer.from(encoded, 'base64url');
+  return bytes.toString('base64url') === encoded ? bytes.toString('latin1') : undefined;
+}
+
+export function isEncoded(request: IncomingMessage): boolean {
+  return request.headers['content-encoding'] !== undefined;
+}
+
+/** JSON, or nothing said of what it is. */
+export function isJsonContent(request: IncomingMessage): boolean {
   if (request.headers['content-type'] === undefined) return true;
   const types = valuesOf(request, 'content-type');
   const type = types[0] ?? '';

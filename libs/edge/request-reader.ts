@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Admitted } from './admission.js';
 import type { Connections } from './connections.js';
-import { MISMATCH } from './decode.js';
+import { MISMATCH, type Decoder } from './decode.js';
 import { namesIn, type Call, type EndpointSpec } from './endpoint.js';
 import { idempotencyKey } from './idempotency-key.js';
 import {
@@ -14,7 +14,7 @@ import {
 } from './reply.js';
 import type { Exchange } from './reply-sender.js';
 import { announcedBytes, announcesBody, readBody, type BodyOutcome } from './request-body.js';
-import { awaitsContinue, isReadableContent, valuesOf } from './request-headers.js';
+import { awaitsContinue, isEncoded, isJsonContent, valuesOf } from './request-headers.js';
 import type { ServerLimits } from './server-limits.js';
 import { parseJsonBytes, type JsonObject } from './strict-json.js';
 
@@ -41,16 +41,17 @@ export class RequestReader {
   async read(exchange: Exchange, admitted: Admitted): Promise<Call | Reply | undefined> {
     const { request } = exchange;
     const { spec } = admitted.endpoint;
-    if (spec.method !== 'GET' && !isReadableContent(request)) return UNSUPPORTED_MEDIA_TYPE;
+    if (!isReadable(request, spec)) return UNSUPPORTED_MEDIA_TYPE;
     if (announcedBytes(request) > this.limits.bodyBytes) return PAYLOAD_TOO_LARGE;
-    const bytes = spec.method === 'GET' ? undefined : await this.bytesOf(exchange);
-    if (bytes !== undefined && !Buffer.isBuffer(bytes)) return refusalOf(bytes);
+    const bytes = await this.bytesOf(exchange);
+    if (!Buffer.isBuffer(bytes)) return refusalOf(bytes);
 
     const ids = readIds(spec, admitted.captured);
     if (isReply(ids)) return ids;
     const query = spec.query?.read(admitted.query);
     if (spec.query !== undefined && query === MISMATCH) return errorReply(400, spec.query.fault);
-    const content = bytes === undefined ? NO_CONTENT : readContent(spec, bytes, request);
+    const content =
+      spec.body === undefined ? readNothing(bytes) : readContent(spec, spec.body, bytes, request);
     if (isReply(content)) return content;
     return {
       requestId: exchange.requestId,
@@ -69,6 +70,12 @@ export class RequestReader {
     if (awaitsContinue(request) && announcesBody(request)) response.writeContinue();
     return readBody(request, this.limits.bodyBytes, this.connections);
   }
+}
+
+/** A type describes nothing where no body is taken and none comes; an encoding is never undone. */
+function isReadable(request: IncomingMessage, spec: EndpointSpec): boolean {
+  if (isEncoded(request)) return false;
+  return (spec.body === undefined && !announcesBody(request)) || isJsonContent(request);
 }
 
 function refusalOf(outcome: Exclude<BodyOutcome, Buffer>): Reply | undefined {
@@ -97,14 +104,26 @@ function readIds(spec: EndpointSpec, captured: readonly string[]): { readonly va
   return { values };
 }
 
-function readContent(spec: EndpointSpec, bytes: Buffer, request: IncomingMessage): Content | Reply {
-  if (spec.body === undefined) return NO_CONTENT;
+/** Clients send `{}` where there is nothing to say. More than that was meant to be heeded, and would not be. */
+function readNothing(bytes: Buffer): Content | Reply {
+  if (bytes.length === 0) return NO_CONTENT;
+  const parsed = parseJsonBytes(bytes);
+  if (!parsed.ok) return errorReply(400, parsed.code);
+  return Object.keys(parsed.value).length === 0 ? NO_CONTENT : INVALID_JSON;
+}
+
+function readContent(
+  spec: EndpointSpec,
+  kind: Decoder<object>,
+  bytes: Buffer,
+  request: IncomingMessage,
+): Content | Reply {
   const parsed = parseJsonBytes(bytes);
   if (!parsed.ok) return errorReply(400, parsed.code);
   const { fields, keys } =
     spec.idempotency === undefined ? { fields: parsed.value, keys: [] } : split(parsed.value);
   if (keys === undefined) return INVALID_JSON;
-  const body = spec.body.decode(fields);
+  const body = kind.decode(fields);
   if (body === MISMATCH) return errorReply(400, spec.bodyFault ?? 'invalid_json');
   if (spec.idempotency !== 'required') return { body, idempotencyKey: undefined };
   const key = idempotencyKey([...valuesOf(request, KEY_HEADER), ...keys]);

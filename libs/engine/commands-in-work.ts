@@ -56,7 +56,7 @@ export const KEY_CONFLICT = 'This idempotency key was used before, with other co
 
 /** Successes and the engine's refusals answer every repeat; anything else is forgotten. */
 export function isDurable(reply: LinkReply): boolean {
-  return (reply.status < 300 || reply.status === 422) && !reply.body.includes('"COMMAND_EXPIRED"');
+  return reply.status < 300 || (reply.status === 422 && !reply.body.startsWith('{"error":"COMMAND_EXPIRED"'));
 }
 
 export function asRepeat(reply: LinkReply): LinkReply {

@@ -205,7 +205,8 @@ describe('a halt', () => {
       reason: 'test',
       by: 'operator',
     };
-    await halts.impose({ ...halt, ...(target === undefined ? {} : { target }), created_at: world.now() });
+    const aimed = { ...halt, ...(target === undefined ? {} : { target }), created_at: world.now() };
+    expect(await halts.impose(aimed, 'request-1')).toMatchObject({ ok: true });
     await heeded();
     expect(await shards[1]!.ask(shards[1]!.createOrder())).toMatchObject({ status: 422, body: { error } });
     const another = submitOrder(accountOf('max'), auctionId, TERMS);
@@ -214,7 +215,7 @@ describe('a halt', () => {
     expect(activeQuote(stateOf(auctionId), MIA)).toBeDefined();
     expect((await shards[1]!.ask(withdrawOrder(MIA, quote))).status).toBe(200);
     expect((await shards[1]!.ask(cancelOrder(accountOf('olga'), auctionId))).status).toBe(200);
-    await halts.lift(halt.halt_id, 'operator', world.now());
+    await halts.lift(halt.halt_id, { by: 'operator', request_id: 'request-2', at: world.now() });
     await heeded();
     await shards[1]!.opens();
   });

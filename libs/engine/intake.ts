@@ -1,4 +1,5 @@
 import type { Operation } from '#libs/auction/events.js';
+import type { Instant } from '#libs/auction/instant.js';
 import { findQuote } from '#libs/auction/state.js';
 import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/viewer.js';
 import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
@@ -7,6 +8,8 @@ import { asRepeat, KEY_CONFLICT, type CommandsInWork } from './commands-in-work.
 import type { CompletedAuctions, StoredAnswer } from './ports.js';
 import type { QuoteMeter } from './buckets.js';
 import type { StoredAnswers } from './stored-answers.js';
+import { refusalReply } from './task.js';
+import { isTooLate, TOO_LATE } from './tasks/shard-context.js';
 import type { TokenExchange } from './token-exchange.js';
 
 export type QuoteCommand = Extract<LinkRequest, { op: 'submit' | 'revise' | 'withdraw' }>;
@@ -21,6 +24,7 @@ export interface IntakePorts {
   readonly completed: CompletedAuctions;
   readonly tokens: TokenExchange;
   readonly perAuction: QuoteMeter;
+  readonly now: () => Instant;
   /** 503 while this owner takes no such command, else undefined. */
   readonly paused: (op: LinkRequest['op']) => LinkReply | undefined;
 }
@@ -48,6 +52,7 @@ const QUOTE_NOT_FOUND = fault(404, 'quote_not_found');
 const FORBIDDEN = fault(403, 'forbidden');
 const RATE_LIMITED = fault(429, 'auction_mutation_rate_limited');
 const CONFLICT = fault(409, 'idempotency_key_conflict', KEY_CONFLICT);
+const EXPIRED = refusalReply(TOO_LATE);
 const OVER = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
 
 /**
@@ -71,7 +76,7 @@ export class Intake {
       const answered = await this.answered(entry, command);
       if (answered !== undefined) return answered;
       // An end that is still on its way to the journal is for the loop to decide by, and to tell of when it stands.
-      if (isOverFor(durable, viewer)) return (await this.metered(command)) ?? OVER;
+      if (isOverFor(durable, viewer)) return (await this.metered(command)) ?? this.over(command);
       return (await this.metered(command)) ?? this.ports.paused(command.op) ?? run(entry);
     });
   }
@@ -122,7 +127,11 @@ export class Intake {
     const scope = { ...named(command), account: command.account, auctionId: command.auction_id };
     const answer = await completed.answer(scope);
     if (answer !== undefined) return repeatOf(answer, command.content);
-    return (await this.metered(command)) ?? OVER;
+    return (await this.metered(command)) ?? this.over(command);
+  }
+
+  private over(command: AuctionCommand): LinkReply {
+    return isTooLate(command, this.ports.now()) ? EXPIRED : OVER;
   }
 
   private async metered(command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {

@@ -7,27 +7,38 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import type { Terms } from '#libs/auction/terms.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
 import type { IdFactory } from './ids.js';
 
 const ORIGINATOR_ALIAS = 'ORG';
 const MAKER_ALIAS = 'MM';
+const LOOK_PATIENCE_MILLIS = 1_000;
 
 /** The economic policy as the rules ask for it: facts and refusals, or a refusal where the evidence is too old to judge by. */
 export class PolicyDesk {
   constructor(
     private readonly watch: PolicyWatch,
     private readonly ids: IdFactory,
+    private readonly clock: Clock,
   ) {}
 
+  /**
+   * Whether there is a policy to judge by. That our own copy is old, as after a standstill of this process, is nothing that a
+   * caller may be refused for durably.
+   */
+  get isKnown(): boolean {
+    return this.watch.current().ok;
+  }
+
   /** An originator changes its groups itself, and what it has just been told of them must hold for its next auction. */
-  async freshenFor({ audience }: CreateBody): Promise<void> {
-    if ((audience.group_ids?.length ?? 0) > 0) await this.watch.freshen();
+  async freshenForCreate({ audience }: CreateBody): Promise<void> {
+    if (!this.isKnown || (audience.group_ids?.length ?? 0) > 0) await this.look();
   }
 
   /** A maker ends its own freeze, and counts on it at once. */
-  async freshenIfFrozen(maker: string): Promise<void> {
+  async freshenForQuote(maker: string): Promise<void> {
     const current = this.watch.current();
-    if (current.ok && current.snapshot.frozen.has(maker)) await this.watch.freshen();
+    if (!current.ok || current.snapshot.frozen.has(maker)) await this.look();
   }
 
   createFacts(account: string, body: CreateBody, auctionId: string, now: Instant): CreateFacts | Rejection {
@@ -52,5 +63,10 @@ export class PolicyDesk {
   judgeQuote(maker: string, terms: Terms, quantity: Atoms, now: Instant): Rejection | undefined {
     const current = this.watch.current();
     return current.ok ? judgeQuote(current.snapshot, maker, terms.routes, quantity, now) : current;
+  }
+
+  /** A database that does not answer is not waited for as long as a caller would wait. */
+  private async look(): Promise<void> {
+    await Promise.race([this.watch.freshen(), pause(this.clock, LOOK_PATIENCE_MILLIS)]);
   }
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '#libs/auction/events.js';
+import type { CompletedStatus, Operation } from '#libs/auction/events.js';
 import type { ExecutionStepName, LinkReply } from '#libs/owner-link/protocol.js';
 
 export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
@@ -26,6 +26,8 @@ export type ListRow = readonly [string, string, string];
 export interface CompletedAuctions {
   /** The account's part in an auction that is over for it, or undefined. */
   roleOn(auctionId: string, account: string): Promise<ViewerRole | undefined>;
+  /** Of an auction that is over for everybody; whoever asks must be allowed to know. */
+  statusOf(auctionId: string): Promise<CompletedStatus | undefined>;
   ownsQuote(auctionId: string, quoteId: string, account: string): Promise<boolean>;
   answer(scope: CommandScope): Promise<StoredAnswer | undefined>;
   /** Newest first. */

@@ -23,6 +23,7 @@ export interface PreflightPorts {
 }
 
 const UNSAFE = fault(500, 'internal_error');
+const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 const NOT_FOUND = fault(404, 'auction_not_found');
 const FORBIDDEN = fault(403, 'forbidden');
 const NOT_OPEN = fault(422, 'auction_rejected', 'The auction is not open.');
@@ -34,7 +35,8 @@ export class Preflights {
   async ofOriginator(request: Preflight<'originator_preflight'>): Promise<LinkReply> {
     const { context, conditions, now } = this.ports;
     if (conditions.isUnsafe() || context.book.liveCount >= context.activeAuctionLimit) return UNSAFE;
-    await context.policy.freshenFor(request.body);
+    await context.policy.freshenForCreate(request.body);
+    if (!context.policy.isKnown) return UNSAFE;
     // No auction comes of it, so any id serves: it names nothing but aliases that nobody sees.
     const auctionId = context.ids.auction(request.account, request.request_id);
     const plan = planOf(context, request, auctionId, now());
@@ -53,6 +55,8 @@ export class Preflights {
       return role === 'ORIGINATOR' ? FORBIDDEN : NOT_OPEN;
     }
     if (viewer.role === 'ORIGINATOR') return FORBIDDEN;
+    await context.policy.freshenForQuote(request.account);
+    if (!context.policy.isKnown) return UNAVAILABLE;
     const { terms } = state;
     const at = now();
     if (state.status !== 'OPEN' || at >= terms.closes_at) return NOT_OPEN;

@@ -229,6 +229,27 @@ describe('a fresh process', () => {
   });
 });
 
+it('tells where its journal ends at its start, and whenever that has moved', async () => {
+  await live.stop();
+  const heads: number[] = [];
+  const announce = ({ head }: { readonly head: number }): unknown => heads.push(head);
+  live = await LiveShard.open(world, 0, { ports: { announce } });
+  expect(heads).toEqual([live.writer.head.sequence]);
+  const auctionId = await live.opens();
+  expect(heads.at(-1)).toBe(live.writer.head.sequence);
+  // What is not durable is not told of, and what writes nothing tells nothing.
+  live.writer.hold();
+  const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
+  const answer = live.ask(submitOrder(accountOf('mia'), auctionId, terms));
+  await eventually(() => expect(live.writer.inFlight).toBe(1));
+  expect(heads).toHaveLength(2);
+  live.writer.letGo();
+  expect((await answer).status).toBe(201);
+  expect((await live.ask(submitOrder(accountOf('mia'), auctionId, terms))).status).toBe(409);
+  expect(heads).toEqual([2, 3, 4]);
+  await live.stop();
+});
+
 it('says of itself how it stands', async () => {
   await live.opens();
   const status = await live.ask({ op: 'shard_status' });

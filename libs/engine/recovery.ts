@@ -5,6 +5,7 @@ import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { trustedSnapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
 import type { AuctionBook } from './auction-book.js';
+import type { NotedConnections } from './connections/noted-connections.js';
 import { readMoment, SNAPSHOT_FORMAT } from './shard-snapshot.js';
 import type { StoredAnswers } from './stored-answers.js';
 
@@ -24,11 +25,12 @@ export interface RecoveryPorts {
   readonly snapshots: SnapshotStore;
   readonly book: AuctionBook;
   readonly stored: StoredAnswers;
+  readonly noted: NotedConnections;
 }
 
 /** Takes the newest snapshot and the journal behind it into memory. All of it is durable, so all of it may be told. */
 export async function recover(ports: RecoveryPorts): Promise<Recovered> {
-  const { shard, reader, book, stored } = ports;
+  const { shard, reader, book, stored, noted } = ports;
   const snapshot = await trustedSnapshot(ports.snapshots, reader, shard, SNAPSHOT_FORMAT);
   const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
@@ -41,6 +43,7 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
       const event = decodeEvent(record.payload);
       if ('auction_id' in event) book.apply({ position: record.sequence, event });
       stored.note(record.sequence, event);
+      noted.note(event);
       if (lastEventAt === undefined || event.at > lastEventAt) lastEventAt = event.at;
       events += 1;
     }
@@ -51,10 +54,11 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
   return { events, snapshotAt, lastEventAt };
 }
 
-function restore({ book, stored }: RecoveryPorts, body: Buffer): Instant {
-  const { entries, answers, lastEventAt } = readMoment(body);
+function restore({ book, stored, noted }: RecoveryPorts, body: Buffer): Instant {
+  const { entries, answers, connections, lastEventAt } = readMoment(body);
   for (const entry of entries) book.restore(entry);
   stored.restore(answers);
+  noted.restore(connections);
   return lastEventAt;
 }
 

@@ -2,7 +2,9 @@ import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#
 import type { Entry } from './auction-book.js';
 import type { AccountBuckets } from './buckets.js';
 import type { CommandLoop } from './command-loop.js';
+import type { ConnectionDesk } from './connections/connection-desk.js';
 import type { Intake } from './intake.js';
+import type { OperatorDesk } from './operator-desk.js';
 import type { PendingAwards } from './pending-awards.js';
 import type { ShardMeter } from './ports.js';
 import type { Preflights } from './preflights.js';
@@ -28,6 +30,8 @@ export interface OperationPorts {
   readonly meter: ShardMeter;
   readonly status: () => LinkReply;
   readonly awards: PendingAwards;
+  readonly connections: ConnectionDesk;
+  readonly operators: OperatorDesk;
   readonly onFault: (what: string, error: unknown) => void;
 }
 
@@ -43,6 +47,9 @@ const COMMANDS: ReadonlySet<LinkRequest['op']> = new Set<LinkRequest['op']>([
   'revise',
   'withdraw',
   'withdraw_all',
+  'void',
+  'drain',
+  'resume',
 ]);
 
 /** Everything that may be asked of a shard, and who answers it. */
@@ -102,6 +109,13 @@ export class ShardOperations {
         return this.pendingAwards(request);
       case 'shard_status':
         return this.ports.status();
+      case 'presence':
+        return this.ports.connections.presence(request);
+      case 'void':
+        return this.ports.operators.void(request);
+      case 'drain':
+      case 'resume':
+        return this.ports.operators.shift(request);
     }
   }
 
@@ -109,7 +123,8 @@ export class ShardOperations {
     const { context, intake } = this.ports;
     const auctionId = context.ids.auction(request.account, request.key);
     return intake.onShard(request, auctionId, async () => {
-      await context.policy.freshenFor(request.body);
+      await context.policy.freshenForCreate(request.body);
+      if (!context.policy.isKnown) return UNAVAILABLE;
       return this.run((settle) => new CreateTask(context, request, settle));
     });
   }
@@ -131,7 +146,10 @@ export class ShardOperations {
   private quote(request: QuoteCommand): Promise<LinkReply> {
     const { context, intake } = this.ports;
     return intake.onAuction(request, async (entry: Entry) => {
-      await context.policy.freshenIfFrozen(request.account);
+      if (request.op !== 'withdraw') {
+        await context.policy.freshenForQuote(request.account);
+        if (!context.policy.isKnown) return UNAVAILABLE;
+      }
       return this.run((settle) => new QuoteTask(context, entry, request, this.ruleOf(request), settle));
     });
   }

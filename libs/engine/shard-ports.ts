@@ -4,6 +4,7 @@ import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
 import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
 import type { SnapshotStore } from '#libs/journal/snapshots.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
+import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { IdFactory } from './ids.js';
 import type { AwardConclusion, CompletedAuctions, ProtectionDesk, ShardMeter } from './ports.js';
@@ -28,6 +29,8 @@ export interface ShardPorts {
   readonly referenceNanos: () => Promise<bigint>;
   readonly journalHasRoom: () => Promise<boolean>;
   readonly meter: ShardMeter;
+  /** The journal has come so far, and may be read up to there. */
+  readonly announce: (notice: LinkNotice) => void;
   readonly settings: ShardSettings;
   /** The journal no longer takes this process for its owner, or nobody knows what it has written: stop. */
   readonly onJournalFailure: (error: unknown) => void;

@@ -2,10 +2,11 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { nextTurn } from '#libs/platform/clock.js';
 import type { Entry, Mark } from './auction-book.js';
+import type { NotedConnection } from './connections/noted-connections.js';
 import type { RecentAnswer } from './stored-answers.js';
 
 /** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
-export const SNAPSHOT_FORMAT = 1;
+export const SNAPSHOT_FORMAT = 2;
 
 /** One auction, as a line of the snapshot. */
 interface EntryLine {
@@ -20,6 +21,14 @@ interface EntryLine {
 interface HeadLine {
   readonly last_event_at: Instant;
   readonly answers: readonly (readonly [string, RecentAnswer])[];
+  readonly connections: readonly (readonly [string, NotedConnection])[];
+}
+
+/** What a shard remembers besides its auctions. */
+export interface BesideAuctions {
+  readonly lastEventAt: Instant;
+  readonly answers: ReadonlyMap<string, RecentAnswer>;
+  readonly connections: ReadonlyMap<string, NotedConnection>;
 }
 
 /** A shard's memory as it was behind one record: cheap to take, for states are values, and written out at leisure. */
@@ -34,13 +43,13 @@ const SLICE = 100;
 export function momentOf(
   sequence: number,
   entries: Iterable<Entry>,
-  head: { readonly lastEventAt: Instant; readonly answers: ReadonlyMap<string, RecentAnswer> },
+  { lastEventAt, answers, connections }: BesideAuctions,
 ): ShardMoment {
   const captured: [Entry, AuctionState][] = [];
   for (const entry of entries) if (entry.durable !== undefined) captured.push([entry, entry.durable]);
   return {
     sequence,
-    head: { last_event_at: head.lastEventAt, answers: [...head.answers] },
+    head: { last_event_at: lastEventAt, answers: [...answers], connections: [...connections] },
     entries: captured,
   };
 }
@@ -78,6 +87,7 @@ function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine 
 export interface RestoredMoment {
   readonly lastEventAt: Instant;
   readonly answers: readonly (readonly [string, RecentAnswer])[];
+  readonly connections: readonly (readonly [string, NotedConnection])[];
   readonly entries: readonly Entry[];
 }
 
@@ -85,7 +95,8 @@ export function readMoment(body: Buffer): RestoredMoment {
   const [headLine = '', ...lines] = body.toString('utf8').split('\n');
   const head = JSON.parse(headLine) as HeadLine;
   const entries = lines.filter((line) => line !== '').map((line) => entryOf(JSON.parse(line) as EntryLine));
-  return { lastEventAt: head.last_event_at, answers: head.answers, entries };
+  const { last_event_at: lastEventAt, answers, connections } = head;
+  return { lastEventAt, answers, connections, entries };
 }
 
 function entryOf(line: EntryLine): Entry {

@@ -6,12 +6,15 @@ import { AuctionBook, type Entry } from './auction-book.js';
 import { AccountBuckets, QuoteMeter } from './buckets.js';
 import { CommandLoop, type Committed } from './command-loop.js';
 import { CommandsInWork } from './commands-in-work.js';
+import { ConnectionBook } from './connections/connection-book.js';
+import { ConnectionDesk } from './connections/connection-desk.js';
 import { CapacityWatch } from './conditions/capacity-watch.js';
 import { ClockWatch } from './conditions/clock-watch.js';
 import { Conditions } from './conditions/conditions.js';
 import { ProjectionWatch } from './conditions/projection-watch.js';
 import { Guardian } from './guardian.js';
 import { Intake } from './intake.js';
+import { OperatorDesk } from './operator-desk.js';
 import { PendingAwards } from './pending-awards.js';
 import { PolicyDesk } from './policy-desk.js';
 import { Preflights } from './preflights.js';
@@ -28,6 +31,13 @@ import { TokenExchange } from './token-exchange.js';
 
 /** How long an answer waits for its releases to be written; what is set free is free for everyone by then, or soon after. */
 const RELEASE_PATIENCE_MILLIS = 250;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** What this process read at its start, and how long that took. */
+interface RestoredWork {
+  readonly events: number;
+  readonly ms: number;
+}
 
 /** One auction shard: memory, rules, journal and reservations put together. Adapters come in through its ports. */
 export class Shard {
@@ -39,6 +49,8 @@ export class Shard {
   private readonly loop: CommandLoop;
   private readonly attendance: Attendance;
   private readonly guardian: Guardian;
+  private readonly connections: ConnectionDesk;
+  private restored: RestoredWork = { events: 0, ms: 0 };
   private readonly operations: ShardOperations;
   private lastEventAt: Instant = instantFromNanos(0n);
   /** The last moment that anything was decided at. */
@@ -58,7 +70,8 @@ export class Shard {
       },
     });
     this.conditions = this.watchConditions();
-    const context = this.context();
+    const connections = new ConnectionBook();
+    const context = this.context(connections);
     this.loop = new CommandLoop({
       writer: ports.writer,
       desk: ports.desk,
@@ -74,6 +87,7 @@ export class Shard {
     });
     const submit = this.loop.submit.bind(this.loop);
     const now = (): Instant => this.now();
+    this.connections = new ConnectionDesk({ ...ports, context, auctions: this.book, connections, submit });
     this.attendance = new Attendance({ ...ports, context, book: this.book, now, submit });
     this.guardian = new Guardian({
       ...ports,
@@ -90,15 +104,22 @@ export class Shard {
 
   /** Reads the journal, makes the reservations agree with it, and begins to work. */
   async start(): Promise<Recovered> {
-    const recovered = await recover({ ...this.ports, book: this.book, stored: this.stored });
+    const { clock } = this.ports;
+    const begun = clock.monotonicNanos();
+    const { noted } = this.connections;
+    const recovered = await recover({ ...this.ports, book: this.book, stored: this.stored, noted });
     this.keeper.restoredFrom(recovered.snapshotAt);
     this.lastEventAt = recovered.lastEventAt ?? this.lastEventAt;
     this.latest = this.lastEventAt;
     await this.ports.desk.reconcile(holdsByAccount(this.book));
     await this.conditions.start();
     this.loop.start();
+    this.connections.start();
     for (const entry of this.book.all()) this.attend(entry);
     this.guardian.start();
+    const ms = Number((clock.monotonicNanos() - begun) / NANOS_PER_MILLI);
+    this.restored = { events: recovered.events, ms };
+    this.ports.announce({ head: this.durableHead });
     return recovered;
   }
 
@@ -108,7 +129,8 @@ export class Shard {
 
   /** Finishes what was accepted and takes nothing more. */
   async stop(): Promise<void> {
-    this.conditions.drain();
+    this.conditions.leave();
+    this.connections.stop();
     this.attendance.stop();
     this.guardian.stop();
     await this.loop.stop();
@@ -144,12 +166,13 @@ export class Shard {
     );
   }
 
-  private context(): ShardContext {
-    const { ids, policy, settings } = this.ports;
+  private context(connections: ConnectionBook): ShardContext {
+    const { ids, policy, settings, clock } = this.ports;
     return {
       book: this.book,
       ids,
-      policy: new PolicyDesk(policy, ids),
+      policy: new PolicyDesk(policy, ids, clock),
+      connections,
       clockIsSound: () => this.conditions.clock.isSound(),
       activeAuctionLimit: settings.activeAuctionLimit * settings.limitsFactor,
       commandsPerMakerLimit: settings.commandsPerMakerLimit * settings.limitsFactor,
@@ -173,6 +196,7 @@ export class Shard {
       completed,
       tokens,
       perAuction: new QuoteMeter(clock, settings.limitsFactor),
+      now,
       paused: (op) => this.conditions.pause(op),
     });
     const reads = new Reads({
@@ -189,6 +213,9 @@ export class Shard {
       completed,
       now,
     });
+    const { book, conditions, loop } = this;
+    const status = (): LinkReply => this.status();
+    const submit = loop.submit.bind(loop);
     return new ShardOperations({
       context,
       intake,
@@ -196,17 +223,20 @@ export class Shard {
       preflights,
       tokens,
       home,
-      loop: this.loop,
+      loop,
       meter,
       awards: this.awards,
+      connections: this.connections,
+      operators: new OperatorDesk({ context, book, completed, conditions, submit, status }),
       onFault: this.ports.onFault,
-      status: () => this.status(),
+      status,
     });
   }
 
   private status(): LinkReply {
     const { writer, shard } = this.ports;
     if (!writer.health().ok) return fault(503, 'journal_failed');
+    const policy = this.ports.policy.current();
     return reply(200, {
       shard,
       state: this.conditions.draining ? 'DRAINING' : 'ACTIVE',
@@ -215,6 +245,9 @@ export class Shard {
       projection_lag_events: this.conditions.projection.lagEvents,
       active_auctions: this.book.liveCount,
       clock_offset_ms: this.conditions.clock.offsetMillis ?? 0,
+      recovery: this.restored,
+      // By which policy it judges, so that whoever changes it knows when the change holds here.
+      ...(policy.ok ? { policy_version: policy.snapshot.version } : {}),
     });
   }
 
@@ -226,12 +259,14 @@ export class Shard {
   }
 
   private committed({ entries, events, head }: Committed): void {
+    if (head > this.durableHead) this.ports.announce({ head });
     this.durableHead = head;
     for (const [index, event] of events.entries()) {
       if (event.at > this.lastEventAt) this.lastEventAt = event.at;
       this.stored.note(head - events.length + 1 + index, event);
     }
     for (const entry of entries) this.attend(entry);
+    this.connections.onEvents(events);
     this.guardian.onEvents(events);
     if (this.keeper.isDue(head)) this.takeSnapshot(head);
   }
@@ -240,8 +275,9 @@ export class Shard {
   private takeSnapshot(head: number): void {
     const { sequence, hash } = this.ports.writer.head;
     if (sequence !== head) return;
-    const answers = this.stored.recents;
-    this.keeper.take(momentOf(head, this.book.all(), { lastEventAt: this.lastEventAt, answers }), hash);
+    const { lastEventAt, stored, connections } = this;
+    const beside = { lastEventAt, answers: stored.recents, connections: connections.noted.all() };
+    this.keeper.take(momentOf(head, this.book.all(), beside), hash);
   }
 
   private attend(entry: Entry): void {

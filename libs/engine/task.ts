@@ -43,6 +43,11 @@ export interface Task {
 
 export type Refusal = Rejection | EvidenceInvalid;
 
+/** What is refused in form of a 422 answers every repeat; that a command came too late says nothing of the next time. */
+export function isKept({ status, error }: Refusal): boolean {
+  return status === 422 && error !== 'COMMAND_EXPIRED';
+}
+
 /** Evidence that contradicts itself is our fault and no business of the caller's. */
 export function refusalReply(refusal: Refusal): LinkReply {
   return refusal.status === 500

@@ -4,7 +4,8 @@ import type { Clock } from '#libs/platform/clock.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { enrolUsers, type NewUser } from './accounts/enrol-users.js';
 import { openIdentity, type Identity, type IdentitySettings } from './identity.js';
-import { hashPassword, type PasswordCost } from './passwords/password-hash.js';
+import type { PasswordCost } from './passwords/password-cost.js';
+import { hashPassword } from './passwords/password-hash.js';
 import { LONGEST_LIFETIMES } from './sessions/session-lifetimes.js';
 
 export const PASSWORD = 'correct horse battery staple';

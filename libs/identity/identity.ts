@@ -5,8 +5,9 @@ import { epochSeconds } from './epoch.js';
 import { KeySeal } from './keys/key-seal.js';
 import { KeyStore } from './keys/key-store.js';
 import { SigningKeys } from './keys/signing-keys.js';
+import { LoginQueue } from './passwords/login-queue.js';
 import { PasswordCheck } from './passwords/password-check.js';
-import type { PasswordCost } from './passwords/password-hash.js';
+import type { PasswordCost } from './passwords/password-cost.js';
 import { IdentityFeed } from './revocation/identity-feed.js';
 import { IdentityWatch, WATCH_DEFAULTS, type WatchSettings } from './revocation/identity-watch.js';
 import { LoginService } from './sessions/login-service.js';
@@ -62,7 +63,8 @@ export function openIdentity(
   const store = new SessionStore(pool);
   const throttle = new LoginThrottle(pool, clock);
   const sessions = new SessionService(store, reader, watch, settings.lifetimes, clock);
-  const logins = new LoginService(store, throttle, new PasswordCheck(settings.passwordCost), sessions);
+  const queue = new LoginQueue(clock);
+  const logins = new LoginService(store, throttle, new PasswordCheck(settings.passwordCost), sessions, queue);
   const tidy = async (): Promise<void> => {
     await throttle.forgetOld();
     await store.forgetEnded(epochSeconds(clock));

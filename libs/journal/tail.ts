@@ -3,7 +3,8 @@ import type { JournalEntry, JournalReader } from './journal.js';
 import { TailLane } from './tail-lane.js';
 
 const BATCH = 512;
-const POLL_MILLIS = { min: 5, max: 200 };
+/** Whoever cannot wait so long in quiet times gives hints. */
+const POLL_MILLIS = { min: 5, max: 1_000 };
 
 export interface TailOptions {
   readonly reader: JournalReader;

@@ -2,13 +2,17 @@ import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import { readNotice } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
   LINK_PATH,
   MAX_FRAME_BYTES,
+  NOTICE_ID,
+  NOTICES_HEADER,
   PEER_HEADER,
   READ_FALLBACK_HEADER,
   SERVICE_TOKEN_HEADER,
+  type LinkNotice,
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
@@ -36,6 +40,8 @@ export interface OwnerLinkOptions {
   readonly clock: Clock;
   /** How this process wants its reads answered: see LinkPeer. */
   readonly reads?: Pick<LinkPeer, 'activeOnly' | 'readFallback'>;
+  /** Told of the owner's head when it moves, and once when a link is made; of many moves perhaps only of the last. */
+  readonly onNotice?: (notice: LinkNotice) => void;
   readonly timeoutMillis?: number;
   readonly maxPending?: number;
 }
@@ -140,16 +146,30 @@ export class OwnerLink {
   private receive(text: string): void {
     const replies = parseReplies(text);
     if (replies === undefined) {
-      this.failAll(new OwnerGarbled(`unreadable frame from ${this.options.url}`));
-      this.socket?.terminate();
+      this.garbled();
       return;
     }
     for (const [id, status, body] of replies) {
+      if (id === NOTICE_ID) {
+        this.noticed(body);
+        continue;
+      }
       const waiter = this.pending.get(id);
       if (waiter === undefined) continue;
       this.pending.delete(id);
       waiter.resolve({ status, body });
     }
+  }
+
+  private noticed(body: string): void {
+    const notice = readNotice(body);
+    if (notice === undefined) this.garbled();
+    else this.options.onNotice?.(notice);
+  }
+
+  private garbled(): void {
+    this.failAll(new OwnerGarbled(`unreadable frame from ${this.options.url}`));
+    this.socket?.terminate();
   }
 
   private expectBy(id: number, millis: number): void {
@@ -158,17 +178,19 @@ export class OwnerLink {
     });
   }
 
-  /** One timer for all requests: ids grow, and so do most deadlines, so the oldest stand first. */
+  /** One timer for all requests: ids grow, and so do most deadlines, so the oldest stand first and nothing is due before it. */
   private startSweep(): void {
-    if (this.cancelSweep !== undefined) return;
-    this.cancelSweep = this.options.clock.after(SWEEP_MILLIS, () => {
+    const [oldest] = this.pending.values();
+    if (this.cancelSweep !== undefined || oldest === undefined) return;
+    const left = Number((oldest.deadline - this.options.clock.monotonicNanos()) / NANOS_PER_MILLI);
+    this.cancelSweep = this.options.clock.after(Math.max(SWEEP_MILLIS, left), () => {
       this.cancelSweep = undefined;
       const now = this.options.clock.monotonicNanos();
       for (const [id, waiter] of this.pending) {
         if (waiter.deadline > now) break;
         this.giveUp(id);
       }
-      if (this.pending.size > 0) this.startSweep();
+      this.startSweep();
     });
   }
 
@@ -186,12 +208,13 @@ export class OwnerLink {
   }
 }
 
-function headersOf({ serviceToken, peer, reads }: OwnerLinkOptions): Record<string, string> {
+function headersOf({ serviceToken, peer, reads, onNotice }: OwnerLinkOptions): Record<string, string> {
   return {
     [SERVICE_TOKEN_HEADER]: serviceToken(),
     [PEER_HEADER]: peer,
     ...(reads?.activeOnly === true ? { [ACTIVE_ONLY_HEADER]: 'true' } : {}),
     ...(reads?.readFallback === true ? { [READ_FALLBACK_HEADER]: 'true' } : {}),
+    ...(onNotice === undefined ? {} : { [NOTICES_HEADER]: 'true' }),
   };
 }
 

@@ -7,20 +7,27 @@ export class FrameBatch {
   private chars = 0;
   private flushing = false;
 
-  constructor(private readonly send: (frame: string) => void) {}
+  constructor(
+    private readonly send: (frame: string) => void,
+    /** What there is to say besides at the end of a frame; asked only when the frame leaves. */
+    private readonly last: () => string | undefined = () => undefined,
+  ) {}
 
   add(entry: string): void {
     this.waiting.push(entry);
     this.chars += entry.length;
-    if (this.chars >= FRAME_TARGET_CHARS) {
+    if (this.chars >= FRAME_TARGET_CHARS) this.flush();
+    else this.flushSoon();
+  }
+
+  /** A frame leaves at the end of this turn, with `last` alone if there is nothing else. */
+  flushSoon(): void {
+    if (this.flushing) return;
+    this.flushing = true;
+    setImmediate(() => {
+      this.flushing = false;
       this.flush();
-    } else if (!this.flushing) {
-      this.flushing = true;
-      setImmediate(() => {
-        this.flushing = false;
-        this.flush();
-      });
-    }
+    });
   }
 
   clear(): void {
@@ -29,6 +36,8 @@ export class FrameBatch {
   }
 
   private flush(): void {
+    const last = this.last();
+    if (last !== undefined) this.waiting.push(last);
     if (this.waiting.length === 0) return;
     const frame = `[${this.waiting.join(',')}]`;
     this.clear();

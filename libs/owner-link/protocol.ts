@@ -11,6 +11,32 @@ export interface Claim {
 export interface CommandName {
   readonly key: string;
   readonly content: string;
+  /** Past this instant the command is refused with COMMAND_EXPIRED; what was decided before is told even later. */
+  readonly not_after?: string;
+}
+
+/** A stream connection whose quotes are withdrawn when it ends and is not resumed within its grace. */
+export interface ConnectionClaim {
+  readonly connection_id: string;
+  readonly account: string;
+  /** Counts the sockets that have carried the connection; only the end of the latest one is the connection's. */
+  readonly attachment: number;
+  /** Absent where the latest `hello` did not ask for it: then the quotes stand. */
+  readonly grace_ms?: number;
+}
+
+export interface ConnectionEnd {
+  readonly connection_id: string;
+  readonly attachment: number;
+  /** `BYE` leaves the quotes standing, `LOST` does not. */
+  readonly how: 'BYE' | 'LOST';
+}
+
+/** What an operator does, and who it is. */
+export interface OperatorOrder {
+  readonly operator: string;
+  readonly request_id: string;
+  readonly reason?: string;
 }
 
 export type BucketName = 'create' | 'cancel' | 'quote' | 'withdraw';
@@ -90,12 +116,29 @@ export type LinkRequest =
       readonly reason?: string;
     }
   | { readonly op: 'pending_awards'; readonly known: readonly string[]; readonly wait_ms: number }
+  | {
+      /** A gateway renews its lease, and tells which connections it has gained and lost since it last did. */
+      readonly op: 'presence';
+      /** Names one life of one gateway process. */
+      readonly gateway: string;
+      /** `here` is all there is; what the gateway held before and does not name is lost. Answered 409 where it is needed. */
+      readonly whole: boolean;
+      readonly here: readonly ConnectionClaim[];
+      readonly gone: readonly ConnectionEnd[];
+    }
+  | ({ readonly op: 'void'; readonly auction_id: string } & OperatorOrder)
+  | ({ readonly op: 'drain' | 'resume' } & OperatorOrder)
   | { readonly op: 'shard_status' };
 
 export interface LinkReply {
   readonly status: number;
   /** JSON text; empty where the status says it all. */
   readonly body: string;
+}
+
+/** What an owner says unasked: its journal has come to `head`, so whoever follows it need not wait for the next look. */
+export interface LinkNotice {
+  readonly head: number;
 }
 
 /** Status with which an owner says that it does not hold what was asked for, so that the completed projection decides. */
@@ -109,8 +152,12 @@ export function fault(status: number, error: string, message?: string): LinkRepl
   return reply(status, message === undefined ? { error } : { error, message });
 }
 
-/** Where a link is opened. One frame on it carries many requests `[[id, request], ...]` or replies `[[id, status, body], ...]`. */
+/**
+ * Where a link is opened. One frame on it carries many requests `[[id, request], ...]` or replies `[[id, status, body], ...]`;
+ * a reply with id 0 is a LinkNotice.
+ */
 export const LINK_PATH = '/link';
+export const NOTICE_ID = 0;
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 /** Who holds the other end of a link, and how it wants to read; said once, in the headers with which the link is opened. */
 export interface LinkPeer {
@@ -125,3 +172,5 @@ export const SERVICE_TOKEN_HEADER = 'x-service-token';
 export const PEER_HEADER = 'x-auction-peer';
 export const ACTIVE_ONLY_HEADER = 'x-auction-active-only';
 export const READ_FALLBACK_HEADER = 'x-auction-owner-read-fallback';
+/** `true` from a peer that wants to hear of the journal's head; to the others none of it is sent. */
+export const NOTICES_HEADER = 'x-auction-notices';

@@ -5,13 +5,16 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { nextTurn } from '#libs/platform/clock.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import { NoticeSlot } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
   LINK_PATH,
   MAX_FRAME_BYTES,
+  NOTICES_HEADER,
   PEER_HEADER,
   READ_FALLBACK_HEADER,
   SERVICE_TOKEN_HEADER,
+  type LinkNotice,
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
@@ -29,6 +32,8 @@ export interface LinkServerOptions {
 
 /** A peer that does not read its replies is cut off before they fill the memory. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+/** With more than this still unread a peer is told of the head later, when it has read. */
+const NOTICE_PATIENCE_BYTES = 64 * 1024;
 const INTERNAL_ERROR: LinkReply = { status: 500, body: '{"error":"internal_error"}' };
 
 /** The owner's end of the link, on the HTTP server of its internal listener. */
@@ -40,7 +45,17 @@ export class LinkServer {
     skipUTF8Validation: true,
   });
 
+  /** One for each peer that wants to hear of the head. */
+  private readonly listeners = new Set<(notice: LinkNotice) => void>();
+  private latest: LinkNotice | undefined;
+
   constructor(private readonly options: LinkServerOptions) {}
+
+  /** Tells whoever listens, and whoever comes to listen; what it replaces need not be told any more. */
+  announce(notice: LinkNotice): void {
+    this.latest = notice;
+    for (const tell of this.listeners) tell(notice);
+  }
 
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -52,7 +67,7 @@ export class LinkServer {
         return;
       }
       this.sockets.handleUpgrade(request, socket, head, (ws) => {
-        this.serve(ws, peerOf(request));
+        this.serve(ws, peerOf(request), request.headers[NOTICES_HEADER] === 'true');
       });
     });
   }
@@ -79,10 +94,17 @@ export class LinkServer {
     return undefined;
   }
 
-  private serve(ws: WebSocket, peer: LinkPeer): void {
-    const replies = new FrameBatch((frame) => {
-      send(ws, frame);
-    });
+  private serve(ws: WebSocket, peer: LinkPeer, listens: boolean): void {
+    const slot = new NoticeSlot();
+    const replies: FrameBatch = new FrameBatch(
+      (frame) => {
+        send(ws, frame, () => {
+          if (slot.isFilled) replies.flushSoon();
+        });
+      },
+      () => (ws.bufferedAmount > NOTICE_PATIENCE_BYTES ? undefined : slot.take()),
+    );
+    if (listens) this.listen(ws, slot, replies);
     ws.on('error', (error) => {
       this.options.onFault(error, peer.name);
     });
@@ -95,6 +117,18 @@ export class LinkServer {
       }
       for (const [id, request] of requests) this.answer(id, request, peer, replies);
     });
+  }
+
+  private listen(ws: WebSocket, slot: NoticeSlot, replies: FrameBatch): void {
+    const tell = (notice: LinkNotice): void => {
+      slot.put(notice);
+      replies.flushSoon();
+    };
+    this.listeners.add(tell);
+    ws.on('close', () => {
+      this.listeners.delete(tell);
+    });
+    if (this.latest !== undefined) tell(this.latest);
   }
 
   private answer(id: number, request: LinkRequest, peer: LinkPeer, replies: FrameBatch): void {
@@ -138,10 +172,10 @@ function entryOf(id: number, { status, body }: LinkReply): string {
   return `[${id},${status},${JSON.stringify(body)}]`;
 }
 
-function send(ws: WebSocket, frame: string): void {
+function send(ws: WebSocket, frame: string, sent: () => void): void {
   if (ws.readyState !== ws.OPEN) return;
   if (ws.bufferedAmount > MAX_BUFFERED_BYTES) ws.terminate();
-  else ws.send(frame);
+  else ws.send(frame, sent);
 }
 
 /** Compared by digest, so that the time tells neither the length nor the place of the first difference. */

@@ -23,8 +23,15 @@ export function defineConfig<D extends ConfigDefinition>(definition: D): D {
   return definition;
 }
 
+/** What several settings have to agree on: one line where they do not. Asked once each of them is right by itself. */
+export type SettingsRule<D extends ConfigDefinition> = (config: Config<D>) => string | undefined;
+
 /** Parses every setting once. A variable that is set to nothing counts as not set. */
-export function loadConfig<D extends ConfigDefinition>(definition: D, env: Environment): Config<D> {
+export function loadConfig<D extends ConfigDefinition>(
+  definition: D,
+  env: Environment,
+  rules: readonly SettingsRule<D>[] = [],
+): Config<D> {
   const faults: string[] = [];
   const values = Object.entries(definition).map(([name, setting]) => {
     const given = env[name] === '' ? undefined : env[name];
@@ -33,7 +40,25 @@ export function loadConfig<D extends ConfigDefinition>(definition: D, env: Envir
     return [name, parsed.data];
   });
   if (faults.length > 0) throw new ConfigFault(faults);
-  return Object.freeze(Object.fromEntries(values)) as Config<D>;
+  const config = Object.freeze(Object.fromEntries(values)) as Config<D>;
+  const broken = rules.flatMap((rule) => rule(config) ?? []);
+  if (broken.length > 0) throw new ConfigFault(broken);
+  return config;
+}
+
+/** What loading would complain about, for whoever starts the process that will do it. */
+export function settingsFaults<D extends ConfigDefinition>(
+  definition: D,
+  env: Environment,
+  rules: readonly SettingsRule<D>[] = [],
+): readonly string[] {
+  try {
+    loadConfig(definition, env, rules);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigFault) return error.faults;
+    throw error;
+  }
 }
 
 function faultLine(name: string, setting: Setting, given: string | undefined, error: z.ZodError): string {

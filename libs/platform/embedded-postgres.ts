@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -10,6 +10,7 @@ import { checkDataFiles, openDataPlace, type DataPlace } from './embedded-postgr
 import { KEEPER_SCRIPT } from './embedded-postgres/keeper.js';
 import { endLeftoverServer, readPostmasterPid, signal } from './embedded-postgres/leftover.js';
 import { markerEnvironment, type ClusterMarker } from './supervision/marker.js';
+import { makeFolder } from './make-folder.js';
 import { pickPorts } from './ports.js';
 import { EXIT, StartFault } from './start-fault.js';
 
@@ -49,7 +50,7 @@ export interface EmbeddedPostgres {
 /** Starts a real server that ends with this process, also when this process is killed. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const note = options.note ?? (() => undefined);
-  await mkdir(path.dirname(options.logFile), { recursive: true });
+  await makeFolder(path.dirname(options.logFile), 0o700);
   const place = await openDataPlace(options.folder, note);
   const copies = place.user === undefined ? place.folder : '/var/lib/sotto';
   const binaries = await findBinaries(place.user, path.join(copies, 'postgresql'), note);
@@ -190,7 +191,8 @@ async function untilReady(
 
 async function refusal(place: DataPlace, logFile: string, from: number): Promise<StartFault> {
   const log = (await readFile(logFile, 'utf8').catch(() => '')).slice(from);
-  const reasons = [...log.matchAll(/(?:FATAL|PANIC):\s+(.*)/g)].map((match) => match[1]);
+  // What goes wrong before the server can log comes as a plain line of the program: `postgres: could not access ...`.
+  const reasons = [...log.matchAll(/(?:FATAL|PANIC|^postgres):\s+(.*)/gm)].map((match) => match[1]);
   const reason = reasons.at(0) ?? 'it gave no reason';
   return new StartFault(
     `PostgreSQL refuses to start in ${place.data}: ${reason} (log: ${logFile})`,

@@ -7,6 +7,9 @@ export type { Logger } from 'pino';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Characters that are kept while they cannot be written. */
+const MAX_UNWRITTEN = 1_048_576;
+
 export interface LogOptions {
   readonly name: string;
   readonly level: LogLevel;
@@ -32,9 +35,9 @@ export function createLogger(options: LogOptions): Logger {
   return log;
 }
 
-/** A disk that is full loses log lines; it must not end the process that has something to say. */
+/** A disk that is full loses log lines; it must end neither the process that has something to say nor its memory. */
 function standardOutput(): DestinationStream {
-  const destination = pino.destination({ fd: 1, sync: true });
+  const destination = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN });
   destination.on('error', () => undefined);
   return destination;
 }

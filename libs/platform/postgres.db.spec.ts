@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openProxy } from '#libs/testing/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { isConnectionFailure, isSerializationFailure, openPool, withTransaction } from './postgres.js';
 
@@ -127,3 +128,18 @@ it('a statement that takes too long is ended', async () => {
   await expect(pool.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
   await pool.end();
 });
+
+it('a server that has gone without a word fails a query in time, and its connection is not used again', async () => {
+  const { hostname, port } = new URL(database.url);
+  const proxy = await openProxy({ target: { host: hostname, port: Number(port) } });
+  const url = new URL(database.url);
+  url.port = String(proxy.port);
+  const pool = openPool(url.href, { applicationName: 'sotto-test', max: 1, answerTimeoutMs: 200 });
+  await pool.query('select 1');
+  proxy.blackhole('to-client');
+  expect(isConnectionFailure(await caught(pool.query('select 1')))).toBe(true);
+  proxy.heal();
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  await pool.end();
+  await proxy.close();
+}, 5_000);

@@ -13,6 +13,8 @@ export interface PoolSettings {
   readonly applicationName: string;
   readonly max: number;
   readonly statementTimeoutMs?: number;
+  /** A query that has no answer by then fails and gives its connection up: its server may have gone without a word. */
+  readonly answerTimeoutMs?: number;
 }
 
 /** An int8 that a JS number cannot hold exactly is an error: rounding an amount is worse than failing. */
@@ -40,6 +42,7 @@ export function openPool(url: string, settings: PoolSettings): Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     ...(settings.statementTimeoutMs === undefined ? {} : { statement_timeout: settings.statementTimeoutMs }),
+    ...(settings.answerTimeoutMs === undefined ? {} : { query_timeout: settings.answerTimeoutMs }),
   });
   // A connection may be lost while idle or while checked out between two queries. Both only mean that the next
   // query fails or reconnects; without listeners they would end the process.
@@ -104,7 +107,7 @@ const NETWORK_ERRORS = new Set([
 ]);
 /** The client library reports these without a code. */
 const CLIENT_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
 /** The server could not be asked or its answer was lost: what was sent may or may not have happened. */
 export function isConnectionFailure(error: unknown): boolean {

@@ -1,4 +1,11 @@
-import { defineConfig, loadConfig, type Config, type ConfigDefinition, type Environment } from './config.js';
+import {
+  defineConfig,
+  loadConfig,
+  type Config,
+  type ConfigDefinition,
+  type Environment,
+  type SettingsRule,
+} from './config.js';
 import { createLogger, LOG_LEVELS } from './log.js';
 import { flag, integer, nonEmpty, oneOf } from './setting-types.js';
 import { ConfigFault } from './start-fault.js';
@@ -29,9 +36,10 @@ export function loadConfigOrExit<D extends ConfigDefinition>(
   app: string,
   definition: D,
   env: Environment,
+  rules: readonly SettingsRule<D>[] = [],
 ): Config<D> {
   try {
-    return loadConfig(definition, env);
+    return loadConfig(definition, env, rules);
   } catch (error) {
     if (!(error instanceof ConfigFault)) throw error;
     const log = createLogger({ name: app, level: 'info' });

@@ -46,6 +46,11 @@ const FILE_FAULTS = new Map([
   ['ENOTDIR', 'a part of the path is not a folder'],
   ['EEXIST', 'it is not a folder'],
   ['EISDIR', 'it is a folder'],
+  ['EDQUOT', 'the quota is used up'],
+  ['ELOOP', 'too many symbolic links'],
+  ['ENAMETOOLONG', 'the name is too long'],
+  ['EIO', 'the device has failed'],
+  ['ESTALE', 'the file system is gone'],
 ]);
 
 /** Turns what an operator can mend into a StartFault; anything else is a bug and stays as it is. */

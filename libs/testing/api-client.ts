@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
+import { recordExchange } from './interface/recorder.js';
 
 export interface ApiAnswer<Body = Record<string, unknown>> {
   readonly status: number;
@@ -85,8 +86,18 @@ export class ApiClient {
         incoming.on('error', reject);
         incoming.on('end', () => {
           const text = Buffer.concat(chunks).toString();
+          const status = incoming.statusCode ?? 0;
+          recordExchange({
+            method,
+            path,
+            requestHeaders: textHeaders(outgoing.getHeaders()),
+            requestBody: payload?.toString() ?? '',
+            status,
+            headers: textHeaders(incoming.headers),
+            body: text,
+          });
           resolve({
-            status: incoming.statusCode ?? 0,
+            status,
             headers: incoming.headers,
             headerNames: incoming.rawHeaders.filter((_, index) => index % 2 === 0),
             text,
@@ -101,6 +112,10 @@ export class ApiClient {
   close(): void {
     this.agent.destroy();
   }
+}
+
+function textHeaders(headers: OutgoingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
 /** Not everything is JSON: NDJSON and empty bodies are read from `text`. */

@@ -84,7 +84,7 @@ class Stage {
     const maker = SESSION_MAKERS[move.maker] ?? '';
     const operation = move.act;
     if (operation === 'CANCEL') this.tries(cancels('enough', this.now), cancelRejected);
-    else if (operation === 'VOID') this.tries(voids({ by: 'OPERATOR' }, this.now));
+    else if (operation === 'VOID') this.tries(voids({ by: 'OPERATOR', reason: 'in dispute' }, this.now));
     else if (operation !== 'NOTHING') {
       this.tries(this.quoteCommand(move, maker), (refusal) => this.quoteRejected(refusal, operation, maker));
     }

@@ -123,8 +123,19 @@ export function randomSession(seed: number, auctions: number, shard = 0): Writte
     const event = open[turn % open.length]?.shift();
     if (event !== undefined) journal.write(event);
     if (index % SHARD_EVENT_EVERY === 0) journal.write(shardEvent(index, shard));
+    if (index % SHARD_EVENT_EVERY === 1) journal.write(connectionNoted(index));
   }
   return journal;
+}
+
+/** Of no auction and no command: nothing that any projection tells of. */
+function connectionNoted(index: number): ShardEvent {
+  const data = {
+    connection_id: uuidNamed(`connection-${index}`),
+    account_id: uuidNamed('mia'),
+    grace_ms: 500,
+  };
+  return { type: 'CONNECTION_NOTED', version: 1, at: plusMillis(OPENED_AT, index), data };
 }
 
 /** Of no auction: a refused create or a withdrawal of everything, now and then under a name that was used before. */

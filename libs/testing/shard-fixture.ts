@@ -120,6 +120,7 @@ export class LiveShard {
       referenceNanos: () => Promise.resolve(world.clock.trueEpochNanos()),
       journalHasRoom: () => Promise.resolve(true),
       meter: { command: () => undefined, appended: () => undefined },
+      announce: () => undefined,
       onJournalFailure: (error) => parts.failures.push(error),
       onFault: (what, error) => parts.faults.push({ what, error }),
       ...options.ports,

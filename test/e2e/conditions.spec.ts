@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiAnswer } from '#libs/testing/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { homeShard } from '#libs/owner-link/routing.js';
+import type { AuctionView } from '#libs/testing/wire.js';
+import { homeShard, shardOfCreate } from '#libs/owner-link/routing.js';
 import type { Trader } from './trading-floor.js';
 import { auctionBody, mustBe, TradingFloor, verdict } from './trading-floor.js';
 
@@ -52,11 +52,19 @@ class Stage {
     return this.originator.preflightCreate(this.body);
   }
 
-  /** What a create is told, as soon as that is what it is told. */
-  untilCreated(expected: string, withinMs?: number): Promise<void> {
+  /** An auction, as soon as its shard takes one: after a fault each of them recovers by itself. */
+  async open(): Promise<AuctionView> {
+    return eventually(() => this.originator.opens(this.body));
+  }
+
+  /** What creates on every shard are told, as soon as that is what all of them are told. */
+  untilAllCreated(expected: string): Promise<void> {
     return eventually(async () => {
-      expect(verdict(await this.create())).toBe(expected);
-    }, withinMs);
+      const answers = await Promise.all(
+        [0, 1, 2].map((shard) => this.create(keyFor(this.originator.accountId, shard))),
+      );
+      expect(answers.map(verdict)).toEqual([expected, expected, expected]);
+    }, 20_000);
   }
 
   /** Holds a process as it is, as a machine does that has no time for it. */
@@ -71,12 +79,11 @@ class Stage {
   }
 }
 
-/** A key that leads to the shard is found by trying: only the auction id tells where it led. */
-async function opensOn(stage: Stage, shard: number): Promise<string> {
+/** A key under which the account's create goes to the shard. */
+function keyFor(account: string, shard: number): string {
   for (;;) {
-    const { auction_id: id } = await stage.originator.opens(stage.body);
-    if (Number(id[0]) === shard) return id;
-    mustBe(200, await stage.originator.cancel(id));
+    const key = randomUUID();
+    if (shardOfCreate(account, key) === shard) return key;
   }
 }
 
@@ -93,32 +100,27 @@ describe('processes that stand still', () => {
   afterAll(() => stage.close());
 
   it('pause creates when the projector is one, and nothing else, until it goes on', async () => {
-    const auction = await stage.originator.opens(stage.body);
+    const auction = await stage.open();
     const goOn = stage.freeze('projector');
     try {
-      // Every owner must have something that is not projected.
-      for (let call = 0; call < 12; call += 1) await stage.create();
-      await eventually(async () => {
-        const answers = await Promise.all(Array.from({ length: 6 }, () => stage.create()));
-        for (const answer of answers) expect(verdict(answer)).toBe('503 projection_backlog');
-      });
-      const quote = await stage.maker.quotes(auction.auction_id, 500_000, 1);
+      await stage.untilAllCreated('503 projection_backlog');
+      const quote = await eventually(() => stage.maker.quotes(auction.auction_id, 500_000, 1));
       mustBe(200, await stage.maker.withdraw(quote));
       mustBe(200, await stage.preflight());
       mustBe(200, await stage.originator.cancel(auction.auction_id));
-      expect(verdict(await stage.create())).toBe('503 projection_backlog');
+      await stage.untilAllCreated('503 projection_backlog');
     } finally {
       goOn();
     }
-    await stage.untilCreated('201');
+    await stage.untilAllCreated('201');
   });
 
   it('make the evidence stale when the executor is one, and refuse what rests on it until it goes on', async () => {
-    const auction = await stage.originator.opens(stage.body);
+    const auction = await stage.open();
     const goOn = stage.freeze('executor');
     const stale = '422 RISK_EVIDENCE_STALE';
     try {
-      await stage.untilCreated(stale, 15_000);
+      await stage.untilAllCreated(stale);
       const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
       expect(verdict(await stage.maker.submit(auction.auction_id, terms))).toBe(stale);
       expect(verdict(await stage.preflight())).toBe(stale);
@@ -127,7 +129,7 @@ describe('processes that stand still', () => {
     } finally {
       goOn();
     }
-    await stage.untilCreated('201');
+    await stage.untilAllCreated('201');
   });
 });
 
@@ -140,9 +142,7 @@ describe('a journal without room', () => {
   afterAll(() => stage.close());
 
   it('pauses creates, and leaves an originator without a verdict', async () => {
-    for (let call = 0; call < 6; call += 1) {
-      expect(verdict(await stage.create())).toBe('503 journal_capacity_unhealthy');
-    }
+    await stage.untilAllCreated('503 journal_capacity_unhealthy');
     expect(verdict(await stage.preflight())).toBe('500 internal_error');
   });
 
@@ -164,40 +164,17 @@ describe('a shard that carries as many auctions as it may', () => {
   afterAll(() => stage.close());
 
   it('refuses the next one for good, and an originator at home there gets no verdict', async () => {
-    const home = homeShard(stage.originator.accountId);
-    const auction = await unhurried(() => opensOn(stage, home));
+    const { accountId } = stage.originator;
+    const home = homeShard(accountId);
+    const auction = mustBe(201, await stage.originator.create(stage.body, keyFor(accountId, home)));
     expect(verdict(await stage.preflight())).toBe('500 internal_error');
-    // Some other key leads to the same shard, and is then refused whatever becomes of the first auction.
-    const key = await unhurried(() => refusedKey(stage));
-    mustBe(200, await stage.originator.cancel(auction));
+    // Refused for good: also when the first auction is no longer in its way.
+    const key = keyFor(accountId, home);
+    expect(verdict(await stage.create(key))).toBe('422 ACTIVE_AUCTION_LIMIT');
+    mustBe(200, await stage.originator.cancel(auction.auction_id));
     await eventually(async () => expect(verdict(await stage.preflight())).toBe('200'));
     expect(verdict(await stage.create(key))).toBe('422 ACTIVE_AUCTION_LIMIT');
   });
-
-  /** The limits of this cluster are those of everybody. */
-  async function unhurried<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!String(error).includes('429')) throw error;
-        await sleep(600);
-      }
-    }
-  }
-
-  async function refusedKey(from: Stage): Promise<string> {
-    for (;;) {
-      // A new one each time: after a 429 this begins anew, and an earlier key would only be answered again.
-      const key = randomUUID();
-      const answer = await from.create(key);
-      if (answer.status === 422) return key;
-      // From before a 429 sent us back to the first key: it led to another shard and was cancelled then.
-      if (answer.status === 200) continue;
-      const { auction_id: id } = mustBe(201, answer) as { auction_id: string };
-      mustBe(200, await from.originator.cancel(id));
-    }
-  }
 });
 
 const FAKETIME = ['x86_64-linux-gnu', 'aarch64-linux-gnu']
@@ -240,6 +217,17 @@ function testsOfAWrongClock(library: string): void {
     writeFileSync(path.join(folder, 'offset'), `${offset}\n`);
   }
 
+  /** Not only has each noticed the jump: it has asked the database for the time, and found that it is another one. */
+  async function everyOwnerHasLooked(): Promise<void> {
+    await eventually(async () => {
+      for (const shard of [0, 1, 2]) {
+        const metrics = await (await fetch(stage.cluster.process(`owner-${shard}`).metrics_url)).text();
+        const [, offset] = /^sotto_clock_offset_seconds\S* (\S+)$/m.exec(metrics) ?? [];
+        expect(Math.abs(Number(offset))).toBeGreaterThan(AHEAD_S / 2);
+      }
+    });
+  }
+
   it.each([`+${AHEAD_S}`, `-${AHEAD_S}`])(
     'takes no creates and no quotes, closes nothing and still lets makers out, until it is right again (%s s)',
     async (offset) => {
@@ -250,23 +238,24 @@ function testsOfAWrongClock(library: string): void {
       try {
         if (offset.startsWith('-')) stage = await stage.withNewSessions();
         const unhealthy = '503 clock_unhealthy';
-        for (let call = 0; call < 3; call += 1) expect(verdict(await stage.create())).toBe(unhealthy);
+        expect(verdict(await stage.create())).toBe(unhealthy);
         const revision = await stage.maker.revise(quote, { price_atoms: 490_000 });
         expect(verdict(revision)).toBe(unhealthy);
         expect(verdict(await stage.preflight())).toBe('500 internal_error');
-        // Long enough for every watch to have looked.
-        await sleep(2_500);
-        expect(verdict(await stage.create())).toBe(unhealthy);
+        await everyOwnerHasLooked();
+        await stage.untilAllCreated(unhealthy);
         expect((await stage.originator.view(auction.auction_id)).status).toBe('OPEN');
         const withdrawn = mustBe(200, await stage.maker.withdraw(quote));
         // Dated by the time that was trusted last.
-        expect(Math.abs(Date.parse(withdrawn.updated_at) - Date.now())).toBeLessThan(2_000);
+        expect(Math.abs(Date.parse(withdrawn.updated_at) - Date.now())).toBeLessThan((AHEAD_S * 1_000) / 2);
       } finally {
         setClock('+0');
       }
-      await stage.untilCreated('201');
-      const ended = await stage.originator.until(auction.auction_id, 'NO_AWARD');
-      expect(ended.closed_at).toBe(auction.closes_at);
+      await stage.untilAllCreated('201');
+      await eventually(async () => {
+        const { status, closed_at: closedAt } = await stage.originator.view(auction.auction_id);
+        expect([status, closedAt]).toEqual(['NO_AWARD', auction.closes_at]);
+      }, 30_000);
     },
   );
 }

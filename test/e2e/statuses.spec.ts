@@ -246,6 +246,12 @@ const commands: Row[] = [
   ...bodyRefusals(SECOND, 'POST /v1/quotes/withdraw-all', {}),
   ...keyRefusals(SECOND, 'POST /v1/quotes/withdraw-all', {}),
   { by: SECOND, call: 'POST /v1/quotes/withdraw-all', body: {}, gives: '200' },
+  {
+    by: SECOND,
+    call: 'POST /v1/quotes/withdraw-all',
+    body: { auction_ids: [`3${randomUUID().slice(1)}`] },
+    gives: '400 invalid_json',
+  },
   { by: INCAPABLE, call: 'POST /v1/quotes/withdraw-all', body: {}, gives: '403 forbidden' },
 ];
 
@@ -301,12 +307,30 @@ const account: Row[] = [
   },
   { by: SECOND, call: 'PUT /v1/me/protection', body: { window_ms: 1 }, gives: '400 invalid_json' },
   { by: SECOND, call: 'POST /v1/me/protection/reset', gives: '200' },
+  { by: SECOND, call: 'POST /v1/me/protection/reset', body: {}, gives: '200' },
+  { by: SECOND, call: 'POST /v1/me/protection/reset', body: { now: true }, gives: '400 invalid_json' },
+  { by: 'nobody', call: 'POST /auth/refresh', body: { token: 'x' }, gives: '400 invalid_json' },
   {
     by: ORIGINATOR,
     call: 'POST /v1/groups',
     body: { name: '', market_maker_ids: [] },
     gives: '400 invalid_request',
   },
+  ...[' ', '\u00a0', 'a\u0001b', 'a\nb', 'a\u200bb', 'x'.repeat(65)].flatMap((name) =>
+    ['POST /v1/groups', 'PUT /v1/groups/{group}'].map((call) => ({
+      by: ORIGINATOR,
+      call,
+      body: { name, market_maker_ids: [] },
+      gives: '400 invalid_request',
+    })),
+  ),
+  ...[MAKER, INCAPABLE, 'operator-1'].flatMap((by) => [
+    { by, call: 'GET /v1/market-makers', gives: '403 forbidden' },
+    { by, call: 'GET /v1/groups', gives: '403 forbidden' },
+    { by, call: 'POST /v1/groups', body: { name: 'x', market_maker_ids: [] }, gives: '403 forbidden' },
+    { by, call: 'PUT /v1/groups/{group}', body: { name: 'x', market_maker_ids: [] }, gives: '403 forbidden' },
+    { by, call: 'DELETE /v1/groups/{unknown}', gives: '403 forbidden' },
+  ]),
   {
     by: ORIGINATOR,
     call: 'POST /v1/groups',

@@ -1,6 +1,7 @@
 /**
  * Stands in for every process of the cluster in the launcher's own tests: it is healthy and stops when told to, unless
- * STAND_IN says `deaf` (hears neither signals nor the end of its launcher) or `refuses` (wants a setting nobody gives).
+ * STAND_IN says `deaf` (hears neither signals nor the end of its launcher), `refuses` (wants a setting nobody gives) or `talkative`
+ * (has logged 300 MB when it is ready).
  */
 import { createServer } from 'node:http';
 import { defineConfig } from '#libs/platform/config.js';
@@ -24,6 +25,9 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED && behaviour !== 'deaf' },
     readyz: () =>
       scope.stopping.aborted ? { ok: false, status: 'draining' } : { ok: true, status: 'ready' },
   };
+  if (behaviour === 'talkative') {
+    for (let line = 0; line < 3_000; line += 1) log.info('x'.repeat(100_000));
+  }
   const internal = await startInternalServer(routes, config.INTERNAL_PORT);
   scope.onStop('internal listener', () => internal.close());
   if (process.env.PORT !== undefined) {

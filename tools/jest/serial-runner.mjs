@@ -1,6 +1,63 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import TestRunner from 'jest-runner';
+import { ROOT } from '../build/tree.mjs';
 
-/** Runs its test files one after the other: each end-to-end test starts a whole cluster and wants the machine to itself. */
+const SPECS = join(ROOT, 'test/e2e');
+const RECORDINGS = join(ROOT, 'node_modules/.cache/sotto/exchanges');
+/** What looks back at everything that the others have seen. */
+const LAST = /\.last\.spec\.ts$/;
+
+/**
+ * Runs its test files one after the other: each end-to-end test starts a whole cluster and wants the machine to itself. What
+ * they say to the service and hear from it is kept for the files that run last; that of the latest full run stays.
+ */
 export default class SerialRunner extends TestRunner {
   isSerial = true;
+
+  async runTests(tests, watcher, ...rest) {
+    const folder = join(RECORDINGS, `run-${String(process.pid)}`);
+    mkdirSync(folder, { recursive: true });
+    dropAbandoned();
+    const isFull = this.#isFull(tests);
+    process.env.EXCHANGES_DIR = folder;
+    process.env.E2E_RUN = isFull ? 'full' : 'partial';
+    try {
+      await super.runTests(lastOnesLast(tests), watcher, ...rest);
+    } finally {
+      const kept = join(RECORDINGS, 'latest');
+      if (isFull) rmSync(kept, { recursive: true, force: true });
+      if (isFull && existsSync(folder)) renameSync(folder, kept);
+      else rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Only then can be said that nothing has shown something. */
+  #isFull(tests) {
+    const asked = new Set(tests.map(({ path }) => path));
+    const all = readdirSync(SPECS, { recursive: true }).filter((path) => path.endsWith('.spec.ts'));
+    return !this._globalConfig.testNamePattern && all.every((path) => asked.has(join(SPECS, path)));
+  }
+}
+
+/** Runs that were killed have left theirs behind. */
+function dropAbandoned() {
+  for (const name of readdirSync(RECORDINGS)) {
+    const pid = /^run-(\d+)$/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid)))
+      rmSync(join(RECORDINGS, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function lastOnesLast(tests) {
+  const isLast = ({ path }) => LAST.test(path);
+  return [...tests.filter((test) => !isLast(test)), ...tests.filter(isLast)];
 }

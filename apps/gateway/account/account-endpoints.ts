@@ -2,16 +2,16 @@ import { arrayOf, object } from '#libs/edge/decode.js';
 import { atoms, text, uuid } from '#libs/edge/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { anyUuid } from '#libs/edge/path-ids.js';
+import { group, groups, limits, makers, me, protection, protectionOrNone } from './account-shapes.js';
 
 const groupID = anyUuid('invalid_request');
 const groupBody = object({
-  required: { name: text({ printable: true }), market_maker_ids: arrayOf(uuid) },
+  required: { name: text(), market_maker_ids: arrayOf(uuid) },
 });
 const protectionBody = object({
   required: { window_ms: atoms, max_awards: atoms, max_award_notional_atoms: atoms, frozen_ms: atoms },
 });
-const BODY_FAULTS = ['invalid_json', 'multiple_json_values', 'invalid_request'];
-const UNAVAILABLE = { 503: ['owner_routing_unavailable'] };
+const OUT_OF_RANGE = { 400: ['invalid_request'] };
 
 export const getMe = endpoint({
   operationId: 'getMe',
@@ -19,7 +19,7 @@ export const getMe = endpoint({
   path: '/v1/me',
   access: 'session',
   summary: 'Who the caller is and what it may do',
-  statuses: { 200: [], ...UNAVAILABLE },
+  answers: { 200: { description: 'The caller.', body: me } },
 });
 
 export const getLimits = endpoint({
@@ -28,7 +28,8 @@ export const getLimits = endpoint({
   path: '/v1/me/limits',
   access: 'session',
   summary: "The caller's token buckets",
-  statuses: { 200: [], 503: ['auction_owner_unavailable', 'owner_routing_unavailable'] },
+  answers: { 200: { description: 'Every bucket, and what is in those of the account.', body: limits } },
+  statuses: { 503: ['auction_owner_unavailable', 'owner_response_invalid'] },
 });
 
 export const getProtection = endpoint({
@@ -37,7 +38,7 @@ export const getProtection = endpoint({
   path: '/v1/me/protection',
   access: 'session',
   summary: 'Market maker protection; empty while it is not set',
-  statuses: { 200: [], ...UNAVAILABLE },
+  answers: { 200: { description: 'The settings, if there are any.', body: protectionOrNone } },
 });
 
 export const putProtection = endpoint({
@@ -48,7 +49,10 @@ export const putProtection = endpoint({
   capability: 'auction:quote',
   body: protectionBody,
   summary: 'Set market maker protection',
-  statuses: { 200: [], 400: BODY_FAULTS, ...UNAVAILABLE },
+  description:
+    'Trips as soon as the awards within `window_ms` reach either maximum: then active quotes are withdrawn, and new ones refused for `frozen_ms`.',
+  answers: { 200: { description: 'The settings as they now are.', body: protection } },
+  statuses: OUT_OF_RANGE,
 });
 
 export const resetProtection = endpoint({
@@ -58,7 +62,7 @@ export const resetProtection = endpoint({
   access: 'session',
   capability: 'auction:quote',
   summary: 'End a freeze',
-  statuses: { 200: [], ...UNAVAILABLE },
+  answers: { 200: { description: 'The settings, if there are any.', body: protectionOrNone } },
 });
 
 export const listMarketMakers = endpoint({
@@ -66,9 +70,9 @@ export const listMarketMakers = endpoint({
   method: 'GET',
   path: '/v1/market-makers',
   access: 'session',
-  capability: 'auction:create',
+  requiredRole: 'ORIGINATOR',
   summary: 'Makers that may be invited',
-  statuses: { 200: [], ...UNAVAILABLE },
+  answers: { 200: { description: 'All of them.', body: makers } },
 });
 
 export const listGroups = endpoint({
@@ -76,9 +80,9 @@ export const listGroups = endpoint({
   method: 'GET',
   path: '/v1/groups',
   access: 'session',
-  capability: 'auction:create',
+  requiredRole: 'ORIGINATOR',
   summary: "The caller's own groups of makers",
-  statuses: { 200: [], ...UNAVAILABLE },
+  answers: { 200: { description: 'All of them.', body: groups } },
 });
 
 export const createGroup = endpoint({
@@ -87,9 +91,11 @@ export const createGroup = endpoint({
   path: '/v1/groups',
   access: 'session',
   capability: 'auction:create',
+  requiredRole: 'ORIGINATOR',
   body: groupBody,
   summary: 'Name a group of makers',
-  statuses: { 201: [], 400: BODY_FAULTS, ...UNAVAILABLE },
+  answers: { 201: { description: 'The group and its id.', body: group } },
+  statuses: OUT_OF_RANGE,
 });
 
 export const replaceGroup = endpoint({
@@ -98,10 +104,12 @@ export const replaceGroup = endpoint({
   path: '/v1/groups/:groupID',
   access: 'session',
   capability: 'auction:create',
+  requiredRole: 'ORIGINATOR',
   ids: { groupID },
   body: groupBody,
   summary: 'Rename a group or change who is in it',
-  statuses: { 200: [], 400: BODY_FAULTS, 404: ['not_found'], ...UNAVAILABLE },
+  answers: { 200: { description: 'The group as it now is.', body: group } },
+  statuses: { ...OUT_OF_RANGE, 404: ['not_found'] },
 });
 
 export const removeGroup = endpoint({
@@ -110,7 +118,9 @@ export const removeGroup = endpoint({
   path: '/v1/groups/:groupID',
   access: 'session',
   capability: 'auction:create',
+  requiredRole: 'ORIGINATOR',
   ids: { groupID },
   summary: 'Forget a group; auctions that used it are frozen and do not change',
-  statuses: { 204: [], 400: ['invalid_request'], 404: ['not_found'], ...UNAVAILABLE },
+  answers: { 204: { description: 'Forgotten.' } },
+  statuses: { 404: ['not_found'] },
 });

@@ -1,6 +1,6 @@
 import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/engine/buckets.js';
 
-interface LimitView {
+export interface LimitView {
   readonly bucket: string;
   readonly scope: 'ACCOUNT' | 'ACCOUNT_AND_AUCTION';
   readonly rate_per_second: number;

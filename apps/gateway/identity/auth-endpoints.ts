@@ -1,9 +1,11 @@
 import { object } from '#libs/edge/decode.js';
 import { text } from '#libs/edge/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
+import { keySet, session } from './auth-shapes.js';
 
 const MAX_TEXT = 1_024;
 const UNAVAILABLE = { 503: ['owner_routing_unavailable'] };
+const REFUSED = { 401: ['unauthorized'], ...UNAVAILABLE };
 
 export const login = endpoint({
   operationId: 'login',
@@ -14,13 +16,8 @@ export const login = endpoint({
     required: { email: text({ maxLength: MAX_TEXT }), password: text({ maxLength: MAX_TEXT }) },
   }),
   summary: 'Exchange an e-mail address and a password for a session token',
-  statuses: {
-    200: [],
-    400: ['invalid_json', 'multiple_json_values'],
-    401: ['unauthorized'],
-    429: ['login_rate_limited'],
-    ...UNAVAILABLE,
-  },
+  answers: { 200: { description: 'A session token and its end.', body: session } },
+  statuses: { ...REFUSED, 429: ['login_rate_limited'] },
 });
 
 export const refresh = endpoint({
@@ -29,7 +26,9 @@ export const refresh = endpoint({
   path: '/auth/refresh',
   access: 'public',
   summary: 'Another token of the same session, up to four hours after the end of this one',
-  statuses: { 200: [], 401: ['unauthorized'], ...UNAVAILABLE },
+  checksToken: true,
+  answers: { 200: { description: 'The new token; the old one stays valid until its end.', body: session } },
+  statuses: REFUSED,
 });
 
 export const logout = endpoint({
@@ -38,7 +37,9 @@ export const logout = endpoint({
   path: '/auth/logout',
   access: 'public',
   summary: 'End this token',
-  statuses: { 204: [], 401: ['unauthorized'], ...UNAVAILABLE },
+  checksToken: true,
+  answers: { 204: { description: 'Ended.' } },
+  statuses: REFUSED,
 });
 
 export const logoutAll = endpoint({
@@ -47,7 +48,9 @@ export const logoutAll = endpoint({
   path: '/auth/logout-all',
   access: 'public',
   summary: 'End every token of this session',
-  statuses: { 204: [], 401: ['unauthorized'], ...UNAVAILABLE },
+  checksToken: true,
+  answers: { 204: { description: 'Ended.' } },
+  statuses: REFUSED,
 });
 
 export const jwks = endpoint({
@@ -56,5 +59,6 @@ export const jwks = endpoint({
   path: '/.well-known/jwks.json',
   access: 'public',
   summary: 'The public keys of session tokens',
-  statuses: { 200: [], ...UNAVAILABLE },
+  answers: { 200: { description: 'A JSON Web Key Set.', body: keySet } },
+  statuses: UNAVAILABLE,
 });

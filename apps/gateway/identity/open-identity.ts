@@ -1,7 +1,6 @@
 import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
-import type { Authenticator } from '#libs/edge/admission.js';
-import type { Principal as EdgePrincipal } from '#libs/edge/endpoint.js';
+import type { Authenticator, AuthOutcome } from '#libs/edge/admission.js';
 import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import type { Principal, Verification } from '#libs/identity/principal.js';
@@ -13,6 +12,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import { openPool } from '#libs/platform/postgres.js';
+import type { Session, SessionOutcome, Sessions } from '#libs/stream/ports.js';
 import type { gatewayConfig } from '../config.js';
 
 export interface IdentityParts {
@@ -23,6 +23,7 @@ export interface IdentityParts {
 }
 
 export interface GatewayIdentity {
+  readonly sessions: Sessions;
   readonly authenticator: Authenticator;
   readonly providers: readonly Provider[];
 }
@@ -49,8 +50,10 @@ export async function openGatewayIdentity({
   scope.onStop('identity', () => {
     identity.stop();
   });
+  const sessions = sessionsOf(identity.verifier);
   return {
-    authenticator: authenticatorOf(identity.verifier),
+    sessions,
+    authenticator: { authenticate: (token) => principalOf(sessions.check(token)) },
     providers: [
       { provide: LoginService, useValue: identity.logins },
       { provide: SessionService, useValue: identity.sessions },
@@ -60,22 +63,31 @@ export async function openGatewayIdentity({
 }
 
 /** The verifier gives the same principal until something about it changes, so the edge's form of it is made once. */
-function authenticatorOf(verifier: TokenVerifier): Authenticator {
-  const known = new WeakMap<Principal, EdgePrincipal>();
-  const outcome = (verification: Verification): EdgePrincipal | 'unauthorized' | 'unavailable' => {
+function sessionsOf(verifier: TokenVerifier): Sessions {
+  const known = new WeakMap<Principal, Session>();
+  const outcome = (verification: Verification): SessionOutcome => {
     if (!verification.ok) return verification.reason;
     const { principal } = verification;
     const seen = known.get(principal);
     if (seen !== undefined) return seen;
-    const { accountId, roles, capabilities } = principal;
-    const made: EdgePrincipal = { account_id: accountId, roles, capabilities };
+    const { accountId, roles, capabilities, expiresAt } = principal;
+    const made: Session = { principal: { account_id: accountId, roles, capabilities }, expiresAt };
     known.set(principal, made);
     return made;
   };
   return {
-    authenticate(token) {
+    check(token) {
       const verification = verifier.verify(token);
       return verification instanceof Promise ? verification.then(outcome) : outcome(verification);
     },
   };
+}
+
+function principalOf(outcome: SessionOutcome | Promise<SessionOutcome>): AuthOutcome | Promise<AuthOutcome> {
+  if (outcome instanceof Promise) return outcome.then(callerOf);
+  return callerOf(outcome);
+}
+
+function callerOf(outcome: SessionOutcome): AuthOutcome {
+  return typeof outcome === 'string' ? outcome : outcome.principal;
 }

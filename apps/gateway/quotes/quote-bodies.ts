@@ -1,5 +1,6 @@
 import { MISMATCH, arrayOf, object, type Decoder, type Decoded } from '#libs/edge/decode.js';
-import { atoms, instant, text, uuid } from '#libs/edge/decode-scalars.js';
+import { atoms, instant, text } from '#libs/edge/decode-scalars.js';
+import { shardId } from '#libs/edge/path-ids.js';
 
 export const submitBody = object({
   required: { price_atoms: atoms, quantity_atoms: atoms },
@@ -30,7 +31,7 @@ export const withdrawBody = object({ optional: { expected_revision: atoms } });
 
 export const withdrawAllBody = object({
   optional: {
-    auction_ids: arrayOf(uuid),
+    auction_ids: arrayOf(shardId),
     venue: text(),
   },
 });

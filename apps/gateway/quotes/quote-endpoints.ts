@@ -1,33 +1,45 @@
 import { object } from '#libs/edge/decode.js';
-import { enumOf, instant, uuid } from '#libs/edge/decode-scalars.js';
+import { enumOf, instant } from '#libs/edge/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
-import { shardUuid } from '#libs/edge/path-ids.js';
+import { shardId, shardUuid } from '#libs/edge/path-ids.js';
 import { cursor, integerParam, optionalParam, query } from '#libs/edge/query.js';
 import { auctionID } from '../auctions/auction-endpoints.js';
+import { auctionQuotes, quote, quotePage, verdict, withdrawnAll } from './quote-shapes.js';
 import { quotePreflightBody, reviseBody, submitBody, withdrawAllBody, withdrawBody } from './quote-bodies.js';
 
 const quoteID = shardUuid('invalid_quote_id');
-export const quoteCursor = cursor(object({ required: { s: instant, i: uuid } }));
+export const quoteCursor = cursor(object({ required: { s: instant, i: shardId } }));
 
 const MAX_PAGE = 50;
 const COMMAND_FAULTS = {
-  400: [
-    'invalid_json',
-    'multiple_json_values',
-    'idempotency_key_mismatch',
-    'idempotency_key_required',
-    'invalid_auction_id',
-  ],
   403: ['forbidden'],
-  422: [],
   429: ['auction_mutation_rate_limited'],
-  503: [
-    'clock_unhealthy',
-    'auction_owner_unavailable',
-    'owner_routing_unavailable',
-    'owner_response_invalid',
-  ],
+  503: ['auction_owner_unavailable', 'owner_routing_unavailable', 'owner_response_invalid'],
 };
+const FIRM_FAULTS = { ...COMMAND_FAULTS, 503: ['clock_unhealthy', ...COMMAND_FAULTS[503]] };
+const POLICY = [
+  'SERVICE_HALTED',
+  'PRINCIPAL_SUSPENDED',
+  'PRINCIPAL_NOT_ENTITLED',
+  'VENUE_HALTED',
+  'MARKET_NOT_TRADABLE',
+  'MMP_FROZEN',
+  'UNAUTHORIZED_SIZE',
+  'AUTHORITY_EVIDENCE_STALE',
+];
+const GRID = ['PRICE_OUT_OF_RANGE', 'INVALID_PRICE_TICK', 'INVALID_QUANTITY_STEP'];
+const UNFIT = [
+  'AUCTION_NOT_OPEN',
+  ...POLICY,
+  ...GRID,
+  'QUANTITY_BELOW_MINIMUM',
+  'INVALID_TERMS',
+  'INSUFFICIENT_COLLATERAL',
+  'INSUFFICIENT_INVENTORY',
+  'VENUE_LIMIT_EXCEEDED',
+  'SERVICE_CAPACITY_EXCEEDED',
+  'RISK_EVIDENCE_STALE',
+];
 const CONFLICTS = ['idempotency_key_conflict', 'idempotency_key_in_progress'];
 
 export const submitQuote = endpoint({
@@ -40,10 +52,15 @@ export const submitQuote = endpoint({
   body: submitBody,
   idempotency: 'required',
   summary: 'Submit a firm sealed quote',
+  description:
+    'What the quote can cost is set aside before the answer, and there is no last look. Metered by the `quote` and `quote_per_auction` buckets.',
+  answers: {
+    200: { description: 'The first answer to this key and content, again.', body: quote },
+    201: { description: 'The quote stands.', body: quote },
+  },
   statuses: {
-    ...COMMAND_FAULTS,
-    200: [],
-    201: [],
+    ...FIRM_FAULTS,
+    422: UNFIT,
     404: ['auction_not_found'],
     409: [...CONFLICTS, 'quote_already_active'],
   },
@@ -59,9 +76,12 @@ export const reviseQuote = endpoint({
   body: reviseBody,
   idempotency: 'required',
   summary: 'Change the terms of an active quote',
+  description:
+    'A better price or a larger quantity takes a new place behind quotes of the same price; a smaller quantity keeps it. Metered like a submit.',
+  answers: { 200: { description: 'The quote with its new terms.', body: quote } },
   statuses: {
-    ...COMMAND_FAULTS,
-    200: [],
+    ...FIRM_FAULTS,
+    422: [...UNFIT, 'QUOTE_NOT_REVISABLE', 'REVISION_NOT_IMPROVING'],
     404: ['auction_not_found', 'quote_not_found'],
     409: [...CONFLICTS, 'quote_revision_conflict'],
   },
@@ -77,9 +97,11 @@ export const withdrawQuote = endpoint({
   body: withdrawBody,
   idempotency: 'required',
   summary: 'Withdraw an active quote',
+  description: 'Works during halts, pauses and drains too. Metered by the `withdraw` bucket.',
+  answers: { 200: { description: 'The quote as it ended.', body: quote } },
   statuses: {
     ...COMMAND_FAULTS,
-    200: [],
+    422: ['AUCTION_NOT_OPEN', 'QUOTE_NOT_WITHDRAWABLE'],
     404: ['auction_not_found', 'quote_not_found'],
     409: [...CONFLICTS, 'quote_revision_conflict'],
   },
@@ -95,14 +117,14 @@ export const preflightQuote = endpoint({
   body: quotePreflightBody,
   unauthorizedMessage: 'authentication is required',
   summary: "The caller's capacity at a price on every frozen route",
+  description: 'Evidence and no promise: a submit repeats the same calculation. Not metered.',
+  answers: { 200: { description: 'The capacity at this moment.', body: verdict } },
   statuses: {
-    200: [],
-    400: ['invalid_json', 'multiple_json_values', 'invalid_auction_id'],
     403: ['forbidden'],
     404: ['auction_not_found'],
-    422: ['auction_rejected'],
+    422: ['auction_rejected', ...POLICY, ...GRID, 'RISK_EVIDENCE_STALE'],
     500: ['internal_error'],
-    503: ['auction_owner_unavailable'],
+    503: ['auction_owner_unavailable', 'owner_response_invalid'],
   },
 });
 
@@ -113,7 +135,13 @@ export const listAuctionQuotes = endpoint({
   access: 'session',
   ids: { auctionID },
   summary: "The caller's quotes in one auction; to the originator the awarded ones",
-  statuses: { 200: [], 400: ['invalid_auction_id'], 404: ['auction_not_found'] },
+  answers: {
+    200: { description: 'Newest first; to the originator in the order of the awards.', body: auctionQuotes },
+  },
+  statuses: {
+    404: ['auction_not_found'],
+    503: ['completed_projection_unavailable', ...COMMAND_FAULTS[503]],
+  },
 });
 
 export const listQuotes = endpoint({
@@ -139,7 +167,10 @@ export const listQuotes = endpoint({
     cursor: quoteCursor.param,
   }),
   summary: "All of the caller's quotes, newest first",
-  statuses: { 200: [], 400: ['invalid_list_page'], 503: ['completed_projection_unavailable'] },
+  answers: { 200: { description: 'A page.', body: quotePage } },
+  statuses: {
+    503: ['completed_projection_unavailable', ...COMMAND_FAULTS[503]],
+  },
 });
 
 export const withdrawAllQuotes = endpoint({
@@ -151,5 +182,12 @@ export const withdrawAllQuotes = endpoint({
   body: withdrawAllBody,
   idempotency: 'required',
   summary: 'Withdraw every quote of the caller, or those of some auctions or of one venue',
-  statuses: { ...COMMAND_FAULTS, 200: [], 409: CONFLICTS },
+  description:
+    'Goes to every owner with one key. One that cannot be asked is named in `shards`; a repeat with the same key runs there and nowhere twice. Counts as one token of the `withdraw` bucket.',
+  answers: { 200: { description: 'What was withdrawn, and what could not be.', body: withdrawnAll } },
+  statuses: {
+    409: CONFLICTS,
+    422: ['INVALID_TERMS'],
+    429: ['auction_mutation_rate_limited'],
+  },
 });

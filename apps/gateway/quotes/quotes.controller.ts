@@ -35,6 +35,7 @@ export class QuotesController {
       ...commandOf(call, call.body),
       auction_id: call.ids.auctionID,
       body: call.body,
+      ...(call.overStream === undefined ? {} : { connection_id: call.overStream.connectionId }),
     });
     return passOn(reply);
   }

@@ -7,6 +7,7 @@ import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import { endpoint, type CallOf } from '#libs/edge/endpoint.js';
 import { cursor, integerParam, optionalParam, query } from '#libs/edge/query.js';
 import type { Reply } from '#libs/edge/reply.js';
+import { contractPage } from '../account/account-shapes.js';
 import { DATABASE } from '../tokens.js';
 
 const MAX_PAGE = 50;
@@ -23,7 +24,7 @@ export const listContractsEndpoint = endpoint({
     cursor: contractCursor.param,
   }),
   summary: 'Contracts that auctions may be made of; those of one equivalence_id settle alike',
-  statuses: { 200: [], 400: ['invalid_list_page'], 503: ['owner_routing_unavailable'] },
+  answers: { 200: { description: 'A page, ordered by venue, contract and outcome.', body: contractPage } },
 });
 
 /** The registry of contracts, as every enrolled caller may read it. */

@@ -12,7 +12,7 @@ export interface PolicyWatchSettings extends Pace {
 
 export type CurrentPolicy = { readonly ok: true; readonly snapshot: PolicySnapshot } | Rejection;
 
-const DEFAULTS: PolicyWatchSettings = { busyMillis: 200, idleMillis: 1_000, maxStalenessMillis: 3_000 };
+const DEFAULTS: PolicyWatchSettings = { busyMillis: 200, idleMillis: 800, maxStalenessMillis: 3_000 };
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** Follows the economic policy. Answers from memory; never with a policy that is older than the bound. */

@@ -1,9 +1,22 @@
-import type { QuoteTerms } from '../events.js';
+import type { AuctionEventBody, QuoteTerms } from '../events.js';
 import type { Instant } from '../instant.js';
 import type { AuctionState, MakerBook, Quote } from '../state.js';
 
-export function entered(state: AuctionState, terms: QuoteTerms, at: Instant, position: number): AuctionState {
-  const quote: Quote = { ...terms, status: 'ACTIVE', updated_at: at, priority: position };
+type Submission = Extract<AuctionEventBody, { type: 'QUOTE_SUBMITTED' }>['data'];
+
+export function entered(
+  state: AuctionState,
+  { quote: terms, connection_id: connection }: Submission,
+  at: Instant,
+  position: number,
+): AuctionState {
+  const quote: Quote = {
+    ...terms,
+    status: 'ACTIVE',
+    updated_at: at,
+    priority: position,
+    ...over(connection),
+  };
   return inBook(state, terms.maker, (quotes) => [...lapsed(quotes), quote]);
 }
 
@@ -14,13 +27,19 @@ export function revised(
   position: number | undefined,
 ): AuctionState {
   return inBook(state, terms.maker, (quotes) =>
-    changed(quotes, terms.quote_id, ({ priority }) => ({
+    changed(quotes, terms.quote_id, ({ priority, connection_id: connection }) => ({
       ...terms,
       status: 'ACTIVE',
       updated_at: at,
       priority: position ?? priority,
+      ...over(connection),
     })),
   );
+}
+
+/** A quote belongs to the connection that it was submitted on, however it is revised. */
+function over(connection: string | undefined): Pick<Quote, 'connection_id'> {
+  return connection === undefined ? {} : { connection_id: connection };
 }
 
 export function ended(

@@ -71,12 +71,20 @@ describe('everything is taken', () => {
 
 describe('creates pause', () => {
   it('while the owner drains, which may be undone', () => {
-    conditions.drain();
+    expect([conditions.drain(), conditions.drain()]).toEqual([true, false]);
     expect(errorOf('create')).toBe('auction_owner_unavailable');
     for (const op of ['submit', 'revise', ...ALWAYS] as const) expect(errorOf(op)).toBeUndefined();
     expect(conditions.isUnsafe()).toBe(true);
-    conditions.resume();
+    expect([conditions.resume(), conditions.resume()]).toEqual([true, false]);
     expect(errorOf('create')).toBeUndefined();
+  });
+
+  it('while the process stops, which may not', () => {
+    conditions.leave();
+    conditions.resume();
+    expect([conditions.draining, conditions.leaving]).toEqual([true, true]);
+    expect(errorOf('create')).toBe('auction_owner_unavailable');
+    expect(conditions.isUnsafe()).toBe(true);
   });
 
   it('while the clock is not to be trusted, and quotes with them', async () => {

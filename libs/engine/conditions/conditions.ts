@@ -11,6 +11,7 @@ const CAPACITY = fault(503, 'journal_capacity_unhealthy');
 /** What keeps this owner from taking new work, whoever asks. */
 export class Conditions {
   private drained = false;
+  private left = false;
 
   constructor(
     readonly clock: ClockWatch,
@@ -19,15 +20,29 @@ export class Conditions {
   ) {}
 
   get draining(): boolean {
-    return this.drained;
+    return this.drained || this.left;
   }
 
-  drain(): void {
+  /** The process is stopping, which nothing undoes. */
+  get leaving(): boolean {
+    return this.left;
+  }
+
+  leave(): void {
+    this.left = true;
+  }
+
+  /** By an operator, until it is resumed. False where that changes nothing. */
+  drain(): boolean {
+    const isChange = !this.drained;
     this.drained = true;
+    return isChange;
   }
 
-  resume(): void {
+  resume(): boolean {
+    const isChange = this.drained;
     this.drained = false;
+    return isChange;
   }
 
   /** Withdrawing and cancelling always work. */
@@ -39,11 +54,11 @@ export class Conditions {
 
   /** Whether authority cannot be verified safely: the originator's preflight then answers 500. */
   isUnsafe(): boolean {
-    return this.drained || !this.clock.isSound() || !this.capacity.isSound();
+    return this.draining || !this.clock.isSound() || !this.capacity.isSound();
   }
 
   private createPause(): LinkReply | undefined {
-    if (this.drained) return OWNER_UNAVAILABLE;
+    if (this.draining) return OWNER_UNAVAILABLE;
     if (!this.clock.isSound()) return CLOCK;
     if (!this.capacity.isSound()) return CAPACITY;
     return this.projection.isBehind() ? BACKLOG : undefined;

@@ -53,6 +53,8 @@ export class ProjectionWatch {
     if (head > (this.seen.at(-1)?.head ?? this.projected)) {
       this.seen.push({ head, at: this.options.clock.monotonicNanos() });
     }
+    // Nothing has been written that the projections do not have.
+    if (head <= this.projected) return;
     try {
       const projected = await this.options.position();
       if (projected <= this.projected) return;

@@ -3,9 +3,9 @@ import type { Instant } from '#libs/auction/instant.js';
 import { auctionView } from '#libs/auction/view.js';
 import { fault, reply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
-import type { Decision, Draft, Task } from '../task.js';
+import { refusalReply, type Decision, type Draft, type Task } from '../task.js';
 import { dueDrafts, isPastClose } from './due-events.js';
-import { drafted, type Settle, type ShardContext } from './shard-context.js';
+import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type CancelRequest = Extract<LinkRequest, { op: 'cancel' }>;
 
@@ -30,6 +30,7 @@ export class CancelTask implements Task {
   }
 
   decide(now: Instant): Decision {
+    if (isTooLate(this.request, now)) return { drafts: [], answer: () => refusalReply(TOO_LATE) };
     const { head: state } = this.entry;
     const head = { ...drafted(this.request, 'CANCEL', now), auctionId: this.entry.id };
     const reason = this.request.reason === undefined ? {} : { reason: this.request.reason };

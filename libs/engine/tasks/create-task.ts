@@ -4,8 +4,9 @@ import { opened, planCreate, type PlannedAuction } from '#libs/auction/plan-crea
 import { rejected, type Rejection } from '#libs/auction/rejection.js';
 import { auctionView } from '#libs/auction/view.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
-import { AGAIN, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';
-import { drafted, type Settle, type ShardContext } from './shard-context.js';
+import type { Release } from '../releases.js';
+import { AGAIN, isKept, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';
+import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type CreateRequest = Extract<LinkRequest, { op: 'create' }>;
 
@@ -38,11 +39,14 @@ export class CreateTask implements Task {
   }
 
   reservation(now: Instant): ReserveRequest | undefined {
+    if (isTooLate(this.request, now)) return undefined;
     const plan = this.plan(now);
     return plan.ok ? { account: this.request.account, need: plan.need, current: [] } : undefined;
   }
 
   decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
+    if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
+    if (!this.context.policy.isKnown) return this.unsure(granted);
     const plan = this.plan(now);
     if (!plan.ok) return this.refuse(plan, now, granted);
     if (granted === undefined) return AGAIN;
@@ -73,15 +77,28 @@ export class CreateTask implements Task {
   }
 
   private refuse(refusal: Refusal, now: Instant, granted: ReserveOutcome | undefined): Decision {
-    const { error, message, status } = refusal;
+    const { error, message } = refusal;
     const body = {
       type: 'CREATE_REJECTED' as const,
       data: { auction_id: this.auctionId, account_id: this.request.account, error, message },
     };
     return {
-      drafts: status === 422 ? [{ ...drafted(this.request, 'CREATE', now), body }] : [],
+      drafts: isKept(refusal) ? [{ ...drafted(this.request, 'CREATE', now), body }] : [],
       answer: () => refusalReply(refusal),
-      unused: granted?.ok === true ? [{ account: this.request.account, hold: granted.hold }] : [],
+      unused: this.unused(granted),
     };
+  }
+
+  /** The policy has grown too old since the create was taken in. */
+  private unsure(granted: ReserveOutcome | undefined): Decision {
+    return {
+      drafts: [],
+      answer: () => fault(503, 'auction_owner_unavailable'),
+      unused: this.unused(granted),
+    };
+  }
+
+  private unused(granted: ReserveOutcome | undefined): Release[] {
+    return granted?.ok === true ? [{ account: this.request.account, hold: granted.hold }] : [];
   }
 }

@@ -15,7 +15,7 @@ const DONE: LinkReply = reply(200, {});
 const nothing: Settle = () => undefined;
 
 /** Work on one auction that no caller has asked for and no reservation is needed for. */
-abstract class InternalTask implements Task {
+export abstract class InternalTask implements Task {
   readonly lane: string;
 
   constructor(

@@ -15,6 +15,7 @@ type Withdraw = Extract<LinkRequest, { op: 'withdraw' }>;
 
 export function submitRule(context: ShardContext, request: Submit): QuoteRule {
   const quoteId = context.ids.quote(request.auction_id, request.account, request.key);
+  const { connection_id: connectionId } = request;
   return {
     operation: 'SUBMIT',
     quoteId: undefined,
@@ -27,7 +28,10 @@ export function submitRule(context: ShardContext, request: Submit): QuoteRule {
         ok: true,
         quoteId,
         reserve: { need: plan.need, current: [] },
-        body: (hold) => submitted(plan.quote, hold, request.connection_id),
+        body: (hold) => submitted(plan.quote, hold, connectionId),
+        ...(connectionId === undefined
+          ? {}
+          : { before: () => context.connections.noteBeforeQuote(connectionId, request.account) }),
       };
     },
   };

@@ -1,5 +1,5 @@
 import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
-import type { AuctionEventBody, QuoteOperation } from '#libs/auction/events.js';
+import type { AuctionEventBody, QuoteOperation, ShardEventBody } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { quoteView } from '#libs/auction/quote-view.js';
 import type { Rejection } from '#libs/auction/rejection.js';
@@ -9,9 +9,9 @@ import { isOverFor } from '#libs/auction/viewer.js';
 import { fault, reply, type Claim, type CommandName, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';
-import { AGAIN, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';
+import { AGAIN, isKept, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';
 import { dueDrafts, isPastClose } from './due-events.js';
-import { drafted, type Settle, type ShardContext } from './shard-context.js';
+import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type QuoteRequest = { readonly auction_id: string } & Claim & CommandName;
 
@@ -30,6 +30,8 @@ export interface QuotePlan {
   /** Absent where the command needs no capacity. */
   readonly reserve?: Pick<ReserveRequest, 'need' | 'current'>;
   body(hold: readonly Hold[]): AuctionEventBody;
+  /** What the journal must say before it; asked when the event is sure to follow. */
+  before?(): ShardEventBody | undefined;
 }
 
 export class QuoteTask implements Task {
@@ -50,16 +52,16 @@ export class QuoteTask implements Task {
   }
 
   reservation(now: Instant): ReserveRequest | undefined {
+    if (isTooLate(this.request, now)) return undefined;
     const plan = this.rule.plan(this.entry.head, now);
     if (!plan.ok || plan.reserve === undefined) return undefined;
     return { account: this.request.account, ...plan.reserve };
   }
 
   decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
-    if (this.rule.operation !== 'WITHDRAW' && !this.context.clockIsSound()) {
-      // Lost since the command was taken in: what has fallen due is not journaled, so nothing may be built on it.
-      return { drafts: [], answer: () => fault(503, 'clock_unhealthy'), unused: this.unused(granted) };
-    }
+    const unsure = this.rule.operation === 'WITHDRAW' ? undefined : unsureOf(this.context);
+    if (unsure !== undefined) return { drafts: [], answer: () => unsure, unused: this.unused(granted) };
+    if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
     const plan = this.rule.plan(this.entry.head, now);
     if (!plan.ok) return this.refuse(plan, now, granted);
     if (plan.reserve === undefined) return this.accept(plan, [], now);
@@ -71,8 +73,12 @@ export class QuoteTask implements Task {
   private accept(plan: QuotePlan, hold: readonly Hold[], now: Instant): Decision {
     const body = plan.body(hold);
     const head = drafted(this.request, this.rule.operation, now);
+    const before = plan.before?.();
     return {
-      drafts: [{ ...head, body, auctionId: this.entry.id }],
+      drafts: [
+        ...(before === undefined ? [] : [{ at: now, body: before }]),
+        { ...head, body, auctionId: this.entry.id },
+      ],
       answer: () => this.shown(plan.quoteId),
     };
   }
@@ -84,9 +90,9 @@ export class QuoteTask implements Task {
   }
 
   private refuse(refusal: Refusal, now: Instant, granted: ReserveOutcome | undefined): Decision {
-    const { error, message, status } = refusal;
+    const { error, message } = refusal;
     return {
-      drafts: status === 422 && this.isJournaled(now) ? [this.rejection(error, message, now)] : [],
+      drafts: isKept(refusal) && this.isJournaled(now) ? [this.rejection(error, message, now)] : [],
       answer: () => refusalReply(refusal),
       unused: this.unused(granted),
     };
@@ -121,6 +127,13 @@ export class QuoteTask implements Task {
     const quoteId = this.rule.quoteId;
     return quoteId === undefined ? [] : (findQuote(this.entry.head, quoteId)?.hold ?? []);
   }
+}
+
+/** What was lost since the command was taken in, and without which nothing may be decided that lasts. */
+function unsureOf({ clockIsSound, policy }: ShardContext): LinkReply | undefined {
+  // What has fallen due is not journaled, so nothing may be built on it.
+  if (!clockIsSound()) return fault(503, 'clock_unhealthy');
+  return policy.isKnown ? undefined : fault(503, 'auction_owner_unavailable');
 }
 
 /** How many commands of this maker the auction has already recorded. */

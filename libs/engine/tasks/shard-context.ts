@@ -1,7 +1,9 @@
 import type { Instant } from '#libs/auction/instant.js';
 import type { CommandMark, Operation } from '#libs/auction/events.js';
+import { rejected } from '#libs/auction/rejection.js';
 import type { Claim, CommandName, LinkReply } from '#libs/owner-link/protocol.js';
 import type { AuctionBook } from '../auction-book.js';
+import type { ConnectionBook } from '../connections/connection-book.js';
 import type { IdFactory } from '../ids.js';
 import type { PolicyDesk } from '../policy-desk.js';
 
@@ -10,10 +12,18 @@ export interface ShardContext {
   readonly book: AuctionBook;
   readonly ids: IdFactory;
   readonly policy: PolicyDesk;
+  readonly connections: Pick<ConnectionBook, 'noteBeforeQuote'>;
   readonly clockIsSound: () => boolean;
   readonly activeAuctionLimit: number;
   readonly commandsPerMakerLimit: number;
 }
+
+/** Past its own time nothing is done for the caller any more; what was decided before is told even then. */
+export function isTooLate({ not_after: notAfter }: CommandName, now: Instant): boolean {
+  return notAfter !== undefined && now > notAfter;
+}
+
+export const TOO_LATE = rejected('COMMAND_EXPIRED', 'The command came after its not_after.');
 
 export type Settle = (reply: LinkReply) => void;
 

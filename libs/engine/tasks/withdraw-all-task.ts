@@ -3,9 +3,9 @@ import { activeQuote } from '#libs/auction/state.js';
 import { decideWithdraw } from '#libs/auction/withdraw.js';
 import { reply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
-import type { Decision, Draft, Task } from '../task.js';
+import { refusalReply, type Decision, type Draft, type Task } from '../task.js';
 import { draftsOf, dueDrafts } from './due-events.js';
-import { drafted, type Settle, type ShardContext } from './shard-context.js';
+import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type WithdrawAllRequest = Extract<LinkRequest, { op: 'withdraw_all' }>;
 
@@ -24,6 +24,7 @@ export class WithdrawAllTask implements Task {
   readonly lane: string;
   private readonly withdrawn: string[] = [];
   private readonly notWithdrawable = new Map<string, string>();
+  private isBegun = false;
 
   constructor(
     private readonly context: ShardContext,
@@ -42,6 +43,8 @@ export class WithdrawAllTask implements Task {
   }
 
   decide(now: Instant): Decision {
+    if (this.isRefused(now)) return { drafts: [], answer: () => refusalReply(TOO_LATE) };
+    this.isBegun = true;
     const withdrawals: Draft[] = [];
     for (const entry of this.quoted()) {
       if (withdrawals.length >= PART) return { drafts: withdrawals, answer: () => DONE, unfinished: true };
@@ -53,6 +56,14 @@ export class WithdrawAllTask implements Task {
       body: { type: 'ALL_WITHDRAWN', data: { account_id: this.request.account, ...result } },
     };
     return { drafts: [...withdrawals, record], answer: () => reply(200, result) };
+  }
+
+  /**
+   * One call has one verdict, and the shard that meters it gives it: where that was in time the others carry it out, however
+   * long the way to them was. What is begun is finished.
+   */
+  private isRefused(now: Instant): boolean {
+    return this.request.metered && !this.isBegun && isTooLate(this.request, now);
   }
 
   private withdraw(entry: Entry, now: Instant): Draft[] {

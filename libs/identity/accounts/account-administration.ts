@@ -1,17 +1,41 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
 import { epochSeconds } from '../epoch.js';
 import type { Capability, Role } from '../principal.js';
+import { emailKey } from './email.js';
 
-const DISABLE = `
-  with disabled as (
-    update identity.users set disabled = true where account_id = $1 and not disabled returning account_id
-  )
+/** What is known of a user, whether it may come in or not. */
+export interface KnownUser {
+  readonly account_id: string;
+  readonly email: string;
+  readonly display_name: string;
+  readonly disabled: boolean;
+  readonly enrolled: boolean;
+  readonly roles: readonly string[];
+  readonly capabilities: readonly string[];
+}
+
+const USERS = `
+  select u.account_id, u.email, u.display_name, u.disabled, e.account_id is not null as enrolled,
+    coalesce(e.roles, '{}') as roles, coalesce(e.capabilities, '{}') as capabilities
+  from identity.users u left join identity.enrolments e on e.account_id = u.account_id and e.service = 'AUCTION'`;
+
+const END_SESSIONS = `
   insert into identity.revocations (id, kind, revoked_at, expires_at)
   select sid, 'SESSION', to_timestamp($2), max_until
-  from identity.sessions join disabled using (account_id)
+  from identity.sessions join changed using (account_id)
   where max_until > to_timestamp($2)
   on conflict (id) do nothing`;
+
+const DISABLE = `
+  with changed as (
+    update identity.users set disabled = true where account_id = $1 and not disabled returning account_id
+  ) ${END_SESSIONS}`;
+
+const CHANGE_PASSWORD = `
+  with changed as (
+    update identity.users set password_hash = $3 where account_id = $1 returning account_id
+  ) ${END_SESSIONS}`;
 
 const ENROL = `
   insert into identity.enrolments (account_id, service, roles, capabilities) values ($1, 'AUCTION', $2, $3)
@@ -21,27 +45,54 @@ const ENROL = `
 /** Changes of who may come in. Every gateway follows them like revocations. */
 export class AccountAdministration {
   constructor(
-    private readonly pool: Pool,
+    private readonly database: Pool | PoolClient,
     private readonly clock: Clock,
   ) {}
 
+  /** In the order of their addresses. */
+  async users(): Promise<readonly KnownUser[]> {
+    return (await this.database.query<KnownUser>(`${USERS} order by u.email_key`)).rows;
+  }
+
+  async find(email: string): Promise<KnownUser | undefined> {
+    const { rows } = await this.database.query<KnownUser>(`${USERS} where u.email_key = $1`, [
+      emailKey(email) ?? '',
+    ]);
+    return rows[0];
+  }
+
+  async rename(accountId: string, displayName: string): Promise<void> {
+    await this.database.query(
+      'update identity.users set display_name = $2 where account_id = $1 and display_name <> $2',
+      [accountId, displayName],
+    );
+  }
+
+  /** Ends the sessions too: whoever got in with the old password goes out with it. */
+  async changePassword(accountId: string, passwordHash: string): Promise<void> {
+    await this.database.query(CHANGE_PASSWORD, [accountId, epochSeconds(this.clock), passwordHash]);
+  }
+
   /** Ends the sessions too, so that none of them comes back when the user does. */
   async disable(accountId: string): Promise<void> {
-    await this.pool.query(DISABLE, [accountId, epochSeconds(this.clock)]);
+    await this.database.query(DISABLE, [accountId, epochSeconds(this.clock)]);
   }
 
   async enable(accountId: string): Promise<void> {
-    await this.pool.query('update identity.users set disabled = false where account_id = $1', [accountId]);
+    await this.database.query('update identity.users set disabled = false where account_id = $1', [
+      accountId,
+    ]);
   }
 
   /** Enrols a user, or changes the enrolment that it has. */
   async enrol(accountId: string, roles: readonly Role[], capabilities: readonly Capability[]): Promise<void> {
-    await this.pool.query(ENROL, [accountId, roles, capabilities]);
+    await this.database.query(ENROL, [accountId, roles, capabilities]);
   }
 
   async endEnrolment(accountId: string): Promise<void> {
-    await this.pool.query(`delete from identity.enrolments where account_id = $1 and service = 'AUCTION'`, [
-      accountId,
-    ]);
+    await this.database.query(
+      `delete from identity.enrolments where account_id = $1 and service = 'AUCTION'`,
+      [accountId],
+    );
   }
 }

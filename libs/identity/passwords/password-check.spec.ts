@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { PasswordCheck } from './password-check.js';
-import { deriveScrypt, hashPassword, type Derive, type PasswordCost } from './password-hash.js';
+import { deriveKey, type Derive } from './derive.js';
+import { PRODUCTION_COST, type PasswordCost } from './password-cost.js';
+import { hashPassword } from './password-hash.js';
 
 const COST: PasswordCost = { logN: 5, r: 8, p: 2 };
 
@@ -9,7 +11,7 @@ describe('checking a password', () => {
 
   const recorded: Derive = (password, salt, length, cost) => {
     work.push({ cost, saltBytes: salt.length, length });
-    return deriveScrypt(password, salt, length, cost);
+    return deriveKey(password, salt, length, cost);
   };
   const check = new PasswordCheck(COST, recorded);
 
@@ -28,6 +30,13 @@ describe('checking a password', () => {
     for (const stored of [hash, undefined, 'damaged'])
       expect(await check.isRight('wrong', stored)).toBe(false);
     expect(work).toEqual(Array(3).fill({ cost: COST, saltBytes: 16, length: 32 }));
+  });
+
+  it('costs in production what new hashes cost, whoever asks', async () => {
+    const production = new PasswordCheck(PRODUCTION_COST, recorded);
+    await production.isRight('wrong', undefined);
+    await production.isRight('wrong', await hashPassword('right'));
+    expect(work.map(({ cost }) => cost)).toEqual([PRODUCTION_COST, PRODUCTION_COST]);
   });
 
   it('accepts nothing where there is no hash, even if the key of the decoy comes out', async () => {

@@ -1,13 +1,6 @@
-import {
-  decoyHash,
-  deriveScrypt,
-  matches,
-  parsePasswordHash,
-  PRODUCTION_COST,
-  type Derive,
-  type PasswordCost,
-  type PasswordHash,
-} from './password-hash.js';
+import { deriveKey, type Derive } from './derive.js';
+import { PRODUCTION_COST, type PasswordCost } from './password-cost.js';
+import { decoyHash, matches, parsePasswordHash, type PasswordHash } from './password-hash.js';
 
 /**
  * Says whether a password is right. Nobody can tell from the work it takes whether there is a hash at all, as long as
@@ -18,7 +11,7 @@ export class PasswordCheck {
 
   constructor(
     cost: PasswordCost = PRODUCTION_COST,
-    private readonly derive: Derive = deriveScrypt,
+    private readonly derive: Derive = deriveKey,
   ) {
     this.decoy = decoyHash(cost);
   }

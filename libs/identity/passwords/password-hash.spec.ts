@@ -1,12 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  deriveScrypt,
-  hashPassword,
-  matches,
-  parsePasswordHash,
-  PRODUCTION_COST,
-  type PasswordHash,
-} from './password-hash.js';
+import { deriveKey } from './derive.js';
+import { ARGON2, PRODUCTION_COST, SCRYPT } from './password-cost.js';
+import { hashPassword, matches, parsePasswordHash, type PasswordHash } from './password-hash.js';
 
 const CHEAP = { logN: 4, r: 8, p: 1 };
 
@@ -19,9 +14,9 @@ function parsed(text: string): PasswordHash {
 describe('a password hash', () => {
   it('accepts its own password and no other', async () => {
     const hash = parsed(await hashPassword('tr0ub4dor', CHEAP));
-    expect(await matches('tr0ub4dor', hash, deriveScrypt)).toBe(true);
-    expect(await matches('tr0ub4dor ', hash, deriveScrypt)).toBe(false);
-    expect(await matches('', hash, deriveScrypt)).toBe(false);
+    expect(await matches('tr0ub4dor', hash, deriveKey)).toBe(true);
+    expect(await matches('tr0ub4dor ', hash, deriveKey)).toBe(false);
+    expect(await matches('', hash, deriveKey)).toBe(false);
   });
 
   it('is salted', async () => {
@@ -32,18 +27,27 @@ describe('a password hash', () => {
     const text = await hashPassword('old', { logN: 5, r: 4, p: 2 });
     expect(text).toMatch(/^\$scrypt\$ln=5,r=4,p=2\$/);
     expect(parsed(text).cost).toEqual({ logN: 5, r: 4, p: 2 });
-    expect(await matches('old', parsed(text), deriveScrypt)).toBe(true);
+    expect(await matches('old', parsed(text), deriveKey)).toBe(true);
   });
 
   it('is made and checked at the production cost unless told otherwise', async () => {
     const text = await hashPassword('dear');
     expect(parsed(text).cost).toEqual(PRODUCTION_COST);
-    expect(await matches('dear', parsed(text), deriveScrypt)).toBe(true);
+    expect(await matches('dear', parsed(text), deriveKey)).toBe(true);
+  });
+
+  it.each([ARGON2, SCRYPT])('is no weaker than OWASP recommends: %j', async (cost) => {
+    const work = 'logN' in cost ? 2 ** cost.logN * cost.r * cost.p : cost.memoryKib * cost.passes;
+    expect(work).toBeGreaterThanOrEqual('logN' in cost ? 2 ** 14 * 8 * 5 : 19 * 1_024 * 2);
+    const hash = parsed(await hashPassword('dear', cost));
+    expect(hash.cost).toEqual(cost);
+    expect(await matches('dear', hash, deriveKey)).toBe(true);
+    expect(await matches('deer', hash, deriveKey)).toBe(false);
   });
 
   it('takes the same characters for the same password, however they were typed', async () => {
     const hash = parsed(await hashPassword('caf\u00e9', CHEAP));
-    expect(await matches('cafe\u0301', hash, deriveScrypt)).toBe(true);
+    expect(await matches('cafe\u0301', hash, deriveKey)).toBe(true);
   });
 
   it.each([
@@ -54,6 +58,11 @@ describe('a password hash', () => {
     [`$scrypt$ln=4,r=99,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'blocks that would'],
     [`$scrypt$ln=0,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'no work at all'],
     [`$scrypt$ln=4,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(42)}`, 'a key cut short'],
+    [`$argon2id$v=19$m=999999,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'memory that would'],
+    [`$argon2id$v=19$m=64,t=0,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'no passes'],
+    [`$argon2id$v=19$m=7,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'less memory than Argon2 has'],
+    [`$argon2i$v=19$m=64,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'another Argon2'],
+    [`$argon2id$v=16$m=64,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`, 'an older Argon2'],
   ])('is not read from %j: %s', (text) => {
     expect(parsePasswordHash(text)).toBeUndefined();
   });

@@ -1,11 +1,6 @@
-import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
-
-/** 2^logN blocks of 128 * r bytes, p times over. */
-export interface PasswordCost {
-  readonly logN: number;
-  readonly r: number;
-  readonly p: number;
-}
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { deriveKey, type Derive } from './derive.js';
+import { isSane, PRODUCTION_COST, type PasswordCost } from './password-cost.js';
 
 export interface PasswordHash {
   readonly cost: PasswordCost;
@@ -13,39 +8,16 @@ export interface PasswordHash {
   readonly key: Buffer;
 }
 
-/** Turns a password into a key; a port, so that a test can see that every refusal costs the same work. */
-export type Derive = (password: string, salt: Buffer, length: number, cost: PasswordCost) => Promise<Buffer>;
-
-/**
- * One of the settings that OWASP names as equally strong. Of those it takes the least memory but one, 32 MiB, so that a
- * gateway can check a few passwords at a time beside its other work.
- */
-export const PRODUCTION_COST: PasswordCost = { logN: 15, r: 8, p: 3 };
-
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
-/** Bounds what a damaged or planted row could make a gateway allocate. */
-const MAX_LOG_N = 18;
-const MAX_R = 16;
-const MAX_P = 16;
-const ENCODED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
-
-export const deriveScrypt: Derive = (password, salt, length, { logN, r, p }) => {
-  const N = 2 ** logN;
-  const options: ScryptOptions = { N, r, p, maxmem: 128 * r * (N + p + 2) + 1_024 };
-  return new Promise((resolve, reject) => {
-    // The same characters may be typed as different code points.
-    scrypt(password.normalize('NFKC'), salt, length, options, (error, key) => {
-      if (error === null) resolve(key);
-      else reject(error);
-    });
-  });
-};
+const SALT_AND_KEY = '\\$([A-Za-z0-9+/]{22})\\$([A-Za-z0-9+/]{43})$';
+const SCRYPT_HASH = new RegExp(`^\\$scrypt\\$ln=(\\d{1,2}),r=(\\d{1,2}),p=(\\d{1,2})${SALT_AND_KEY}`);
+const ARGON2_HASH = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d{1,6}),t=(\\d{1,2}),p=(\\d{1,2})${SALT_AND_KEY}`);
 
 /** A PHC string, which carries its own cost: old hashes stay good when the cost of new ones is raised. */
 export async function hashPassword(password: string, cost: PasswordCost = PRODUCTION_COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const key = await deriveScrypt(password, salt, KEY_BYTES, cost);
+  const key = await deriveKey(password, salt, KEY_BYTES, cost);
   return encode({ cost, salt, key });
 }
 
@@ -61,18 +33,20 @@ export async function matches(password: string, hash: PasswordHash, derive: Deri
 
 /** Undefined for anything but a hash as hashPassword() writes it. */
 export function parsePasswordHash(text: string): PasswordHash | undefined {
-  const [, logN, r, p, salt = '', key = ''] = ENCODED.exec(text) ?? [];
-  const cost = { logN: Number(logN), r: Number(r), p: Number(p) };
+  const scrypt = SCRYPT_HASH.exec(text);
+  const [, first, second, third, salt = '', key = ''] = scrypt ?? ARGON2_HASH.exec(text) ?? [];
+  const [a, b, c] = [Number(first), Number(second), Number(third)];
+  const cost = scrypt === null ? { memoryKib: a, passes: b, lanes: c } : { logN: a, r: b, p: c };
   if (!isSane(cost)) return undefined;
   return { cost, salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') };
 }
 
-function isSane({ logN, r, p }: PasswordCost): boolean {
-  return logN >= 1 && logN <= MAX_LOG_N && r >= 1 && r <= MAX_R && p >= 1 && p <= MAX_P;
-}
-
 function encode({ cost, salt, key }: PasswordHash): string {
-  return `$scrypt$ln=${cost.logN},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(key)}`;
+  const scheme =
+    'logN' in cost
+      ? `scrypt$ln=${cost.logN},r=${cost.r},p=${cost.p}`
+      : `argon2id$v=19$m=${cost.memoryKib},t=${cost.passes},p=${cost.lanes}`;
+  return `$${scheme}$${unpadded(salt)}$${unpadded(key)}`;
 }
 
 function unpadded(bytes: Buffer): string {

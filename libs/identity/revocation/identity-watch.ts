@@ -1,4 +1,5 @@
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { PacedLook } from '#libs/platform/paced-look.js';
 import { epochSeconds, MINUTE_S } from '../epoch.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { KeyStore } from '../keys/key-store.js';
@@ -8,13 +9,21 @@ import type { FeedVersions, IdentityFeed, Standing } from './identity-feed.js';
 import { RevokedIds, type Revoked } from './revoked-ids.js';
 
 export interface WatchSettings {
+  /** Between two looks while tokens are shown. */
   readonly pollMillis: number;
+  /** Between two looks while none are: then memory is too old to decide by, and the first one that comes asks the database. */
+  readonly idlePollMillis: number;
   /** What was seen longer ago than this decides nothing. With this bound a revocation holds everywhere in a second. */
   readonly maxAgeMillis: number;
   readonly maxRevocations: number;
 }
 
-export const WATCH_DEFAULTS: WatchSettings = { pollMillis: 200, maxAgeMillis: 900, maxRevocations: 200_000 };
+export const WATCH_DEFAULTS: WatchSettings = {
+  pollMillis: 200,
+  idlePollMillis: 2_000,
+  maxAgeMillis: 900,
+  maxRevocations: 200_000,
+};
 
 const NANOS_PER_MILLI = 1_000_000n;
 const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
@@ -33,7 +42,7 @@ export class IdentityWatch {
   private lookedAt = 0;
   private tidyAt = 0;
   private turn: Promise<void> = Promise.resolve();
-  private cancel: Cancel = () => undefined;
+  private readonly looks: PacedLook;
 
   constructor(
     private readonly feed: IdentityFeed,
@@ -42,17 +51,21 @@ export class IdentityWatch {
     private readonly settings: WatchSettings = WATCH_DEFAULTS,
   ) {
     this.revoked = new RevokedIds(settings.maxRevocations);
+    const { pollMillis: busyMillis, idlePollMillis: idleMillis } = settings;
+    // A look that fails is told by its age.
+    this.looks = new PacedLook(clock, { busyMillis, idleMillis }, () =>
+      this.refresh().catch(() => undefined),
+    );
   }
 
   /** Looks once, which must succeed, and goes on looking. */
   async start(): Promise<void> {
     await this.refresh();
-    // A look that fails is told by its age.
-    this.cancel = repeat(this.clock, this.settings.pollMillis, () => this.refresh().catch(() => undefined));
+    this.looks.start();
   }
 
   stop(): void {
-    this.cancel();
+    this.looks.stop();
   }
 
   keys(): KeyRing | undefined {
@@ -67,6 +80,7 @@ export class IdentityWatch {
 
   /** Undefined when memory cannot tell; then the database has to be asked. */
   standingOf({ sub, sid, jti }: Claims): Standing | undefined {
+    this.looks.wanted();
     if (!this.isFresh()) return undefined;
     const tokenRevoked = this.revoked.has(jti);
     const sessionRevoked = this.revoked.has(sid);

@@ -1,20 +1,21 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { emailKey } from '../accounts/email.js';
+import type { Attempt } from '../passwords/login-queue.js';
 
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 /**
- * Under what the failures of one attempt are counted. Digests, because people type passwords into the wrong field, and
+ * Under what one attempt is counted. Digests, because people type passwords into the wrong field, and
  * because what is typed may be of any length.
  */
-export function failureKeys(email: string, address: string | undefined): readonly string[] {
-  return [
-    digest(`email:${emailKey(email) ?? email}`),
-    digest(`address:${address === undefined ? '' : networkOf(address)}`),
-  ];
+export function loginKeys(email: string, address: string | undefined): Attempt {
+  return {
+    email: digest(`email:${emailKey(email) ?? email}`),
+    network: digest(`address:${address === undefined ? '' : networkOf(address)}`),
+  };
 }
 
 /** One subscriber commands a whole /64 of IPv6, so all of it counts as one address. */

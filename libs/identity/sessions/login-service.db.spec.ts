@@ -5,8 +5,9 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import { CHEAP, enterUser, NOON, openGateway, PASSWORD, type Gateway } from '../gateway.fixture.js';
 import { HandClock } from '../hand-clock.fixture.js';
 import { identityMigrations } from '../migrations/list.js';
+import { LoginQueue } from '../passwords/login-queue.js';
 import { PasswordCheck } from '../passwords/password-check.js';
-import { deriveScrypt, type Derive } from '../passwords/password-hash.js';
+import { deriveKey, type Derive } from '../passwords/derive.js';
 import { LoginService } from './login-service.js';
 import { LoginThrottle } from './login-throttle.js';
 import type { LoginResult } from './outcomes.js';
@@ -14,6 +15,7 @@ import { SessionStore } from './session-store.js';
 
 const INVALID = { ok: false, reason: 'invalid' };
 const THROTTLED = { ok: false, reason: 'throttled' };
+const UNAVAILABLE = { ok: false, reason: 'unavailable' };
 
 let database: TestDatabase;
 let clock: HandClock;
@@ -56,6 +58,26 @@ function tally(results: readonly LoginResult[]): Record<string, number> {
     counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
+}
+
+/** Checks no password before it is told to look. */
+function hesitant(queue: LoginQueue): { readonly logins: LoginService; readonly look: () => void } {
+  let look: () => void = () => undefined;
+  const looked = new Promise<void>((resolve) => {
+    look = resolve;
+  });
+  const slow: Derive = async (...of) => {
+    await looked;
+    return deriveKey(...of);
+  };
+  const logins = new LoginService(
+    new SessionStore(database.pool),
+    new LoginThrottle(database.pool, clock),
+    new PasswordCheck(CHEAP, slow),
+    gateway.sessions,
+    queue,
+  );
+  return { logins, look };
 }
 
 describe('a login', () => {
@@ -188,21 +210,21 @@ describe('the throttle', () => {
     expect(tally(results)).toEqual({ ok: 40 });
   });
 
+  it('turns away one more attempt at once than an address may have, whatever its password', async () => {
+    const limits = { atOnce: 1, perEmail: 3, perNetwork: 5, inAll: 6, patienceMillis: 30_000 };
+    const { logins, look } = hesitant(new LoginQueue(clock, limits));
+    const house = newAddress();
+    const wrong = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => logins.login(`${name}@test.sotto`, '', house));
+    expect(await Promise.race(wrong)).toEqual(THROTTLED);
+    const right = [newAddress(), newAddress()].map((flat) => logins.login(user.email, PASSWORD, flat));
+    expect(await Promise.race(right)).toEqual(UNAVAILABLE);
+    look();
+    expect(tally(await Promise.all(wrong))).toEqual({ invalid: 5, throttled: 1 });
+    expect(tally(await Promise.all(right))).toEqual({ ok: 1, unavailable: 1 });
+  });
+
   it('refuses even the right password when the failures were used up while it was looked at', async () => {
-    let look: () => void = () => undefined;
-    const looked = new Promise<void>((resolve) => {
-      look = resolve;
-    });
-    const slow: Derive = async (...of) => {
-      await looked;
-      return deriveScrypt(...of);
-    };
-    const logins = new LoginService(
-      new SessionStore(database.pool),
-      new LoginThrottle(database.pool, clock),
-      new PasswordCheck(CHEAP, slow),
-      gateway.sessions,
-    );
+    const { logins, look } = hesitant(new LoginQueue(clock));
     await failTimes(9, () => fail(user.email, newAddress()));
     const right = logins.login(user.email, PASSWORD, newAddress());
     await failTimes(1, () => fail(user.email, newAddress()));

@@ -45,6 +45,22 @@ function signed(claims: object, header: object = {}, key: KeyObject = ours.priva
   });
 }
 
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Texts that stand for the same bytes to whoever reads base64 leniently. */
+function otherSpellings(part: string): Set<string> {
+  const bytes = Buffer.from(part, 'base64url');
+  const lastDigits = Array.from(DIGITS).map((digit) => part.slice(0, -1) + digit);
+  const spellings = [
+    ...lastDigits.filter((other) => Buffer.from(other, 'base64url').equals(bytes)),
+    `${part}=`,
+    `${part}==`,
+    `${part.slice(0, 4)}!${part.slice(4)}`,
+    part.replaceAll('-', '+').replaceAll('_', '/'),
+  ];
+  return new Set(spellings.filter((spelling) => spelling !== part));
+}
+
 function isGenuine(token: string): boolean {
   return new TokenReader().read(token, ring) !== undefined;
 }
@@ -70,6 +86,18 @@ describe('a genuine token', () => {
 });
 
 describe('the signature', () => {
+  it('is that of one text: no part can be spelt another way', () => {
+    const parts = signed(CLAIMS).split('.');
+    const others = parts.flatMap((part, index) =>
+      [...otherSpellings(part)].map((other) =>
+        parts.map((own, at) => (at === index ? other : own)).join('.'),
+      ),
+    );
+    expect(others.length).toBeGreaterThan(15);
+    expect(others.filter(isGenuine)).toHaveLength(0);
+    expect(isGenuine(parts.join('.'))).toBe(true);
+  });
+
   it('is refused with the algorithm none, in any spelling', () => {
     for (const alg of ['none', 'None', 'NONE', 'nOnE']) {
       const head = base64url({ alg, typ: 'JWT', kid: ours.kid });

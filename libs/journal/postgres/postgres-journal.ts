@@ -1,14 +1,16 @@
-import type { Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
-import type { Journal, JournalWriter } from '../journal.js';
+import type { Journal, JournalHead, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
 import { PostgresSink } from './postgres-sink.js';
 import { Session } from './session.js';
-import { takeShard } from './take-shard.js';
+import { keepShard, takeShard } from './take-shard.js';
 
 const OPEN_WITHIN_MILLIS = 10_000;
 const APPEND_WITHIN_MILLIS = 5_000;
 const SETTLE_WITHIN_MILLIS = 10_000;
+/** How soon the end of somebody's keeping is noticed. */
+const KEPT_MILLIS = 50;
 
 export interface PostgresJournalOptions {
   readonly url: string;
@@ -21,22 +23,67 @@ export interface PostgresJournalOptions {
   readonly settleWithinMillis?: number;
 }
 
+/** A shard that is kept for one writer: others wait with opening it. */
+export interface KeptShard {
+  /** Once, and only when the writer before has gone: a writer that is deposed tells its callers nothing. */
+  open(): Promise<JournalWriter>;
+  /** Instead of opening it. */
+  letGo(): Promise<void>;
+}
+
 /** The journal in `journal.records`. Each writer has a connection of its own. */
 export class PostgresJournal implements Journal {
   constructor(private readonly options: PostgresJournalOptions) {}
 
+  /** Waits for whoever keeps the shard, however long that takes. */
   async open(shard: number): Promise<JournalWriter> {
-    const within = this.options.openWithinMillis ?? OPEN_WITHIN_MILLIS;
-    let session: Session | undefined;
+    const session = await this.begin(shard);
+    return this.openOn(session, shard);
+  }
+
+  /**
+   * From now on nobody else opens the shard. The writer of today may finish; then this one opens it, and whoever comes
+   * meanwhile waits until that writer is closed, or its connection lost.
+   */
+  async keep(shard: number): Promise<KeptShard> {
+    const session = await this.begin(shard);
     try {
-      session = await this.connect(within);
-      const head = await takeShard(session, shard, this.options.opener, within);
-      return new GroupCommitWriter(shard, head, this.sinkOf(shard, session));
+      await keepShard(session, shard, this.openWithinMillis);
     } catch (error) {
-      session?.destroy();
-      if (error instanceof JournalCorrupt) throw error;
-      throw new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
+      session.destroy();
+      throw cannotOpen(shard, error);
     }
+    return { open: () => this.openOn(session, shard), letGo: () => session.end() };
+  }
+
+  private async begin(shard: number): Promise<Session> {
+    try {
+      return await this.connect(this.openWithinMillis);
+    } catch (error) {
+      throw cannotOpen(shard, error);
+    }
+  }
+
+  private async openOn(session: Session, shard: number): Promise<JournalWriter> {
+    try {
+      return new GroupCommitWriter(shard, await this.take(session, shard), this.sinkOf(shard, session));
+    } catch (error) {
+      session.destroy();
+      throw cannotOpen(shard, error);
+    }
+  }
+
+  private async take(session: Session, shard: number): Promise<JournalHead> {
+    const { opener, clock } = this.options;
+    for (;;) {
+      const head = await takeShard(session, shard, opener, this.openWithinMillis);
+      if (head !== undefined) return head;
+      await pause(clock, KEPT_MILLIS);
+    }
+  }
+
+  private get openWithinMillis(): number {
+    return this.options.openWithinMillis ?? OPEN_WITHIN_MILLIS;
   }
 
   private sinkOf(shard: number, session: Session): PostgresSink {
@@ -51,4 +98,9 @@ export class PostgresJournal implements Journal {
   private connect(withinMillis: number): Promise<Session> {
     return Session.connect(this.options.url, this.options.clock, withinMillis);
   }
+}
+
+function cannotOpen(shard: number, error: unknown): Error {
+  if (error instanceof JournalCorrupt) return error;
+  return new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
 }

@@ -11,17 +11,40 @@ const NEXT_EPOCH = `
   on conflict (shard) do update set epoch = taken.epoch + 1
   returning epoch`;
 
+/**
+ * Shared with other openers, and refused while somebody keeps the shard. Held to the end of the transaction: a keeper waits for
+ * an opening that is under way.
+ */
+const PASS = 'select pg_try_advisory_xact_lock_shared($1, $2) as passed';
+const KEEP = 'select pg_advisory_lock($1, $2)';
+/** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
+const LOCK_CLASS = 1_193_046_471;
+
 const LAST_TWO = `
   select ${RECORD_COLUMNS} from journal.records where shard = $1 order by sequence desc limit 2`;
 
-/** Makes `opener` the only writer of the shard and returns the epoch record, which is durable, as its head. */
+/** From now on, and as long as the session lasts, nobody but this session opens the shard. */
+export async function keepShard(session: Session, shard: number, withinMillis: number): Promise<void> {
+  await session.query({ text: KEEP, values: [LOCK_CLASS, shard] }, withinMillis);
+}
+
+/**
+ * Makes `opener` the only writer of the shard and returns the epoch record, which is durable, as its head. Undefined, and nothing
+ * done, while somebody else keeps the shard.
+ */
 export async function takeShard(
   session: Session,
   shard: number,
   opener: string,
   withinMillis: number,
-): Promise<JournalHead> {
+): Promise<JournalHead | undefined> {
   await session.query({ text: 'begin' }, withinMillis);
+  const pass = { text: PASS, values: [LOCK_CLASS, shard] };
+  const { rows } = await session.query<{ passed: boolean }>(pass, withinMillis);
+  if (rows[0]?.passed !== true) {
+    await session.query({ text: 'rollback' }, withinMillis);
+    return undefined;
+  }
   const taken = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: [shard] }, withinMillis);
   // A statement of its own, so that it sees what the append before it has committed.
   const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: [shard] }, withinMillis);

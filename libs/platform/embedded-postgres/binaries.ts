@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { access, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { access, cp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { makeFolder } from '../make-folder.js';
 import { isCodedError, StartFault } from '../start-fault.js';
 import type { ServerUser } from './server-user.js';
 
@@ -72,7 +73,7 @@ async function restoreLinks(folder: string): Promise<void> {
 
 async function copyBinaries(installed: string, copyFolder: string, copy: string): Promise<void> {
   const partial = `${copy}.${process.pid}`;
-  await mkdir(copyFolder, { recursive: true, mode: 0o755 });
+  await makeFolder(copyFolder, 0o755);
   await cp(installed, partial, { recursive: true, verbatimSymlinks: true });
   await restoreLinks(partial).catch(() => undefined);
   await rename(partial, copy).catch(() => rm(partial, { recursive: true, force: true }));

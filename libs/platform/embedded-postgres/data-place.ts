@@ -1,18 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmod,
-  chown,
-  lstat,
-  mkdir,
-  readFile,
-  readdir,
-  readlink,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, lstat, readFile, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EXIT, StartFault } from '../start-fault.js';
+import { makeFolder } from '../make-folder.js';
+import { EXIT, isCodedError, StartFault } from '../start-fault.js';
 import { chooseServerUser, mayEnter, type ServerUser } from './server-user.js';
 
 /** Where root keeps what a server user cannot reach below the data folder that was asked for. */
@@ -38,9 +28,9 @@ export async function openDataPlace(wanted: string, note: (line: string) => void
   const folder = entry?.isSymbolicLink() === true ? await readlink(wanted) : wanted;
   if (entry !== undefined) return await existingPlace(folder);
   const user = await chooseServerUser();
-  await mkdir(path.dirname(wanted), { recursive: true, mode: 0o711 });
+  await makeFolder(path.dirname(wanted), 0o711);
   const made = mayEnter(user, path.dirname(wanted)) ? wanted : await makeElsewhere(wanted, note);
-  await mkdir(made, { recursive: true, mode: 0o700 });
+  await makeFolder(made, 0o700);
   if (user !== undefined) await chown(made, user.uid, user.gid);
   return await describePlace(made, user);
 }
@@ -71,7 +61,7 @@ async function existingPlace(folder: string): Promise<DataPlace> {
 async function makeElsewhere(wanted: string, note: (line: string) => void): Promise<string> {
   // Random, not derived from the path: a data folder that was moved away must never be taken for a new one's.
   const folder = path.join(REACHABLE_BASE, randomBytes(8).toString('hex'));
-  await mkdir(REACHABLE_BASE, { recursive: true, mode: 0o755 });
+  await makeFolder(REACHABLE_BASE, 0o755);
   await symlink(folder, wanted);
   note(`the database keeps its files in ${folder}, because its user cannot reach ${wanted}`);
   return folder;
@@ -79,13 +69,13 @@ async function makeElsewhere(wanted: string, note: (line: string) => void): Prom
 
 async function describePlace(folder: string, user: ServerUser | undefined): Promise<DataPlace> {
   const data = path.join(folder, 'data');
-  const isNew = (await readdir(data).catch(() => undefined)) === undefined;
+  const isNew = (await unlessMissing(readdir(data))) === undefined;
   return { folder, data, user, isNew, credentials: await readCredentials(folder, isNew) };
 }
 
 async function readCredentials(folder: string, mayCreate: boolean): Promise<Credentials> {
   const file = path.join(folder, 'credentials.json');
-  const text = await readFile(file, 'utf8').catch(() => undefined);
+  const text = await unlessMissing(readFile(file, 'utf8'));
   if (text !== undefined) {
     try {
       const { superuser, application } = JSON.parse(text) as Partial<Credentials>;
@@ -102,9 +92,17 @@ async function readCredentials(folder: string, mayCreate: boolean): Promise<Cred
   return made;
 }
 
+/** What cannot be read is not missing: making it anew would bury it. */
+function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (isCodedError(error) && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
 /** Says what is wrong with the files before the server has to. */
 export async function checkDataFiles(place: DataPlace, serverVersion: string): Promise<void> {
-  const version = await readFile(path.join(place.data, 'PG_VERSION'), 'utf8').catch(() => undefined);
+  const version = await unlessMissing(readFile(path.join(place.data, 'PG_VERSION'), 'utf8'));
   if (version === undefined) {
     throw new StartFault(`data folder ${place.data} is damaged: PG_VERSION is missing`, EXIT.damaged);
   }

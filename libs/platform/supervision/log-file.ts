@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { copyFile, open, rename, stat, truncate } from 'node:fs/promises';
 import { isCodedError } from '../start-fault.js';
 
-const POLL_MS = 200;
+const POLL_MS = 1_000;
 const ROTATE_BYTES = 64 * 1024 * 1024;
 /** What is read at most in one go; the rest is in the file for whoever wants it. */
 const CHUNK_BYTES = 256 * 1024;
@@ -30,13 +30,22 @@ export class LogFile {
     this.timer = setInterval(() => void this.readOn(), POLL_MS).unref();
   }
 
-  /** For a child's standard output; the caller closes it once the child has it. */
-  withDescriptor<T>(use: (descriptor: number) => T): T {
-    const descriptor = openSync(this.path, 'a', 0o600);
+  /** For a child's standard output. A log that cannot be opened is no reason not to run: then nobody hears what it says. */
+  withDescriptor<T>(use: (descriptor: number | 'ignore') => T): T {
+    const descriptor = this.open();
     try {
       return use(descriptor);
     } finally {
-      closeSync(descriptor);
+      if (descriptor !== 'ignore') closeSync(descriptor);
+    }
+  }
+
+  private open(): number | 'ignore' {
+    try {
+      return openSync(this.path, 'a', 0o600);
+    } catch (error) {
+      this.forward(`its log cannot be written (${error instanceof Error ? error.message : String(error)})`);
+      return 'ignore';
     }
   }
 

@@ -6,13 +6,13 @@ const PATIENCE_S = 8;
 /**
  * Waits on a pipe from us. A line means that we ended in order; the end of the pipe without one means that we were killed:
  * then every process of this run has some seconds to notice by itself, and what is left (stuck, or stopped by a
- * signal) is killed. The cluster file must not go on saying that all is well.
+ * signal) is killed. The cluster file must not go on saying that all is well: where it cannot be written, it goes.
  */
 const SCRIPT = `
 read -r line && exit 0
 marker=$1
 if [ -f "$2" ]; then
-  sed 's/"ready": true/"ready": false/' "$2" > "$2.over" && mv "$2.over" "$2"
+  sed 's/"ready": true/"ready": false/' "$2" > "$2.over" && mv "$2.over" "$2" || rm -f "$2" "$2.over"
 fi
 left() { grep -lsaF "$marker" /proc/[0-9]*/environ; }
 for second in $(seq ${PATIENCE_S}); do

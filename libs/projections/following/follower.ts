@@ -19,7 +19,7 @@ export interface FollowerPorts {
 }
 
 /** How soon another takes over from a process that is gone. */
-const LEASE_MILLIS = 700;
+const LEASE_MILLIS = 400;
 /** Who holds all there is only makes sure of it. */
 const HELD_MILLIS = 2_000;
 /** News of auctions that are over may wait a little: until then their owner tells of them. */

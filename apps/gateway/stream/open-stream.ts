@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Config } from '#libs/platform/config.js';
+import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import type { Logger } from '#libs/platform/log.js';
+import { Feed } from '#libs/stream/feed/feed.js';
+import { STREAM_LIMITS } from '#libs/stream/limits.js';
+import type { Sessions } from '#libs/stream/ports.js';
+import { ResumeTokens } from '#libs/stream/resume-token.js';
+import { StreamHub } from '#libs/stream/stream-hub.js';
+import type { gatewayConfig } from '../config.js';
+import type { OwnerRouter } from '../owner-router.js';
+import { PresenceReporter } from './presence-reporter.js';
+import { startingPoint } from './starting-point.js';
+import type { StreamArchive } from './stream-archive.js';
+import type { StreamCommands } from './stream-commands.js';
+import { StreamMetrics } from './stream-metrics.js';
+import { StreamServer } from './stream-server.js';
+
+export interface StreamParts {
+  readonly config: Config<typeof gatewayConfig>;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+  readonly owners: OwnerRouter;
+  readonly sessions: Sessions;
+  readonly commands: StreamCommands;
+  readonly archive: StreamArchive;
+}
+
+/** Opens the live side: it can take handshakes as soon as it knows all that the journals say. */
+export async function openStream(parts: StreamParts): Promise<StreamServer> {
+  const { config, pool, clock, log, registry, scope, owners, sessions, commands, archive } = parts;
+  const reader = new PostgresJournalReader(pool);
+  const snapshots = new PostgresSnapshotStore(pool);
+  const history = config.STREAM_HISTORY_EVENTS;
+  const feed = new Feed({
+    reader,
+    clock,
+    shards: owners.shards.length,
+    history,
+    startingPoint: (shard) => startingPoint(shard, reader, snapshots, history),
+    onFailure: (error, shard) => {
+      log.warn({ err: error, shard }, 'the journals cannot be followed at present');
+    },
+  });
+  const meter = new StreamMetrics(registry, () => feed);
+  await feed.start();
+  owners.onNotice((shard, { head }) => {
+    feed.hint(shard, head);
+  });
+  const presence = new PresenceReporter({
+    gateway: randomUUID(),
+    shards: owners.shards,
+    ask: (shard, request) => owners.ask(shard, request),
+    clock,
+  });
+  presence.start();
+  const limits = { ...STREAM_LIMITS, heartbeatMillis: config.STREAM_HEARTBEAT_MS };
+  const hub = new StreamHub(
+    {
+      feed,
+      tokens: new ResumeTokens(config.STREAM_KEYS),
+      sessions,
+      commands,
+      archive,
+      presence,
+      meter,
+      clock,
+      limits,
+      onFault: (error) => {
+        log.error({ err: error }, 'a stream message failed');
+      },
+    },
+    clock,
+    config.STREAM_CONNECTIONS_PER_ACCOUNT,
+  );
+  hub.start();
+  scope.onStop('feed', () => feed.stop());
+  scope.onStop('presence', () => {
+    presence.stop();
+  });
+  return new StreamServer(hub, sessions);
+}
+
+export function nowOf(clock: Clock): () => string {
+  return () => instantFromNanos(clock.epochNanos());
+}

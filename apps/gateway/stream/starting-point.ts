@@ -1,0 +1,37 @@
+import type { AuctionState } from '#libs/auction/state.js';
+import { readMoment, SNAPSHOT_FORMAT } from '#libs/engine/shard-snapshot.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { isSnapshotOf, type Snapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
+import type { StartingPoint } from '#libs/stream/feed/feed.js';
+
+const FROM_THE_FIRST: StartingPoint = { position: 0, states: [] };
+/** Journals up to so many times the history are read from their first record rather than from a snapshot. */
+const SHORT = 4;
+
+/**
+ * Where to begin reading: far enough back that the history of what happened lately is full at once, so that a gateway that
+ * has just started can go on with connections of another.
+ */
+export async function startingPoint(
+  shard: number,
+  reader: JournalReader,
+  snapshots: SnapshotStore,
+  history: number,
+): Promise<StartingPoint> {
+  const head = (await reader.heads()).get(shard) ?? 0;
+  if (head <= SHORT * history) return FROM_THE_FIRST;
+  let best: Snapshot | undefined;
+  let candidate = await snapshots.latest(shard);
+  while (candidate !== undefined) {
+    if (candidate.formatVersion === SNAPSHOT_FORMAT && (await isSnapshotOf(reader, shard, candidate))) {
+      best = candidate;
+      if (candidate.sequence <= head - history) break;
+    }
+    candidate = await snapshots.latest(shard, candidate.sequence);
+  }
+  return best === undefined ? FROM_THE_FIRST : { position: best.sequence, states: statesIn(best) };
+}
+
+function* statesIn({ body }: Snapshot): Generator<AuctionState> {
+  for (const entry of readMoment(body).entries) if (entry.durable !== undefined) yield entry.durable;
+}

@@ -1,0 +1,110 @@
+import { MISMATCH } from '#libs/edge/decode.js';
+import { instant } from '#libs/edge/decode-scalars.js';
+import { namesIn, type BoundEndpoint, type Call, type EndpointSpec } from '#libs/edge/endpoint.js';
+import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
+import { idempotencyKey } from '#libs/edge/idempotency-key.js';
+import { errorReply, FORBIDDEN, payloadOf, type Reply } from '#libs/edge/reply.js';
+import type { JsonObject } from '#libs/edge/strict-json.js';
+import type { CommandName } from '#libs/stream/client-messages.js';
+import type { CommandAnswer, CommandCall, Commands } from '#libs/stream/ports.js';
+import { cancelAuction } from '../auctions/auction-endpoints.js';
+import {
+  preflightQuote,
+  reviseQuote,
+  submitQuote,
+  withdrawAllQuotes,
+  withdrawQuote,
+} from '../quotes/quote-endpoints.js';
+
+const ENDPOINTS: Readonly<Record<CommandName, EndpointSpec>> = {
+  'quote.submit': submitQuote,
+  'quote.revise': reviseQuote,
+  'quote.withdraw': withdrawQuote,
+  'quote.withdraw_all': withdrawAllQuotes,
+  'quote.preflight': preflightQuote,
+  'auction.cancel': cancelAuction,
+};
+/** What the ids of a path are called in a message. */
+const FIELDS: Readonly<Record<string, string>> = { auctionID: 'auction_id', quoteID: 'quote_id' };
+
+const INVALID = errorReply(400, 'invalid_json');
+const EXPIRED = errorReply(422, 'COMMAND_EXPIRED', 'The command came after its not_after.');
+
+export interface CommandPorts {
+  readonly newRequestId: () => string;
+  readonly now: () => string;
+}
+
+/** Commands of a stream are calls of the same endpoints, so that nothing about them can differ but how they came. */
+export class StreamCommands implements Commands {
+  private readonly bound: ReadonlyMap<EndpointSpec, BoundEndpoint>;
+
+  constructor(
+    controllers: readonly object[],
+    private readonly ports: CommandPorts,
+  ) {
+    this.bound = new Map(endpointsOf(controllers).map((endpoint) => [endpoint.spec, endpoint]));
+  }
+
+  async run(call: CommandCall): Promise<CommandAnswer> {
+    const endpoint = this.bound.get(ENDPOINTS[call.name]);
+    if (endpoint === undefined) throw new Error(`nothing answers ${call.name}`);
+    const read = this.read(endpoint.spec, call);
+    const reply = 'status' in read ? read : await endpoint.handle(read);
+    return { status: reply.status, body: payloadOf(reply) ?? '' };
+  }
+
+  /** The checks of the edge, in their order. */
+  private read(spec: EndpointSpec, { fields, principal, connectionId }: CommandCall): Call | Reply {
+    if (spec.capability !== undefined && !principal.capabilities.has(spec.capability)) return FORBIDDEN;
+    const { idempotency_key: key, not_after: given, ...rest } = fields;
+    const ids = idsIn(spec, rest);
+    if ('status' in ids) return ids;
+    const body = spec.body?.decode(ids.rest);
+    const notAfter = given === undefined ? undefined : instant.decode(given);
+    if (body === MISMATCH || notAfter === MISMATCH || !isTextOrAbsent(key)) return INVALID;
+    const named =
+      spec.idempotency === 'required' ? idempotencyKey(key === undefined ? [] : [key]) : undefined;
+    if (typeof named === 'object') return named;
+    // What has no answer to be stored is not decided by an owner either.
+    if (named === undefined && notAfter !== undefined && notAfter < this.ports.now()) return EXPIRED;
+    return {
+      requestId: this.ports.newRequestId(),
+      principal,
+      bearerToken: undefined,
+      ids: ids.values,
+      query: undefined,
+      body,
+      idempotencyKey: named,
+      accept: undefined,
+      remoteAddress: undefined,
+      overStream: { connectionId, ...(notAfter === undefined ? {} : { notAfter }) },
+    };
+  }
+}
+
+interface Ids {
+  readonly values: Readonly<Record<string, string>>;
+  readonly rest: JsonObject;
+}
+
+/** Takes the ids of the endpoint's path out of the fields. */
+function idsIn(spec: EndpointSpec, fields: JsonObject): Ids | Reply {
+  const values: Record<string, string> = {};
+  const rest = { ...fields };
+  for (const name of namesIn(spec.path)) {
+    const kind = spec.ids?.[name];
+    const field = FIELDS[name];
+    if (kind === undefined || field === undefined) throw new Error(`${spec.operationId} has no id ${name}`);
+    const value = rest[field];
+    if (typeof value !== 'string') return INVALID;
+    if (!kind.accepts(value)) return errorReply(400, kind.fault);
+    values[name] = value;
+    Reflect.deleteProperty(rest, field);
+  }
+  return { values, rest };
+}
+
+function isTextOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
+}

@@ -1,0 +1,75 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Feed } from '#libs/stream/feed/feed.js';
+import type { StreamMeter } from '#libs/stream/ports.js';
+import type { ResyncReason } from '#libs/stream/server-messages.js';
+
+export class StreamMetrics implements StreamMeter {
+  private readonly connections: Gauge;
+  private readonly closes: Counter<'code'>;
+  private readonly messages: Counter<'type'>;
+  private readonly resumes: Counter<'outcome'>;
+  private readonly resyncs: Counter<'reason'>;
+
+  constructor(registry: Registry, feed: () => Feed) {
+    const registers = [registry];
+    this.connections = new Gauge({
+      name: 'sotto_stream_connections',
+      help: 'Stream connections that are open',
+      registers,
+    });
+    this.closes = new Counter({
+      name: 'sotto_stream_closes_total',
+      help: 'Stream connections that have ended, by close code',
+      labelNames: ['code'],
+      registers,
+    });
+    this.messages = new Counter({
+      name: 'sotto_stream_messages_total',
+      help: 'Messages of stream clients, by type',
+      labelNames: ['type'],
+      registers,
+    });
+    this.resumes = new Counter({
+      name: 'sotto_stream_resumes_total',
+      help: 'Resume tokens that were presented, by what became of them',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.resyncs = new Counter({
+      name: 'sotto_stream_resyncs_total',
+      help: 'Subscriptions that had to begin anew, by reason',
+      labelNames: ['reason'],
+      registers,
+    });
+    new Gauge({
+      name: 'sotto_stream_journal_position',
+      help: 'The last journal record that streams have been told of, by shard',
+      labelNames: ['shard'],
+      registers,
+      collect() {
+        for (const [shard, position] of feed().positions().entries()) this.set({ shard }, position);
+      },
+    });
+  }
+
+  opened(): void {
+    this.connections.inc();
+  }
+
+  closed(code: number): void {
+    this.connections.dec();
+    this.closes.inc({ code });
+  }
+
+  received(type: string): void {
+    this.messages.inc({ type });
+  }
+
+  resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void {
+    this.resumes.inc({ outcome });
+  }
+
+  resynced(reason: ResyncReason): void {
+    this.resyncs.inc({ reason });
+  }
+}

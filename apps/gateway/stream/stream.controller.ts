@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { Endpoint } from '#libs/edge/endpoint-decorator.js';
+import type { CallOf } from '#libs/edge/endpoint.js';
+import type { Reply } from '#libs/edge/reply.js';
+import { upgradeRequired } from '#libs/edge/upgrades.js';
+import { streamEndpoint } from './stream-endpoint.js';
+
+/** Handshakes never come here: they are led past the endpoints. What does come is told what it should have been. */
+@Injectable()
+export class StreamController {
+  @Endpoint(streamEndpoint)
+  open(_call: CallOf<typeof streamEndpoint>): Reply {
+    return upgradeRequired();
+  }
+}

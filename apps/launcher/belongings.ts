@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { isCodedError, EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { findSecrets, keepNewSecrets, secretsPath, type ClusterSecrets } from './secrets.js';
+
+/**
+ * The secrets and the database of a cluster are of no use without each other: auction ids no longer follow from their keys, nor
+ * can the signing keys be opened. Where one of them is gone, going on with a new one would do harm that shows much later.
+ */
+export async function secretsBeside(
+  dataFolder: string,
+  database: { readonly url: string },
+): Promise<ClusterSecrets> {
+  const found = await findSecrets(dataFolder);
+  if (found !== undefined) return found;
+  if (await hasServed(database.url)) {
+    throw new StartFault(
+      `the database has served a cluster, and ${secretsPath(dataFolder)} with its secrets is missing: ` +
+        'put it back from a backup, or begin anew with another database or DATA_DIR',
+      EXIT.damaged,
+    );
+  }
+  return await keepNewSecrets(dataFolder);
+}
+
+/** Asked before an embedded database would be made: afterwards the new one would look like the old. */
+export async function refuseSecretsAlone(dataFolder: string): Promise<void> {
+  const data = path.join(dataFolder, 'postgres', 'data');
+  if ((await findSecrets(dataFolder)) === undefined || (await isThere(data))) return;
+  throw new StartFault(
+    `${secretsPath(dataFolder)} belongs to a database that is not there (${data}): put it back from a backup, ` +
+      'set DATABASE_URL if a server elsewhere has it, or begin anew with another DATA_DIR',
+    EXIT.damaged,
+  );
+}
+
+async function isThere(place: string): Promise<boolean> {
+  return stat(place).then(
+    () => true,
+    (error: unknown) => !isCodedError(error) || error.code !== 'ENOENT',
+  );
+}
+
+/** Gateways make their first signing key before they serve, so that it marks a database that has been in use. */
+async function hasServed(databaseUrl: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'sotto-launcher' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const table = await client.query<{ known: boolean }>(
+      `select to_regclass('identity.signing_keys') is not null as known`,
+    );
+    if (table.rows[0]?.known !== true) return false;
+    return (await client.query('select from identity.signing_keys limit 1')).rowCount === 1;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

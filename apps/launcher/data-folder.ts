@@ -1,0 +1,33 @@
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { lockFolder, type FolderLock } from '#libs/platform/folder-lock.js';
+import { makeFolder } from '#libs/platform/make-folder.js';
+import { StartFault } from '#libs/platform/start-fault.js';
+import { markerOf, type ClusterMarker } from '#libs/platform/supervision/marker.js';
+
+/** A file system that does not answer, as one over a network that is gone, would otherwise hold up the start for ever. */
+const OPEN_WITHIN_MS = 10_000;
+
+export interface DataFolder {
+  readonly path: string;
+  readonly marker: ClusterMarker;
+  readonly lock: FolderLock;
+}
+
+/** Makes the folder where it is missing and takes it for this start alone. */
+export async function openDataFolder(path: string, holder: string, clock: Clock): Promise<DataFolder> {
+  const opened = await Promise.race([open(path, holder), pause(clock, OPEN_WITHIN_MS)]);
+  if (opened === undefined) {
+    throw new StartFault(`${path} does not answer: choose another DATA_DIR`);
+  }
+  return opened;
+}
+
+async function open(path: string, holder: string): Promise<DataFolder> {
+  await makeFolder(path, 0o711);
+  const marker = await markerOf(path);
+  const lock = await lockFolder(marker.folder, holder);
+  if ('heldBy' in lock) {
+    throw new StartFault(`${path} is in use by another start (${lock.heldBy}): stop that or set DATA_DIR`);
+  }
+  return { path, marker, lock: lock.lock };
+}

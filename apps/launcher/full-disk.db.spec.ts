@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { Launches, SETTLE_MS, until } from '#libs/testing/launches.js';
+
+/** Whatever is written there meets a disk without room. */
+const FULL = '/dev/full';
+
+let launches: Launches;
+
+beforeEach(async () => {
+  launches = await Launches.open();
+});
+afterEach(() => launches.close(), SETTLE_MS);
+
+if (!existsSync(FULL)) {
+  console.warn(`NOT TESTED: without ${FULL} no disk is full`);
+} else {
+  describe('on a full disk', () => testsOfAFullDisk());
+}
+
+function testsOfAFullDisk(): void {
+  it('processes run, stop and are started again although their logs take nothing, or cannot even be opened', async () => {
+    const logs = path.join(launches.folder, 'logs');
+    mkdirSync(logs);
+    for (const name of ['owner-0', 'gateway-0']) symlinkSync(FULL, path.join(logs, `${name}.log`));
+    mkdirSync(path.join(logs, 'owner-1.log'));
+    const launcher = await launches.launchReady({ STAND_INS: 'owner-0:talkative,gateway-0:talkative' });
+    for (const name of ['owner-0', 'owner-1']) {
+      const pid = launches.pidOf(name);
+      process.kill(pid, 'SIGKILL');
+      await until(() => launches.pidOf(name) !== pid);
+      await until(
+        async () => (await fetch(launches.entry(name).health_url).catch(() => undefined))?.ok === true,
+      );
+    }
+    expect(launcher.output).toMatch(/owner-1: its log cannot be written \(EISDIR/);
+    // What cannot be written is not kept for ever either.
+    expect(await residentMegabytes('gateway-0')).toBeLessThan(200);
+    launcher.process.kill('SIGTERM');
+    expect(await launcher.code).toBe(0);
+    expect(launches.pids()).toEqual([]);
+  }, 60_000);
+
+  it('the cluster file goes rather than tell what is no longer so, and is back as soon as there is room', async () => {
+    await launches.launchReady();
+    const pid = launches.pidOf('owner-0');
+    symlinkSync(FULL, `${launches.clusterPath}.new`);
+    process.kill(pid, 'SIGKILL');
+    await until(() => !existsSync(launches.clusterPath));
+    await until(() => launches.isReady && launches.pidOf('owner-0') !== pid);
+  }, 60_000);
+
+  it('it also goes when the launcher is killed and nobody can write that the cluster is over', async () => {
+    const launcher = await launches.launchReady();
+    symlinkSync(FULL, `${launches.clusterPath}.over`);
+    launcher.process.kill('SIGKILL');
+    await until(() => !existsSync(launches.clusterPath));
+  }, 60_000);
+}
+
+async function residentMegabytes(name: string): Promise<number> {
+  const metrics = await (await fetch(launches.entry(name).metrics_url)).text();
+  const [, bytes] = /^process_resident_memory_bytes\S* (\S+)$/m.exec(metrics) ?? [];
+  return Number(bytes) / 1_048_576;
+}

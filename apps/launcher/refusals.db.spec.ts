@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import pg from 'pg';
+import { identityMigrations } from '#libs/identity/migrations/list.js';
+import { migrate } from '#libs/platform/migrate.js';
+import { planProcesses } from './processes.js';
+import { makeSecrets } from './secrets.js';
+import { Launches, SETTLE_MS } from '#libs/testing/launches.js';
+
+let launches: Launches;
+
+beforeEach(async () => {
+  launches = await Launches.open();
+});
+afterEach(() => launches.close(), SETTLE_MS);
+
+describe('one clear line, no stack trace,', () => {
+  it('for every wrong setting', async () => {
+    const [code, lines] = await launches.refusal({
+      PORT: '99999',
+      GATEWAYS: 'x',
+      LOAD_ACCOUNTS: 'makers:many',
+    });
+    expect(code).toBe(78);
+    expect(lines.map((line) => line.split('=')[0])).toEqual([
+      'sotto: PORT',
+      'sotto: GATEWAYS',
+      'sotto: LOAD_ACCOUNTS',
+    ]);
+    expect(await launches.refusal({ LISTEN_HOST: '0.0.0.0', LIMITS_FACTOR: '5' })).toEqual([
+      78,
+      [expect.stringContaining('loopback')],
+    ]);
+  });
+
+  it('for every wrong setting of the processes that it would start, before it starts anything', async () => {
+    const [code, lines] = await launches.refusal({
+      GATEWAYS: '99',
+      LOG_LEVEL: 'loud',
+      ACTIVE_AUCTION_LIMIT: '0',
+      OWNER_TIMEOUT_MS: 'soon',
+      EXECUTION_CONCURRENCY: '-1',
+    });
+    expect(code).toBe(78);
+    expect(lines.map((line) => line.split('=')[0])).toEqual([
+      'sotto: GATEWAYS',
+      'sotto: LOG_LEVEL',
+      'sotto: ACTIVE_AUCTION_LIMIT',
+      'sotto: OWNER_TIMEOUT_MS',
+      'sotto: EXECUTION_CONCURRENCY',
+    ]);
+    expect(await launches.refusal({ LIMITS_FACTOR: '2', INTERNAL_HOST: '0.0.0.0' })).toEqual([
+      78,
+      ['sotto: LIMITS_FACTOR=2 is wrong: limits hold unless INTERNAL_HOST is a loopback address'],
+    ]);
+    expect(readdirSync(launches.folder)).toEqual([]);
+  });
+
+  it.each(['nowhere.invalid', '192.0.2.1'])(
+    'for an address that is not ours: %s',
+    async (host) => {
+      expect(await launches.refusal({ LISTEN_HOST: host })).toEqual([
+        78,
+        [expect.stringMatching(`^sotto: LISTEN_HOST="${host}" is wrong: it is no address of this machine`)],
+      ]);
+    },
+    SETTLE_MS,
+  );
+
+  it.each(['/proc/sotto', '/proc/1', '/dev/null/sotto'])(
+    'for a data folder that cannot be: %s',
+    async (at) => {
+      expect(await launches.refusal({ DATA_DIR: at })).toEqual([69, [expect.stringContaining(at)]]);
+    },
+  );
+
+  it('for a taken port, before anything is started', async () => {
+    const squatter = createServer().listen(launches.port + 1, '127.0.0.1');
+    await once(squatter, 'listening');
+    const [code, lines] = await launches.refusal({ GATEWAYS: '2' });
+    squatter.close();
+    expect([code, lines]).toEqual([69, [expect.stringContaining(`127.0.0.1:${launches.port + 1} is taken`)]]);
+    expect(readdirSync(launches.folder)).toEqual([]);
+  });
+
+  it('for a second start on the same folder', async () => {
+    const first = await launches.launchReady();
+    const [code, lines] = await launches.refusal({ PORT: String(launches.port + 3) });
+    expect([code, lines]).toEqual([
+      69,
+      [expect.stringContaining(`in use by another start (process ${first.process.pid}`)],
+    ]);
+    expect(launches.isReady).toBe(true);
+  }, 40_000);
+
+  it('for a damaged data folder', async () => {
+    const first = await launches.launchReady();
+    first.process.kill('SIGTERM');
+    await first.code;
+    const versionFile = path.join(launches.folder, 'postgres', 'data', 'PG_VERSION');
+    const version = readFileSync(versionFile, 'utf8');
+    for (const [content, message] of [
+      ['garbage', 'is not a version'],
+      ['9\n', 'made by PostgreSQL 9'],
+    ] as const) {
+      writeFileSync(versionFile, content);
+      expect(await launches.refusal()).toEqual([65, [expect.stringContaining(message)]]);
+    }
+    rmSync(versionFile);
+    expect(await launches.refusal()).toEqual([65, [expect.stringContaining('PG_VERSION is missing')]]);
+    writeFileSync(versionFile, version);
+    rmSync(path.join(launches.folder, 'postgres', 'data', 'global', 'pg_control'));
+    expect(await launches.refusal()).toEqual([65, [expect.stringContaining('postgres.log')]]);
+    writeFileSync(path.join(launches.folder, 'secrets.json'), '{}');
+    expect(await launches.refusal()).toEqual([65, [expect.stringContaining('secrets.json is damaged')]]);
+  }, 60_000);
+
+  it('for secrets without their database, a database without its secrets, and one that cannot be read', async () => {
+    const first = await launches.launchReady();
+    await hasServed(launches.cluster.database_url);
+    first.process.kill('SIGTERM');
+    await first.code;
+    const [secrets, database] = ['secrets.json', 'postgres'].map((name) => path.join(launches.folder, name));
+    renameSync(secrets!, `${secrets!}.aside`);
+    expect(await launches.refusal()).toEqual([
+      65,
+      [expect.stringMatching(/secrets\.json .* is missing: put it back/)],
+    ]);
+    renameSync(`${secrets!}.aside`, secrets!);
+    renameSync(database!, `${database!}.aside`);
+    const alone = /secrets\.json belongs to a database that is not there .* DATABASE_URL/;
+    expect(await launches.refusal()).toEqual([65, [expect.stringMatching(alone)]]);
+    renameSync(`${database!}.aside`, database!);
+    chmodSync(path.join(database!, 'data'), 0o000);
+    // Told by the server if root has started it as somebody else, by the system otherwise.
+    expect(await launches.refusal()).toEqual([
+      expect.anything(),
+      [expect.stringMatching(/permission denied/i)],
+    ]);
+    chmodSync(path.join(database!, 'data'), 0o700);
+    await launches.launchReady();
+  }, 60_000);
+
+  it('for a data folder that is a file, and for a database that is not there', async () => {
+    writeFileSync(path.join(launches.folder, 'file'), '');
+    expect(await launches.refusal({ DATA_DIR: path.join(launches.folder, 'file') })).toEqual([
+      69,
+      [expect.stringContaining('file')],
+    ]);
+    const [code, lines] = await launches.refusal({
+      DATABASE_URL: 'postgres://sotto:hunter2@127.0.0.1:1/sotto',
+    });
+    expect([code, lines]).toEqual([69, [expect.stringContaining('DATABASE_URL cannot be used')]]);
+    expect(lines.join()).not.toContain('hunter2');
+  });
+
+  it('for a process that will not start', async () => {
+    const [code, lines] = await launches.refusal({ STAND_INS: 'executor:refuses' });
+    expect(code).toBe(78);
+    expect(lines.join('\n')).toMatch(/executor does not start: .*exit code 78.*executor\.log/);
+    expect(lines.join()).toContain('ABSENT is not set');
+    expect(launches.pids()).toEqual([]);
+  }, 40_000);
+});
+
+describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
+  const plans = planProcesses({
+    databaseUrl: 'postgres://sotto@127.0.0.1:1/sotto',
+    secrets: makeSecrets(),
+    limitsFactor: 2,
+    journalPath: undefined,
+    listenHost: '127.0.0.1',
+    gatewayPorts: [1],
+    ownerUrls: [0, 1, 2].map(() => 'http://127.0.0.1:1'),
+  });
+
+  it.each([
+    ['owner', 'INTERNAL_HOST'],
+    ['gateway', 'INTERNAL_HOST'],
+    ['gateway', 'LISTEN_HOST'],
+  ])('by the %s itself (%s)', async (kind, host) => {
+    const plan = plans.find((planned) => planned.kind === kind)!;
+    const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
+      env: { PATH: process.env.PATH, ...plan.env, [host]: '0.0.0.0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const told: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => told.push(chunk));
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect(Buffer.concat(told).toString()).toContain(`limits hold unless ${host} is a loopback address`);
+    expect(code).toBe(78);
+  });
+});
+
+/** What a gateway leaves in the database before it first serves. */
+async function hasServed(databaseUrl: string): Promise<void> {
+  await migrate(databaseUrl, identityMigrations, { info: () => undefined });
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    `insert into identity.signing_keys (kid, sealed_private_key, created_at, active_from)
+     values ('first', '\\x00', now(), now())`,
+  );
+  await client.end();
+}

@@ -1,0 +1,47 @@
+import type { Environment } from '#libs/platform/config.js';
+import { ConfigFault } from '#libs/platform/start-fault.js';
+import { childEnvironment } from './child-environment.js';
+import { loadLauncherConfig, type LauncherConfig } from './config.js';
+import { OWNERS, type ClusterFacts, type PlanProcesses } from './processes.js';
+import { makeSecrets } from './secrets.js';
+
+const SOME_PORT = 1;
+
+/** Stands for what the launcher finds out by itself: it is right whatever it will be. */
+const SOME_FACTS: ClusterFacts = {
+  databaseUrl: 'postgres://sotto@127.0.0.1/sotto',
+  secrets: makeSecrets(),
+  limitsFactor: 1,
+  journalPath: undefined,
+  listenHost: '127.0.0.1',
+  gatewayPorts: [SOME_PORT],
+  ownerUrls: Array.from({ length: OWNERS }, () => 'http://127.0.0.1:1'),
+};
+
+/**
+ * The launcher's own settings, once those of every process that it would start are right as well. All faults are told at once:
+ * finding them one start after the other, in the log of one process after the other, is a waste of an evening.
+ */
+export function readSettings(env: Environment, plan: PlanProcesses): LauncherConfig {
+  const own = ownSettings(env);
+  const facts = own.config === undefined ? SOME_FACTS : { ...SOME_FACTS, ...factsOf(own.config) };
+  const faults = new Set(own.faults);
+  for (const process of plan(facts)) {
+    for (const fault of process.faults(childEnvironment(env, process, SOME_PORT))) faults.add(fault);
+  }
+  if (own.config === undefined || faults.size > 0) throw new ConfigFault([...faults]);
+  return own.config;
+}
+
+function factsOf({ LIMITS_FACTOR, LISTEN_HOST }: LauncherConfig): Partial<ClusterFacts> {
+  return { limitsFactor: LIMITS_FACTOR, listenHost: LISTEN_HOST };
+}
+
+function ownSettings(env: Environment): { config?: LauncherConfig; faults: readonly string[] } {
+  try {
+    return { config: loadLauncherConfig(env), faults: [] };
+  } catch (error) {
+    if (error instanceof ConfigFault) return { faults: error.faults };
+    throw error;
+  }
+}

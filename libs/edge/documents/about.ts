@@ -1,0 +1,32 @@
+import type { EndpointSpec } from '../endpoint.js';
+
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Recorded answers of one operation, by status, or by status and code: `201`, `409 quote_already_active`. */
+export interface OperationExamples {
+  readonly request?: unknown;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+/** Everything that a document says and no endpoint declares. */
+export interface About {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly tags: readonly Tag[];
+  tagOf(spec: EndpointSpec): string;
+  /** Meanings of codes, for the descriptions of refusals. */
+  readonly codes: Readonly<Record<string, string>>;
+  /** Meanings of fields and parameters, by name or by `Schema.name`; whatever describes itself is left alone. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Refusals of these statuses carry a message. */
+  readonly explained: ReadonlySet<number>;
+  readonly sessionScheme: string;
+  examplesOf(operationId: string): OperationExamples | undefined;
+}
+
+/** Under this name stand the examples of what any path may answer. */
+export const ANYWHERE = 'anywhere';

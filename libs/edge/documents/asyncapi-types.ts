@@ -1,0 +1,54 @@
+import type { JsonSchema } from '../decode.js';
+import type { OpenApi, Reference } from './openapi-types.js';
+
+/** As much of AsyncAPI 3.0 as our document uses. */
+export interface AsyncApi {
+  readonly asyncapi: '3.0.0';
+  readonly info: OpenApi['info'];
+  readonly defaultContentType: string;
+  readonly servers: Readonly<Record<string, JsonSchema>>;
+  readonly channels: { readonly stream: StreamChannel };
+  readonly operations: Readonly<Record<string, StreamOperation>>;
+  readonly components: Pick<OpenApi['components'], 'securitySchemes' | 'schemas'>;
+}
+
+export interface StreamChannel {
+  readonly address: string;
+  readonly title: string;
+  readonly description: string;
+  readonly bindings: JsonSchema;
+  /** What each close code means. */
+  readonly 'x-close-codes': Readonly<Record<string, string>>;
+  readonly messages: Readonly<Record<string, StreamMessage>>;
+}
+
+export interface StreamMessage {
+  readonly name: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly payload: JsonSchema;
+  readonly examples?: readonly { readonly name: string; readonly payload: unknown }[];
+}
+
+export interface StreamOperation {
+  readonly action: 'send' | 'receive';
+  readonly channel: Reference;
+  readonly summary: string;
+  readonly messages: readonly Reference[];
+  readonly reply?: { readonly channel: Reference; readonly messages: readonly Reference[] };
+}
+
+/** The messages of one direction: `receive` are those that clients send, as the document is the server's. */
+export function messagesOf(
+  { channels, operations }: AsyncApi,
+  action: StreamOperation['action'],
+): readonly StreamMessage[] {
+  const received = new Set(
+    Object.values(operations)
+      .filter((operation) => operation.action === 'receive')
+      .flatMap(({ messages }) => messages.map(({ $ref }) => $ref.split('/').at(-1))),
+  );
+  return Object.entries(channels.stream.messages)
+    .filter(([key]) => received.has(key) === (action === 'receive'))
+    .map(([, message]) => message);
+}

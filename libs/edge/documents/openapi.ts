@@ -1,0 +1,62 @@
+import type { JsonSchema } from '../decode.js';
+import type { EndpointSpec } from '../endpoint.js';
+import type { About } from './about.js';
+import { Components } from './components.js';
+import { EDGE_ANSWERS } from './edge-answers.js';
+import { explainFields } from './field-meanings.js';
+import type { OpenApi, Operation } from './openapi-types.js';
+import { COMMON_PARAMETERS, operationOf, templateOf } from './operation.js';
+import { EVERY_HEADER, Responses } from './responses.js';
+
+const ERROR: JsonSchema = {
+  type: 'object',
+  description: 'The flat envelope of every error.',
+  properties: { error: { type: 'string' } },
+  required: ['error'],
+  additionalProperties: false,
+};
+const REJECTION: JsonSchema = {
+  type: 'object',
+  description: 'An error that explains itself.',
+  properties: { error: { type: 'string' }, message: { type: 'string' } },
+  required: ['error', 'message'],
+  additionalProperties: false,
+};
+
+/** The OpenAPI description of these endpoints: whatever the edge and a declaration know, it says, and nothing is written twice. */
+export function openApiDocument(specs: readonly EndpointSpec[], about: About): OpenApi {
+  const components = new Components();
+  const responses = new Responses(about, components);
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const spec of specs) {
+    const operations = (paths[templateOf(spec.path)] ??= {});
+    operations[spec.method.toLowerCase()] = operationOf(spec, about, components, responses);
+  }
+  const common = responses.common;
+  const used = new Set(specs.map((spec) => about.tagOf(spec)));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: about.title,
+      version: about.version,
+      description: about.description,
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: '/', description: 'The gateway that serves this document' }],
+    tags: about.tags.filter(({ name }) => used.has(name)),
+    security: [{ [about.sessionScheme]: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        [about.sessionScheme]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+      headers: EVERY_HEADER,
+      parameters: COMMON_PARAMETERS,
+      responses: common,
+      schemas: explainFields({ ...components.schemas, Error: ERROR, Rejection: REJECTION }, about.fields),
+    },
+    'x-any-path': Object.fromEntries(
+      EDGE_ANSWERS.map(({ name, status }) => [status, { $ref: `#/components/responses/${name}` }]),
+    ),
+  };
+}

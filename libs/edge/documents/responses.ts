@@ -1,0 +1,179 @@
+import type { JsonSchema } from '../decode.js';
+import type { EndpointSpec } from '../endpoint.js';
+import { ANYWHERE, type About } from './about.js';
+import type { Answer } from './answer.js';
+import type { Components } from './components.js';
+import { codesOf, EDGE_ANSWERS, type EdgeAnswer } from './edge-answers.js';
+import type { Header, MediaType, Reference, Response } from './openapi-types.js';
+import { constant, type Shape } from './shapes.js';
+
+const JSON_TYPE = 'application/json';
+const REF = '#/components/responses';
+const NO_STORE: JsonSchema = { type: 'string', const: 'no-store' };
+
+/** Headers of single answers, by status. */
+const SPECIAL_HEADERS: Readonly<Record<number, Readonly<Record<string, Shape>>>> = {
+  401: { 'www-authenticate': constant('Bearer') },
+  426: {
+    upgrade: constant('websocket'),
+    'sec-websocket-version': constant('13'),
+  },
+  405: { allow: { describe: () => ({ type: 'string', pattern: '^([A-Z]+(, [A-Z]+)*)?$' }) } },
+};
+
+/** Headers that every answer has. */
+export const EVERY_HEADER: Readonly<Record<string, Header>> = {
+  'x-request-id': {
+    required: true,
+    description: 'Names this exchange in our logs: the id that the caller gave, or one made up for it.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
+  },
+  'cache-control': {
+    required: true,
+    description: 'Answers are for the caller alone and true for the moment: nobody may keep them.',
+    schema: NO_STORE,
+  },
+};
+
+/** The responses of operations, and those that many of them share. */
+export class Responses {
+  constructor(
+    private readonly about: About,
+    private readonly components: Components,
+  ) {}
+
+  /** Defined once: what the edge may say to any request. */
+  get common(): Readonly<Record<string, Response>> {
+    return Object.fromEntries(
+      EDGE_ANSWERS.map(({ name, status, codes, description }) => [
+        name,
+        this.refusal(status, codes, { description, operationId: ANYWHERE }),
+      ]),
+    );
+  }
+
+  of(spec: EndpointSpec): Readonly<Record<string, Response | Reference>> {
+    const codes = codesOf(spec);
+    const answers = spec.answers ?? {};
+    const statuses = [...new Set([...Object.keys(answers).map(Number), ...codes.keys()])].sort(
+      (a, b) => a - b,
+    );
+    const entries = statuses.map((status) => {
+      return [String(status), this.response(spec, status, codes.get(status) ?? [])] as const;
+    });
+    const tagged = Object.values(answers).some(({ headers }) => headers?.etag !== undefined);
+    return Object.fromEntries(tagged ? [...entries, ['304', this.notModified(spec)]] : entries);
+  }
+
+  private response(spec: EndpointSpec, status: number, codes: readonly string[]): Response | Reference {
+    const answer = spec.answers?.[status];
+    const { operationId } = spec;
+    if (answer !== undefined) return this.answer(operationId, status, answer, codes);
+    const message = status === 401 ? spec.unauthorizedMessage : undefined;
+    const common = EDGE_ANSWERS.find((edge) => edge.status === status && isSame(edge, codes));
+    if (common !== undefined && message === undefined) return { $ref: `${REF}/${common.name}` };
+    return this.refusal(status, codes, { operationId, message });
+  }
+
+  private answer(operationId: string, status: number, answer: Answer, codes: readonly string[]): Response {
+    const bodies = answer.body === undefined ? [] : [this.components.schemaOf(answer.body)];
+    if (codes.length > 0) bodies.push(this.envelope(status, codes));
+    const schema = bodies.length > 1 ? { oneOf: bodies } : bodies[0];
+    const examples = this.about.examplesOf(operationId)?.responses ?? {};
+    const example = examples[String(status)];
+    const also = Object.entries(answer.also ?? {}).map(([type, shape]) => {
+      const other = this.components.schemaOf(shape);
+      return [type, withLines(other, examples[`${status} ${type}`])] as const;
+    });
+    const json = schema === undefined ? [] : [[JSON_TYPE, withExample(schema, 'recorded', example)] as const];
+    const content = Object.fromEntries([...json, ...also]);
+    return {
+      description: [answer.description, ...this.listed(codes)].join('\n'),
+      // The answer to a handshake is the WebSocket library's, and only a status.
+      ...(status < 200 ? {} : { headers: this.headers(answer.headers) }),
+      ...(Object.keys(content).length > 0 ? { content } : {}),
+    };
+  }
+
+  private refusal(
+    status: number,
+    codes: readonly string[],
+    { description, operationId, message }: Refusal,
+  ): Response {
+    const recorded = this.about.examplesOf(operationId)?.responses ?? {};
+    const shown = codes.find((code) => `${status} ${code}` in recorded);
+    const example = shown === undefined ? undefined : recorded[`${status} ${shown}`];
+    const schema = this.envelope(status, codes, message);
+    return {
+      description: description ?? this.listed(codes).join('\n'),
+      headers: this.headers(SPECIAL_HEADERS[status]),
+      content: { [JSON_TYPE]: withExample(schema, shown ?? '', example) },
+    };
+  }
+
+  /** The flat envelope of all errors, with the codes that may stand in it here. */
+  private envelope(status: number, codes: readonly string[], message?: string): JsonSchema {
+    const explained = this.about.explained.has(status) || message !== undefined;
+    const said = message === undefined ? {} : { message: { type: 'string', const: message } };
+    return {
+      $ref: `#/components/schemas/${explained ? 'Rejection' : 'Error'}`,
+      type: 'object',
+      properties: { error: { type: 'string', enum: codes }, ...said },
+    };
+  }
+
+  private listed(codes: readonly string[]): string[] {
+    return codes.map((code) => `- \`${code}\`: ${this.about.codes[code] ?? ''}`);
+  }
+
+  private headers(
+    special: Readonly<Record<string, Shape>> = {},
+  ): Readonly<Record<string, Header | Reference>> {
+    const headers: Record<string, Header | Reference> = {};
+    for (const name of Object.keys(EVERY_HEADER)) {
+      if (!(name in special)) headers[name] = { $ref: `#/components/headers/${name}` };
+    }
+    for (const [name, shape] of Object.entries(special)) {
+      headers[name] = {
+        description: this.about.fields[name] ?? '',
+        required: !('mayBeAbsent' in shape),
+        schema: this.components.schemaOf(shape),
+      };
+    }
+    return headers;
+  }
+
+  private notModified(spec: EndpointSpec): Response {
+    const answer = spec.answers?.[200];
+    return {
+      description: 'It is still what `If-None-Match` names.',
+      headers: this.headers(answer?.headers),
+    };
+  }
+}
+
+interface Refusal {
+  readonly operationId: string;
+  readonly description?: string;
+  readonly message?: string | undefined;
+}
+
+function isSame(edge: EdgeAnswer, codes: readonly string[]): boolean {
+  return edge.codes.length === codes.length && edge.codes.every((code) => codes.includes(code));
+}
+
+function withExample(schema: JsonSchema, name: string, value: unknown): MediaType {
+  return value === undefined ? { schema } : { schema, examples: { [name]: { value } } };
+}
+
+/** Of text that is JSON line by line the first and the last, for its schema is that of a line. */
+function withLines(schema: JsonSchema, text: unknown): MediaType {
+  if (typeof text !== 'string') return { schema };
+  const lines = text.trimEnd().split('\n');
+  const [first = '{}', last = '{}'] = [lines[0], lines.at(-1)];
+  return { schema, examples: { first: shown(first), last: shown(last) } };
+}
+
+function shown(line: string): { readonly value: unknown } {
+  return { value: JSON.parse(line) };
+}

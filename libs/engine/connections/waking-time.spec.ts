@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { WakingTime } from './waking-time.js';
+
+it('passes with the clock, but of a standstill only half a second counts', () => {
+  const clock = new MovableClock();
+  clock.stopAtEpoch(clock.epochNanos());
+  const time = new WakingTime(clock);
+  const passes = (millis: number): number => {
+    clock.leap(millis);
+    return time.now();
+  };
+  expect(passes(200)).toBe(200);
+  expect(passes(499)).toBe(699);
+  expect(passes(3_600_000)).toBe(1_199);
+  for (let look = 0; look < 10; look += 1) clock.leapNanos(100_000n);
+  expect(time.now()).toBe(1_200);
+});

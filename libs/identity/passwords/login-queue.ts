@@ -1,0 +1,123 @@
+import type { Clock } from '#libs/platform/clock.js';
+
+/** Whose attempt it is, as far as it can be told before the password is checked. */
+export interface Attempt {
+  readonly email: string;
+  readonly network: string;
+}
+
+export interface LoginQueueLimits {
+  /** Passwords checked at a time; the thread pool of a process has four threads, and others need some. */
+  readonly atOnce: number;
+  /** Checked or waiting, for one e-mail address, for one network address, and in all. */
+  readonly perEmail: number;
+  readonly perNetwork: number;
+  readonly inAll: number;
+  /** Whoever has waited this long is told so: few clients wait longer for an answer. */
+  readonly patienceMillis: number;
+}
+
+/**
+ * A house may log in its whole fleet from behind one address at the opening, so a network may have most of the places and
+ * still leaves some to others. More attempts at once for one e-mail address are no fleet's.
+ */
+export const LOGIN_QUEUE_LIMITS: LoginQueueLimits = {
+  atOnce: 2,
+  perEmail: 64,
+  perNetwork: 768,
+  inAll: 1_024,
+  patienceMillis: 30_000,
+};
+
+/** `share`: this address has its fill already. `full` and `late`: the gateway has more to do than it can. */
+export type TurnedAway = 'share' | 'full' | 'late';
+
+/**
+ * Lets a few attempts run at a time and a bounded number wait: a password hash takes a thread of the pool that the whole
+ * process shares, and tens of megabytes. Networks take turns, so a flood from one delays another by one attempt a turn.
+ */
+export class LoginQueue {
+  private running = 0;
+  private held = 0;
+  private readonly ofEmail = new Map<string, number>();
+  private readonly ofNetwork = new Map<string, number>();
+  /** By network, in the order of their turns; none is empty. */
+  private readonly waiting = new Map<string, Set<() => void>>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly limits: LoginQueueLimits = LOGIN_QUEUE_LIMITS,
+  ) {}
+
+  async run<T>(by: Attempt, work: () => Promise<T>): Promise<{ readonly result: T } | TurnedAway> {
+    const { perEmail, perNetwork, inAll } = this.limits;
+    if (countOf(this.ofEmail, by.email) >= perEmail) return 'share';
+    if (countOf(this.ofNetwork, by.network) >= perNetwork) return 'share';
+    if (this.held >= inAll) return 'full';
+    this.count(by, 1);
+    try {
+      if (!(await this.turn(by.network))) return 'late';
+      try {
+        return { result: await work() };
+      } finally {
+        this.handOver();
+      }
+    } finally {
+      this.count(by, -1);
+    }
+  }
+
+  /** Resolves when it is this one's turn, or with false when that has taken too long. */
+  private turn(network: string): true | Promise<boolean> {
+    if (this.running < this.limits.atOnce) {
+      this.running += 1;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const line = this.waiting.get(network) ?? new Set();
+      this.waiting.set(network, line);
+      const go = (): void => {
+        cancel();
+        resolve(true);
+      };
+      const cancel = this.clock.after(this.limits.patienceMillis, () => {
+        line.delete(go);
+        if (line.size === 0) this.waiting.delete(network);
+        resolve(false);
+      });
+      line.add(go);
+    });
+  }
+
+  /** Whoever finishes hands its place to the first of the network whose turn it is, which then goes to the end. */
+  private handOver(): void {
+    const [next] = this.waiting;
+    if (next === undefined) {
+      this.running -= 1;
+      return;
+    }
+    const [network, line] = next;
+    const [go] = line;
+    this.waiting.delete(network);
+    if (go === undefined) throw new Error('a network without attempts has a turn');
+    line.delete(go);
+    if (line.size > 0) this.waiting.set(network, line);
+    go();
+  }
+
+  private count({ email, network }: Attempt, by: 1 | -1): void {
+    this.held += by;
+    addTo(this.ofEmail, email, by);
+    addTo(this.ofNetwork, network, by);
+  }
+}
+
+function countOf(counts: ReadonlyMap<string, number>, key: string): number {
+  return counts.get(key) ?? 0;
+}
+
+function addTo(counts: Map<string, number>, key: string, by: number): void {
+  const count = countOf(counts, key) + by;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}

@@ -1,0 +1,66 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { pause } from '#libs/platform/clock.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { events, freshShard } from '#libs/testing/contracts/journal-subject.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import type { JournalWriter } from '../journal.js';
+import { journalMigrations } from '../migrations/list.js';
+import { PostgresJournal } from './postgres-journal.js';
+import { PostgresJournalReader } from './postgres-reader.js';
+
+/** Several times as long as an opener waits between two looks. */
+const A_WHILE_MS = 250;
+
+const clock = new SystemClock();
+const writers: JournalWriter[] = [];
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase(journalMigrations);
+});
+afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
+afterAll(() => database.drop());
+
+function journalOf(opener: string): PostgresJournal {
+  return new PostgresJournal({ url: database.url, clock, opener });
+}
+
+/** The writer, and whether it is there yet. */
+function opening(shard: number, opener: string) {
+  const opened = journalOf(opener).open(shard);
+  const state = { isOpen: false, opened };
+  void opened.then((writer) => {
+    writers.push(writer);
+    state.isOpen = true;
+  });
+  return state;
+}
+
+it('a shard that is kept stays with its writer of today until that one is done, and then goes to the keeper', async () => {
+  const shard = freshShard();
+  const today = opening(shard, 'owner');
+  const owner = await today.opened;
+  const kept = await journalOf('keeper').keep(shard);
+  await owner.append(['"still mine"']);
+  await owner.close();
+  const next = opening(shard, 'next owner');
+  const keeper = await kept.open();
+  await keeper.append(['"the keeper\'s"']);
+  await pause(clock, A_WHILE_MS);
+  expect(next.isOpen).toBe(false);
+  await keeper.close();
+  await (await next.opened).append(['"the next"']);
+  const reader = new PostgresJournalReader(database.pool);
+  expect(await events(reader, shard)).toEqual(['"still mine"', '"the keeper\'s"', '"the next"']);
+});
+
+it('a shard whose keeper lets go is opened by who waits, and others are never held up', async () => {
+  const shard = freshShard();
+  const kept = await journalOf('keeper').keep(shard);
+  const waiting = opening(shard, 'owner');
+  await opening(freshShard(), 'another').opened;
+  await pause(clock, A_WHILE_MS);
+  expect(waiting.isOpen).toBe(false);
+  await kept.letGo();
+  expect((await waiting.opened).head.epoch).toBe(1);
+});

@@ -1,0 +1,157 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { listen } from '#libs/platform/internal-server.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { OwnerLink } from './client.js';
+import {
+  LINK_PATH,
+  NOTICES_HEADER,
+  PEER_HEADER,
+  reply,
+  SERVICE_TOKEN_HEADER,
+  type LinkNotice,
+} from './protocol.js';
+import { LinkServer } from './server.js';
+
+const TOKEN = 'a-service-token';
+
+let server: Server;
+let url: string;
+let owner: LinkServer;
+let links: OwnerLink[];
+
+beforeEach(async () => {
+  links = [];
+  server = createServer();
+  owner = new LinkServer({
+    serviceTokens: () => [TOKEN],
+    handle: () => Promise.resolve(reply(200, {})),
+    onFault: () => undefined,
+  });
+  owner.attach(server);
+  await listen(server, 0, '127.0.0.1');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => {
+  for (const link of links) link.close();
+  owner.cut();
+  server.close();
+  server.closeAllConnections();
+});
+
+async function listener(): Promise<{ readonly link: OwnerLink; readonly heard: LinkNotice[] }> {
+  const heard: LinkNotice[] = [];
+  const link = new OwnerLink({
+    url,
+    serviceToken: () => TOKEN,
+    peer: 'gateway-0',
+    clock: new SystemClock(),
+    onNotice: (notice) => heard.push(notice),
+  });
+  links.push(link);
+  await eventually(() => expect(link.connected).toBe(true));
+  return { link, heard };
+}
+
+/** A peer that shows its frames as they come. */
+async function rawPeer(listens: boolean): Promise<{ readonly socket: WebSocket; readonly frames: string[] }> {
+  const headers = { [SERVICE_TOKEN_HEADER]: TOKEN, [PEER_HEADER]: 'raw' };
+  const socket = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, {
+    headers: listens ? { ...headers, [NOTICES_HEADER]: 'true' } : headers,
+  });
+  const frames: string[] = [];
+  socket.on('message', (data: Buffer) => frames.push(data.toString()));
+  await new Promise((resolve) => socket.once('open', resolve));
+  return { socket, frames };
+}
+
+function quietly(millis = 60): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, millis));
+}
+
+describe('the head of the journal is told', () => {
+  it('to everybody who listens when it moves, and to a new link at once', async () => {
+    const early = await listener();
+    owner.announce({ head: 7 });
+    await eventually(() => expect(early.heard).toEqual([{ head: 7 }]));
+    const late = await listener();
+    await eventually(() => expect(late.heard).toEqual([{ head: 7 }]));
+    owner.announce({ head: 8 });
+    await eventually(() =>
+      expect([early.heard.at(-1), late.heard.at(-1)]).toEqual([{ head: 8 }, { head: 8 }]),
+    );
+    // Answers come as before.
+    expect(await early.link.request({ op: 'shard_status' })).toEqual(reply(200, {}));
+  });
+
+  it('once for all that was said in one turn, within the frame of the replies', async () => {
+    const { socket, frames } = await rawPeer(true);
+    for (let head = 1; head <= 1_000; head += 1) owner.announce({ head });
+    await eventually(() => expect(frames).toEqual(['[[0,0,"{\\"head\\":1000}"]]']));
+    socket.send('[[4,{"op":"shard_status"}]]');
+    await eventually(() => expect(frames[1]).toBe('[[4,200,"{}"]]'));
+    expect(frames).toHaveLength(2);
+    socket.terminate();
+  });
+
+  it('to nobody who does not listen', async () => {
+    const { socket, frames } = await rawPeer(false);
+    owner.announce({ head: 7 });
+    await quietly();
+    expect(frames).toEqual([]);
+    socket.terminate();
+  });
+
+  it('to a peer that does not read only when it reads again, and then the last alone', async () => {
+    const long = 'x'.repeat(1_000_000);
+    // Replies fill what lies between the two processes.
+    const busy = new LinkServer({
+      serviceTokens: () => [TOKEN],
+      handle: () => Promise.resolve({ status: 200, body: long }),
+      onFault: () => undefined,
+    });
+    const other = createServer();
+    busy.attach(other);
+    await listen(other, 0, '127.0.0.1');
+    const slow = new WebSocket(`ws://127.0.0.1:${(other.address() as AddressInfo).port}${LINK_PATH}`, {
+      headers: { [SERVICE_TOKEN_HEADER]: TOKEN, [PEER_HEADER]: 'slow', [NOTICES_HEADER]: 'true' },
+      maxPayload: 100_000_000,
+    });
+    await new Promise((resolve) => slow.once('open', resolve));
+    const heads: string[] = [];
+    slow.on('message', (data: Buffer) => {
+      for (const head of data.toString().match(/\[0,0,"[^\]]*\]/g) ?? []) heads.push(head);
+    });
+    slow.pause();
+    for (let id = 1; id <= 20; id += 1) slow.send(`[[${id},{"op":"shard_status"}]]`);
+    await quietly(200);
+    for (let head = 1; head <= 500; head += 1) {
+      busy.announce({ head });
+      if (head % 10 === 0) await quietly(1);
+    }
+    slow.resume();
+    await eventually(() => expect(heads.at(-1)).toBe('[0,0,"{\\"head\\":500}"]'));
+    expect(heads.length).toBeLessThan(5);
+    slow.terminate();
+    busy.cut();
+    other.close();
+  });
+});
+
+it('a notice that is none ends the link', async () => {
+  const { link, heard } = await listener();
+  const closed = new Promise<void>((resolve) => {
+    const look = setInterval(() => {
+      if (link.connected) return;
+      clearInterval(look);
+      resolve();
+    }, 5);
+  });
+  const strange: object = { head: 'seven' };
+  owner.announce(strange as LinkNotice);
+  await closed;
+  expect(heard).toEqual([]);
+});

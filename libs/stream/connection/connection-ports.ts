@@ -1,0 +1,19 @@
+import type { Clock } from '#libs/platform/clock.js';
+import type { Feed } from '../feed/feed.js';
+import type { StreamLimits } from '../limits.js';
+import type { Archive, Commands, Presence, Sessions, StreamMeter } from '../ports.js';
+import type { ResumeTokens } from '../resume-token.js';
+
+/** What all connections of a gateway have in common. */
+export interface ConnectionPorts {
+  readonly feed: Feed;
+  readonly tokens: ResumeTokens;
+  readonly sessions: Sessions;
+  readonly commands: Commands;
+  readonly archive: Archive;
+  readonly presence: Presence;
+  readonly meter: StreamMeter;
+  readonly clock: Clock;
+  readonly limits: StreamLimits;
+  readonly onFault: (error: unknown) => void;
+}

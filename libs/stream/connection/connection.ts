@@ -1,0 +1,199 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { isCommand, isControl, readMessage, type ClientMessage } from '../client-messages.js';
+import type { Session } from '../ports.js';
+import { message, reject } from '../server-messages.js';
+import { CLOSE, type StreamSocket } from '../socket.js';
+import type { ConnectionPorts } from './connection-ports.js';
+import { Conversation } from './conversation.js';
+import { decodeControl, sessionEnd } from './control-desk.js';
+import { greet, type Greeting } from './greeting.js';
+import { Intake } from './intake.js';
+import { Line } from './line.js';
+import { INVALID, OUT_OF_RANGE } from './refusals.js';
+import { SessionGuard } from './session-guard.js';
+import { SlowReader } from './slow-reader.js';
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** One client from the handshake to the end: who it is, whether it lives, when it has to go. */
+export class Connection {
+  private readonly line: Line;
+  private readonly intake: Intake;
+  private readonly guard: SessionGuard;
+  private readonly slowReader: SlowReader;
+  private conversation: Conversation | undefined;
+  private isGreeting = false;
+  private heardAt: bigint;
+  private beatAt: bigint;
+  private readonly openedAt: bigint;
+
+  constructor(
+    private readonly ports: ConnectionPorts,
+    private readonly socket: StreamSocket,
+    token: string,
+    session: Session,
+  ) {
+    const { clock, limits, sessions } = ports;
+    this.line = new Line(socket, {
+      limits,
+      onOverflow: () => {
+        this.slowReader.overflowed(this.conversation?.book);
+      },
+      onEnd: () => {
+        this.intake.end();
+        this.conversation?.end();
+      },
+    });
+    this.slowReader = new SlowReader(this.line, clock, limits);
+    this.guard = new SessionGuard(sessions, clock, token, session);
+    this.intake = new Intake(socket, limits.commandsInFlight, (frame) => {
+      if (!this.line.isEnded) this.receive(frame);
+    });
+    this.openedAt = clock.monotonicNanos();
+    this.heardAt = this.openedAt;
+    this.beatAt = this.openedAt;
+  }
+
+  get account(): string {
+    return this.guard.principal.account_id;
+  }
+
+  onText(frame: string): void {
+    if (this.line.isEnded) return;
+    this.onAlive();
+    this.intake.take(frame);
+  }
+
+  onBinary(): void {
+    this.close(CLOSE.badMessage, 'text frames only');
+  }
+
+  onAlive(): void {
+    this.heardAt = this.ports.clock.monotonicNanos();
+  }
+
+  /** The socket is gone, whoever has closed it. */
+  onClosed(code: number): void {
+    this.ports.meter.closed(code);
+    this.line.end();
+  }
+
+  /** Looked at several times a second. */
+  tick(): void {
+    if (this.line.isEnded) return;
+    const now = this.ports.clock.monotonicNanos();
+    const standing = this.guard.look();
+    // While nobody can say whether the session still holds, it is told nothing.
+    this.line.outbox.hold(standing === 'unavailable');
+    if (!this.intake.isReading) this.heardAt = now;
+    const { helloMillis, heartbeatMillis, silentHeartbeats } = this.ports.limits;
+    if (standing === 'unauthorized') this.close(CLOSE.unauthorized, 'the session has ended');
+    else if (isPast(this.heardAt, heartbeatMillis * silentHeartbeats, now)) {
+      this.close(CLOSE.heartbeat, 'nothing heard');
+    } else if (this.conversation !== undefined) this.lookAfter(this.conversation, now);
+    else if (!this.isGreeting && isPast(this.openedAt, helloMillis, now)) {
+      this.close(CLOSE.badMessage, 'hello expected');
+    }
+  }
+
+  /** Tells the client to go elsewhere; what it says meanwhile is still answered. */
+  goAway(reason: string): void {
+    if (this.conversation !== undefined) this.line.say(message('goaway', { reason }));
+  }
+
+  close(code: number, reason: string): void {
+    this.line.close(code, reason);
+  }
+
+  private lookAfter({ pulse }: Conversation, now: bigint): void {
+    const { expiryNoticeMillis, heartbeatMillis } = this.ports.limits;
+    if (this.guard.isEnding(expiryNoticeMillis)) {
+      this.line.say(message('session_expiring', sessionEnd(this.guard)));
+    }
+    if (!isPast(this.beatAt, heartbeatMillis, now)) return;
+    this.beatAt = now;
+    pulse.beat();
+  }
+
+  private receive(frame: string): void {
+    const said = readMessage(frame);
+    if (said === undefined) {
+      this.close(CLOSE.badMessage, 'a message is a JSON object with a cmd_id');
+      return;
+    }
+    const { type } = said;
+    this.ports.meter.received(isControl(type) || isCommand(type) ? type : 'unknown');
+    if (this.conversation !== undefined) this.conversation.take(said);
+    else if (type === 'hello') this.greet(said);
+    else this.close(CLOSE.badMessage, 'hello comes first');
+  }
+
+  private greet(said: ClientMessage): void {
+    const { cmdId } = said;
+    const hello = decodeControl('hello', said);
+    if (hello === undefined) {
+      this.line.say(reject(cmdId, INVALID));
+      return;
+    }
+    const { limits, feed, tokens, clock } = this.ports;
+    if ((hello.cancel_on_disconnect?.grace_ms ?? 0) > limits.maxGraceMillis) {
+      this.line.say(reject(cmdId, OUT_OF_RANGE));
+      return;
+    }
+    this.isGreeting = true;
+    this.intake.hold(true);
+    const { catchUpMillis } = limits;
+    const greeting = greet(hello, this.account, { feed, tokens, clock, catchUpMillis });
+    Promise.all([greeting, this.guard.check()]).then(
+      ([greeted]) => {
+        if (!this.line.isEnded) this.welcome(cmdId, greeted);
+      },
+      (error: unknown) => {
+        this.fail(error);
+      },
+    );
+  }
+
+  /** Everything from here on happens at one moment, so that the feed stands still. */
+  private welcome(cmdId: string, greeting: Greeting | undefined): void {
+    if (greeting === undefined) {
+      this.close(CLOSE.draining, 'this gateway is behind');
+      return;
+    }
+    const { line, intake, guard, socket, ports } = this;
+    const { resumed, error } = greeting;
+    this.conversation = new Conversation(ports, { line, intake, guard, socket, greeting });
+    const { book } = this.conversation;
+    if (resumed !== undefined) {
+      book.restore(resumed.point, resumed.seen);
+      ports.meter.resumed('RESUMED');
+    } else if (error !== undefined) ports.meter.resumed(error);
+    const { names: subscriptions } = book;
+    // Said when it leaves: by then it is known when the session ends.
+    line.say(() =>
+      message('welcome', {
+        cmd_id: cmdId,
+        connection_id: greeting.name.connectionId,
+        server_time: instantFromNanos(ports.clock.epochNanos()),
+        ...sessionEnd(guard),
+        heartbeat_ms: ports.limits.heartbeatMillis,
+        resumed: resumed !== undefined,
+        subscriptions,
+        ...(error === undefined ? {} : { resume_error: error }),
+      }),
+    );
+    this.beatAt = ports.clock.monotonicNanos();
+    if (resumed !== undefined) book.resume(resumed.point, resumed.broken());
+    intake.hold(false);
+  }
+
+  /** It can be gone on with at another gateway, or here once more. */
+  private fail(error: unknown): void {
+    this.ports.onFault(error);
+    this.close(CLOSE.draining, 'cannot go on here');
+  }
+}
+
+function isPast(since: bigint, millis: number, now: bigint): boolean {
+  return now - since >= BigInt(millis) * NANOS_PER_MILLI;
+}

@@ -1,0 +1,46 @@
+import { Outbox, type OutboxLimits, type Part } from '../outbox.js';
+import type { StreamSocket } from '../socket.js';
+import type { Subscription } from '../subscriptions/subscription.js';
+
+export interface LinePorts {
+  readonly limits: OutboxLimits;
+  readonly onOverflow: () => void;
+  /** Once, whoever has ended it. */
+  readonly onEnd: () => void;
+}
+
+/** The way to one client, until either side ends it. */
+export class Line {
+  readonly outbox: Outbox<Subscription>;
+  private ended = false;
+
+  constructor(
+    private readonly socket: StreamSocket,
+    private readonly ports: LinePorts,
+  ) {
+    this.outbox = new Outbox(socket, ports.limits, ports.onOverflow);
+  }
+
+  get isEnded(): boolean {
+    return this.ended;
+  }
+
+  /** An answer, or anything else that must not get lost. */
+  say(part: Part): void {
+    this.outbox.say(part);
+  }
+
+  close(code: number, reason: string): void {
+    if (this.ended) return;
+    this.end();
+    this.socket.close(code, reason);
+  }
+
+  /** Also when the socket is gone already: whatever is to happen then need not wait for the last of its packets. */
+  end(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.outbox.end();
+    this.ports.onEnd();
+  }
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '#libs/platform/clock.js';
+import type { Session, SessionOutcome, Sessions } from '../ports.js';
+
+export type Standing = 'good' | 'unauthorized' | 'unavailable';
+
+const NANOS_PER_SECOND = 1_000_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** The token of one connection: whether it still holds, when it ends, and what takes its place. */
+export class SessionGuard {
+  private isAsking = false;
+  private standing: Standing = 'good';
+  private isNoticed = false;
+
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly clock: Clock,
+    private token: string,
+    private session: Session,
+  ) {}
+
+  get principal(): Session['principal'] {
+    return this.session.principal;
+  }
+
+  get expiresAt(): number {
+    return this.session.expiresAt;
+  }
+
+  /** As far as is known now. Where somebody has to be asked, the answer counts from the next look on. */
+  look(): Standing {
+    if (!this.isAsking) {
+      const standing = this.check();
+      if (standing instanceof Promise) {
+        this.isAsking = true;
+        void standing.then(() => {
+          this.isAsking = false;
+        });
+      }
+    }
+    return this.remainingNanos() <= 0n ? 'unauthorized' : this.standing;
+  }
+
+  /** For what must not be done on a standing that has gone stale. */
+  check(): Standing | Promise<Standing> {
+    if (this.remainingNanos() <= 0n) return 'unauthorized';
+    const { token } = this;
+    const outcome = this.sessions.check(token);
+    if (!(outcome instanceof Promise)) return this.learn(token, outcome);
+    // Whoever fails to say has not said that it does not hold.
+    return outcome.catch(() => 'unavailable' as const).then((learned) => this.learn(token, learned));
+  }
+
+  /** True once for each token, when its end is near. */
+  isEnding(noticeMillis: number): boolean {
+    if (this.isNoticed || this.remainingNanos() > BigInt(noticeMillis) * NANOS_PER_MILLI) return false;
+    this.isNoticed = true;
+    return true;
+  }
+
+  /** A newer token of the same account takes over. */
+  async refresh(token: string): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome, Session>> {
+    const outcome = await this.sessions.check(token);
+    if (typeof outcome === 'string') return outcome;
+    if (outcome.principal.account_id !== this.principal.account_id) return 'foreign';
+    this.token = token;
+    this.session = outcome;
+    this.standing = 'good';
+    this.isNoticed = false;
+    return 'refreshed';
+  }
+
+  private learn(token: string, outcome: SessionOutcome): Standing {
+    // Meanwhile another token has taken over.
+    if (token !== this.token) return this.standing;
+    if (typeof outcome !== 'string') this.session = outcome;
+    this.standing = typeof outcome === 'string' ? outcome : 'good';
+    return this.standing;
+  }
+
+  private remainingNanos(): bigint {
+    return BigInt(this.session.expiresAt) * NANOS_PER_SECOND - this.clock.epochNanos();
+  }
+}

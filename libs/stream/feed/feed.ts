@@ -1,0 +1,175 @@
+import type { AuctionState } from '#libs/auction/state.js';
+import { isOverFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
+import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import { tail, type JournalTail } from '#libs/journal/tail.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { accountsOf, eventsFor, gainOf, type FeedEvent, type Gain } from './change.js';
+import { Listeners, type FeedListener } from './listeners.js';
+import { ShardMemory } from './shard-memory.js';
+import { Waiters } from './waiters.js';
+
+/** An auction that the viewer may see, as it is at the feed's present positions. */
+export interface Sight {
+  readonly state: AuctionState;
+  readonly viewer: Viewer;
+}
+
+/** What was behind `position`, so that the journal need not be read from its first record. */
+export interface StartingPoint {
+  readonly position: number;
+  readonly states: Iterable<AuctionState>;
+}
+
+export interface FeedPorts {
+  readonly reader: JournalReader;
+  readonly clock: Clock;
+  readonly shards: number;
+  /** Changes of each shard that are kept for those who come back. */
+  readonly history: number;
+  readonly startingPoint: (shard: number) => Promise<StartingPoint>;
+  readonly onFailure: (error: unknown, shard: number | undefined) => void;
+}
+
+/**
+ * Follows the journals of all shards and tells every account what its own timelines gain. It holds what happened lately, so
+ * that a position of a few moments ago can be continued from here, wherever it was given out.
+ *
+ * A record that it cannot read ends the shard for this process: it may be of a younger version, and whoever left it out would
+ * tell wrong what follows. The other shards go on.
+ */
+export class Feed {
+  private readonly memories: readonly ShardMemory[];
+  private readonly listeners = new Listeners();
+  private readonly waiters: Waiters;
+  private readonly stopped = new Set<number>();
+  private following: JournalTail | undefined;
+
+  constructor(private readonly ports: FeedPorts) {
+    this.memories = Array.from({ length: ports.shards }, () => new ShardMemory(ports.history));
+    this.waiters = new Waiters(ports.clock);
+  }
+
+  /** Resolves when everything that was in the journals is in memory. */
+  async start(): Promise<void> {
+    const { reader, clock, startingPoint, onFailure } = this.ports;
+    for (const [shard, memory] of this.memories.entries()) {
+      const { position, states } = await startingPoint(shard);
+      memory.restore(position, states);
+    }
+    const heads = await reader.heads();
+    this.following = tail({
+      reader,
+      clock,
+      positions: new Map(this.memories.map((memory, shard) => [shard, memory.position])),
+      onEntries: (shard, entries) => {
+        this.take(shard, entries);
+      },
+      onFailure: (error, shard) => {
+        if (shard !== undefined && error instanceof JournalCorrupt) this.stopAt(shard, error);
+        else onFailure(error, shard);
+      },
+    });
+    await this.waiters.wait(() =>
+      this.memories.every(
+        ({ position }, shard) => position >= (heads.get(shard) ?? 0) || this.stopped.has(shard),
+      ),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.following?.stop();
+  }
+
+  /** Somebody has heard that a shard's journal has come to `head`. */
+  hint(shard: number, head: number): void {
+    this.following?.hint(shard, head);
+  }
+
+  /** Shards of which nothing more will be told by this process. */
+  get stoppedShards(): readonly number[] {
+    return [...this.stopped];
+  }
+
+  /** By shard, the last journal position that everybody has been told of. */
+  positions(): number[] {
+    return this.memories.map((memory) => memory.position);
+  }
+
+  hasReached(positions: readonly number[]): boolean {
+    return this.memories.every((memory, shard) => memory.position >= (positions[shard] ?? 0));
+  }
+
+  /** Resolves with true as soon as `isDone` holds behind some batch, and with false after `millis`. */
+  waitUntil(isDone: () => boolean, millis: number): Promise<boolean> {
+    return this.waiters.wait(isDone, millis);
+  }
+
+  /** The auctions that are live for the account, newest first. */
+  live(account: string): Sight[] {
+    const sights: Sight[] = [];
+    for (const memory of this.memories) {
+      for (const state of memory.liveOf(account)) {
+        const viewer = viewerOf(state, account);
+        if (viewer !== undefined && !isOverFor(state, viewer)) sights.push({ state, viewer });
+      }
+    }
+    return sights.sort(newestFirst);
+  }
+
+  /** Undefined for an auction that is not in memory, and for one that the account may not see. */
+  find(auctionId: string, account: string): Sight | undefined {
+    for (const memory of this.memories) {
+      const state = memory.find(auctionId);
+      if (state === undefined) continue;
+      const viewer = viewerOf(state, account);
+      return viewer === undefined ? undefined : { state, viewer };
+    }
+    return undefined;
+  }
+
+  /** Whether everything behind this position of the shard is still held. */
+  reaches(shard: number, position: number): boolean {
+    return this.memories[shard]?.reaches(position) ?? false;
+  }
+
+  /** What the account's timelines gained out of the shard behind `position`; to be taken without waiting for anything. */
+  *since(account: string, shard: number, position: number): Generator<FeedEvent> {
+    for (const change of this.memories[shard]?.since(position) ?? []) {
+      if (accountsOf(change).includes(account)) yield* eventsFor(change, account);
+    }
+  }
+
+  /** The same, counted instead of told. */
+  *gainsSince(account: string, shard: number, position: number): Generator<Gain> {
+    for (const change of this.memories[shard]?.since(position) ?? []) {
+      if (accountsOf(change).includes(account)) yield gainOf(change, account);
+    }
+  }
+
+  listen(account: string, listener: FeedListener): () => void {
+    return this.listeners.add(account, listener);
+  }
+
+  private take(shard: number, entries: readonly JournalEntry[]): void {
+    const memory = this.memories[shard];
+    if (memory === undefined || this.stopped.has(shard)) return;
+    const { changes, fault } = memory.apply(entries);
+    this.listeners.tell(shard, changes);
+    if (fault !== undefined) this.stopAt(shard, fault);
+    this.waiters.look();
+  }
+
+  private stopAt(shard: number, fault: unknown): void {
+    this.stopped.add(shard);
+    this.ports.onFailure(fault, shard);
+    this.waiters.look();
+  }
+}
+
+function newestFirst({ state: one }: Sight, { state: other }: Sight): number {
+  if (one.terms.opened_at !== other.terms.opened_at) {
+    return one.terms.opened_at < other.terms.opened_at ? 1 : -1;
+  }
+  return one.terms.auction_id < other.terms.auction_id ? 1 : -1;
+}

@@ -1,0 +1,54 @@
+import type { Change } from './change.js';
+
+/** The latest changes of a shard, as many as may be kept, so that whoever was away for a moment can be told what it missed. */
+export class History {
+  private changes: Change[] = [];
+  /** Everything before this index is forgotten and waits to be cut off. */
+  private start = 0;
+  private completeFrom = 0;
+
+  constructor(private readonly size: number) {}
+
+  /** Nothing up to `position` will be found here. */
+  beginBehind(position: number): void {
+    this.completeFrom = position;
+  }
+
+  /** Gives the change that had to go for the new one. */
+  push(change: Change): Change | undefined {
+    this.changes.push(change);
+    if (this.changes.length - this.start <= this.size) return undefined;
+    const oldest = this.changes[this.start];
+    this.start += 1;
+    if (oldest !== undefined) this.completeFrom = oldest.placed.position;
+    if (this.start >= this.size) {
+      this.changes = this.changes.slice(this.start);
+      this.start = 0;
+    }
+    return oldest;
+  }
+
+  /** Every change behind `position`, as far as `reaches` says. */
+  *since(position: number): Generator<Change> {
+    for (let index = this.firstBehind(position); index < this.changes.length; index += 1) {
+      const change = this.changes[index];
+      if (change !== undefined) yield change;
+    }
+  }
+
+  reaches(position: number): boolean {
+    return position >= this.completeFrom;
+  }
+
+  /** Positions grow, so the place is found by halving. */
+  private firstBehind(position: number): number {
+    let low = this.start;
+    let high = this.changes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.changes[middle]?.placed.position ?? Infinity) > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '#libs/platform/clock.js';
+
+interface Waiter {
+  readonly isDone: () => boolean;
+  readonly resolve: (done: boolean) => void;
+}
+
+/** Those who wait until something holds of what they look at. */
+export class Waiters {
+  private readonly waiting = new Set<Waiter>();
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Resolves with true as soon as `isDone` holds at a look, and with false after `millis`, if there is a limit. */
+  wait(isDone: () => boolean, millis?: number): Promise<boolean> {
+    if (isDone()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        isDone,
+        resolve: (done) => {
+          this.waiting.delete(waiter);
+          cancel?.();
+          resolve(done);
+        },
+      };
+      this.waiting.add(waiter);
+      const cancel = millis === undefined ? undefined : this.clock.after(millis, () => waiter.resolve(false));
+    });
+  }
+
+  look(): void {
+    for (const waiter of [...this.waiting]) if (waiter.isDone()) waiter.resolve(true);
+  }
+}

@@ -1,0 +1,176 @@
+import type { StreamSocket } from './socket.js';
+
+/** Text, or what makes it when its turn comes: a large snapshot need not wait as text. */
+export type Part = string | (() => string);
+
+interface Item<A> {
+  readonly part: Part;
+  /** Answers are never dropped. Events are, and are counted. `STATE` is whatever the next snapshot makes superfluous. */
+  readonly kind: 'ANSWER' | 'EVENT' | 'STATE';
+  readonly addressee?: A;
+}
+
+export interface OutboxLimits {
+  readonly bufferedMessages: number;
+  readonly bufferedBytes: number;
+}
+
+/** So much is handed to the socket before its reader has taken it; what is more waits here, where it is counted. */
+const SOCKET_BYTES = 64 * 1024;
+/** Whoever can wait leaves the rest of the buffer to what cannot. */
+const ROOM = 4;
+
+/** What waits for one reader, in order and never more than its limits. `A` is whom events are told, one of several. */
+export class Outbox<A> {
+  private queue: Item<A>[] = [];
+  private next = 0;
+  private bytes = 0;
+  private isBlocked = false;
+  private isPumping = false;
+  private held = false;
+  private isEnded = false;
+  private waitingForRoom: (() => void)[] = [];
+
+  constructor(
+    private readonly socket: StreamSocket,
+    private readonly limits: OutboxLimits,
+    /** Called when too much waits; it makes room with `drop`, or ends the connection. */
+    private readonly onOverflow: () => void,
+  ) {}
+
+  get isOverfull(): boolean {
+    return this.waiting > this.limits.bufferedMessages || this.bytes > this.limits.bufferedBytes;
+  }
+
+  get isHeld(): boolean {
+    return this.held;
+  }
+
+  get hasRoom(): boolean {
+    const { bufferedMessages, bufferedBytes } = this.limits;
+    return this.waiting <= bufferedMessages / ROOM && this.bytes <= bufferedBytes / ROOM;
+  }
+
+  say(part: Part): void {
+    this.push({ part, kind: 'ANSWER' });
+  }
+
+  tellEvent(addressee: A, text: string): void {
+    this.push({ part: text, kind: 'EVENT', addressee });
+  }
+
+  tellState(part: Part, addressee?: A): void {
+    this.push({ part, kind: 'STATE', ...(addressee === undefined ? {} : { addressee }) });
+  }
+
+  /** While held nothing leaves. */
+  hold(isHeld: boolean): void {
+    this.held = isHeld;
+    this.pump();
+  }
+
+  /** Resolves when what waits has become little: never while anybody is being told something. */
+  room(): Promise<void> {
+    if (this.hasRoom) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waitingForRoom.push(resolve);
+    });
+  }
+
+  /** What `tell` sends leaves in as few packets as possible. */
+  together(tell: () => void): void {
+    this.socket.cork();
+    try {
+      tell();
+    } finally {
+      this.socket.uncork();
+    }
+  }
+
+  /** Takes back what has not left and is no answer; how many events that were, by addressee. */
+  drop(): Map<A, number> {
+    const dropped = new Map<A, number>();
+    for (const { kind, addressee } of this.queue.slice(this.next)) {
+      if (kind === 'EVENT' && addressee !== undefined)
+        dropped.set(addressee, (dropped.get(addressee) ?? 0) + 1);
+    }
+    this.keep(({ kind }) => kind === 'ANSWER');
+    return dropped;
+  }
+
+  /** The addressee's snapshots need not leave any more. Its events do: a token on one of them stands for others too. */
+  dropStatesOf(addressee: A): void {
+    this.keep((item) => item.kind !== 'STATE' || item.addressee !== addressee);
+  }
+
+  /** Nothing leaves any more, and nothing is kept. */
+  end(): void {
+    this.isEnded = true;
+    this.waitingForRoom = [];
+    this.keep(() => false);
+  }
+
+  private get waiting(): number {
+    return this.queue.length - this.next;
+  }
+
+  private keep(isKept: (item: Item<A>) => boolean): void {
+    this.queue = this.queue.slice(this.next).filter(isKept);
+    this.next = 0;
+    this.bytes = this.queue.reduce((sum, item) => sum + sizeOf(item), 0);
+  }
+
+  private push(item: Item<A>): void {
+    if (this.isEnded) return;
+    this.queue.push(item);
+    this.bytes += sizeOf(item);
+    this.pump();
+    if (this.isOverfull) this.onOverflow();
+  }
+
+  /** Whatever happens meanwhile only adds to the queue, so that nothing overtakes anything. */
+  private pump(): void {
+    if (this.isPumping) return;
+    this.isPumping = true;
+    try {
+      this.sendWaiting();
+    } finally {
+      this.isPumping = false;
+    }
+    if (this.hasRoom) for (const resolve of this.waitingForRoom.splice(0)) resolve();
+  }
+
+  private sendWaiting(): void {
+    while (!this.isBlocked && !this.held) {
+      const item = this.queue[this.next];
+      if (item === undefined) break;
+      this.next += 1;
+      this.bytes -= sizeOf(item);
+      this.send(typeof item.part === 'string' ? item.part : item.part());
+    }
+    if (this.next === this.queue.length) {
+      this.queue = [];
+      this.next = 0;
+    } else if (this.next > this.limits.bufferedMessages) {
+      this.queue = this.queue.slice(this.next);
+      this.next = 0;
+    }
+  }
+
+  private send(text: string): void {
+    if (this.socket.buffered + text.length < SOCKET_BYTES) {
+      this.socket.send(text);
+      return;
+    }
+    this.isBlocked = true;
+    this.socket.send(text, () => {
+      this.isBlocked = false;
+      this.pump();
+    });
+  }
+}
+
+/** In UTF-16 units, near enough to bytes for a bound. What is not rendered yet takes no room. */
+function sizeOf({ part }: Item<unknown>): number {
+  return typeof part === 'string' ? part.length : 0;
+}

@@ -1,0 +1,79 @@
+import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
+import type { JsonObject } from '#libs/edge/strict-json.js';
+import type { Principal } from '#libs/edge/endpoint.js';
+import type { CommandName } from './client-messages.js';
+import type { ResyncReason } from './server-messages.js';
+
+/** A token that has been found good. */
+export interface Session {
+  readonly principal: Principal;
+  /** In seconds since 1970. */
+  readonly expiresAt: number;
+}
+export type SessionOutcome = Session | 'unauthorized' | 'unavailable';
+
+/** Says whether a token still holds; asked again and again, so it answers from memory when it can. */
+export interface Sessions {
+  check(token: string): SessionOutcome | Promise<SessionOutcome>;
+}
+
+export interface CommandCall {
+  readonly name: CommandName;
+  readonly fields: JsonObject;
+  readonly principal: Principal;
+  readonly connectionId: string;
+}
+
+/** As over HTTP. */
+export interface CommandAnswer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Takes the same way as the endpoint of the same name, to the same buckets and the same table of answers. */
+export interface Commands {
+  run(call: CommandCall): Promise<CommandAnswer>;
+}
+
+export interface Refused {
+  readonly status: number;
+  readonly error: string;
+}
+
+/** What is not, or not yet, in the feed's memory. */
+export interface Archive {
+  /** The account's view as JSON text, and whether the auction is over for it. */
+  view(
+    account: string,
+    auctionId: string,
+  ): Promise<{ readonly text: string; readonly isOver: boolean } | Refused>;
+  /** The next entries of the account's timeline behind `afterSeq`: as many as asked for, or all there are. */
+  events(
+    account: string,
+    auctionId: string,
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly NumberedEntry[] | Refused>;
+}
+
+export interface ConnectionStanding {
+  readonly connectionId: string;
+  readonly account: string;
+  readonly attachment: number;
+  readonly graceMillis: number | undefined;
+}
+
+/** Tells the owners which connections are here, so that they know whose quotes are to go. */
+export interface Presence {
+  here(standing: ConnectionStanding): void;
+  gone(standing: ConnectionStanding, how: 'BYE' | 'LOST'): void;
+}
+
+export interface StreamMeter {
+  opened(): void;
+  closed(code: number): void;
+  received(type: string): void;
+  resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;
+  resynced(reason: ResyncReason): void;
+}

@@ -1,0 +1,111 @@
+export type Channel = 'auctions' | 'auction';
+
+/** A subscription as far as it has been told: `base` stands before the journal position in delivery, `sent` counts behind it. */
+export interface SubscriptionMark {
+  readonly number: number;
+  readonly channel: Channel;
+  readonly auctionId: string | undefined;
+  readonly base: number;
+  readonly sent: number;
+  /** False while its snapshot, or what it missed before, was still on its way: then it can only begin anew. */
+  readonly isComplete: boolean;
+  /** The auction was over for the account before the subscription began: nothing will come. */
+  readonly isOver: boolean;
+}
+
+/** All that another gateway needs to go on with a connection. */
+export interface ResumePoint {
+  readonly connectionId: string;
+  readonly attachment: number;
+  /** By shard, the last journal position of which everything was sent. */
+  readonly positions: readonly number[];
+  /** Events that were sent behind these positions without a token of their own came out of this shard; see Bookmark. */
+  readonly lane: number;
+  readonly nextNumber: number;
+  readonly subscriptions: readonly SubscriptionMark[];
+}
+
+/** Instead of a lane: no event was sent behind the token without one of its own. */
+export const NO_LANE = 255;
+
+const UUID_BYTES = 16;
+const NO_UUID = '00000000-0000-0000-0000-000000000000';
+/** Tokens grow in steps of so many subscriptions. */
+const STEP = 8;
+const HEAD_BYTES = 8 + UUID_BYTES + 8 + 1 + 1;
+const MARK_BYTES = 4 + 1 + UUID_BYTES + 8 + 4;
+const FLAGS = { auction: 1, complete: 2, over: 4 } as const;
+
+/** Numbers stand at fixed widths: a position of seven digits is as long as one of two. */
+export function encodePoint(point: ResumePoint, issuedMillis: number): Buffer {
+  const { positions, subscriptions } = point;
+  const rooms = Math.ceil(subscriptions.length / STEP) * STEP;
+  const bytes = Buffer.alloc(HEAD_BYTES + 8 * positions.length + 4 + 2 + MARK_BYTES * rooms);
+  let at = bytes.writeDoubleBE(issuedMillis, 0);
+  at = writeUuid(bytes, point.connectionId, at);
+  at = bytes.writeDoubleBE(point.attachment, at);
+  at = bytes.writeUInt8(point.lane, at);
+  at = bytes.writeUInt8(positions.length, at);
+  for (const position of positions) at = bytes.writeDoubleBE(position, at);
+  at = bytes.writeUInt32BE(point.nextNumber, at);
+  at = bytes.writeUInt16BE(subscriptions.length, at);
+  for (const mark of subscriptions) {
+    at = bytes.writeUInt32BE(mark.number, at);
+    at = bytes.writeUInt8(flagsOf(mark), at);
+    at = writeUuid(bytes, mark.auctionId ?? NO_UUID, at);
+    at = bytes.writeDoubleBE(mark.base, at);
+    at = bytes.writeUInt32BE(mark.sent, at);
+  }
+  return bytes;
+}
+
+export function issuedMillisOf(bytes: Buffer): number {
+  return bytes.readDoubleBE(0);
+}
+
+/** Only ever given what `encodePoint` made: the seal has been checked. */
+export function decodePoint(bytes: Buffer): ResumePoint {
+  let at = 8;
+  const take = (size: number): number => (at += size) - size;
+  const connectionId = readUuid(bytes, take(UUID_BYTES));
+  const attachment = bytes.readDoubleBE(take(8));
+  const lane = bytes.readUInt8(take(1));
+  const positions = Array.from({ length: bytes.readUInt8(take(1)) }, () => bytes.readDoubleBE(take(8)));
+  const nextNumber = bytes.readUInt32BE(take(4));
+  const subscriptions = Array.from({ length: bytes.readUInt16BE(take(2)) }, () =>
+    readMark(bytes, take(MARK_BYTES)),
+  );
+  return { connectionId, attachment, lane, positions, nextNumber, subscriptions };
+}
+
+function readMark(bytes: Buffer, at: number): SubscriptionMark {
+  const flags = bytes.readUInt8(at + 4);
+  const isAuction = (flags & FLAGS.auction) !== 0;
+  const behindId = at + 5 + UUID_BYTES;
+  return {
+    number: bytes.readUInt32BE(at),
+    channel: isAuction ? 'auction' : 'auctions',
+    auctionId: isAuction ? readUuid(bytes, at + 5) : undefined,
+    base: bytes.readDoubleBE(behindId),
+    sent: bytes.readUInt32BE(behindId + 8),
+    isComplete: (flags & FLAGS.complete) !== 0,
+    isOver: (flags & FLAGS.over) !== 0,
+  };
+}
+
+function flagsOf({ channel, isComplete, isOver }: SubscriptionMark): number {
+  return (
+    (channel === 'auction' ? FLAGS.auction : 0) |
+    (isComplete ? FLAGS.complete : 0) |
+    (isOver ? FLAGS.over : 0)
+  );
+}
+
+function writeUuid(bytes: Buffer, uuid: string, at: number): number {
+  return at + bytes.write(uuid.replaceAll('-', ''), at, UUID_BYTES, 'hex');
+}
+
+function readUuid(bytes: Buffer, at: number): string {
+  const hex = bytes.toString('hex', at, at + UUID_BYTES);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,62 @@
+import type { Channel } from './resume-point.js';
+
+/** All that a client may be told, by the name in `type`. The interface document describes each of them. */
+export const SERVER_MESSAGES = [
+  'welcome',
+  'subscribed',
+  'unsubscribed',
+  'snapshot',
+  'event',
+  'ack',
+  'reject',
+  'heartbeat',
+  'pong',
+  'resync',
+  'session_expiring',
+  'goaway',
+] as const;
+export type ServerMessage = (typeof SERVER_MESSAGES)[number];
+
+export type ResyncReason = 'SLOW_READER' | 'HISTORY_GONE' | 'SNAPSHOT_INCOMPLETE';
+export type ResumeError = 'INVALID' | 'EXPIRED';
+
+export interface SubscriptionName {
+  readonly subscription_id: string;
+  readonly channel: Channel;
+  readonly auction_id?: string;
+}
+
+export function message(type: ServerMessage, members: object): string {
+  return JSON.stringify({ type, ...members });
+}
+
+/** `result` is JSON text already. */
+export function ack(cmdId: string, status: number, result: string): string {
+  return `{"type":"ack","cmd_id":${JSON.stringify(cmdId)},"status":${status},"result":${result}}`;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly error: string;
+  readonly message?: string;
+}
+
+export function reject(cmdId: string, refusal: Refusal): string {
+  return message('reject', { cmd_id: cmdId, ...refusal });
+}
+
+/** `members` are those that all subscriptions share, as JSON text. */
+export function eventMessage(subscriptionId: string, seq: number, members: string, token?: string): string {
+  const end = token === undefined ? '}' : `,"resume_token":"${token}"}`;
+  return `{"type":"event","subscription_id":"${subscriptionId}","seq":${seq},${members}${end}`;
+}
+
+/** `auctions` are views as JSON text. */
+export function snapshotMessage(
+  subscriptionId: string,
+  auctions: readonly string[],
+  more: boolean,
+  token: string,
+): string {
+  return `{"type":"snapshot","subscription_id":"${subscriptionId}","auctions":[${auctions.join(',')}],"more":${more},"resume_token":"${token}"}`;
+}

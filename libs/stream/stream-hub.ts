@@ -1,0 +1,87 @@
+import { pause, repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { Connection } from './connection/connection.js';
+import type { ConnectionPorts } from './connection/connection-ports.js';
+import type { Session } from './ports.js';
+import { CLOSE, type StreamSocket } from './socket.js';
+
+const TICK_MILLIS = 250;
+const DRAIN_LOOK_MILLIS = 50;
+
+/** All connections of one gateway: looked after by one timer, counted, and told to go when the gateway does. */
+export class StreamHub {
+  private readonly connections = new Set<Connection>();
+  private readonly byAccount = new Map<string, number>();
+  private cancel: Cancel = () => undefined;
+  private draining = false;
+  /** Shards of which this gateway has told its clients that it cannot follow them any more. */
+  private stoppedShards = 0;
+
+  constructor(
+    private readonly ports: ConnectionPorts,
+    private readonly clock: Clock,
+    private readonly connectionsPerAccount: number,
+  ) {}
+
+  get size(): number {
+    return this.connections.size;
+  }
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  hasRoomFor(account: string): boolean {
+    return (this.byAccount.get(account) ?? 0) < this.connectionsPerAccount;
+  }
+
+  start(): void {
+    this.cancel = repeat(this.clock, TICK_MILLIS, () => {
+      this.tick();
+      return Promise.resolve();
+    });
+  }
+
+  open(socket: StreamSocket, token: string, session: Session): Connection {
+    const connection = new Connection(this.ports, socket, token, session);
+    const { account } = connection;
+    this.connections.add(connection);
+    this.byAccount.set(account, (this.byAccount.get(account) ?? 0) + 1);
+    this.ports.meter.opened();
+    return connection;
+  }
+
+  closed(connection: Connection, code: number): void {
+    const { account } = connection;
+    const left = (this.byAccount.get(account) ?? 1) - 1;
+    if (left === 0) this.byAccount.delete(account);
+    else this.byAccount.set(account, left);
+    this.connections.delete(connection);
+    connection.onClosed(code);
+  }
+
+  /** Tells everybody to go, gives them a moment to do so and their commands time to be answered, and closes. */
+  async drain(patienceMillis: number): Promise<void> {
+    this.draining = true;
+    for (const connection of this.connections) connection.goAway('DRAINING');
+    for (let waited = 0; waited < patienceMillis && this.connections.size > 0; waited += DRAIN_LOOK_MILLIS) {
+      await pause(this.clock, DRAIN_LOOK_MILLIS);
+    }
+    for (const connection of this.connections) connection.close(CLOSE.draining, 'draining');
+    this.cancel();
+  }
+
+  private tick(): void {
+    const hasStopped = this.ports.feed.stoppedShards.length > this.stoppedShards;
+    this.stoppedShards = this.ports.feed.stoppedShards.length;
+    for (const connection of this.connections) {
+      // One that fails must not take the others with it.
+      try {
+        connection.tick();
+        if (hasStopped) connection.goAway('SHARD_STOPPED');
+      } catch (error) {
+        this.ports.onFault(error);
+        connection.close(CLOSE.draining, 'cannot go on here');
+      }
+    }
+  }
+}

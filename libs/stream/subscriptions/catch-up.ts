@@ -1,0 +1,95 @@
+import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
+import { viewVersion } from '#libs/auction/view-version.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import type { Feed } from '../feed/feed.js';
+import type { Outbox } from '../outbox.js';
+import type { Archive } from '../ports.js';
+import type { Subscription } from './subscription.js';
+import type { SubscriptionBook } from './subscription-book.js';
+
+export interface CatchUpPorts {
+  readonly feed: Feed;
+  readonly archive: Archive;
+  readonly clock: Clock;
+  readonly outbox: Outbox<Subscription>;
+  readonly pageSize: number;
+}
+
+/** Reads may be a moment behind what the feed has taken in. */
+const PATIENCE = { tries: 40, millis: 50 };
+
+/**
+ * Tells a subscription to one auction what its client missed before it: page by page, no faster than it is read. It ends at a
+ * moment at which the feed is just as far, so that the feed tells what follows.
+ */
+export class CatchUp {
+  private readonly round: number;
+
+  constructor(
+    private readonly ports: CatchUpPorts,
+    private readonly book: SubscriptionBook,
+    private readonly subscription: Subscription,
+    private told: number,
+  ) {
+    this.round = book.round;
+  }
+
+  /** `page` is what comes first, as far as it has been read. */
+  async run(page: readonly NumberedEntry[]): Promise<void> {
+    let entries: readonly NumberedEntry[] | 'END' | 'FAILED' = page;
+    while (typeof entries !== 'string') {
+      const isDone = await this.tell(entries);
+      if (isDone || this.isVoid()) return;
+      entries = await this.read();
+    }
+    if (this.isVoid()) return;
+    if (entries === 'END') this.book.caughtUp(this.subscription);
+    else this.book.resync(this.subscription, 'HISTORY_GONE');
+  }
+
+  /** True when the subscription is where the feed is. */
+  private async tell(entries: readonly NumberedEntry[]): Promise<boolean> {
+    const { outbox } = this.ports;
+    for (const { seq, ...entry } of entries) {
+      while (!outbox.hasRoom) await outbox.room();
+      if (this.isVoid()) return true;
+      const version = this.version();
+      if (version !== undefined && seq > version) break;
+      const isLast = version === undefined ? entry.kind === 'AUCTION_COMPLETED' : seq === version;
+      this.told = seq;
+      this.book.tellMissed(this.subscription, seq, entry, isLast);
+      if (isLast) return true;
+    }
+    const version = this.version();
+    if (version === undefined || this.told < version) return false;
+    this.book.caughtUp(this.subscription);
+    return true;
+  }
+
+  private async read(): Promise<readonly NumberedEntry[] | 'END' | 'FAILED'> {
+    const { archive, clock, pageSize } = this.ports;
+    const auctionId = this.subscription.auctionId ?? '';
+    for (let tries = 0; tries < PATIENCE.tries; tries += 1) {
+      // Only what is read after the auction was over can be known to be all of it.
+      const isOver = this.version() === undefined;
+      const page = await archive.events(this.book.account, auctionId, this.told, pageSize);
+      if ('error' in page) return 'FAILED';
+      if (page.length > 0 || this.isVoid()) return page;
+      if (isOver) return 'END';
+      await pause(clock, PATIENCE.millis);
+    }
+    return 'FAILED';
+  }
+
+  /** It was told anew meanwhile, or nobody wants to hear it any more. */
+  private isVoid(): boolean {
+    return this.book.round !== this.round || !this.book.has(this.subscription);
+  }
+
+  /** The number of entries that the feed is at; undefined for an auction that it has done with, or will never tell of. */
+  private version(): number | undefined {
+    const { auctionId, isOver } = this.subscription;
+    const sight = isOver ? undefined : this.ports.feed.find(auctionId ?? '', this.book.account);
+    return sight === undefined ? undefined : viewVersion(sight.state, sight.viewer);
+  }
+}

@@ -1,0 +1,249 @@
+import type { TimelineEntry } from '#libs/auction/timeline-entry.js';
+import type { FeedEvent } from '../feed/change.js';
+import type { Sight } from '../feed/feed.js';
+import type { FeedListener } from '../feed/listeners.js';
+import type { StreamLimits } from '../limits.js';
+import type { Outbox } from '../outbox.js';
+import type { Channel, ResumePoint } from '../resume-point.js';
+import type { ResyncReason, SubscriptionName } from '../server-messages.js';
+import { Bookmark, type BookmarkPorts, type ConnectionName } from './bookmark.js';
+import { Replay } from './replay.js';
+import type { Seen, Subscription } from './subscription.js';
+import { Teller } from './teller.js';
+
+export interface BookPorts extends BookmarkPorts {
+  readonly limits: StreamLimits;
+  readonly outbox: Outbox<Subscription>;
+  readonly onResync: (reason: ResyncReason) => void;
+  /** The auction has to be shown and is not in the feed's memory: `showEnded` is expected, unless it is told anew meanwhile. */
+  readonly onNotHere: (subscription: Subscription) => void;
+  /** The connection has not been told what it should have been. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Why subscriptions of a token, by number, cannot be told what comes next. */
+export type Broken = ReadonlyMap<number, ResyncReason>;
+
+/** The subscriptions of one connection from the first word to the last: begun, continued, told anew, ended. */
+export class SubscriptionBook implements FeedListener {
+  private readonly bookmark: Bookmark;
+  private readonly teller: Teller;
+  private unlisten: (() => void) | undefined;
+  private replay: Replay | undefined;
+  private waitingForLive: (() => void)[] = [];
+  private isStopped = false;
+
+  constructor(
+    private readonly ports: BookPorts,
+    private readonly name: ConnectionName,
+  ) {
+    const { outbox, clock, limits } = ports;
+    this.bookmark = new Bookmark(ports, name);
+    this.teller = new Teller(outbox, this.bookmark, clock, limits.snapshotPart);
+  }
+
+  get account(): string {
+    return this.name.account;
+  }
+
+  get size(): number {
+    return this.teller.size;
+  }
+
+  /** Changes whenever all are told anew. */
+  get round(): number {
+    return this.teller.currentRound;
+  }
+
+  get names(): SubscriptionName[] {
+    return this.teller.all().map(({ id, channel, auctionId }) => ({
+      subscription_id: id,
+      channel,
+      ...(auctionId === undefined ? {} : { auction_id: auctionId }),
+    }));
+  }
+
+  /** Stands for the whole connection as it is now. */
+  token(): string {
+    return this.teller.token();
+  }
+
+  add(channel: Channel, auctionId: string | undefined): Subscription {
+    return this.teller.add(channel, auctionId);
+  }
+
+  has(subscription: Subscription): boolean {
+    return this.teller.has(subscription);
+  }
+
+  remove(id: string): boolean {
+    const isRemoved = this.teller.remove(id);
+    if (this.size === 0) this.stopListening();
+    return isRemoved;
+  }
+
+  /** Resolves when the connection has been told all that it missed; nothing begins before. */
+  live(): Promise<void> {
+    if (this.replay === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waitingForLive.push(resolve);
+    });
+  }
+
+  /** From here on the subscription hears what the account's timelines gain. */
+  begin(subscription: Subscription, sights: readonly Sight[]): void {
+    this.teller.tellSnapshot(subscription, sights, true);
+    this.listen();
+  }
+
+  /** The snapshot of one that is to be told first what it missed before: it hears of nothing else until then. */
+  beginBehind(subscription: Subscription, sight: Sight): void {
+    this.teller.tellSnapshot(subscription, [sight], false);
+  }
+
+  /** An entry of before. With the last one the subscription must be where the feed is at this moment. */
+  tellMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
+    this.teller.tellMissed(subscription, timelineSeq, entry, isLast);
+    if (isLast) this.listen();
+  }
+
+  /** The same where no entry is left to be told. */
+  caughtUp(subscription: Subscription): void {
+    this.teller.complete(subscription);
+    this.listen();
+  }
+
+  /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
+  showEnded(subscription: Subscription, view: string, isComplete: boolean): void {
+    this.teller.tellEnded(subscription, view, isComplete);
+  }
+
+  /** Takes the subscriptions of a token over, without a word yet. */
+  restore(point: ResumePoint, seen: Seen): void {
+    this.teller.restore(point, seen);
+  }
+
+  /** Tells what has happened since the token, and then anew those that cannot be continued. */
+  resume(point: ResumePoint, broken: Broken): void {
+    const { feed, outbox } = this.ports;
+    if (this.size === 0) return;
+    for (const subscription of this.teller.all()) {
+      if (broken.has(subscription.number)) subscription.isComplete = false;
+    }
+    // Nobody who is continued depends on a shard whose history does not reach so far.
+    const present = feed.positions();
+    const from = present.map((position, shard) => {
+      const told = point.positions[shard] ?? 0;
+      return feed.reaches(shard, told) ? told : position;
+    });
+    const replay = new Replay(
+      {
+        feed,
+        account: this.name.account,
+        hasRoom: () => outbox.hasRoom,
+        tell: (shard, event) => !this.isStopped && this.teller.tell(shard, event),
+      },
+      from,
+      point.lane,
+    );
+    this.replay = replay;
+    this.bookmark.begin(point.lane, replay.cursors);
+    this.goOn(replay, broken);
+  }
+
+  onEvents(shard: number, events: readonly FeedEvent[]): void {
+    this.guarded(() => {
+      // Whatever is not told any more stands in the snapshots that were taken instead: the feed is behind the whole batch.
+      for (const event of events) if (!this.teller.tell(shard, event)) break;
+      this.bookmark.leave();
+    });
+  }
+
+  /** Too much was waiting: what has not left is not counted, and the present is told instead. */
+  makeGood(dropped: ReadonlyMap<Subscription, number>): void {
+    this.tellAllAnew('SLOW_READER', dropped);
+  }
+
+  /** Tells one subscription anew from the present; events go on behind that. */
+  resync(subscription: Subscription, reason: ResyncReason): void {
+    this.ports.onResync(reason);
+    this.teller.tellResync(subscription, reason);
+    const sights = this.sightsOf(subscription);
+    if (sights === undefined) this.ports.onNotHere(subscription);
+    else this.begin(subscription, sights);
+  }
+
+  /** Nothing is told any more. */
+  stop(): void {
+    this.isStopped = true;
+    this.replay = undefined;
+    this.waitingForLive = [];
+    this.stopListening();
+  }
+
+  private listen(): void {
+    if (this.isStopped || this.replay !== undefined || this.size === 0) return;
+    this.unlisten ??= this.ports.feed.listen(this.name.account, this);
+  }
+
+  private stopListening(): void {
+    this.unlisten?.();
+    this.unlisten = undefined;
+  }
+
+  private goOn(replay: Replay, broken: Broken): void {
+    this.guarded(() => {
+      if (this.replay !== replay) return;
+      const outcome = replay.goOn();
+      if (outcome === 'STOPPED') return;
+      this.bookmark.leave();
+      if (outcome === 'LOST') this.tellAllAnew('HISTORY_GONE', new Map());
+      else if (outcome === 'DONE') this.goLive(broken);
+      else {
+        void this.ports.outbox.room().then(() => {
+          this.goOn(replay, broken);
+        });
+      }
+    });
+  }
+
+  private goLive(broken: Broken): void {
+    this.keepUpWithFeed();
+    this.listen();
+    const { round } = this;
+    for (const subscription of this.teller.all()) {
+      const reason = broken.get(subscription.number);
+      if (reason !== undefined && this.round === round) this.resync(subscription, reason);
+    }
+  }
+
+  private tellAllAnew(reason: ResyncReason, dropped: ReadonlyMap<Subscription, number>): void {
+    this.teller.takeBack(dropped);
+    this.keepUpWithFeed();
+    const { round } = this;
+    for (const subscription of this.teller.all()) {
+      if (this.round === round && !this.isStopped) this.resync(subscription, reason);
+    }
+  }
+
+  private keepUpWithFeed(): void {
+    this.replay = undefined;
+    this.bookmark.keepUpWithFeed();
+    for (const resolve of this.waitingForLive.splice(0)) resolve();
+  }
+
+  private guarded(tell: () => void): void {
+    try {
+      this.ports.outbox.together(tell);
+    } catch (error) {
+      this.ports.onFault(error);
+    }
+  }
+
+  private sightsOf({ auctionId }: Subscription): readonly Sight[] | undefined {
+    const { feed } = this.ports;
+    if (auctionId === undefined) return feed.live(this.name.account);
+    const sight = feed.find(auctionId, this.name.account);
+    return sight === undefined ? undefined : [sight];
+  }
+}

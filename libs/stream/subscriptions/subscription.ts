@@ -1,0 +1,72 @@
+import type { FeedEvent } from '../feed/change.js';
+import type { Channel, SubscriptionMark } from '../resume-point.js';
+
+/** One subscription of a connection. `seq` counts its events and has no holes, whatever becomes of the connection. */
+export interface Subscription {
+  readonly id: string;
+  readonly number: number;
+  readonly channel: Channel;
+  readonly auctionId: string | undefined;
+  seq: number;
+  /** `seq` before the journal position that is in delivery. */
+  base: number;
+  /** The client holds everything up to here. */
+  skip: number;
+  /** Only then it is told what its account's timelines gain. */
+  isComplete: boolean;
+  /** The auction was over for the account before the subscription began: nothing will come. */
+  isOver: boolean;
+}
+
+export type Seen = Readonly<Record<string, number>>;
+
+/** What is said to have been seen beyond this cannot be true of a token that lives a day, and would spoil the numbers. */
+const MOST_BEHIND_A_TOKEN = 2 ** 31;
+
+export function idOf(number: number): string {
+  return `s${number}`;
+}
+
+export function newSubscription(
+  number: number,
+  channel: Channel,
+  auctionId: string | undefined,
+): Subscription {
+  return {
+    id: idOf(number),
+    number,
+    channel,
+    auctionId,
+    seq: 0,
+    base: 0,
+    skip: 0,
+    isComplete: false,
+    isOver: false,
+  };
+}
+
+/** As the mark has it; its events are counted again from `base`, and what the client holds of them is not told again. */
+export function restored(mark: SubscriptionMark, seen: Seen): Subscription {
+  const { number, channel, auctionId, base, isComplete, isOver } = mark;
+  const skip = base + heldBehind(mark, seen);
+  return { id: idOf(number), number, channel, auctionId, seq: base, base, skip, isComplete, isOver };
+}
+
+/** How many events behind `base` the client holds: those of the token, and those that it has seen since. */
+export function heldBehind({ number, base, sent }: SubscriptionMark, seen: Seen): number {
+  const said = (seen[idOf(number)] ?? 0) - base;
+  return said > MOST_BEHIND_A_TOKEN ? sent : Math.max(sent, said);
+}
+
+export function markOf(subscription: Subscription, isInDelivery: boolean): SubscriptionMark {
+  const { number, channel, auctionId, seq, isComplete, isOver } = subscription;
+  const base = isInDelivery ? subscription.base : seq;
+  return { number, channel, auctionId, base, sent: seq - base, isComplete, isOver };
+}
+
+export function concerns(
+  { channel, auctionId }: Pick<Subscription, 'channel' | 'auctionId'>,
+  event: Pick<FeedEvent, 'auctionId'>,
+): boolean {
+  return channel === 'auctions' || auctionId === event.auctionId;
+}

@@ -1,0 +1,146 @@
+import type { OperationExamples } from '../../edge/documents/about.js';
+import { ANYWHERE } from '../../edge/documents/about.js';
+import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-types.js';
+import { documentedResponse, HttpRoutes } from './http-routes.js';
+import { PlainValues } from './plain-values.js';
+import type { RecordedExchange, RecordedFrame } from './recorder.js';
+
+/** A reader takes in so much, and no longer one is shown where a shorter one tells the same. */
+const LONGEST = 4_096;
+/** Longer than this is no example but the thing itself. */
+const TOO_LONG = 32_768;
+
+export type StreamExamples = Readonly<Record<string, unknown>>;
+
+/** One recorded answer for every status of every operation: the one that shows most in the fewest words. */
+export function httpExamples(
+  document: OpenApi,
+  exchanges: readonly RecordedExchange[],
+): Readonly<Record<string, OperationExamples>> {
+  const routes = new HttpRoutes(document);
+  const plain = new PlainValues();
+  const seen = new Map<string, RecordedExchange[]>();
+  for (const exchange of exchanges) {
+    if (exchange.method === 'HEAD' || exchange.body.length > TOO_LONG) continue;
+    const owner = ownerOf(document, routes.find(exchange), exchange.status);
+    if (owner !== undefined) seen.set(owner, [...(seen.get(owner) ?? []), exchange]);
+  }
+  const named = [...seen].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(named.map(([owner, own]) => [owner, examplesOf(own, plain)]));
+}
+
+/** One recorded frame for every message. */
+export function streamExamples(frames: readonly RecordedFrame[], names: readonly string[]): StreamExamples {
+  const plain = new PlainValues();
+  const texts = frames.flatMap((frame) => ('text' in frame ? [frame.text] : []));
+  const found = names.flatMap((name) => {
+    const candidates = texts.filter((text) => text.startsWith(`{"type":"${name}"`));
+    const best = bestOf(candidates, (text) => text);
+    return best === undefined ? [] : [[name, plain.of(JSON.parse(best) as unknown)] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+/** `status`, `status code` or `status type`: what the document looks for. */
+export function keyOf({ status, headers, body }: RecordedExchange): string | undefined {
+  const type = headers['content-type']?.split(';', 1)[0] ?? '';
+  if (body === '' || type === 'text/html') return undefined;
+  if (type !== 'application/json') return `${status} ${type}`;
+  const { error } = JSON.parse(body) as { readonly error?: string };
+  return error === undefined ? String(status) : `${status} ${error}`;
+}
+
+function ownerOf(document: OpenApi, operation: Operation | undefined, status: number): string | undefined {
+  if (documentedResponse(document, operation, status) === undefined) return undefined;
+  const response: Response | { readonly $ref: string } | undefined = operation?.responses[status];
+  return operation === undefined || (response !== undefined && '$ref' in response)
+    ? ANYWHERE
+    : operation.operationId;
+}
+
+function examplesOf(exchanges: readonly RecordedExchange[], plain: PlainValues): OperationExamples {
+  const byKey = new Map<string, RecordedExchange[]>();
+  for (const exchange of exchanges) {
+    const key = keyOf(exchange);
+    if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), exchange]);
+  }
+  const chosen = [...byKey]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, candidates]) => {
+      const best = bestOf(candidates, ({ body, requestBody = '' }) => body + requestBody);
+      return best === undefined ? [] : [[key, best] as const];
+    });
+  const told = oneForEachStatus(chosen);
+  const success = told.findLast(
+    ([, { status, requestBody }]) => status < 300 && requestBody !== undefined,
+  )?.[1];
+  const request =
+    success?.requestBody === undefined
+      ? {}
+      : { request: plain.of(JSON.parse(success.requestBody) as unknown) };
+  const responses = told.map(([key, { headers, body }]) => {
+    const isJson = headers['content-type']?.startsWith('application/json') === true;
+    return [key, plain.of(isJson ? (JSON.parse(body) as unknown) : body)] as const;
+  });
+  return { ...request, responses: Object.fromEntries(responses) };
+}
+
+/** Of refusals that differ in their code alone the first is enough. */
+function oneForEachStatus(
+  chosen: readonly (readonly [string, RecordedExchange])[],
+): readonly (readonly [string, RecordedExchange])[] {
+  const statuses = new Set<number>();
+  return chosen.filter(([, { status }]) => {
+    if (status < 400) return true;
+    const isFirst = !statuses.has(status);
+    statuses.add(status);
+    return isFirst;
+  });
+}
+
+function bestOf<Candidate>(
+  candidates: readonly Candidate[],
+  textOf: (candidate: Candidate) => string,
+): Candidate | undefined {
+  const short = candidates.filter((candidate) => textOf(candidate).length <= LONGEST);
+  const measured = (short.length > 0 ? short : candidates).map((candidate) => {
+    const text = textOf(candidate);
+    return { candidate, shown: namesIn(text), length: text.length };
+  });
+  return measured.sort((a, b) => b.shown - a.shown || a.length - b.length)[0]?.candidate;
+}
+
+function namesIn(text: string): number {
+  return new Set([...text.matchAll(/"(\w+)":/g)].map(([, name]) => name)).size;
+}
+
+/** By owner and key the fields that its answers have had, each with its kind. */
+export function fieldsSeen(
+  document: OpenApi,
+  exchanges: readonly RecordedExchange[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const routes = new HttpRoutes(document);
+  const seen = new Map<string, Set<string>>();
+  for (const exchange of exchanges) {
+    const owner = ownerOf(document, routes.find(exchange), exchange.status);
+    const key = keyOf(exchange);
+    if (owner === undefined || key === undefined) continue;
+    const name = `${owner} ${key}`;
+    const fields = seen.get(name) ?? new Set<string>();
+    for (const field of fieldsIn(exchange.body)) fields.add(field);
+    seen.set(name, fields);
+  }
+  return seen;
+}
+
+/** Of JSON text, or of many of them one a line. */
+export function fieldsIn(text: string): string[] {
+  const values = text.split('\n').filter((line) => line !== '');
+  return values.flatMap((line) => kindsIn(JSON.parse(line), ''));
+}
+
+function kindsIn(value: unknown, at: string): string[] {
+  if (Array.isArray(value)) return [`${at}[]`, ...value.flatMap((element) => kindsIn(element, `${at}[]`))];
+  if (typeof value !== 'object' || value === null) return [`${at}: ${typeof value}`];
+  return Object.entries(value).flatMap(([name, inner]) => kindsIn(inner, `${at}.${name}`));
+}

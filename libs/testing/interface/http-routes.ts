@@ -1,0 +1,55 @@
+import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-types.js';
+import { followed } from '../../edge/documents/openapi-types.js';
+import type { RecordedExchange } from './recorder.js';
+
+export interface Route {
+  readonly operation: Operation;
+  readonly method: string;
+  readonly segments: readonly string[];
+}
+
+/** Finds the operation of a document that a request goes to; a literal segment beats a name. */
+export class HttpRoutes {
+  private readonly routes: readonly Route[];
+
+  constructor({ paths }: Pick<OpenApi, 'paths'>) {
+    this.routes = Object.entries(paths)
+      .flatMap(([template, methods]) =>
+        Object.entries(methods).map(([method, operation]) => ({
+          operation,
+          method,
+          segments: template.split('/'),
+        })),
+      )
+      .sort((a, b) => namesIn(a) - namesIn(b));
+  }
+
+  find({ method, path }: Pick<RecordedExchange, 'method' | 'path'>): Operation | undefined {
+    const asked = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+    const segments = (path.split('?', 1)[0] ?? '').split('/');
+    const fits = (route: Route): boolean =>
+      route.segments.length === segments.length &&
+      route.segments.every(
+        (segment, at) => segment === segments[at] || (isName(segment) && segments[at] !== ''),
+      );
+    return this.routes.find((route) => route.method === asked && fits(route))?.operation;
+  }
+}
+
+/** The answer that the document has for a status: of the operation, or of any path where there is none. */
+export function documentedResponse(
+  { components, 'x-any-path': anyPath }: OpenApi,
+  operation: Operation | undefined,
+  status: number,
+): Response | undefined {
+  const found = operation === undefined ? anyPath[status] : operation.responses[status];
+  return found === undefined ? undefined : followed<Response>(found, components.responses);
+}
+
+function namesIn({ segments }: Route): number {
+  return segments.filter(isName).length;
+}
+
+function isName(segment: string): boolean {
+  return segment.startsWith('{');
+}

@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { EXCHANGES_FILE, FRAMES_FILE, type RecordedExchange, type RecordedFrame } from './recorder.js';
+
+/** Everything that was kept of a run. */
+export interface Recording {
+  readonly exchanges: readonly RecordedExchange[];
+  readonly frames: readonly RecordedFrame[];
+}
+
+export function readRecording(folder: string): Recording {
+  return {
+    exchanges: linesOf(path.join(folder, EXCHANGES_FILE)) as RecordedExchange[],
+    frames: linesOf(path.join(folder, FRAMES_FILE)) as RecordedFrame[],
+  };
+}
+
+function linesOf(file: string): unknown[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line): unknown => JSON.parse(line));
+}

@@ -1,0 +1,96 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { JsonSchema } from '../../edge/decode.js';
+
+type Schemas = Readonly<Record<string, JsonSchema>>;
+
+interface Known {
+  readonly $ref?: string;
+  readonly properties?: Schemas;
+  readonly items?: JsonSchema;
+  readonly enum?: readonly unknown[];
+  readonly oneOf?: readonly JsonSchema[];
+}
+
+const REF = '#/components/schemas/';
+
+/** The named schemas of a document, to validate values by, and to find out which of their parts a value shows. */
+export class SchemaSet {
+  private readonly ajv = new Ajv2020({ strict: true, allErrors: true });
+  private readonly compiled = new Map<JsonSchema, ValidateFunction>();
+
+  constructor(private readonly schemas: Schemas) {
+    addFormats.default(this.ajv);
+    for (const [name, schema] of Object.entries(schemas))
+      this.ajv.addSchema(relinked(schema) as object, name);
+  }
+
+  /** What is wrong with `value`, one line each. */
+  faults(schema: JsonSchema, value: unknown): string[] {
+    const validate = this.validator(schema);
+    return validate(value) ? [] : (validate.errors ?? []).map(lineOf);
+  }
+
+  /** All that can be shown: `Schema.field`, and `Schema.field=WORD` of every word that may stand there. */
+  get parts(): string[] {
+    return Object.entries(this.schemas).flatMap(([name, schema]) => this.partsOf(schema, name));
+  }
+
+  /** Adds those parts that `value`, which is valid, shows. `at` names where `schema` stands in the document. */
+  show(schema: JsonSchema, value: unknown, at: string, shown: Set<string>): void {
+    const known: Known = schema;
+    if (known.$ref !== undefined) {
+      const name = known.$ref.slice(REF.length);
+      this.show(this.schemas[name] ?? {}, value, name, shown);
+    }
+    if (known.enum !== undefined) shown.add(`${at}=${String(value)}`);
+    for (const branch of known.oneOf ?? []) {
+      if (this.faults(branch, value).length === 0) this.show(branch, value, at, shown);
+    }
+    if (Array.isArray(value)) {
+      for (const element of value) this.show(known.items ?? {}, element, at, shown);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, inner] of Object.entries(value)) {
+        const field = known.properties?.[name];
+        if (field === undefined) continue;
+        shown.add(`${at}.${name}`);
+        this.show(field, inner, `${at}.${name}`, shown);
+      }
+    }
+  }
+
+  private partsOf(schema: JsonSchema, at: string): string[] {
+    const known: Known = schema;
+    return [
+      ...(known.enum ?? []).map((word) => `${at}=${String(word)}`),
+      ...(known.items === undefined ? [] : this.partsOf(known.items, at)),
+      ...(known.oneOf ?? []).flatMap((branch) => this.partsOf(branch, at)),
+      ...Object.entries(known.properties ?? {}).flatMap(([name, field]) => [
+        `${at}.${name}`,
+        ...this.partsOf(field, `${at}.${name}`),
+      ]),
+    ];
+  }
+
+  private validator(schema: JsonSchema): ValidateFunction {
+    const known = this.compiled.get(schema) ?? this.ajv.compile(relinked(schema) as object);
+    this.compiled.set(schema, known);
+    return known;
+  }
+}
+
+/** References as the validator knows the schemas, by their names. */
+function relinked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relinked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      name === '$ref' && typeof inner === 'string' ? inner.replace(REF, '') : relinked(inner),
+    ]),
+  );
+}
+
+function lineOf({ instancePath, message, params }: ErrorObject): string {
+  return `${instancePath === '' ? 'it' : instancePath} ${message ?? 'is wrong'} ${JSON.stringify(params)}`;
+}

@@ -1,0 +1,154 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pickPorts } from '../platform/ports.js';
+
+const SCRIPT = path.resolve('test/launcher/stand-in-launcher.mjs');
+export const SETTLE_MS = 20_000;
+
+export interface ClusterJson {
+  readonly ready: boolean;
+  readonly gateway_url: string;
+  readonly database_url: string;
+  readonly processes: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly pid: number;
+    readonly health_url: string;
+    readonly metrics_url: string;
+    readonly url?: string;
+  }[];
+}
+
+export interface Launcher {
+  readonly process: ChildProcess;
+  readonly code: Promise<number | null>;
+  output: string;
+}
+
+/** Launchers with stand-ins for the processes, on one data folder; whatever they leave behind is found and ended. */
+export class Launches {
+  readonly launched: Launcher[] = [];
+
+  private constructor(
+    readonly folder: string,
+    readonly port: number,
+  ) {}
+
+  static async open(): Promise<Launches> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sotto-launch-'));
+    chmodSync(folder, 0o711);
+    const [port = 0] = await pickPorts(1);
+    return new Launches(folder, port);
+  }
+
+  async close(): Promise<void> {
+    for (const { process: child, code } of this.launched) {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await code;
+    }
+    // What hears nothing would be ended by the undertaker, much later.
+    for (const pid of this.pids()) killed(pid);
+    await until(() => this.pids().length === 0);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** `command` runs it as its last argument; without one it is a child of ours. */
+  launch(env: Readonly<Record<string, string>> = {}, command: readonly string[] = []): Launcher {
+    const [program = '', ...args] = [...command, process.execPath, SCRIPT];
+    const child = spawn(program, args, {
+      env: { PATH: process.env.PATH, DATA_DIR: this.folder, PORT: String(this.port), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const launcher: Launcher = {
+      process: child,
+      code: once(child, 'close').then(([code]) => code as number | null),
+      output: '',
+    };
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        launcher.output += chunk.toString();
+      });
+    }
+    this.launched.push(launcher);
+    return launcher;
+  }
+
+  async launchReady(env: Readonly<Record<string, string>> = {}): Promise<Launcher> {
+    const launcher = this.launch(env);
+    await until(() => this.isReady || launcher.process.exitCode !== null);
+    if (launcher.process.exitCode !== null) throw new Error(launcher.output);
+    return launcher;
+  }
+
+  /** Exit code and complaints of a start that must not come about. */
+  async refusal(env: Readonly<Record<string, string>> = {}): Promise<[number | null, string[]]> {
+    const launcher = this.launch(env);
+    const code = await launcher.code;
+    if (/^\s+at /m.test(launcher.output)) throw new Error(`a stack trace:\n${launcher.output}`);
+    return [code, launcher.output.split('\n').filter((line) => line.startsWith('sotto: '))];
+  }
+
+  get cluster(): ClusterJson {
+    return JSON.parse(readFileSync(this.clusterPath, 'utf8')) as ClusterJson;
+  }
+
+  get clusterPath(): string {
+    return path.join(this.folder, 'cluster.json');
+  }
+
+  get isReady(): boolean {
+    return existsSync(this.clusterPath) && this.cluster.ready;
+  }
+
+  pidOf(name: string): number {
+    return this.entry(name).pid;
+  }
+
+  entry(name: string): ClusterJson['processes'][number] {
+    const found = this.cluster.processes.find((entry) => entry.name === name);
+    if (found === undefined) throw new Error(`the cluster has no process ${name}`);
+    return found;
+  }
+
+  /** Whatever names the folder in its arguments or works in it, and every process the cluster file knows. */
+  pids(): number[] {
+    const known = existsSync(this.clusterPath) ? this.cluster.processes.map(({ pid }) => pid) : [];
+    const named = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((name) => readProc(name, 'cmdline').includes(this.folder) || known.includes(Number(name)))
+      .filter((name) => !/^State:\s+Z/m.test(readProc(name, 'status')));
+    return named.map(Number);
+  }
+
+  log(name: string): string {
+    return readFileSync(path.join(this.folder, 'logs', `${name}.log`), 'utf8');
+  }
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + SETTLE_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`still not so: ${condition.toString()}`);
+    await sleep(30);
+  }
+}
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone by itself meanwhile.
+  }
+}
+
+function readProc(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
+import { recordClose, recordExchange, recordFrame } from './interface/recorder.js';
+import { StreamMemory } from './stream-memory.js';
+import type { Ack, FrameOf, Reject, ServerFrame, Welcome } from './stream-wire.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface StreamOptions {
+  /** Shown in the Authorization header. */
+  readonly token?: string;
+  /** Offered as subprotocols, as a browser would. */
+  readonly protocols?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Of an earlier socket, so that this one can go on with it. */
+  readonly memory?: StreamMemory;
+  /** Left away, nobody answers the pings of the server. */
+  readonly answersPings?: false;
+}
+
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A handshake that was answered with something else than a WebSocket. */
+export class UpgradeRefused extends Error {
+  constructor(
+    readonly status: number,
+    readonly headers: IncomingHttpHeaders,
+    readonly text: string,
+  ) {
+    super(`the handshake was answered ${status} ${text}`);
+  }
+}
+
+interface Waiter {
+  readonly look: (frame: ServerFrame) => boolean;
+  readonly fail: (error: Error) => void;
+}
+
+const HANDSHAKE = { method: 'GET', path: '/v1/stream', requestHeaders: {} };
+const PATIENCE_MS = 15_000;
+const TOLD_IN_A_FAILURE = 6;
+
+/** One socket of the stream: says what it is told to, collects what it hears, and judges nothing. */
+export class StreamClient {
+  readonly frames: ServerFrame[] = [];
+  /** The same, byte by byte. */
+  readonly texts: string[] = [];
+  readonly memory: StreamMemory;
+  closed: Closed | undefined;
+  private readonly waiters = new Set<Waiter>();
+  private readonly ending: Promise<Closed>;
+  private isKilled = false;
+
+  private constructor(
+    private readonly ws: WebSocket,
+    private readonly wire: Socket,
+    memory: StreamMemory | undefined,
+  ) {
+    this.memory = memory ?? new StreamMemory();
+    ws.on('message', (data: Buffer) => this.heard(data.toString()));
+    ws.on('error', () => undefined);
+    this.ending = new Promise((resolve) => {
+      ws.on('close', (code, reason) => {
+        this.closed = { code, reason: reason.toString() };
+        // What this side has torn off says nothing of the other.
+        if (!this.isKilled) recordClose(code);
+        resolve(this.closed);
+        for (const waiter of this.waiters) waiter.fail(this.surprise('the stream ended'));
+      });
+    });
+  }
+
+  /** Fails with UpgradeRefused when the handshake is answered in any other way. */
+  static open(baseUrl: string, options: StreamOptions = {}): Promise<StreamClient> {
+    const { token, protocols = [], headers = {}, memory, answersPings = true } = options;
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return new Promise((resolve, reject) => {
+      const ws = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/v1/stream`, [...protocols], {
+        headers: { ...authorization, ...headers },
+        perMessageDeflate: false,
+        autoPong: answersPings,
+      });
+      let client: StreamClient | undefined;
+      // The first frames may come with the answer to the handshake, so whoever listens must be there by then.
+      ws.on('upgrade', ({ socket }) => (client = new StreamClient(ws, socket, memory)));
+      ws.on('open', () => {
+        recordExchange({ ...HANDSHAKE, status: 101, headers: {}, body: '' });
+        if (client !== undefined) resolve(client);
+      });
+      ws.on('unexpected-response', (_, response) => {
+        refusalIn(response).then(reject, reject);
+      });
+      ws.on('error', reject);
+    });
+  }
+
+  /** The subprotocol that the server chose. */
+  get protocol(): string {
+    return this.ws.protocol;
+  }
+
+  hello(fields: Fields = {}): Promise<Welcome> {
+    return this.expect('welcome', this.ask('hello', fields));
+  }
+
+  /** Goes on with whatever the memory holds. */
+  resume(fields: Fields = {}): Promise<Welcome> {
+    const { token, seen } = this.memory;
+    if (token === undefined) throw new Error('there is no token to go on with');
+    return this.hello({ resume_token: token, seen, ...fields });
+  }
+
+  /** Resolves with the id of the subscription, when its first snapshot is complete. */
+  async subscribe(fields: Fields = { channel: 'auctions' }): Promise<string> {
+    const { subscription_id: id } = await this.expect('subscribed', this.ask('subscribe', fields));
+    await this.untilIt(() => this.memory.of(id).snapshots.length > 0, `the snapshot of ${id}`);
+    return id;
+  }
+
+  subscribeTo(auctionId: string, fields: Fields = {}): Promise<string> {
+    return this.subscribe({ channel: 'auction', auction_id: auctionId, ...fields });
+  }
+
+  /** A command, and how it was answered; with a key of its own unless one is given. */
+  command(type: string, fields: Fields = {}): Promise<Ack | Reject> {
+    const reply = this.ask(type, { idempotency_key: randomUUID(), ...fields });
+    return this.oneOf(['ack', 'reject'], reply);
+  }
+
+  /** Says it under a new `cmd_id` and resolves with the reply to that, whatever it is. */
+  ask(type: string, fields: Fields = {}, cmdId: string = randomUUID()): Promise<ServerFrame> {
+    const isReply = (frame: ServerFrame): boolean => 'cmd_id' in frame && frame.cmd_id === cmdId;
+    const reply = this.until(`the reply to ${type}`, isReply);
+    this.say({ type, cmd_id: cmdId, ...fields });
+    return reply;
+  }
+
+  say(message: Fields): void {
+    this.sayText(JSON.stringify(message));
+  }
+
+  /** Bytes are sent as text too, whether or not they are any. */
+  sayText(text: string | Buffer): void {
+    recordFrame('client', text.toString());
+    this.ws.send(text, { binary: false }, () => undefined);
+  }
+
+  sayBinary(bytes: Buffer): void {
+    this.ws.send(bytes, { binary: true }, () => undefined);
+  }
+
+  /** The first frame of this kind among all that have come and will come. */
+  until(
+    what: string,
+    isIt: (frame: ServerFrame) => boolean,
+    withinMs: number = PATIENCE_MS,
+  ): Promise<ServerFrame> {
+    const known = this.frames.find(isIt);
+    if (known !== undefined) return Promise.resolve(known);
+    return new Promise((resolve, reject) => {
+      this.wait(what, withinMs, reject, (frame) => {
+        if (!isIt(frame)) return false;
+        resolve(frame);
+        return true;
+      });
+    });
+  }
+
+  untilType<Type extends ServerFrame['type']>(
+    type: Type,
+    withinMs: number = PATIENCE_MS,
+  ): Promise<FrameOf<Type>> {
+    const frame = this.until(type, (given) => given.type === type, withinMs);
+    return this.expect(type, frame);
+  }
+
+  /** As soon as it holds behind some frame; the first moment is now. */
+  untilIt(holds: () => boolean, what: string, withinMs: number = PATIENCE_MS): Promise<void> {
+    if (holds()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.wait(what, withinMs, reject, () => {
+        if (!holds()) return false;
+        resolve();
+        return true;
+      });
+    });
+  }
+
+  async untilClosed(withinMs: number = PATIENCE_MS): Promise<Closed> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.surprise(`still open after ${withinMs} ms`)), withinMs);
+    });
+    try {
+      return await Promise.race([this.ending, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** What arrives stays in the pipes of the network, until they are full. */
+  stopReading(): void {
+    this.wire.pause();
+  }
+
+  goOnReading(): void {
+    this.wire.resume();
+  }
+
+  /** As when the machine of the client dies: nobody is told. */
+  kill(): void {
+    this.isKilled = true;
+    this.wire.resetAndDestroy();
+  }
+
+  /** With a close frame, but without `bye`. */
+  async close(code = 1000): Promise<void> {
+    this.ws.close(code);
+    await this.untilClosed();
+  }
+
+  /** In order: quotes stand. */
+  async bye(): Promise<void> {
+    this.say({ type: 'bye', cmd_id: 'bye' });
+    await this.untilClosed();
+  }
+
+  private heard(text: string): void {
+    const frame = JSON.parse(text) as ServerFrame;
+    recordFrame('server', text);
+    this.texts.push(text);
+    this.frames.push(frame);
+    this.memory.note(frame);
+    for (const waiter of this.waiters) if (waiter.look(frame)) this.waiters.delete(waiter);
+  }
+
+  private expect<Type extends ServerFrame['type']>(
+    type: Type,
+    reply: Promise<ServerFrame>,
+  ): Promise<FrameOf<Type>> {
+    return this.oneOf([type], reply);
+  }
+
+  private async oneOf<Type extends ServerFrame['type']>(
+    types: readonly Type[],
+    reply: Promise<ServerFrame>,
+  ): Promise<FrameOf<Type>> {
+    const frame = await reply;
+    const told = JSON.stringify(frame);
+    const isIt = (given: ServerFrame): given is FrameOf<Type> => types.some((type) => type === given.type);
+    if (isIt(frame)) return frame;
+    throw new Error(`${String(types)} was expected, this came: ${told}`);
+  }
+
+  private wait(
+    what: string,
+    withinMs: number,
+    reject: (error: Error) => void,
+    look: (frame: ServerFrame) => boolean,
+  ): void {
+    if (this.closed !== undefined) {
+      reject(this.surprise(`waiting for ${what} on a stream that is closed`));
+      return;
+    }
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      this.waiters.delete(waiter);
+      reject(error);
+    };
+    const timer = setTimeout(() => fail(this.surprise(`no ${what} in ${withinMs} ms`)), withinMs);
+    const waiter: Waiter = {
+      fail,
+      look: (frame) => {
+        const isOver = look(frame);
+        if (isOver) clearTimeout(timer);
+        return isOver;
+      },
+    };
+    this.waiters.add(waiter);
+  }
+
+  private surprise(what: string): Error {
+    const end = this.closed === undefined ? '' : ` (closed ${this.closed.code} ${this.closed.reason})`;
+    const last = this.texts.slice(-TOLD_IN_A_FAILURE).map((text) => text.slice(0, 300));
+    return new Error(`${what}${end}; the last frames were\n${last.join('\n')}`);
+  }
+}
+
+async function refusalIn(response: IncomingMessage): Promise<UpgradeRefused> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const status = response.statusCode ?? 0;
+  const body = Buffer.concat(chunks).toString();
+  const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+  recordExchange({
+    ...HANDSHAKE,
+    status,
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    body,
+  });
+  return new UpgradeRefused(status, response.headers, body);
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { markup } from '#apps/gateway/documents/page/markup.js';
+import { markdown } from '#apps/gateway/documents/page/markdown.js';
+import { documentPage } from '#apps/gateway/documents/page/page.js';
+import { http, stream } from './described-interface.js';
+
+const { html, policy } = documentPage(http, stream);
+
+function all(pattern: RegExp): string[] {
+  return [...html.matchAll(pattern)].map(([, found]) => found ?? '');
+}
+
+describe('the page', () => {
+  it('needs nothing but itself: no script, no other file, no style that the policy does not name', () => {
+    const foreign = /<(?:script|link|img|iframe|object|form|base)\b|\son\w+=|\sstyle=|javascript:/i;
+    expect(foreign.exec(html)?.[0]).toBeUndefined();
+    const styles = all(/<style>(.*?)<\/style>/gs);
+    expect(styles).toHaveLength(1);
+    expect(styles[0]).not.toMatch(/url\(|@import/);
+    const hash = createHash('sha256')
+      .update(styles[0] ?? '')
+      .digest('base64');
+    expect(policy).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  it('links to places on itself and to the documents', () => {
+    const ids = new Set(all(/ id="([^"]+)"/g));
+    expect(ids.size).toBe(all(/ id="([^"]+)"/g).length);
+    const targets = all(/ href="([^"]+)"/g).filter(
+      (target) => !['/openapi.json', '/asyncapi.json'].includes(target),
+    );
+    expect(targets.filter((target) => !ids.has(target.slice(1)))).toEqual([]);
+  });
+
+  it('shows every operation, every message and every close code', () => {
+    const ids = new Set(all(/ id="([^"]+)"/g));
+    const operations = Object.values(http.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId),
+    );
+    const messages = Object.values(stream.channels.stream.messages).map(({ name }) => `message-${name}`);
+    expect([...operations, ...messages].filter((id) => !ids.has(id))).toEqual([]);
+    for (const code of Object.keys(stream.channels.stream['x-close-codes'])) expect(html).toContain(code);
+  });
+
+  it('is well formed', () => {
+    const open: string[] = [];
+    for (const [, slash, name = ''] of html.matchAll(/<(\/?)([a-z]\w*)[^>]*>/g)) {
+      if (name === 'meta') continue;
+      if (slash === '') open.push(name);
+      else expect(open.pop()).toBe(name);
+    }
+    expect(open).toEqual([]);
+  });
+});
+
+describe('what is put into it', () => {
+  it('is text, whatever it looks like', () => {
+    expect(markup`<p title="${'"'}">${"<b>&'"}</p>`.text).toBe('<p title="&quot;">&lt;b&gt;&amp;&#39;</p>');
+    expect(markdown('a `<b>` **c**\nd').text).toBe('<p>a <code>&lt;b&gt;</code> <strong>c</strong> d</p>');
+  });
+});

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import type { AuctionView } from '#libs/testing/wire.js';
+import { Books } from './books.js';
+import { auctionBody, CONTRACT, kinds, mustBe, TradingFloor, type Trader } from './trading-floor.js';
+
+jest.setTimeout(60_000);
+
+/** No execution may take less. */
+const DEADLINE_MS = 5_000;
+
+let cluster: OwnedCluster;
+let floor: TradingFloor;
+let books: Books;
+let originator: Trader;
+let [whole, part]: Trader[] = [];
+
+beforeAll(async () => {
+  cluster = await startCluster({ env: { LIMITS_FACTOR: '50' } });
+  floor = new TradingFloor(cluster);
+  books = new Books(cluster);
+  [originator, whole, part] = (await floor.traders('originator-1', 'maker-1', 'maker-2')) as [
+    Trader,
+    Trader,
+    Trader,
+  ];
+}, 90_000);
+
+afterAll(async () => {
+  floor.close();
+  await books.close();
+  await cluster.stop();
+});
+
+/** Ten contracts: six go to one maker, and four of the other's five. */
+async function awarded(): Promise<AuctionView> {
+  const body = auctionBody(floor.contract('venue_a', 1), [whole!, part!], {
+    allocation: 'SPLIT',
+    duration_ms: 1_500,
+    execution_deadline_ms: DEADLINE_MS,
+  });
+  const auction = await originator.opens(body);
+  await whole!.quotes(auction.auction_id, 400_000, 6);
+  await part!.quotes(auction.auction_id, 410_000, 5);
+  return auction;
+}
+
+async function statusOf(maker: Trader, id: string): Promise<[string, string | undefined, string]> {
+  const view = await maker.view(id);
+  const [quote] = await maker.myQuotes(id);
+  return [view.status, view.award?.execution_status, quote!.status];
+}
+
+/** Nothing is there to settle with until `mended`. */
+async function impoverished(maker: Trader): Promise<() => Promise<unknown>> {
+  const where = `account_id = '${maker.accountId}' and venue = 'venue_a'`;
+  const kept = await books.rows<{ asset: string; amount: string }>(
+    `select asset, amount::text from custody.balances where ${where}`,
+  );
+  await books.rows(`update custody.balances set amount = 0 where ${where}`);
+  return () =>
+    Promise.all(
+      kept.map(({ asset, amount }) =>
+        books.rows(`update custody.balances set amount = $1 where ${where} and asset = $2`, [amount, asset]),
+      ),
+    );
+}
+
+describe('an award', () => {
+  it('is PENDING until somebody takes it, SUBMITTED until it is settled, then CONFIRMED', async () => {
+    const pid = cluster.kill('executor', 'SIGSTOP');
+    const { auction_id: id } = await awarded();
+    await originator.until(id, 'AWARDED');
+    expect(await statusOf(whole!, id)).toEqual(['AWARDED', 'PENDING', 'AWARDED']);
+    expect(await statusOf(part!, id)).toEqual(['AWARDED', 'PENDING', 'PARTIALLY_AWARDED']);
+    expect((await originator.myQuotes(id)).map(({ status }) => status)).toEqual([
+      'AWARDED',
+      'PARTIALLY_AWARDED',
+    ]);
+    await books.whileLocked('custody.balances', async () => {
+      process.kill(pid, 'SIGCONT');
+      await eventually(async () => expect((await statusOf(whole!, id))[1]).toBe('SUBMITTED'));
+      expect((await originator.view(id)).status).toBe('EXECUTING');
+    });
+    await originator.until(id, 'SETTLED');
+    expect(await statusOf(whole!, id)).toEqual(['SETTLED', 'CONFIRMED', 'SETTLED']);
+  });
+
+  it('is tried again while it cannot be settled, and fails at its deadline', async () => {
+    const mend = await impoverished(part!);
+    const { auction_id: id } = await awarded();
+    await originator.until(id, 'PARTIALLY_SETTLED');
+    expect(await statusOf(part!, id)).toEqual(['EXECUTION_FAILED', 'FAILED', 'FAILED']);
+    expect(await statusOf(whole!, id)).toEqual(['SETTLED', 'CONFIRMED', 'SETTLED']);
+    expect((await originator.myQuotes(id)).map(({ status }) => status)).toEqual(['SETTLED', 'FAILED']);
+    expect(kinds(await part!.timeline(id))).toEqual(
+      expect.arrayContaining(['EXECUTION_RETRYING', 'EXECUTION_FAILED']),
+    );
+    await mend();
+  });
+
+  it('that fails alone fails the auction', async () => {
+    const mend = await impoverished(originator);
+    const { auction_id: id } = await awarded();
+    const view = await originator.until(id, 'EXECUTION_FAILED');
+    expect(view.award?.awards?.map((award) => award.execution_status)).toEqual(['FAILED', 'FAILED']);
+    await mend();
+    const auditor = await floor.trader('auditor-1');
+    await eventually(async () => {
+      const page = mustBe(
+        200,
+        await auditor.api.get<{ auctions: { status: string }[] }>('/v1/audit/auctions'),
+      );
+      const statuses = page.auctions.map(({ status }) => status).sort();
+      expect(statuses).toEqual(['EXECUTION_FAILED', 'PARTIALLY_SETTLED', 'SETTLED']);
+    });
+  });
+});
+
+describe('a gateway', () => {
+  it('is not ready without the control schema, or without any owner', async () => {
+    const status = async (): Promise<string> =>
+      (await floor.anybody.get<{ status: string }>('/readyz')).body.status;
+    await books.whileLocked('control.version', async () => {
+      await eventually(async () => expect(await status()).toBe('control_schema_unreachable'));
+    });
+    const owners = ['owner-0', 'owner-1', 'owner-2'];
+    const pids = owners.map((name) => cluster.kill(name));
+    await eventually(async () => expect(await status()).toBe('owners_unreachable'), 10_000);
+    await Promise.all(owners.map((name, at) => cluster.restartOf(name, pids[at]!)));
+    await eventually(async () => expect(await status()).toBe('ready'));
+    expect(CONTRACT).toBe(1_000_000);
+  });
+});

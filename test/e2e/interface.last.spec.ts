@@ -1,0 +1,119 @@
+import 'reflect-metadata';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { httpDocument } from '#apps/gateway/documents/http-document.js';
+import { streamDocument } from '#apps/gateway/documents/stream-document.js';
+import { CONTROLLERS } from '#apps/gateway/gateway.module.js';
+import type { OperationExamples } from '#libs/edge/documents/about.js';
+import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
+import { fieldsIn, fieldsSeen, httpExamples, streamExamples } from '#libs/testing/interface/examples.js';
+import { HttpCheck } from '#libs/testing/interface/http-check.js';
+import { readRecording } from '#libs/testing/interface/recording.js';
+import { StreamCheck } from '#libs/testing/interface/stream-check.js';
+import { UNSEEN } from '../documents/unseen.js';
+
+/** `latest` looks back at the latest full run and writes the examples anew; else this run is looked at. */
+const refreshed = process.env.REFRESH_EXAMPLES;
+const isFull = process.env.E2E_RUN === 'full' || refreshed !== undefined;
+const folder =
+  refreshed === undefined
+    ? (process.env.EXCHANGES_DIR ?? '')
+    : `node_modules/.cache/sotto/exchanges/${refreshed}`;
+const EXAMPLES = 'docs/examples';
+
+const { exchanges, frames } = readRecording(folder);
+const http = httpDocument(endpointSpecsOf(CONTROLLERS));
+const stream = streamDocument();
+const httpCheck = new HttpCheck(http);
+const streamCheck = new StreamCheck(stream);
+const httpFaults = exchanges.flatMap((exchange) => httpCheck.faults(exchange));
+const streamFaults = streamCheck.faults(frames);
+
+function write(name: string, examples: object): void {
+  writeFileSync(path.join(EXAMPLES, `${name}.json`), `${JSON.stringify(examples, null, 2)}\n`);
+}
+
+function read(name: string): unknown {
+  return JSON.parse(readFileSync(path.join(EXAMPLES, name), 'utf8'));
+}
+
+if (refreshed !== undefined) {
+  for (const [name, examples] of Object.entries(httpExamples(http, exchanges))) write(name, examples);
+  const names = Object.values(stream.channels.stream.messages).map((message) => message.name);
+  write('stream', streamExamples(frames, names));
+}
+
+describe('what the tests have seen', () => {
+  it('of HTTP stands in the OpenAPI document, every status, code, header and field', () => {
+    expect([...new Set(httpFaults)]).toEqual([]);
+  });
+
+  it('of the stream stands in the AsyncAPI document, every message, field and close code', () => {
+    expect([...new Set(streamFaults)]).toEqual([]);
+  });
+});
+
+/** Only a full run can say that nothing has shown something. */
+if (isFull) {
+  describe('what the documents tell', () => {
+    const shown = new Set([...httpCheck.shown, ...streamCheck.shown]);
+    const ofHttp = new Set(httpCheck.parts);
+    const parts = [...httpCheck.parts, ...streamCheck.parts.filter((part) => !ofHttp.has(part))];
+    const isExcused = (part: string): boolean => UNSEEN.some(({ what }) => matches(what, part));
+
+    it('has been seen by a test, or stands in the list of what no test can see', () => {
+      expect(parts.filter((part) => !shown.has(part) && !isExcused(part)).sort()).toEqual([]);
+    });
+
+    it('stands in that list only while no test sees it', () => {
+      const stale = UNSEEN.filter(({ what }) => {
+        const meant = parts.filter((part) => matches(what, part));
+        return meant.length === 0 || meant.every((part) => shown.has(part));
+      });
+      expect(stale).toEqual([]);
+    });
+  });
+
+  describe('the examples', () => {
+    it('have no field that the service does not answer today', () => {
+      const seen = fieldsSeen(http, exchanges);
+      const old = readdirSync(EXAMPLES)
+        .filter((file) => file !== 'stream.json')
+        .flatMap((file) =>
+          Object.entries((read(file) as OperationExamples).responses).flatMap(([key, example]) => {
+            const known = seen.get(`${path.basename(file, '.json')} ${key}`);
+            const text = typeof example === 'string' ? example : JSON.stringify(example);
+            return fieldsIn(text)
+              .filter((field) => known?.has(field) !== true)
+              .map((field) => `${file} ${key} ${field}`);
+          }),
+        );
+      expect([...new Set(old)]).toEqual([]);
+    });
+
+    it('of the stream have no field that it does not tell today', () => {
+      const known = new Set(frames.flatMap((frame) => ('text' in frame ? jsonFieldsIn(frame.text) : [])));
+      const examples = Object.values(read('stream.json') as object);
+      const told = examples.flatMap((example) => fieldsIn(JSON.stringify(example)));
+      expect(told.filter((field) => !known.has(field))).toEqual([]);
+    });
+  });
+}
+
+/** Tests also say what is no JSON at all. */
+function jsonFieldsIn(text: string): string[] {
+  try {
+    return fieldsIn(text);
+  } catch {
+    return [];
+  }
+}
+
+/** A star stands for anything. */
+function matches(what: string, part: string): boolean {
+  const [start = '', ...rest] = what.split('*');
+  if (rest.length === 0) return what === part;
+  const end = rest.at(-1) ?? '';
+  return part.length >= start.length + end.length && part.startsWith(start) && part.endsWith(end);
+}

@@ -1,0 +1,83 @@
+import { sharedCluster } from '#libs/testing/cluster.js';
+import { StreamClient, type StreamOptions } from '#libs/testing/stream-client.js';
+import { mustBe, TradingFloor } from './trading-floor.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Issued {
+  readonly access_token: string;
+}
+
+/** Of the cluster that has little patience. */
+export const QUICK_HEARTBEAT_MS = 500;
+
+/** A gateway by its number. */
+type Where = { readonly gateway?: number } & StreamOptions;
+
+/** A floor whose people listen, too. Whoever opens a stream here need not close it. */
+export class StreamFloor extends TradingFloor {
+  private readonly tokens = new Map<string, Promise<string>>();
+  private readonly opened: StreamClient[] = [];
+
+  gatewayUrl(gateway = 0): string {
+    const { url } = this.cluster.process(`gateway-${gateway}`);
+    if (url === undefined) throw new Error(`gateway-${gateway} listens nowhere`);
+    return url;
+  }
+
+  /** Of a session that is kept for this purpose. */
+  token(name: string): Promise<string> {
+    const known = this.tokens.get(name) ?? this.newToken(name);
+    this.tokens.set(name, known);
+    return known;
+  }
+
+  /** Of a session of its own, which can be ended without harm. */
+  async newToken(name: string): Promise<string> {
+    const body = { email: `${name}@demo.sotto`, password: this.cluster.file.demo.password };
+    return mustBe(200, await this.anybody.send<Issued>('POST', '/auth/login', { body })).access_token;
+  }
+
+  async open({ gateway = 0, ...options }: Where = {}): Promise<StreamClient> {
+    const client = await StreamClient.open(this.gatewayUrl(gateway), options);
+    this.opened.push(client);
+    return client;
+  }
+
+  /** Opened and greeted. */
+  async listen(name: string, hello: Fields = {}, where: Where = {}): Promise<StreamClient> {
+    const client = await this.open({ token: await this.token(name), ...where });
+    await client.hello(hello);
+    return client;
+  }
+
+  /** Goes on with what an earlier stream remembers. */
+  async goesOn(
+    name: string,
+    earlier: StreamClient,
+    where: Where = {},
+    hello: Fields = {},
+  ): Promise<StreamClient> {
+    const client = await this.open({ token: await this.token(name), memory: earlier.memory, ...where });
+    await client.resume(hello);
+    return client;
+  }
+
+  override close(): void {
+    for (const client of this.opened) client.kill();
+    super.close();
+  }
+}
+
+/** Two gateways, wide limits, and more makers than fit into one audience. */
+export async function streamFloor(): Promise<StreamFloor> {
+  const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:60,originators:8' };
+  return new StreamFloor(await sharedCluster('streams', settings));
+}
+
+/** Heartbeats twice a second, and gateways that soon forget. */
+export async function quickStreamFloor(): Promise<StreamFloor> {
+  const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:4,originators:2' };
+  const quick = { STREAM_HEARTBEAT_MS: String(QUICK_HEARTBEAT_MS), STREAM_HISTORY_EVENTS: '100' };
+  return new StreamFloor(await sharedCluster('quick streams', { ...settings, ...quick }));
+}

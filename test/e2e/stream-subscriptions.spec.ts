@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { eventually } from '#libs/testing/eventually.js';
+import type { StreamClient } from '#libs/testing/stream-client.js';
+import type { ServerFrame } from '#libs/testing/stream-wire.js';
+import type { AuctionView } from '#libs/testing/wire.js';
+import { streamFloor, type StreamFloor } from './stream-floor.js';
+import { faultsIn, timelinesOf, untilTold } from './stream-record.js';
+import { auctionBody, mustBe, type Trader } from './trading-floor.js';
+
+const SNAPSHOT_PART = 200;
+const MANY = 2 * SNAPSHOT_PART + 30;
+const MOST_SUBSCRIPTIONS = 64;
+
+jest.setTimeout(90_000);
+
+let floor: StreamFloor;
+let originator: Trader;
+let maker: Trader;
+let busy: Trader;
+const opened: AuctionView[] = [];
+
+beforeAll(async () => {
+  floor = await streamFloor();
+  const names = ['load-originator-4', 'load-maker-9', 'load-maker-10'];
+  [originator, maker, busy] = (await floor.traders(...names)) as [Trader, Trader, Trader];
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(opened.map(({ auction_id: id }) => originator.cancel(id)));
+  floor.close();
+});
+
+async function opens(by: Trader, makers: readonly Trader[], differing: object = {}): Promise<AuctionView> {
+  const body = auctionBody(floor.contract('venue_c', 0), makers, { duration_ms: 600_000, ...differing });
+  const view = await by.opens({ ...body, quantity_atoms: 1_000_000 });
+  if (by === originator) opened.push(view);
+  return view;
+}
+
+/** All that the list says is live, newest first. */
+async function listed(trader: Trader): Promise<AuctionView[]> {
+  const views: AuctionView[] = [];
+  for (let cursor = ''; ;) {
+    const path = `/v1/auctions?limit=50${cursor}`;
+    const page = mustBe(200, await trader.api.get<{ auctions: AuctionView[]; next_cursor?: string }>(path));
+    const live = page.auctions.filter(({ phase }) => phase === 'LIVE');
+    views.push(...live);
+    if (page.next_cursor === undefined || live.length < page.auctions.length) return views;
+    cursor = `&cursor=${page.next_cursor}`;
+  }
+}
+
+describe('who may hear what', () => {
+  let view: AuctionView;
+
+  beforeAll(async () => {
+    view = await opens(originator, [maker]);
+    await maker.quotes(view.auction_id, 500_000, 1);
+  });
+
+  it.each(['load-originator-4', 'load-maker-9'])('%s is shown its own view of the auction', async (name) => {
+    const client = await floor.listen(name);
+    const trader = await floor.trader(name);
+    const [one, all] = [await client.subscribeTo(view.auction_id), await client.subscribe()];
+    const expected = await trader.view(view.auction_id);
+    expect(client.memory.of(one).snapshots).toEqual([{ behind: 0, auctions: [expected] }]);
+    expect(client.memory.of(all).snapshots).toEqual([{ behind: 0, auctions: await listed(trader) }]);
+    expect(client.memory.of(all).snapshots[0]!.auctions).toContainEqual(expected);
+  });
+
+  it.each(['load-maker-10', 'load-originator-5', 'auditor-1', 'operator-1', 'viewer-1'])(
+    'to %s it is as if there were none',
+    async (name) => {
+      const client = await floor.listen(name);
+      const unknown = `${view.auction_id.slice(0, -4)}0000`;
+      const asked = async (auctionId: string): Promise<string> => {
+        await client.ask('subscribe', { channel: 'auction', auction_id: auctionId }, 'x');
+        return client.texts.at(-1)!;
+      };
+      const refusal = await asked(view.auction_id);
+      expect(JSON.parse(refusal)).toEqual({
+        type: 'reject',
+        cmd_id: 'x',
+        status: 404,
+        error: 'auction_not_found',
+      });
+      expect(await asked(unknown)).toBe(refusal);
+      const all = await client.subscribe();
+      const [snapshot] = client.memory.of(all).snapshots;
+      expect(snapshot!.auctions.map(({ auction_id: id }) => id)).not.toContain(view.auction_id);
+    },
+  );
+});
+
+describe('an auction that was just created', () => {
+  it('can be subscribed to at every gateway as soon as its create was answered', async () => {
+    const clients = await Promise.all(
+      [originator, maker].flatMap(({ name }) => [0, 1].map((gateway) => floor.listen(name, {}, { gateway }))),
+    );
+    for (let round = 0; round < 25; round += 1) {
+      const { auction_id: id } = await opens(originator, [maker]);
+      const replies = await Promise.all(
+        clients.map((client) => client.ask('subscribe', { channel: 'auction', auction_id: id })),
+      );
+      expect(replies.map(({ type }) => type)).toEqual(replies.map(() => 'subscribed'));
+    }
+  });
+});
+
+describe('a subscription', () => {
+  it('begins behind a given entry, and goes on with what happens', async () => {
+    const { auction_id: id } = await opens(originator, [maker]);
+    let quote = await maker.quotes(id, 600_000, 1);
+    for (let price = 590_000; price > 560_000; price -= 10_000)
+      quote = mustBe(200, await maker.revise(quote, { price_atoms: price }));
+    const client = await floor.listen(maker.name);
+    const from = await client.subscribeTo(id, { after_seq: 2 });
+    await maker.withdraw(quote);
+    const timelines = await timelinesOf(maker, [id]);
+    await client.untilIt(() => client.memory.of(from).events.at(-1)?.kind === 'QUOTE_WITHDRAWN', 'the end');
+    const { events, snapshots } = client.memory.of(from);
+    expect(events.map(({ seq, timeline_seq: at }) => [seq, at])).toEqual(
+      timelines
+        .get(id)!
+        .slice(2)
+        .map(({ seq }, index) => [index + 1, seq]),
+    );
+    expect(snapshots[0]!.auctions[0]!.view_version).toBeGreaterThanOrEqual(2);
+    const texts = events.map(({ kind, occurred_at: at, data }) => [kind, at, data]);
+    expect(texts).toEqual(
+      timelines
+        .get(id)!
+        .slice(2)
+        .map(({ kind, occurred_at: at, data }) => [kind, at, data]),
+    );
+  });
+
+  it('says nothing more once it has ended, and the others go on', async () => {
+    const { auction_id: id } = await opens(originator, [maker]);
+    const client = await floor.listen(maker.name);
+    const [ending, staying] = [await client.subscribeTo(id), await client.subscribeTo(id)];
+    const quote = await maker.quotes(id, 500_000, 1);
+    await client.untilIt(() => client.memory.of(ending).events.length === 1, 'the quote');
+    await client.ask('unsubscribe', { subscription_id: ending });
+    await maker.withdraw(quote);
+    await client.untilIt(() => client.memory.of(staying).events.length === 2, 'the withdrawal');
+    expect(client.memory.of(ending).events).toHaveLength(1);
+  });
+});
+
+describe('more than one snapshot holds', () => {
+  const FEW = 3;
+  let live: AuctionView[];
+
+  beforeAll(async () => {
+    const rounds = Math.ceil(MANY / 10);
+    for (let round = 0; round < rounds; round += 1)
+      await Promise.all(Array.from({ length: 10 }, () => opens(originator, [busy])));
+    live = await listed(busy);
+  });
+
+  it('comes in parts of at most 200, newest first, and equals the list', async () => {
+    expect(live.length).toBeGreaterThanOrEqual(MANY);
+    const client = await floor.listen(busy.name, {}, { gateway: 1 });
+    const id = await client.subscribe();
+    const parts = client.frames.flatMap((frame) => (frame.type === 'snapshot' ? [frame] : []));
+    expect(parts.map(({ auctions }) => auctions.length)).toEqual([
+      SNAPSHOT_PART,
+      SNAPSHOT_PART,
+      live.length - 2 * SNAPSHOT_PART,
+    ]);
+    expect(parts.map(({ more }) => more)).toEqual([true, true, false]);
+    expect(parts.every(({ resume_token: token }) => token.length > 0)).toBe(true);
+    expect(client.memory.of(id).snapshots[0]!.auctions).toEqual(live);
+  });
+
+  it('is continued without a hole while auctions are opened and quoted in at full speed', async () => {
+    const before = new Set(opened.map(({ auction_id: id }) => id));
+    let isGoing = true;
+    const creating = Array.from({ length: 6 }, async () => {
+      while (isGoing) {
+        const { auction_id: id } = await opens(originator, [busy]);
+        await busy.quotes(id, 500_000, 1);
+      }
+    });
+    const clients: { readonly client: StreamClient; readonly id: string }[] = [];
+    for (let round = 0; round < FEW; round += 1) {
+      for (const gateway of [0, 1]) {
+        const client = await floor.listen(busy.name, {}, { gateway });
+        clients.push({ client, id: await client.subscribe() });
+      }
+    }
+    // All of them have heard of something that came behind their snapshots.
+    for (const { client, id } of clients)
+      await client.untilIt(() => client.memory.of(id).events.length >= 20, '20 events');
+    isGoing = false;
+    await Promise.all(creating);
+    const fresh = opened.map(({ auction_id: id }) => id).filter((id) => !before.has(id));
+    expect(fresh.length).toBeGreaterThan(20);
+    const timelines = await timelinesOf(busy, fresh);
+    for (const { client, id } of clients) {
+      await untilTold(client, id, timelines);
+      expect(faultsIn(client.memory.of(id), timelines)).toEqual([]);
+      expect(client.memory.faults).toEqual([]);
+      expect(client.memory.of(id).snapshots).toHaveLength(1);
+    }
+  });
+});
+
+describe('the limits of a connection', () => {
+  const TOO_MANY = { type: 'reject', status: 429, error: 'stream_subscription_limit' };
+  const TOO_FAST = { type: 'reject', status: 429, error: 'stream_rate_limited' };
+
+  /** As soon as it is not too fast. */
+  function patiently(client: StreamClient, fields: object): Promise<ServerFrame> {
+    return eventually(async () => {
+      const reply = await client.ask('subscribe', { ...fields });
+      if (reply.type === 'reject' && reply.error === TOO_FAST.error) throw new Error('too fast');
+      return reply;
+    });
+  }
+
+  it('are 64 subscriptions, of whatever kind', async () => {
+    const { auction_id: id } = await opens(originator, [maker]);
+    const client = await floor.listen(maker.name);
+    const kinds = [{ channel: 'auctions' }, { channel: 'auction', auction_id: id }];
+    const ids = new Set<string>();
+    for (let count = 0; count < MOST_SUBSCRIPTIONS; count += 1) {
+      const reply = await patiently(client, kinds[count % 2]!);
+      if (reply.type === 'subscribed') ids.add(reply.subscription_id);
+    }
+    expect(ids.size).toBe(MOST_SUBSCRIPTIONS);
+    for (const kind of kinds) expect(await patiently(client, kind)).toMatchObject(TOO_MANY);
+    await client.ask('unsubscribe', { subscription_id: [...ids][7] });
+    expect(await patiently(client, kinds[0]!)).toMatchObject({ type: 'subscribed' });
+    const quote = await maker.quotes(id, 500_000, 1);
+    const heard = (): number =>
+      client.frames.filter((frame) => frame.type === 'event' && frame.kind === 'QUOTE_ACCEPTED').length;
+    await client.untilIt(() => heard() === MOST_SUBSCRIPTIONS, 'the quote on every subscription');
+    await maker.withdraw(quote);
+  });
+
+  it('are so many subscriptions a second, past which they are rejected and everything else goes on', async () => {
+    const client = await floor.listen(maker.name);
+    const asked = Array.from({ length: 300 }, () => client.ask('subscribe', { channel: 'auctions' }));
+    const replies = await Promise.all(asked);
+    expect(replies.filter(({ type }) => type === 'subscribed').length).toBeGreaterThan(10);
+    expect(replies).toContainEqual(expect.objectContaining(TOO_FAST));
+    expect(await client.ask('ping')).toMatchObject({ type: 'pong' });
+  });
+});
