@@ -16,18 +16,18 @@ const EXIT_USAGE = 64;
 async function main(args: readonly string[]): Promise<number> {
   const call = callOf(args);
   if (call === undefined) return EXIT_USAGE;
-  const missing = missingForKafka();
+  const places = {
+    cacheFolder: path.resolve('node_modules/.cache/sotto-kafka'),
+    pom: path.resolve('deploy/kafka/pom.xml'),
+  };
+  const missing = missingForKafka(places);
   if (missing !== undefined) throw new StartFault(missing, EXIT.unavailable);
   console.log('starting Kafka; the first time its jars are fetched');
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
-  const kafka = await EmbeddedKafka.start({
-    folder: path.resolve(call.folder),
-    brokers: call.brokers,
-    cacheFolder: path.resolve('node_modules/.cache/sotto-kafka'),
-    pom: path.resolve('deploy/kafka/pom.xml'),
-  });
+  const folder = path.resolve(call.folder);
+  const kafka = await EmbeddedKafka.start({ folder, brokers: call.brokers, ...places });
   console.log(`ready: KAFKA_BROKERS=${kafka.addresses.join(',')}`);
   await stopped;
   console.log('stopping');

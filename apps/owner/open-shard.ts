@@ -42,8 +42,8 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   scope.onStop('journal', () => writer.close());
   watchJournal(parts, writer);
   const desk = await openDesk(parts, writer);
-  let shard: Shard | undefined;
-  const policy = new PolicyWatch(pool, clock, () => (shard?.book.liveCount ?? 0) > 0);
+  const opened: { shard?: Shard } = {};
+  const policy = new PolicyWatch(pool, clock, () => (opened.shard?.book.liveCount ?? 0) > 0);
   await policy.start();
   scope.onStop('policy', () => {
     policy.stop();
@@ -52,7 +52,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   scope.onStop('peers', () => {
     for (const peer of peers.values()) peer.close();
   });
-  shard = new Shard({
+  const shard: Shard = new Shard({
     shard: config.SHARD,
     clock,
     writer,
@@ -76,6 +76,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
       log.error({ err: error, part: what }, 'a part of the shard failed');
     },
   });
+  opened.shard = shard;
   return shard;
 }
 

@@ -24,9 +24,9 @@ describe('an outbox', () => {
     const { outbox, socket } = opened();
     outbox.say('1');
     outbox.tellEvent('mia', '2');
-    outbox.tellState(() => '3', 'mia');
+    outbox.tellState({ size: 0, render: () => '3' });
     outbox.tellState('4');
-    outbox.say(() => '5');
+    outbox.say({ size: 0, render: () => '5' });
     expect(socket.waiting).toHaveLength(1);
     expect(readAll(socket)).toEqual(['1', '2', '3', '4', '5']);
   });
@@ -48,10 +48,11 @@ describe('an outbox', () => {
     const { outbox, socket } = opened();
     let rendered = 0;
     outbox.say('first');
-    outbox.tellState(() => {
+    const render = (): string => {
       rendered += 1;
       return 'large';
-    }, 'mia');
+    };
+    outbox.tellState({ size: 10, render });
     expect(rendered).toBe(0);
     expect(readAll(socket)).toEqual(['first', 'large']);
     expect(rendered).toBe(1);
@@ -75,7 +76,7 @@ describe('an outbox', () => {
     outbox.say('in the socket');
     outbox.tellEvent('mia', 'a');
     outbox.say('answer 1');
-    outbox.tellState('snapshot', 'mia');
+    outbox.tellState('snapshot');
     outbox.tellEvent('max', 'b');
     outbox.tellState('heartbeat');
     outbox.tellEvent('mia', 'c');
@@ -94,21 +95,11 @@ describe('an outbox', () => {
   it('frees the room of what it takes back', () => {
     const { outbox } = opened({ limits: { bufferedMessages: 3, bufferedBytes: 30 } });
     outbox.say('x');
-    for (let told = 0; told < 5; told += 1) outbox.tellEvent('mia', 'x'.repeat(10));
+    for (let told = 0; told < 2; told += 1) outbox.tellEvent('mia', 'x'.repeat(10));
+    outbox.tellState({ size: 11, render: () => '' });
     expect(outbox.isOverfull).toBe(true);
     outbox.drop();
     expect([outbox.isOverfull, outbox.hasRoom]).toEqual([false, true]);
-  });
-
-  it('drops the snapshots of one, but not its events, and nothing of others', () => {
-    const { outbox, socket } = opened();
-    outbox.say('first');
-    outbox.tellState('snapshot of mia', 'mia');
-    outbox.tellEvent('mia', 'event of mia');
-    outbox.tellState('snapshot of max', 'max');
-    outbox.tellState('heartbeat');
-    outbox.dropStatesOf('mia');
-    expect(readAll(socket)).toEqual(['first', 'event of mia', 'snapshot of max', 'heartbeat']);
   });
 
   it('lets nothing out while it is held, and everything in order afterwards', () => {
@@ -135,10 +126,11 @@ describe('an outbox', () => {
     outbox.hold(true);
     const order: number[] = [];
     for (let told = 0; told < 20_000; told += 1) {
-      outbox.say(() => {
+      const render = (): string => {
         order.push(told);
         return 'x'.repeat(70_000);
-      });
+      };
+      outbox.say({ size: 0, render });
     }
     outbox.hold(false);
     expect(order).toEqual(Array.from({ length: 20_000 }, (_, index) => index));

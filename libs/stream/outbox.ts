@@ -1,7 +1,11 @@
 import type { StreamSocket } from './socket.js';
 
-/** Text, or what makes it when its turn comes: a large snapshot need not wait as text. */
-export type Part = string | (() => string);
+/** Text that is made when its turn comes: a large snapshot need not wait as text. `size` is what it holds until then. */
+export interface LaterPart {
+  readonly size: number;
+  readonly render: () => string;
+}
+export type Part = string | LaterPart;
 
 interface Item<A> {
   readonly part: Part;
@@ -59,8 +63,8 @@ export class Outbox<A> {
     this.push({ part: text, kind: 'EVENT', addressee });
   }
 
-  tellState(part: Part, addressee?: A): void {
-    this.push({ part, kind: 'STATE', ...(addressee === undefined ? {} : { addressee }) });
+  tellState(part: Part): void {
+    this.push({ part, kind: 'STATE' });
   }
 
   /** While held nothing leaves. */
@@ -96,11 +100,6 @@ export class Outbox<A> {
     }
     this.keep(({ kind }) => kind === 'ANSWER');
     return dropped;
-  }
-
-  /** The addressee's snapshots need not leave any more. Its events do: a token on one of them stands for others too. */
-  dropStatesOf(addressee: A): void {
-    this.keep((item) => item.kind !== 'STATE' || item.addressee !== addressee);
   }
 
   /** Nothing leaves any more, and nothing is kept. */
@@ -146,7 +145,7 @@ export class Outbox<A> {
       if (item === undefined) break;
       this.next += 1;
       this.bytes -= sizeOf(item);
-      this.send(typeof item.part === 'string' ? item.part : item.part());
+      this.send(typeof item.part === 'string' ? item.part : item.part.render());
     }
     if (this.next === this.queue.length) {
       this.queue = [];
@@ -170,7 +169,7 @@ export class Outbox<A> {
   }
 }
 
-/** In UTF-16 units, near enough to bytes for a bound. What is not rendered yet takes no room. */
+/** In UTF-16 units, near enough to bytes for a bound. */
 function sizeOf({ part }: Item<unknown>): number {
-  return typeof part === 'string' ? part.length : 0;
+  return typeof part === 'string' ? part.length : part.size;
 }

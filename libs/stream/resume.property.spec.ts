@@ -61,7 +61,7 @@ const anyPlay = fc.record({
   seed: fc.nat(),
   account: fc.constantFrom('mia', 'olga'),
   isLazy: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
-  size: fc.integer({ min: 5, max: 24 }),
+  size: fc.integer({ min: 20, max: 48 }),
   /** What there is before anything else happens. */
   subscriptions: fc.nat({ max: 3 }),
   steps: fc.array(anyStep, { minLength: 30, maxLength: 140, size: 'max' }),
@@ -148,7 +148,8 @@ class Stage {
 
 /** Everything that comes now and then comes often. */
 const OFTEN = {
-  snapshotPart: 2,
+  subscriptions: 4,
+  snapshotPart: 4,
   timelinePage: 3,
   tokenEvents: 4,
   tokenMillis: 100,

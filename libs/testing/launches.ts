@@ -58,7 +58,7 @@ export class Launches {
 
   /** `command` runs it as its last argument; without one it is a child of ours. */
   launch(env: Readonly<Record<string, string>> = {}, command: readonly string[] = []): Launcher {
-    const [program = '', ...args] = [...command, process.execPath, SCRIPT];
+    const [program, ...args] = [...command, process.execPath, SCRIPT];
     const child = spawn(program, args, {
       env: { PATH: process.env.PATH, DATA_DIR: this.folder, PORT: String(this.port), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -203,13 +203,13 @@ export class StreamClient {
     }
   }
 
-  /** What arrives stays in the pipes of the network, until they are full. */
+  /** What arrives stays in the pipes of the network, until they are full. Pings are not answered meanwhile either. */
   stopReading(): void {
-    this.wire.pause();
+    this.ws.pause();
   }
 
   goOnReading(): void {
-    this.wire.resume();
+    this.ws.resume();
   }
 
   /** As when the machine of the client dies: nobody is told. */

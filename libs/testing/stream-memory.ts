@@ -7,9 +7,12 @@ export interface Told {
   readonly events: StreamEvent[];
   /** Why it had to begin anew, each time. */
   readonly resyncs: string[];
+  /** By auction, the last entry of its timeline that is known here; of one that a later snapshot left out, that it is over. */
+  readonly versions: ReadonlyMap<string, number>;
 }
 
 interface Ledger extends Told {
+  readonly versions: Map<string, number>;
   last: number;
   parts: Snapshot['auctions'];
 }
@@ -52,6 +55,7 @@ export class StreamMemory {
     if (ledger.snapshots.length === 0)
       this.faults.push(`${event.subscription_id}: ${event.kind} before its snapshot`);
     ledger.last = event.seq;
+    ledger.versions.set(event.auction_id, event.timeline_seq);
     ledger.events.push(event);
   }
 
@@ -59,6 +63,8 @@ export class StreamMemory {
     const ledger = this.ledger(id);
     ledger.parts = [...ledger.parts, ...auctions];
     if (more) return;
+    for (const known of ledger.versions.keys()) ledger.versions.set(known, Infinity);
+    for (const view of ledger.parts) ledger.versions.set(view.auction_id, view.view_version);
     ledger.snapshots.push({ behind: ledger.last, auctions: ledger.parts });
     ledger.parts = [];
   }
@@ -66,7 +72,8 @@ export class StreamMemory {
   private ledger(subscriptionId: string): Ledger {
     const known = this.ledgers.get(subscriptionId);
     if (known !== undefined) return known;
-    const ledger: Ledger = { snapshots: [], events: [], resyncs: [], last: 0, parts: [] };
+    const told = { snapshots: [], events: [], resyncs: [], versions: new Map<string, number>() };
+    const ledger: Ledger = { ...told, last: 0, parts: [] };
     this.ledgers.set(subscriptionId, ledger);
     return ledger;
   }

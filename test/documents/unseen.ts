@@ -2,12 +2,54 @@ export interface Unseen {
   /** A part of a document as the check names it; a star stands for anything. */
   readonly what: string;
   readonly why: string;
+  /** What is a matter of moments may be seen all the same. */
+  readonly byChance?: true;
 }
 
 /** What the documents tell and no test can bring about from outside. Whatever is seen after all has no place here. */
 export const UNSEEN: readonly Unseen[] = [
   {
     what: '* 503 owner_response_invalid',
-    why: 'An owner would have to answer with garbage; libs/owner-link/link.spec.ts makes one that does.',
+    why: 'An owner would have to answer with garbage; libs/owner-link/link.spec.ts has one that does.',
+  },
+  {
+    what: '* 409 idempotency_key_in_progress',
+    why: 'An owner whose journal stands still for so long stops; libs/engine/idempotency.db.spec.ts holds a single call up.',
+    byChance: true,
+  },
+  {
+    what: 'listAuctions 503 auction_list_projection_invalid',
+    why: 'The database would have to sort wrongly.',
+  },
+  {
+    what: 'listAuctions 503 auction_list_item_exceeds_response_limit',
+    why: 'The bounds of a create keep every view far below 2 MiB.',
+  },
+  {
+    what: 'AuctionStatus=CLOSED',
+    why: 'The close and its decision are one write: only a recovery between the two could show it.',
+    byChance: true,
+  },
+  {
+    what: 'NotReady.status=draining',
+    why: 'A gateway that is told to stop takes no new connections, and has few moments left on old ones.',
+    byChance: true,
+  },
+  {
+    what: 'Quote.withdrawn_by=OPERATOR',
+    why: 'The contract knows it; no order of an operator withdraws a single quote in this version.',
+  },
+  {
+    what: 'QuoteWithdrawnEntry.actor=OPERATOR',
+    why: 'As above.',
+  },
+  {
+    what: '*Event.resume_token',
+    why: 'It comes with one event in a hundred or a second, of whatever kind that is.',
+    byChance: true,
+  },
+  {
+    what: 'WelcomeMessage.resume_error=EXPIRED',
+    why: 'A token would have to be older than 24 hours; libs/stream/resume-token.spec.ts lets them pass.',
   },
 ];

@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import type { AuctionView } from '#libs/testing/wire.js';
 import { homeShard, shardOfCreate } from '#libs/owner-link/routing.js';
 import type { Trader } from './trading-floor.js';
-import { auctionBody, mustBe, TradingFloor, verdict } from './trading-floor.js';
+import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict } from './trading-floor.js';
 
 jest.setTimeout(120_000);
 
@@ -241,6 +241,8 @@ function testsOfAWrongClock(library: string): void {
         expect(verdict(await stage.create())).toBe(unhealthy);
         const revision = await stage.maker.revise(quote, { price_atoms: 490_000 });
         expect(verdict(revision)).toBe(unhealthy);
+        const terms = { price_atoms: 500_000, quantity_atoms: CONTRACT };
+        expect(verdict(await stage.maker.submit(auction.auction_id, terms))).toBe(unhealthy);
         expect(verdict(await stage.preflight())).toBe('500 internal_error');
         await everyOwnerHasLooked();
         await stage.untilAllCreated(unhealthy);

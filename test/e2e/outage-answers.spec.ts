@@ -68,7 +68,7 @@ function callOf(operationId: string, unknown?: string): Promise<string> | undefi
     listQuotes: [maker, 'GET', '/v1/quotes'],
     getLimits: [maker, 'GET', '/v1/me/limits'],
     drainShard: [operator, 'POST', '/v1/ops/shards/0/drain', {}],
-    resumeShard: [operator, 'POST', '/v1/ops/shards/0/resume', {}],
+    resumeShard: [operator, 'POST', '/v1/ops/shards/0/resume', { reason: 'a test' }],
     getAccountLimits: [operator, 'GET', `/v1/ops/accounts/${maker.accountId}/limits`],
     voidAuction: [operator, 'POST', `/v1/ops/auctions/${id}/void`, { reason: 'a test' }],
     listAuditedAuctions: [auditor, 'GET', '/v1/audit/auctions'],

@@ -190,6 +190,20 @@ describe('a market', () => {
   });
 });
 
+describe('a market that has closed', () => {
+  it('is listed as such', async () => {
+    const other = floor.contract(VENUE, 0);
+    const change = `update control.contracts set status = $1 where (venue, contract_id) = ('${VENUE}', $2)`;
+    await decree(change, ['CLOSED', other.contract_id], change, ['TRADING', other.contract_id]);
+    const { body: page } = await maker.api.get<{ contracts: { contract_id: string; status: string }[] }>(
+      '/v1/contracts',
+    );
+    expect(page.contracts.find(({ contract_id: id }) => id === other.contract_id)).toMatchObject({
+      status: 'CLOSED',
+    });
+  });
+});
+
 describe('risk evidence', () => {
   const where = `account_id = any($1) and (venue = '${VENUE}' or venue = '')`;
   const accounts = (): string[] => [originator.accountId, maker.accountId];

@@ -184,7 +184,7 @@ it('nothing was told twice or out of turn, and nothing of other people', () => {
 
 /** What it was told of one auction, as if it had been alone. */
 function only(client: StreamClient, id: string, auctionId: string): ReturnType<StreamClient['memory']['of']> {
-  const { events, resyncs } = client.memory.of(id);
-  const about = events.filter((event) => event.auction_id === auctionId);
-  return { snapshots: [], events: about, resyncs };
+  const told = client.memory.of(id);
+  const events = told.events.filter((event) => event.auction_id === auctionId);
+  return { ...told, snapshots: [], events };
 }

@@ -25,8 +25,7 @@ export async function untilTold(
 
 /** Whether nothing of these timelines is still to come. */
 export function isToldOf(told: Told, timelines: Timelines): boolean {
-  const { versions } = followed(told, timelines);
-  return [...timelines].every(([id, { length }]) => (versions.get(id) ?? 0) >= length);
+  return [...timelines].every(([id, { length }]) => (told.versions.get(id) ?? 0) >= length);
 }
 
 /**

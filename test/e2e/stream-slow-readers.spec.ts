@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { UpgradeRefused, type StreamClient } from '#libs/testing/stream-client.js';
+import type { Told } from '#libs/testing/stream-memory.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { StreamFloor } from './stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from './stream-record.js';
@@ -11,13 +13,21 @@ import { auctionBody, mustBe, type Trader } from './trading-floor.js';
 const SLOW_READER = 4431;
 const BAD_MESSAGE = 4400;
 /** Each event is told so many times on one stream, which fills its buffer so much sooner. */
-const SUBSCRIPTIONS = 40;
+const SUBSCRIPTIONS = 60;
 const SLOW_STREAMS = 4;
+const AUCTIONS = 6;
+/** By then what the network holds for a reader is full, and what the gateway holds too. */
+const MOST_TICKS = 400;
+/** A buffer of 4,096 messages overflows for certain. */
+const TICKS_OF_AN_OVERFLOW = Math.ceil((3 * 4_096) / (SUBSCRIPTIONS * AUCTIONS));
+const LOOK_EVERY = 5;
+const BUFFER_MB = 8;
 const STREAMS_OF_ONE_ACCOUNT = 330;
 /** What a gateway may grow by beside what the buffers of its slow readers hold, for its heap breathes. */
 const BREATH_MB = 120;
 /** Nobody else may have to wait longer than this for an answer, or for news. */
-const IN_TIME_MS = 3_000;
+const IN_TIME_MS = 5_000;
+const BETWEEN_CALLS_MS = 20;
 
 jest.setTimeout(120_000);
 
@@ -50,85 +60,115 @@ function residentMb(): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 }
 
-/** The sum over all labels that begin like this. */
-async function metric(name: string): Promise<number> {
+/** The sum over all rows of this metric that have this label. */
+async function metric(name: string, label = ''): Promise<number> {
   const text = await (await fetch(cluster.process('gateway-0').metrics_url)).text();
-  const lines = text.split('\n').filter((line) => line.startsWith(name));
-  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  const rows = text.split('\n').filter((row) => row.startsWith(`${name}{`) && row.includes(label));
+  return rows.reduce((sum, row) => sum + Number(row.slice(row.lastIndexOf(' '))), 0);
 }
 
-/** Prices of one quote, one after the other, and how long each took to reach whoever listens. */
+/** One quote in each of these auctions, whose prices change all at once. */
 class Ticker {
-  private quote: QuoteView | undefined;
-  private price = 0;
+  private quotes: readonly QuoteView[] = [];
+  private price = 1_000;
 
   constructor(
     private readonly by: Trader,
-    private readonly auctionId: string,
+    private readonly auctions: readonly AuctionView[],
   ) {}
 
-  async tick(): Promise<void> {
-    this.price = (this.price + 1_000) % 900_000;
-    const price = 1_000 + this.price;
-    if (this.quote === undefined) this.quote = await this.by.quotes(this.auctionId, price, 1);
-    else this.quote = mustBe(200, await this.by.revise(this.quote, { price_atoms: price }));
+  get ids(): string[] {
+    return this.auctions.map(({ auction_id: id }) => id);
   }
 
-  /** Until it holds, and so many times at most. */
-  async ticksUntil(holds: () => Promise<boolean>, atMost: number): Promise<number> {
-    for (let count = 0; count < atMost; count += 1) {
-      if (count % 20 === 0 && (await holds())) return count;
-      await this.tick();
+  async tick(): Promise<void> {
+    this.price = 1_000 + (this.price % 900_000);
+    const change = { price_atoms: this.price };
+    if (this.quotes.length === 0) {
+      this.quotes = await Promise.all(this.ids.map((id) => this.by.quotes(id, this.price, 1)));
+    } else {
+      const revised = await Promise.all(this.quotes.map((quote) => this.by.revise(quote, change)));
+      this.quotes = revised.map((answer) => mustBe(200, answer));
+    }
+  }
+
+  async ticks(rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round += 1) await this.tick();
+  }
+
+  /** Until it holds, which it must before so many of them. */
+  async ticksUntil(holds: () => Promise<boolean>, atMost: number): Promise<void> {
+    for (let count = 0; count < atMost; count += LOOK_EVERY) {
+      if (await holds()) return;
+      await this.ticks(LOOK_EVERY);
     }
     throw new Error(`it still does not hold after ${atMost} ticks`);
   }
 }
 
-async function slow(auctionId: string): Promise<StreamClient> {
+/** A stream that is told everything many times over. */
+async function slow(): Promise<StreamClient> {
   const client = await floor.listen(maker.name);
-  await client.subscribe();
-  for (let count = 1; count < SUBSCRIPTIONS; count += 1)
-    await eventually(() => client.subscribeTo(auctionId));
+  for (let count = 0; count < SUBSCRIPTIONS; count += 1) await eventually(() => client.subscribe());
   return client;
+}
+
+/** How often a subscription had to begin anew because its reader was slow. */
+function resyncs(): Promise<number> {
+  return metric('sotto_stream_resyncs_total', 'reason="SLOW_READER"');
+}
+
+function toldOf(client: StreamClient): [string, Told][] {
+  return Object.keys(client.memory.seen).map((id) => [id, client.memory.of(id)]);
 }
 
 /** Answers over HTTP while something else goes on, none of them late; resolves with what that gave. */
 async function answeredMeanwhile<T>(act: () => Promise<T>): Promise<T> {
-  let isOver = false;
-  const acting = act().finally(() => (isOver = true));
-  acting.catch(() => undefined);
+  let going = true;
+  const isGoing = (): boolean => going;
   const times: number[] = [];
-  while (!isOver) {
-    const since = performance.now();
-    mustBe(200, await bystander.api.get('/v1/me'));
-    times.push(performance.now() - since);
+  const asking = (async () => {
+    do {
+      const since = performance.now();
+      mustBe(200, await bystander.api.get('/v1/me'));
+      times.push(performance.now() - since);
+      await sleep(BETWEEN_CALLS_MS);
+    } while (isGoing());
+  })();
+  try {
+    return await act();
+  } finally {
+    going = false;
+    await asking;
+    expect(Math.max(...times)).toBeLessThan(IN_TIME_MS);
   }
-  expect(Math.max(...times)).toBeLessThan(IN_TIME_MS);
-  return acting;
 }
 
 describe('a reader that stops', () => {
+  let ticker: Ticker;
+
+  beforeEach(async () => {
+    ticker = new Ticker(maker, await Promise.all(Array.from({ length: AUCTIONS }, () => opens())));
+  });
+
+  afterEach(async () => {
+    await Promise.all(ticker.ids.map((id) => originator.cancel(id)));
+  });
+
   it('is shown the present when it goes on, and has lost nothing', async () => {
-    const { auction_id: id } = await opens();
-    const client = await slow(id);
+    const client = await slow();
     const attentive = await floor.listen(maker.name);
     const hears = await attentive.subscribe();
-    const before = await metric('sotto_stream_resyncs_total{reason="SLOW_READER"}');
-    const ticker = new Ticker(maker, id);
+    const before = await resyncs();
     client.stopReading();
-    const hasOverflowed = async (): Promise<boolean> =>
-      (await metric('sotto_stream_resyncs_total{reason="SLOW_READER"}')) > before;
-    await ticker.ticksUntil(hasOverflowed, 3_000);
+    await ticker.ticksUntil(async () => (await resyncs()) > before, MOST_TICKS);
     client.goOnReading();
     await ticker.tick();
-    const timelines = await timelinesOf(maker, [id]);
-    for (const [name, told] of Object.entries(client.memory.seen).map(
-      ([name]) => [name, client.memory.of(name)] as const,
-    )) {
-      await untilTold(client, name, timelines, 30_000);
-      expect([name, faultsIn(told, timelines)]).toEqual([name, []]);
-      expect([name, told.resyncs]).toEqual([name, ['SLOW_READER']]);
-      expect(told.snapshots).toHaveLength(2);
+    const timelines = await timelinesOf(maker, ticker.ids);
+    for (const [id, told] of toldOf(client)) {
+      await untilTold(client, id, timelines, 30_000);
+      expect([id, faultsIn(told, timelines)]).toEqual([id, []]);
+      expect([id, told.resyncs, told.snapshots.length]).toEqual([id, ['SLOW_READER'], 2]);
     }
     expect(client.memory.faults).toEqual([]);
     expect(client.closed).toBeUndefined();
@@ -136,70 +176,74 @@ describe('a reader that stops', () => {
     await untilTold(attentive, hears, timelines);
     expect(faultsIn(attentive.memory.of(hears), timelines)).toEqual([]);
     expect(attentive.memory.of(hears).resyncs).toEqual([]);
-    await originator.cancel(id);
+    client.kill();
   });
 
-  it('is cut off the second time, costs the others nothing and the gateway little, and goes on later', async () => {
-    const { auction_id: id } = await opens();
-    const streams = await Promise.all(Array.from({ length: SLOW_STREAMS }, () => slow(id)));
-    const attentive = await floor.listen(bystander.name);
-    await attentive.subscribe();
-    const neighbour = await floor.listen(maker.name);
-    const hears = await neighbour.subscribe();
-    const [own, others] = [new Ticker(maker, id), new Ticker(bystander, id)];
-    const closesBefore = await metric(`sotto_stream_closes_total{code="${SLOW_READER}"}`);
-    const [memoryBefore, delays] = [residentMb(), [] as number[]];
-    let memoryMost = 0;
-    for (const stream of streams) stream.stopReading();
-    await answeredMeanwhile(() =>
-      own.ticksUntil(async () => {
-        const since = performance.now();
-        const heard = attentive.memory.of('s1').events.length;
-        await others.tick();
-        await attentive.untilIt(() => attentive.memory.of('s1').events.length > heard, 'the tick');
-        delays.push(performance.now() - since);
-        memoryMost = Math.max(memoryMost, residentMb());
-        return (await metric('sotto_stream_connections')) <= 2;
-      }, 6_000),
-    );
-    expect(await metric(`sotto_stream_closes_total{code="${SLOW_READER}"}`)).toBe(
-      closesBefore + SLOW_STREAMS,
-    );
-    expect(Math.max(...delays)).toBeLessThan(IN_TIME_MS);
-    expect(memoryMost - memoryBefore).toBeLessThan(SLOW_STREAMS * 8 + BREATH_MB);
-    const timelines = await timelinesOf(maker, [id]);
-    await untilTold(neighbour, hears, timelines);
-    expect(neighbour.memory.of(hears).resyncs).toEqual([]);
-
-    for (const stream of streams) stream.goOnReading();
-    for (const stream of streams) {
-      await stream.untilClosed(30_000);
-      const again = await floor.goesOn(maker.name, stream);
-      for (const name of Object.keys(stream.memory.seen)) {
-        await untilTold(again, name, timelines, 30_000);
-        expect([name, faultsIn(again.memory.of(name), timelines)]).toEqual([name, []]);
-      }
-      expect(again.memory.faults).toEqual([]);
-    }
-    await originator.cancel(id);
-  });
-
-  it('hears why, when it reads in time', async () => {
-    const { auction_id: id } = await opens();
-    const client = await slow(id);
-    const before = await metric(`sotto_stream_closes_total{code="${SLOW_READER}"}`);
-    const resyncs = await metric('sotto_stream_resyncs_total{reason="SLOW_READER"}');
+  it('is closed 4431 when it is too slow a second time, and goes on later without a loss', async () => {
+    const client = await slow();
+    const before = await resyncs();
     client.stopReading();
-    const ticker = new Ticker(maker, id);
-    const isTold = async (): Promise<boolean> =>
-      (await metric('sotto_stream_resyncs_total{reason="SLOW_READER"}')) > resyncs;
-    await ticker.ticksUntil(isTold, 3_000);
-    // It goes on overflowing while nobody counts it as closed: its close frame waits behind what it did not read.
-    for (let count = 0; count < 200; count += 1) await ticker.tick();
+    await ticker.ticksUntil(async () => (await resyncs()) > before, MOST_TICKS);
+    await ticker.ticks(TICKS_OF_AN_OVERFLOW);
     client.goOnReading();
     expect((await client.untilClosed(30_000)).code).toBe(SLOW_READER);
-    expect(await metric(`sotto_stream_closes_total{code="${SLOW_READER}"}`)).toBe(before + 1);
-    await originator.cancel(id);
+    const again = await floor.goesOn(maker.name, client);
+    const timelines = await timelinesOf(maker, ticker.ids);
+    for (const [id, told] of toldOf(client)) {
+      await untilTold(again, id, timelines, 30_000);
+      expect([id, faultsIn(told, timelines)]).toEqual([id, []]);
+    }
+    expect(again.memory.faults).toEqual([]);
+    again.kill();
+  });
+
+  it('costs the others nothing and the gateway little, however long it does not read', async () => {
+    const streams = await Promise.all(Array.from({ length: SLOW_STREAMS }, () => slow()));
+    const [attentive, neighbour] = [await floor.listen(bystander.name), await floor.listen(maker.name)];
+    const [all, hears] = [await attentive.subscribe(), await neighbour.subscribe()];
+    const others = new Ticker(bystander, [await opens()]);
+    const open = await metric('sotto_stream_connections');
+    const [atFirst, delays] = [residentMb(), [] as number[]];
+    let most = 0;
+    for (const stream of streams) stream.stopReading();
+    const look = async (): Promise<void> => {
+      const { length } = attentive.memory.of(all).events;
+      const since = performance.now();
+      await others.tick();
+      await attentive.untilIt(() => attentive.memory.of(all).events.length > length, 'the tick');
+      delays.push(performance.now() - since);
+      most = Math.max(most, residentMb());
+    };
+    const before = await resyncs();
+    await answeredMeanwhile(async () => {
+      await ticker.ticksUntil(async () => {
+        await look();
+        return (await resyncs()) >= before + SLOW_STREAMS * SUBSCRIPTIONS;
+      }, MOST_TICKS);
+      await ticker.ticks(TICKS_OF_AN_OVERFLOW);
+      await eventually(async () => {
+        await look();
+        expect(await metric('sotto_stream_connections')).toBeLessThanOrEqual(open - SLOW_STREAMS);
+      }, 45_000);
+    });
+    expect(Math.max(...delays)).toBeLessThan(IN_TIME_MS);
+    expect(most - atFirst).toBeLessThan(SLOW_STREAMS * BUFFER_MB + BREATH_MB);
+    const timelines = await timelinesOf(maker, ticker.ids);
+    await untilTold(neighbour, hears, timelines);
+    expect([neighbour.memory.of(hears).resyncs, neighbour.memory.faults]).toEqual([[], []]);
+
+    for (const stream of streams) {
+      stream.goOnReading();
+      await stream.untilClosed(30_000);
+      const again = await floor.goesOn(maker.name, stream);
+      for (const [id, told] of toldOf(stream)) {
+        await untilTold(again, id, timelines, 30_000);
+        expect([id, faultsIn(told, timelines)]).toEqual([id, []]);
+      }
+      expect(again.memory.faults).toEqual([]);
+      again.kill();
+    }
+    await originator.cancel(others.ids[0]!);
   });
 });
 
@@ -207,7 +251,11 @@ describe('a flood', () => {
   it('of ten thousand pings is answered, each of them, and HTTP in between', async () => {
     const client = await floor.listen(maker.name);
     await answeredMeanwhile(async () => {
-      for (let count = 0; count < 10_000; count += 1) client.say({ type: 'ping', cmd_id: String(count) });
+      for (let count = 0; count < 10_000; count += 1) {
+        client.say({ type: 'ping', cmd_id: String(count) });
+        // What is late must be the gateway's doing.
+        if (count % 500 === 0) await sleep(0);
+      }
       const pongs = (): number => client.frames.filter(({ type }) => type === 'pong').length;
       await client.until(
         'the last pong',
@@ -242,7 +290,7 @@ describe('a flood', () => {
     const client = await floor.listen(maker.name);
     await answeredMeanwhile(async () => {
       const terms = { auction_id: id, price_atoms: 1, quantity_atoms: 1 };
-      const sent = Array.from({ length: 2_000 }, () => client.command('quote.submit', terms));
+      const sent = Array.from({ length: 400 }, () => client.command('quote.submit', terms));
       const statuses = new Set((await Promise.all(sent)).map(({ status }) => status));
       expect([...statuses].filter((status) => ![422, 429].includes(status))).toEqual([]);
     });

@@ -16,6 +16,7 @@ import {
   recordOf,
   words,
   type Shape,
+  type ShapesOf,
 } from '#libs/edge/documents/shapes.js';
 import type { LimitView } from '../account/account-limits.js';
 import type { ShardRow } from './shard-board.js';
@@ -127,25 +128,22 @@ export const actionPage: Shape = named(
   }),
 );
 
-const bucketList: Shape = listOf(
-  recordOf<LimitView>({
-    bucket: anyText,
-    scope: words<LimitView['scope']>({
-      ACCOUNT: 'over all auctions',
-      ACCOUNT_AND_AUCTION: 'in each auction by itself',
-    }),
-    rate_per_second: amount,
-    burst: amount,
-    available: optional(amount),
+const bucket: ShapesOf<Omit<LimitView, 'available'>> = {
+  bucket: anyText,
+  scope: words<LimitView['scope']>({
+    ACCOUNT: 'over all auctions',
+    ACCOUNT_AND_AUCTION: 'in each auction by itself',
   }),
-);
+  rate_per_second: amount,
+  burst: amount,
+};
 const factor = described(positive, 'What every bucket is multiplied by; 1 wherever it counts.');
 
 export const serviceLimits: Shape = named(
   'ServiceLimits',
   record({
     limits_factor: factor,
-    buckets: bucketList,
+    buckets: listOf(record({ ...bucket })),
     bounds: described(
       record({
         audience_makers: described(positive, 'Makers invited to one auction.'),
@@ -162,7 +160,7 @@ export const accountLimits: Shape = named(
   record({
     ...entitlementFields(),
     limits_factor: factor,
-    buckets: bucketList,
+    buckets: listOf(recordOf<LimitView>({ ...bucket, available: optional(amount) })),
   }),
 );
 

@@ -1,6 +1,6 @@
 import type { EndpointSpec } from '../endpoint.js';
 
-export type Codes = Readonly<Record<number, readonly string[]>>;
+type Codes = Readonly<Record<number, readonly string[]>>;
 
 export interface EdgeAnswer {
   /** Under this name the document defines it once. */

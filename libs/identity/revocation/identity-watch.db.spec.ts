@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Clock } from '#libs/platform/clock.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import type { NewUser } from '../accounts/enrol-users.js';
@@ -143,6 +144,23 @@ describe('a watch that could not look lately', () => {
     const asked = gateway.verifier.verify(token);
     clock.setWall(NOON + 86_400);
     expect(await asked).toBe(UNAUTHORIZED);
+  });
+});
+
+describe('a watch to which nobody comes', () => {
+  const watch = { ...WATCH_DEFAULTS, pollMillis: 10, idlePollMillis: 60_000, maxAgeMillis: 60 };
+
+  it('rests; whoever comes first is judged by the database and wakes it', async () => {
+    const clock = new SystemClock();
+    const [here, there] = [await gatewayAt(clock), await gatewayAt(clock, { watch })];
+    const [ended, kept] = [await logIn(here, user), await logIn(here, user)];
+    await eventually(() => expect(there.watch.isFresh()).toBe(false));
+    await here.sessions.logout(ended);
+    const asked = there.verifier.verify(ended);
+    expect(asked).toBeInstanceOf(Promise);
+    expect(await asked).toBe(UNAUTHORIZED);
+    await eventually(() => expect(there.watch.isFresh()).toBe(true));
+    expect((await there.verifier.verify(kept)).ok).toBe(true);
   });
 });
 

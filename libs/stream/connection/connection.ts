@@ -169,8 +169,7 @@ export class Connection {
       ports.meter.resumed('RESUMED');
     } else if (error !== undefined) ports.meter.resumed(error);
     const { names: subscriptions } = book;
-    // Said when it leaves: by then it is known when the session ends.
-    line.say(() =>
+    const render = (): string =>
       message('welcome', {
         cmd_id: cmdId,
         connection_id: greeting.name.connectionId,
@@ -180,8 +179,9 @@ export class Connection {
         resumed: resumed !== undefined,
         subscriptions,
         ...(error === undefined ? {} : { resume_error: error }),
-      }),
-    );
+      });
+    // Rendered when it leaves: by then it is known when the session ends.
+    line.say({ size: 0, render });
     this.beatAt = ports.clock.monotonicNanos();
     if (resumed !== undefined) book.resume(resumed.point, resumed.broken());
     intake.hold(false);

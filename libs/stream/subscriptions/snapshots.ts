@@ -3,6 +3,9 @@ import type { Sight } from '../feed/feed.js';
 import type { Part } from '../outbox.js';
 import { snapshotMessage } from '../server-messages.js';
 
+/** What a view costs that is not rendered yet; the state behind it is the feed's own, or was a moment ago. */
+const SIGHT_BYTES = 64;
+
 /** The messages of one snapshot. `tokenOf` is asked at once for each what it will say of it; the rest is rendered when it leaves. */
 export function snapshotParts(
   subscriptionId: string,
@@ -15,7 +18,10 @@ export function snapshotParts(
     const shown = sights.slice(index * partSize, (index + 1) * partSize);
     const isLast = index === parts - 1;
     const token = tokenOf(isLast);
-    return () => snapshotMessage(subscriptionId, shown.map(viewOf), !isLast, token());
+    return {
+      size: shown.length * SIGHT_BYTES,
+      render: () => snapshotMessage(subscriptionId, shown.map(viewOf), !isLast, token()),
+    };
   });
 }
 

@@ -182,7 +182,7 @@ export class SubscriptionBook implements FeedListener {
   }
 
   private listen(): void {
-    if (this.isStopped || this.replay !== undefined || this.size === 0) return;
+    if (this.isStopped || this.size === 0) return;
     this.unlisten ??= this.ports.feed.listen(this.name.account, this);
   }
 

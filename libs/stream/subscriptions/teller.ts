@@ -49,12 +49,9 @@ export class Teller {
     return subscription;
   }
 
+  /** What is on its way to it still arrives: a token on one of its events stands for the others too. */
   remove(id: string): boolean {
-    const subscription = this.subscriptions.get(id);
-    if (subscription === undefined) return false;
-    this.subscriptions.delete(id);
-    this.outbox.dropStatesOf(subscription);
-    return true;
+    return this.subscriptions.delete(id);
   }
 
   restore({ nextNumber, subscriptions }: ResumePoint, seen: Seen): void {
@@ -92,7 +89,7 @@ export class Teller {
   tellResync(subscription: Subscription, reason: ResyncReason): void {
     subscription.isComplete = false;
     subscription.seq = Math.max(subscription.seq, subscription.skip);
-    this.outbox.tellState(message('resync', { subscription_id: subscription.id, reason }), subscription);
+    this.outbox.tellState(message('resync', { subscription_id: subscription.id, reason }));
   }
 
   /** With its last part the subscription is complete, unless it will be told what was missed before. */
@@ -103,14 +100,14 @@ export class Teller {
       subscription.isComplete = isLast && isComplete;
       return this.laterToken();
     });
-    for (const part of parts) if (this.round === round) this.outbox.tellState(part, subscription);
+    for (const part of parts) if (this.round === round) this.outbox.tellState(part);
   }
 
   /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
   tellEnded(subscription: Subscription, view: string, isComplete: boolean): void {
     subscription.isOver = true;
     subscription.isComplete = isComplete;
-    this.outbox.tellState(snapshotMessage(subscription.id, [view], false, this.laterToken()()), subscription);
+    this.outbox.tellState(snapshotMessage(subscription.id, [view], false, this.laterToken()()));
   }
 
   /** An entry of before; with the last one the subscription is complete. */

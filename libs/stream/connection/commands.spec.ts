@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Chat, greetedChat, openGateway, rejected } from '../fixtures/chat.js';
+import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { sessionOf } from '../fixtures/test-gateway.js';
+import type { CommandCall, SessionOutcome } from '../ports.js';
+
+let clock: SteppedClock;
+
+beforeEach(() => {
+  clock = new SteppedClock();
+});
+
+describe('a command', () => {
+  it('is done in the name of the session and the connection, and answered with what came of it', async () => {
+    const calls: CommandCall[] = [];
+    const run = (call: CommandCall): Promise<{ status: number; body: string }> => {
+      calls.push(call);
+      return Promise.resolve({ status: 201, body: '{"quote_id":"q"}' });
+    };
+    const chat = new Chat(await openGateway(clock, { ports: { commands: { run } } }), 'mia');
+    const { connection_id: connectionId } = await chat.hello();
+    expect(await chat.say('quote.submit', { auction_id: 'a', price_atoms: 5 })).toEqual([
+      { type: 'ack', cmd_id: 'c2', status: 201, result: { quote_id: 'q' } },
+    ]);
+    expect(calls).toMatchObject([
+      {
+        name: 'quote.submit',
+        fields: { auction_id: 'a', price_atoms: 5 },
+        principal: { account_id: 'mia' },
+        connectionId,
+      },
+    ]);
+    expect(Object.keys(calls[0]!.fields)).toEqual(['auction_id', 'price_atoms']);
+  });
+
+  it.each([
+    [
+      { status: 204, body: '' },
+      { type: 'ack', status: 204, result: {} },
+    ],
+    [
+      { status: 422, body: '{"error":"AUCTION_NOT_OPEN","message":"It is not."}' },
+      { type: 'reject', status: 422, error: 'AUCTION_NOT_OPEN', message: 'It is not.' },
+    ],
+    [
+      { status: 409, body: '{"error":"quote_already_active"}' },
+      { type: 'reject', status: 409 },
+    ],
+  ])('that ends with %j is told so', async (answer, heard) => {
+    const chat = await greetedChat(clock, { ports: { commands: { run: () => Promise.resolve(answer) } } });
+    expect(await chat.say('auction.cancel')).toMatchObject([{ cmd_id: 'c2', ...heard }]);
+  });
+
+  it('that fails is a fault of ours, and the connection goes on', async () => {
+    const gateway = await openGateway(clock, {
+      ports: { commands: { run: () => Promise.reject(new Error('no')) } },
+    });
+    const chat = new Chat(gateway, 'mia');
+    await chat.hello();
+    expect(await chat.say('quote.withdraw')).toEqual([rejected(500, 'internal_error', 'c2')]);
+    expect(gateway.faults).toHaveLength(1);
+    expect(await chat.say('ping')).toMatchObject([{ type: 'pong' }]);
+  });
+
+  it.each([
+    ['unauthorized' as const, [], 4401],
+    [
+      'unavailable' as const,
+      [{ type: 'reject', status: 503, error: 'owner_routing_unavailable' }],
+      undefined,
+    ],
+  ])('is not done under a session that is %s', async (outcome, heard, code) => {
+    let runs = 0;
+    const run = (): Promise<never> => {
+      runs += 1;
+      return Promise.reject(new Error('it was done'));
+    };
+    let standing: SessionOutcome = sessionOf('mia');
+    const chat = await greetedChat(clock, {
+      ports: { commands: { run }, sessions: { check: () => standing } },
+    });
+    standing = outcome;
+    expect(await chat.say('quote.submit')).toMatchObject(heard);
+    expect([chat.closedWith, runs]).toEqual([code, 0]);
+  });
+
+  it('is not begun for a connection that has gone while its session was being asked for', async () => {
+    let runs = 0;
+    const run = (): Promise<never> => {
+      runs += 1;
+      return Promise.reject(new Error('it was done'));
+    };
+    const check = (): Promise<SessionOutcome> => Promise.resolve(sessionOf('mia'));
+    const chat = await greetedChat(clock, { ports: { commands: { run }, sessions: { check } } });
+    chat.connection.onText('{"type":"quote.submit","cmd_id":"a"}');
+    chat.connection.onClosed(1006);
+    await settled();
+    expect(runs).toBe(0);
+  });
+
+  it('waits with all that is said behind it while too many are in work', async () => {
+    const answers: (() => void)[] = [];
+    const run = (): Promise<{ status: number; body: string }> =>
+      new Promise((resolve) => {
+        answers.push(() => {
+          resolve({ status: 200, body: '{}' });
+        });
+      });
+    const chat = await greetedChat(clock, { limits: { commandsInFlight: 2 }, ports: { commands: { run } } });
+    for (let said = 0; said < 5; said += 1) {
+      chat.connection.onText(JSON.stringify({ type: 'quote.submit', cmd_id: `q${said}` }));
+    }
+    chat.connection.onText('{"type":"ping","cmd_id":"p"}');
+    await settled();
+    expect([answers.length, chat.socket.isPaused]).toEqual([2, true]);
+    answers[0]!();
+    expect(await chat.hear()).toMatchObject([{ cmd_id: 'q0' }]);
+    expect([answers.length, chat.socket.isPaused]).toEqual([3, true]);
+    for (const answer of answers) answer();
+    await settled();
+    for (const answer of answers) answer();
+    const rest = (await chat.hear()).map(({ cmd_id: id }) => id);
+    expect(rest.slice(0, 2)).toEqual(['q1', 'q2']);
+    expect([...rest].sort()).toEqual(['p', 'q1', 'q2', 'q3', 'q4']);
+    expect(chat.socket.isPaused).toBe(false);
+  });
+});

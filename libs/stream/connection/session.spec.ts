@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { greetedChat, openGateway } from '../fixtures/chat.js';
+import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { sessionOf, type GatewayOptions } from '../fixtures/test-gateway.js';
+import { TestSocket } from '../fixtures/test-socket.js';
+import type { SessionOutcome } from '../ports.js';
+import { Connection } from './connection.js';
+
+let clock: SteppedClock;
+
+beforeEach(() => {
+  clock = new SteppedClock();
+});
+
+describe('the session', () => {
+  const now = (): number => Number(clock.epochNanos() / 1_000_000_000n);
+
+  function sessions(): { outcome: SessionOutcome | Promise<SessionOutcome>; options: GatewayOptions } {
+    const changing = {
+      outcome: sessionOf('mia', now() + 100) as SessionOutcome | Promise<SessionOutcome>,
+      options: {},
+    };
+    changing.options = { ports: { sessions: { check: () => changing.outcome } } };
+    return changing;
+  }
+
+  it('is told to end a minute before, once, and then ends the connection', async () => {
+    const chat = await greetedChat(clock, sessions().options);
+    await chat.tick();
+    clock.pass(39_000);
+    chat.connection.onAlive();
+    expect((await chat.tick()).map(({ type }) => type)).toEqual(['heartbeat']);
+    clock.pass(1_000);
+    expect(await chat.tick()).toEqual([
+      { type: 'session_expiring', session_expires_at: instantFromNanos(BigInt(now() + 60) * 1_000_000_000n) },
+    ]);
+    expect(await chat.tick()).toEqual([]);
+    for (let passed = 0; passed < 59; passed += 1) {
+      clock.pass(1_000);
+      chat.connection.onAlive();
+      await chat.tick();
+    }
+    expect(chat.closedWith).toBeUndefined();
+    clock.pass(1_000);
+    chat.connection.onAlive();
+    await chat.tick();
+    expect(chat.closedWith).toBe(4401);
+  });
+
+  it('is over at the next look when it is revoked', async () => {
+    const { options, ...rest } = sessions();
+    const changing = Object.assign(rest, { options });
+    const check = (): SessionOutcome | Promise<SessionOutcome> => changing.outcome;
+    const chat = await greetedChat(clock, { ports: { sessions: { check } } });
+    await chat.tick();
+    expect(chat.closedWith).toBeUndefined();
+    changing.outcome = Promise.resolve('unauthorized');
+    await chat.tick();
+    await chat.tick();
+    expect(chat.closedWith).toBe(4401);
+  });
+
+  it('that nobody can tell of lets nothing out and keeps the connection; afterwards all comes in order', async () => {
+    const changing = sessions();
+    const chat = await greetedChat(clock, changing.options);
+    for (const unknown of ['unavailable' as const, Promise.reject(new Error('away'))]) {
+      changing.outcome = unknown;
+      await chat.tick();
+      await chat.tick();
+      expect(await chat.say('ping')).toEqual([]);
+      expect(await chat.say('quote.submit')).toEqual([]);
+      changing.outcome = sessionOf('mia', now() + 100);
+      expect(await chat.tick()).toMatchObject([{ type: 'pong' }, { type: 'reject', status: 503 }]);
+    }
+    expect(chat.closedWith).toBeUndefined();
+  });
+
+  it('that had to be asked for is known by the time of the welcome', async () => {
+    const gateway = await openGateway(clock, {
+      ports: { sessions: { check: () => Promise.resolve(sessionOf('mia', now() + 100)) } },
+    });
+    const socket = new TestSocket();
+    const connection = new Connection(
+      gateway.ports,
+      socket,
+      'mia',
+      sessionOf('mia', Number.MAX_SAFE_INTEGER),
+    );
+    connection.onText('{"type":"hello","cmd_id":"a"}');
+    await settled();
+    expect(JSON.parse(socket.read() ?? '')).toMatchObject({
+      session_expires_at: instantFromNanos(BigInt(now() + 100) * 1_000_000_000n),
+    });
+  });
+
+  it.each([
+    ['refreshed', sessionOf('mia', 4_000_000_001), { type: 'ack', status: 200 }],
+    ['of somebody else', sessionOf('max'), { type: 'reject', status: 403, error: 'forbidden' }],
+    ['over', 'unauthorized' as const, { type: 'reject', status: 401, error: 'unauthorized' }],
+    ['unknown', 'unavailable' as const, { type: 'reject', status: 503, error: 'owner_routing_unavailable' }],
+  ])('is refreshed with a token that is %s', async (_, outcome, answer) => {
+    const check = (token: string): SessionOutcome | Promise<SessionOutcome> =>
+      token === 'newer' ? Promise.resolve(outcome) : sessionOf('mia');
+    const chat = await greetedChat(clock, { ports: { sessions: { check } } });
+    expect(await chat.say('auth.refresh', { token: 'newer' })).toMatchObject([{ cmd_id: 'c2', ...answer }]);
+    expect(chat.closedWith).toBeUndefined();
+  });
+
+  it('that was refreshed outlives the token before, and is told of anew when it ends', async () => {
+    const first = sessionOf('mia', now() + 70);
+    const second = sessionOf('mia', now() + 200);
+    const chat = await greetedChat(clock, {
+      ports: { sessions: { check: (token) => (token === 'mia' ? first : second) } },
+    });
+    clock.pass(20_000);
+    expect((await chat.tick()).map(({ type }) => type)).toContain('session_expiring');
+    expect(await chat.say('auth.refresh', { token: 'newer' })).toEqual([
+      {
+        type: 'ack',
+        cmd_id: 'c2',
+        status: 200,
+        result: { session_expires_at: instantFromNanos(BigInt(second.expiresAt) * 1_000_000_000n) },
+      },
+    ]);
+    for (let passed = 0; passed < 130; passed += 10) {
+      clock.pass(10_000);
+      chat.connection.onAlive();
+      await chat.tick();
+    }
+    expect(chat.closedWith).toBeUndefined();
+  });
+});

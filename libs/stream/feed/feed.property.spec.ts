@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { randomSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { AuctionWorld } from '../fixtures/auction-world.js';
+import { SteppedClock } from '../fixtures/stepped-clock.js';
+import { TestGateway } from '../fixtures/test-gateway.js';
+import { membersOf, type FeedEvent } from './change.js';
+
+const SHARDS = [0, 1, 2];
+const ACCOUNTS = ['mia', 'max', 'moe', 'may', 'olga', 'nobody'].map((name) => uuidNamed(name));
+
+const anySession = fc.record({
+  seed: fc.nat(),
+  /** Where the journals are read from, and where each account begins to listen, in parts of the whole. */
+  startsAt: fc.constantFrom(0, 0, 0.2, 0.5, 0.9),
+  listensFrom: fc.double({ min: 0, max: 1, noNaN: true }),
+  batches: fc.array(
+    fc.record({ shard: fc.constantFrom(...SHARDS), records: fc.integer({ min: 1, max: 30 }) }),
+    {
+      maxLength: 40,
+      size: 'max',
+    },
+  ),
+});
+
+class Ear {
+  readonly heard: FeedEvent[] = [];
+
+  onEvents(_shard: number, events: readonly FeedEvent[]): void {
+    this.heard.push(...events);
+  }
+
+  timelineOf(auctionId: string): readonly FeedEvent[] {
+    return this.heard.filter((event) => event.auctionId === auctionId);
+  }
+}
+
+describe('what the feed tells an account', () => {
+  it('is the rest of all its timelines, from wherever and in whatever pieces the journals are read', async () => {
+    await fc.assert(
+      fc.asyncProperty(anySession, async ({ seed, startsAt, listensFrom, batches }) => {
+        const world = new AuctionWorld(SHARDS.map((shard) => randomSession(seed + shard, 3, shard).records));
+        for (const shard of SHARDS) world.write(shard, Infinity);
+        const start = world.heads.map((head) => Math.floor(head * startsAt));
+        const gateway = new TestGateway(world, new SteppedClock(), {
+          startingPoint: (shard) => ({
+            position: start[shard]!,
+            states: world.statesAt(shard, start[shard]!),
+          }),
+        });
+        await gateway.start();
+        for (const { shard, records } of batches.slice(0, batches.length * listensFrom)) {
+          await gateway.takeIn(shard, records);
+        }
+        const ears = new Map(ACCOUNTS.map((account) => [account, new Ear()]));
+        const known = new Map(
+          ACCOUNTS.flatMap((account) =>
+            world
+              .idsOf(account)
+              .map((id) => [`${account} ${id}`, versionIn(gateway, world, account, id)] as const),
+          ),
+        );
+        for (const [account, ear] of ears) gateway.feed.listen(account, ear);
+        for (const { shard, records } of batches.slice(batches.length * listensFrom)) {
+          await gateway.takeIn(shard, records);
+        }
+        await gateway.takeInAll();
+        for (const [account, ear] of ears) {
+          const told = world.idsOf(account).flatMap((id) => {
+            const rest = world.timelineOf(account, id).slice(known.get(`${account} ${id}`));
+            expect(ear.timelineOf(id).map(({ members }) => members)).toEqual(
+              rest.map(({ seq, ...entry }) => membersOf(id, seq, entry)),
+            );
+            return rest;
+          });
+          expect(ear.heard).toHaveLength(told.length);
+        }
+        expect(gateway.faults).toEqual([]);
+        await gateway.stop();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('can be told again, or counted, from any position that is still held', async () => {
+    await fc.assert(
+      fc.asyncProperty(anySession, fc.integer({ min: 1, max: 60 }), async ({ seed, batches }, history) => {
+        const world = new AuctionWorld(SHARDS.map((shard) => randomSession(seed + shard, 3, shard).records));
+        for (const shard of SHARDS) world.write(shard, Infinity);
+        const gateway = new TestGateway(world, new SteppedClock(), { history });
+        await gateway.start();
+        const [account] = ACCOUNTS;
+        const ear = new Ear();
+        const shards: number[] = [];
+        gateway.feed.listen(account!, {
+          onEvents: (shard, events) => {
+            ear.onEvents(shard, events);
+            shards.push(...events.map(() => shard));
+          },
+        });
+        for (const { shard, records } of batches) await gateway.takeIn(shard, records);
+        for (const shard of SHARDS) {
+          for (let position = 0; position <= world.heads[shard]!; position += 1) {
+            if (!gateway.feed.reaches(shard, position)) continue;
+            const heard = ear.heard.filter((event, at) => shards[at] === shard && event.position > position);
+            expect([...gateway.feed.since(account!, shard, position)]).toEqual(heard);
+            const gains = [...gateway.feed.gainsSince(account!, shard, position)];
+            expect(gains.reduce((sum, { entries }) => sum + entries, 0)).toBe(heard.length);
+          }
+        }
+        await gateway.stop();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+/** How far the feed is in the account's timeline of an auction when nobody has listened yet. */
+function versionIn(gateway: TestGateway, world: AuctionWorld, account: string, auctionId: string): number {
+  const shard = Number(auctionId[0]);
+  return world.lengthAt(account, auctionId, gateway.feed.positions()[shard] ?? 0);
+}
