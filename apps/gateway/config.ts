@@ -1,4 +1,5 @@
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
+import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
@@ -8,6 +9,7 @@ import { hexKey, httpUrl, integer, listOf, nonEmpty, port, secret } from '#libs/
 export const gatewayConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
+  ...kafkaSettings,
   ...sessionSettings,
   PORT: { schema: port(), describe: 'Port of the public listener' },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address of the public listener', default: '127.0.0.1' },
@@ -62,4 +64,4 @@ export const gatewayConfig = defineConfig({
   },
 });
 
-export const gatewayRules = [limitsHoldUnlessLoopback('LISTEN_HOST', 'INTERNAL_HOST')];
+export const gatewayRules = [limitsHoldUnlessLoopback('LISTEN_HOST', 'INTERNAL_HOST'), kafkaSettingsAgree];

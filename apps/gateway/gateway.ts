@@ -16,6 +16,7 @@ import type { gatewayConfig } from './config.js';
 import { CONTROLLERS, GatewayModule } from './gateway.module.js';
 import { openGatewayIdentity } from './identity/open-identity.js';
 import { operatorProviders } from './operators/operator-providers.js';
+import { openJournalReader } from './open-journal.js';
 import { OwnerRouter } from './owner-router.js';
 import { CompletedReads } from './auctions/completed-reads.js';
 import { TimelineStream } from './auctions/timeline-stream.js';
@@ -51,6 +52,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     answerTimeoutMs: DATABASE_ANSWER_MS,
   });
   scope.onStop('pool', () => pool.end());
+  const journal = await openJournalReader({ config, pool, clock, scope });
   const owners = openOwners(config, clock);
   scope.onStop('owners', () => {
     owners.close();
@@ -75,14 +77,23 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     { provide: ACCOUNT_SETTINGS, useValue: { limitsFactor: config.LIMITS_FACTOR } },
     { provide: NEW_ID, useValue: randomUUID },
     ...identity.providers,
-    ...auditProviders(config, pool),
-    ...operatorProviders({ pool, owners, clock, log, ownerUrls: config.OWNER_URLS, newId: randomUUID }),
+    ...auditProviders(config, pool, journal),
+    ...operatorProviders({
+      pool,
+      journal,
+      owners,
+      clock,
+      log,
+      ownerUrls: config.OWNER_URLS,
+      newId: randomUUID,
+    }),
   ]);
   const app = await NestFactory.create(module, adapter, NEST_OPTIONS);
   const controllers = CONTROLLERS.map((controller): object => app.get(controller));
   const streams = await openStream({
     config,
     pool,
+    journal,
     clock,
     log,
     registry,

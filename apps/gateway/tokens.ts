@@ -4,3 +4,6 @@ export const ACCOUNT_SETTINGS = Symbol('account settings');
 export const NEW_ID = Symbol('new id');
 /** The declarations of every endpoint that this process serves. */
 export const INTERFACE = Symbol('interface');
+
+/** The journals, wherever they are kept. */
+export const JOURNAL = Symbol('journal');

@@ -13,6 +13,7 @@ import { refuseSecretsAlone, secretsBeside } from './belongings.js';
 import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
+import { prepareJournals } from './journals.js';
 import { embedDatabase, useDatabase, type Database } from './database.js';
 import { OWNERS, type PlanProcesses } from './processes.js';
 import { allReady, internalUrl } from './readiness.js';
@@ -100,6 +101,9 @@ export class Cluster {
     signal.throwIfAborted();
     await migrate(database.url, this.parts.migrations, { info: () => undefined });
     terminal.step('schema up to date');
+    signal.throwIfAborted();
+    const isOnKafka = await prepareJournals(database.url, this.place.env, clock);
+    if (isOnKafka) terminal.step('topics of the journals in place');
     signal.throwIfAborted();
     const seed = await this.parts.seed({ databaseUrl: database.url, loadAccounts: config.LOAD_ACCOUNTS });
     terminal.step('demo accounts and contracts in place');

@@ -1,7 +1,7 @@
 import { executorConfig } from '#apps/executor/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
-import { projectorConfig } from '#apps/projector/config.js';
+import { projectorConfig, projectorRules } from '#apps/projector/config.js';
 import { settingsFaults, type Environment } from '#libs/platform/config.js';
 import type { ClusterSecrets } from './secrets.js';
 
@@ -69,7 +69,7 @@ export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
       kind: 'projector',
       script: 'projector/main.js',
       env: database,
-      faults: (env) => settingsFaults(projectorConfig, env),
+      faults: (env) => settingsFaults(projectorConfig, env, projectorRules),
     },
     {
       name: 'executor',

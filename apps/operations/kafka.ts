@@ -13,9 +13,14 @@ stay in the folder. It needs Java 17 and Maven, which fetches the jars that depl
 
 const EXIT_USAGE = 64;
 
+interface Call {
+  readonly brokers: number;
+  readonly folder: string;
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const call = callOf(args);
-  if (call === undefined) return EXIT_USAGE;
+  if (typeof call === 'number') return call;
   const places = {
     cacheFolder: path.resolve('node_modules/.cache/sotto-kafka'),
     pom: path.resolve('deploy/kafka/pom.xml'),
@@ -24,18 +29,22 @@ async function main(args: readonly string[]): Promise<number> {
   if (missing !== undefined) throw new StartFault(missing, EXIT.unavailable);
   console.log('starting Kafka; the first time its jars are fetched');
   const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
   const folder = path.resolve(call.folder);
   const kafka = await EmbeddedKafka.start({ folder, brokers: call.brokers, ...places });
   console.log(`ready: KAFKA_BROKERS=${kafka.addresses.join(',')}`);
-  await stopped;
+  const fallen = kafka.brokers.map((broker) => broker.gone().then(() => broker));
+  const broker = await Promise.race([stopped, ...fallen]);
+  const words = await broker?.lastWords();
   console.log('stopping');
   await kafka.stop();
-  return 0;
+  if (broker === undefined) return 0;
+  throw new StartFault(`broker ${broker.place.id} has ended: ${words} (see ${broker.logFile})`);
 }
 
-function callOf(args: readonly string[]): { readonly brokers: number; readonly folder: string } | undefined {
+/** What is asked for, or the code to exit with. */
+function callOf(args: readonly string[]): Call | number {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -47,13 +56,13 @@ function callOf(args: readonly string[]): { readonly brokers: number; readonly f
     });
     if (values.help === true) {
       console.log(USAGE);
-      return undefined;
+      return 0;
     }
     if (!/^[13]$/.test(values.brokers)) throw new Error('there can be 1 broker or 3');
     return { brokers: Number(values.brokers), folder: values.folder };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
-    return undefined;
+    return EXIT_USAGE;
   }
 }
 

@@ -1,3 +1,4 @@
+import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
@@ -7,6 +8,7 @@ import { hexKey, httpUrl, integer, listOf, nonEmpty, secret } from '#libs/platfo
 export const ownerConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
+  ...kafkaSettings,
   SHARD: { schema: integer(0, 2), describe: 'Which shard this process owns' },
   OWNER_URLS: {
     schema: listOf(httpUrl()),
@@ -74,4 +76,4 @@ export const ownerConfig = defineConfig({
   },
 });
 
-export const ownerRules = [limitsHoldUnlessLoopback('INTERNAL_HOST')];
+export const ownerRules = [limitsHoldUnlessLoopback('INTERNAL_HOST'), kafkaSettingsAgree];

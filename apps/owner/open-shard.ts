@@ -10,14 +10,12 @@ import type { AwardConclusion } from '#libs/engine/ports.js';
 import type { ShardSettings } from '#libs/engine/shard-ports.js';
 import { Shard } from '#libs/engine/shard.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
-import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
-import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import { repeat } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import type { OwnerParts } from './owner-parts.js';
-import { journalRoom } from './journal-room.js';
+import { openOwnerJournal } from './open-journal.js';
 import { OwnerMetrics } from './owner-metrics.js';
 import { openPeers } from './peers.js';
 
@@ -37,8 +35,8 @@ function random(): number {
 /** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
 export async function openShard(parts: ShardParts): Promise<Shard> {
   const { config, log, registry, clock, pool, scope, announce, onJournalFailure } = parts;
-  const journal = new PostgresJournal({ url: config.DATABASE_URL, opener: config.INSTANCE, clock });
-  const writer = await journal.open(config.SHARD);
+  const journal = await openOwnerJournal(parts, pool);
+  const writer = await journal.journalOf(config.INSTANCE).open(config.SHARD);
   scope.onStop('journal', () => writer.close());
   watchJournal(parts, writer);
   const desk = await openDesk(parts, writer);
@@ -56,7 +54,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     shard: config.SHARD,
     clock,
     writer,
-    reader: new PostgresJournalReader(pool),
+    reader: journal.reader,
     snapshots: new PostgresSnapshotStore(pool),
     desk,
     preflight: new PostgresPreflight(pool, clock),
@@ -67,7 +65,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     protection: new MakerProtection(pool),
     peers,
     referenceNanos: () => databaseNanos(pool),
-    journalHasRoom: journalRoom(pool, config),
+    journalHasRoom: journal.hasRoom,
     meter: new OwnerMetrics(registry, () => shard, desk),
     announce,
     settings: settingsOf(config),

@@ -1,4 +1,4 @@
-import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { openJournalStore } from '#libs/journal/journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import { runProcess } from '#libs/platform/lifecycle.js';
@@ -12,10 +12,10 @@ import { startPruning } from '#libs/projections/following/pruning.js';
 import { Projection } from '#libs/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
-import { projectorConfig } from './config.js';
+import { projectorConfig, projectorRules } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
 
-const config = loadConfigOrExit('projector', projectorConfig, process.env);
+const config = loadConfigOrExit('projector', projectorConfig, process.env, projectorRules);
 const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 
@@ -23,14 +23,17 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const clock = new SystemClock();
   const pool = openPool(config.DATABASE_URL, { applicationName: config.INSTANCE, max: config.DATABASE_POOL });
   scope.onStop('pool', () => pool.end());
-  const reader = new PostgresJournalReader(pool);
+  const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+  const store = await openJournalStore(config, { pool, clock, instance: config.INSTANCE, shards });
+  scope.onStop('journal store', () => store.close());
+  const { reader } = store;
   const metrics = new ProjectorMetrics(registry, pool, reader);
   const follower = new Follower({
     pool,
     reader,
     projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, metrics),
     clock,
-    shards: Array.from({ length: SHARDS }, (_, shard) => shard),
+    shards,
     onFault: (what, error) => {
       log.error({ err: error, part: what }, 'the projections could not be brought up to date');
     },

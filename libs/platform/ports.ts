@@ -26,13 +26,45 @@ export async function whyNotListen(port: number, host: string): Promise<Error | 
   });
 }
 
-/** Different free ports on the loopback interface, none of them in `avoid`. */
+/** Different free ports on the loopback interface, none of them in `avoid`; nobody else who picks gets them while this process lives. */
 export async function pickPorts(count: number, avoid: readonly number[] = []): Promise<number[]> {
-  const found = new Set<number>();
-  for (let attempt = 0; attempt < ATTEMPTS && found.size < count; attempt += 1) {
+  const found: number[] = [];
+  for (let attempt = 0; attempt < ATTEMPTS && found.length < count; attempt += 1) {
     const port = randomInt(FIRST, LAST + 1);
-    if (!found.has(port) && !avoid.includes(port) && (await isPortFree(port, '127.0.0.1'))) found.add(port);
+    if (!avoid.includes(port) && (await take(port))) found.push(port);
   }
-  if (found.size < count) throw new Error(`no ${count} free ports between ${FIRST} and ${LAST}`);
-  return [...found];
+  if (found.length < count) throw new Error(`no ${count} free ports between ${FIRST} and ${LAST}`);
+  return found;
+}
+
+/** The first of so many free ports that follow each other. */
+export async function pickPortRange(count: number): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const first = randomInt(FIRST, LAST + 2 - count);
+    let taken = 0;
+    while (taken < count && (await take(first + taken))) taken += 1;
+    if (taken === count) return first;
+  }
+  throw new Error(`no ${count} free ports in a row between ${FIRST} and ${LAST}`);
+}
+
+async function take(port: number): Promise<boolean> {
+  return (await claim(port)) && (await isPortFree(port, '127.0.0.1'));
+}
+
+/**
+ * Between picking a port and listening on it others may pick, too: several clusters start at a time where tests run. A name in the
+ * abstract namespace of Linux says that the port is spoken for; the kernel forgets it with this process.
+ */
+function claim(port: number): Promise<boolean> {
+  if (process.platform !== 'linux') return Promise.resolve(true);
+  const server = createServer().unref();
+  return new Promise((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(`\0sotto-port-${port}`, () => {
+      resolve(true);
+    });
+  });
 }

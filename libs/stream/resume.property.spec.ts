@@ -158,7 +158,7 @@ const OFTEN = {
   expiryNoticeMillis: 0,
   catchUpMillis: 1e9,
 };
-const RUNS = 150;
+const RUNS = 100;
 
 interface Outcome {
   readonly resyncs: ReadonlySet<string>;

@@ -13,7 +13,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pickPorts } from '../platform/ports.js';
+import { pickPortRange } from '../platform/ports.js';
 import { RunningCluster } from './running-cluster.js';
 
 const READY_WITHIN_MS = 60_000;
@@ -77,7 +77,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<OwnedC
 
 async function launch(options: ClusterOptions, leftovers: readonly string[]): Promise<OwnedCluster> {
   const dataDir = options.dataDir ?? temporaryFolder();
-  const [port] = await pickPorts(1);
+  const port = await pickPortRange(Number(options.env?.GATEWAYS ?? 1));
   const log = openSync(path.join(dataDir, 'launcher.log'), 'a');
   const launcher = spawn(process.execPath, [path.resolve('tools/start.mjs')], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: String(port), ...options.env },

@@ -4,9 +4,11 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pickPorts } from '../platform/ports.js';
+import { pickPortRange } from '../platform/ports.js';
 
 const SCRIPT = path.resolve('test/launcher/stand-in-launcher.mjs');
+/** That of the first gateway, and what tests use above it. */
+const PORTS = 4;
 export const SETTLE_MS = 20_000;
 
 export interface ClusterJson {
@@ -41,8 +43,7 @@ export class Launches {
   static async open(): Promise<Launches> {
     const folder = mkdtempSync(path.join(tmpdir(), 'sotto-launch-'));
     chmodSync(folder, 0o711);
-    const [port = 0] = await pickPorts(1);
-    return new Launches(folder, port);
+    return new Launches(folder, await pickPortRange(PORTS));
   }
 
   async close(): Promise<void> {

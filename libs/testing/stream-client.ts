@@ -54,7 +54,7 @@ export class StreamClient {
   closed: Closed | undefined;
   private readonly waiters = new Set<Waiter>();
   private readonly ending: Promise<Closed>;
-  private isKilled = false;
+  private hasLeft = false;
 
   private constructor(
     private readonly ws: WebSocket,
@@ -67,8 +67,8 @@ export class StreamClient {
     this.ending = new Promise((resolve) => {
       ws.on('close', (code, reason) => {
         this.closed = { code, reason: reason.toString() };
-        // What this side has torn off says nothing of the other.
-        if (!this.isKilled) recordClose(code);
+        // What this side has ended says nothing of the other.
+        if (!this.hasLeft) recordClose(code);
         resolve(this.closed);
         for (const waiter of this.waiters) waiter.fail(this.surprise('the stream ended'));
       });
@@ -214,12 +214,13 @@ export class StreamClient {
 
   /** As when the machine of the client dies: nobody is told. */
   kill(): void {
-    this.isKilled = true;
+    this.hasLeft = true;
     this.wire.resetAndDestroy();
   }
 
   /** With a close frame, but without `bye`. */
   async close(code = 1000): Promise<void> {
+    this.hasLeft = true;
     this.ws.close(code);
     await this.untilClosed();
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
+import { StreamClient } from '#libs/testing/stream-client.js';
 import type { AuctionView } from '#libs/testing/wire.js';
 import { Books } from './books.js';
 import { auctionBody, kinds, mustBe, TradingFloor, type Trader } from './trading-floor.js';
@@ -56,6 +57,16 @@ async function statusOf(maker: Trader, id: string): Promise<[string, string | un
   return [view.status, view.award?.execution_status, quote!.status];
 }
 
+/** Hears of everything that concerns the account from now on. */
+async function listener(name: string): Promise<StreamClient> {
+  const body = { email: `${name}@demo.sotto`, password: cluster.file.demo.password };
+  const issued = await floor.anybody.send<{ access_token: string }>('POST', '/auth/login', { body });
+  const client = await StreamClient.open(cluster.gatewayUrl, { token: mustBe(200, issued).access_token });
+  await client.hello();
+  await client.subscribe();
+  return client;
+}
+
 /** Nothing is there to settle with until `mended`. */
 async function impoverished(maker: Trader): Promise<() => Promise<unknown>> {
   const where = `account_id = '${maker.accountId}' and venue = 'venue_a'`;
@@ -94,13 +105,16 @@ describe('an award', () => {
   it('is tried again while it cannot be settled, and fails at its deadline', async () => {
     const mend = await impoverished(part!);
     const { auction_id: id } = await awarded();
+    const listening = await listener('maker-2');
     await originator.until(id, 'PARTIALLY_SETTLED');
     expect(await statusOf(part!, id)).toEqual(['EXECUTION_FAILED', 'FAILED', 'FAILED']);
     expect(await statusOf(whole!, id)).toEqual(['SETTLED', 'CONFIRMED', 'SETTLED']);
     expect((await originator.myQuotes(id)).map(({ status }) => status)).toEqual(['SETTLED', 'FAILED']);
-    expect(kinds(await part!.timeline(id))).toEqual(
-      expect.arrayContaining(['EXECUTION_RETRYING', 'EXECUTION_FAILED']),
-    );
+    const told = ['EXECUTION_RETRYING', 'EXECUTION_FAILED'];
+    expect(kinds(await part!.timeline(id))).toEqual(expect.arrayContaining(told));
+    const heard = listening.frames.flatMap((frame) => (frame.type === 'event' ? [frame.kind] : []));
+    expect(heard).toEqual(expect.arrayContaining(told));
+    await listening.bye();
     await mend();
   });
 

@@ -204,6 +204,28 @@ describe('a market that has closed', () => {
   });
 });
 
+describe('collateral', () => {
+  it('that is all set aside refuses a seller who has no tokens either', async () => {
+    const where = `account_id = $1 and venue = '${VENUE}' and resource = 'COLLATERAL'`;
+    const [was] = await books.rows<{ amount: string }>(
+      `select amount::text from risk.evidence where ${where}`,
+      [maker.accountId],
+    );
+    const change = `update risk.evidence set amount = $2 where ${where}`;
+    undo.push(() => books.rows(change, [maker.accountId, was!.amount]));
+    await eventually(async () => {
+      const held = await books.reserved(maker.accountId);
+      // What the ledger vouches for comes back with its next word.
+      await books.rows(change, [maker.accountId, held[`${VENUE}/COLLATERAL/`] ?? 0]);
+      const [standing] = await maker.myQuotes(quoted.auction_id);
+      const larger = standing!.quantity_atoms + CONTRACT;
+      expect(verdict(await maker.revise(standing!, { quantity_atoms: larger }))).toBe(
+        '422 INSUFFICIENT_INVENTORY',
+      );
+    }, HEARD_WITHIN_MS);
+  });
+});
+
 describe('risk evidence', () => {
   const where = `account_id = any($1) and (venue = '${VENUE}' or venue = '')`;
   const accounts = (): string[] => [originator.accountId, maker.accountId];

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createHash, randomUUID } from 'node:crypto';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { StreamClient } from '#libs/testing/stream-client.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
-import { StreamFloor } from './stream-floor.js';
+import { keyFor, StreamFloor } from './stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, only, type Trader } from './trading-floor.js';
 
 const SHARDS = [0, 1, 2];
@@ -40,22 +39,12 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-function shardOf(...parts: string[]): number {
-  const hash = createHash('sha256').update(parts.join('\0')).digest();
-  return Number(hash.readBigUInt64BE() % 3n);
-}
-
-/** A key that leads the originator's create to this owner: the contract says how. */
-function keyFor(shard: number): string {
-  for (;;) {
-    const key = randomUUID();
-    if (shardOf(originator.accountId, key) === shard) return key;
-  }
-}
-
 async function opens(maker: Trader, shard: number, differing: object = {}): Promise<AuctionView> {
   const body = auctionBody(floor.contract('venue_c', 0), [maker], { duration_ms: 600_000, ...differing });
-  return mustBe(201, await originator.create({ ...body, quantity_atoms: CONTRACT }, keyFor(shard)));
+  return mustBe(
+    201,
+    await originator.create({ ...body, quantity_atoms: CONTRACT }, keyFor(originator, shard)),
+  );
 }
 
 async function submit(client: StreamClient, auctionId: string): Promise<QuoteView> {

@@ -1,6 +1,7 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { sharedCluster } from '#libs/testing/cluster.js';
 import { StreamClient, type StreamOptions } from '#libs/testing/stream-client.js';
-import { mustBe, TradingFloor } from './trading-floor.js';
+import { mustBe, type Trader, TradingFloor } from './trading-floor.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -80,4 +81,13 @@ export async function quickStreamFloor(): Promise<StreamFloor> {
   const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:4,originators:2' };
   const quick = { STREAM_HEARTBEAT_MS: String(QUICK_HEARTBEAT_MS), STREAM_HISTORY_EVENTS: '100' };
   return new StreamFloor(await sharedCluster('quick streams', { ...settings, ...quick }));
+}
+
+/** A key that leads this account's create to that owner: the contract says how. */
+export function keyFor({ accountId }: Trader, shard: number): string {
+  for (;;) {
+    const key = randomUUID();
+    const hash = createHash('sha256').update(`${accountId}\0${key}`).digest();
+    if (Number(hash.readBigUInt64BE() % 3n) === shard) return key;
+  }
 }

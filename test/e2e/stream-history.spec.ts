@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AuctionView } from '#libs/testing/wire.js';
-import { quickStreamFloor, type StreamFloor } from './stream-floor.js';
+import { keyFor, quickStreamFloor, type StreamFloor } from './stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from './stream-record.js';
 import { auctionBody, mustBe, type Trader } from './trading-floor.js';
 
@@ -22,9 +22,10 @@ afterAll(() => {
   floor.close();
 });
 
-function opens(differing: object = {}): Promise<AuctionView> {
-  const body = auctionBody(floor.contract('venue_c', 0), [maker], { duration_ms: 600_000, ...differing });
-  return originator.opens(body);
+/** All at one owner, for what is kept is kept for each of them. */
+async function opens(): Promise<AuctionView> {
+  const body = auctionBody(floor.contract('venue_c', 0), [maker], { duration_ms: 600_000 });
+  return mustBe(201, await originator.create(body, keyFor(originator, 0)));
 }
 
 /** So much that nobody can be told all of it any more, in the shard of this auction. */

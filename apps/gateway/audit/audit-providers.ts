@@ -1,23 +1,28 @@
 import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import type { JournalReader } from '#libs/journal/journal.js';
 import type { Config } from '#libs/platform/config.js';
 import { AuditNames } from '#libs/projections/audit/audit-names.js';
 import { AuditReader } from '#libs/projections/audit/audit-reader.js';
 import { AuditReadLog } from '#libs/projections/audit/read-log.js';
 import type { gatewayConfig } from '../config.js';
+import { JOURNAL } from '../tokens.js';
 import { AttestationKey } from './attestation-key.js';
 import { AuditDesk } from './audit-desk.js';
 import { ReplayBundles } from './replay-bundles.js';
 
 /** What the endpoints of auditors stand on. */
-export function auditProviders(config: Config<typeof gatewayConfig>, pool: Pool): readonly Provider[] {
+export function auditProviders(
+  config: Config<typeof gatewayConfig>,
+  pool: Pool,
+  journal: JournalReader,
+): readonly Provider[] {
   return [
     { provide: AuditReader, useValue: new AuditReader(pool) },
     { provide: AuditReadLog, useValue: new AuditReadLog(pool, config.INSTANCE) },
     { provide: AuditNames, useValue: new AuditNames(Buffer.from(config.AUDIT_KEY, 'hex')) },
     { provide: AttestationKey, useValue: new AttestationKey(Buffer.from(config.AUDIT_SIGNING_KEY, 'hex')) },
-    { provide: PostgresJournalReader, useValue: new PostgresJournalReader(pool) },
+    { provide: JOURNAL, useValue: journal },
     AuditDesk,
     ReplayBundles,
   ];

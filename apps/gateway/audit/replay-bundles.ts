@@ -1,11 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { auditView, type AuditView } from '#libs/auction/audit.js';
 import { sealedRecords, signedFrame } from '#libs/auction/replay-seal.js';
-import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import type { JournalReader } from '#libs/journal/journal.js';
 import { nextTurn } from '#libs/platform/clock.js';
 import { AuditNames } from '#libs/projections/audit/audit-names.js';
 import type { AuditedAuction } from '#libs/projections/audit/audit-reader.js';
 import { provedByJournal } from '#libs/projections/audit/journal-proof.js';
+import { JOURNAL } from '../tokens.js';
 import { AttestationKey, sha256 } from './attestation-key.js';
 
 /** After so many records others are served before the next. */
@@ -15,7 +16,7 @@ const AT_A_TIME = 250;
 @Injectable()
 export class ReplayBundles {
   constructor(
-    private readonly journal: PostgresJournalReader,
+    @Inject(JOURNAL) private readonly journal: JournalReader,
     private readonly names: AuditNames,
     private readonly key: AttestationKey,
   ) {}

@@ -2,7 +2,7 @@ import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { Halts } from '#libs/admission/policy/halts.js';
 import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
-import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import type { JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Logger } from '#libs/platform/log.js';
 import type { OwnerRouter } from '../owner-router.js';
@@ -15,6 +15,7 @@ import { ShardBoard } from './shard-board.js';
 
 export interface OperatorParts {
   readonly pool: Pool;
+  readonly journal: JournalReader;
   readonly owners: OwnerRouter;
   readonly ownerUrls: readonly string[];
   readonly clock: Clock;
@@ -24,13 +25,13 @@ export interface OperatorParts {
 
 /** What the controllers of operators work with. */
 export function operatorProviders(parts: OperatorParts): Provider[] {
-  const { pool, owners, ownerUrls, clock, newId, log } = parts;
+  const { pool, journal, owners, ownerUrls, clock, newId, log } = parts;
   const actions = new OperatorActions(pool);
   const board = new ShardBoard({
     owners,
     clock,
     probe: new OwnerProbe(ownerUrls),
-    book: new JournalBook(pool, new PostgresJournalReader(pool)),
+    book: new JournalBook(pool, journal),
   });
   const onFault = (error: unknown, requestId: string): void => {
     log.error({ err: error, request_id: requestId }, 'the outcome of an order could not be entered');

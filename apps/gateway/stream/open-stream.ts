@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { instantFromNanos } from '#libs/auction/instant.js';
-import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import type { JournalReader } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
@@ -25,6 +25,7 @@ import { StreamServer } from './stream-server.js';
 export interface StreamParts {
   readonly config: Config<typeof gatewayConfig>;
   readonly pool: Pool;
+  readonly journal: JournalReader;
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
@@ -37,8 +38,19 @@ export interface StreamParts {
 
 /** Opens the live side: it can take handshakes as soon as it knows all that the journals say. */
 export async function openStream(parts: StreamParts): Promise<StreamServer> {
-  const { config, pool, clock, log, registry, scope, owners, sessions, commands, archive } = parts;
-  const reader = new PostgresJournalReader(pool);
+  const {
+    config,
+    pool,
+    journal: reader,
+    clock,
+    log,
+    registry,
+    scope,
+    owners,
+    sessions,
+    commands,
+    archive,
+  } = parts;
   const snapshots = new PostgresSnapshotStore(pool);
   const history = config.STREAM_HISTORY_EVENTS;
   const feed = new Feed({

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
-import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply.js';
 import { upgradeRequired } from '#libs/edge/upgrades.js';
 import { streamEndpoint } from './stream-endpoint.js';
@@ -9,7 +8,7 @@ import { streamEndpoint } from './stream-endpoint.js';
 @Injectable()
 export class StreamController {
   @Endpoint(streamEndpoint)
-  open(_call: CallOf<typeof streamEndpoint>): Reply {
+  open(): Reply {
     return upgradeRequired();
   }
 }

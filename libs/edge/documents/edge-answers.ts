@@ -1,7 +1,5 @@
 import type { EndpointSpec } from '../endpoint.js';
 
-type Codes = Readonly<Record<number, readonly string[]>>;
-
 export interface EdgeAnswer {
   /** Under this name the document defines it once. */
   readonly name: string;

@@ -1,58 +1,57 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { Kafka, logLevel } from 'kafkajs';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
-import type { Tampering } from '#libs/testing/contracts/journal-subject.js';
-import { startTestKafka, whyNoKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
-import { openProxy } from '#libs/testing/tcp-proxy.js';
+import type { JournalSubject, Tampering } from '#libs/testing/contracts/journal-subject.js';
+import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
+import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
 import { KafkaJournal } from './kafka-journal.js';
 import { KafkaJournalReader } from './kafka-reader.js';
-import type { KafkaAddress } from './kafkajs/kafkajs-connection.js';
+import type { KafkaAddress } from './kafkajs/kafka-address.js';
 import { KafkajsTopics } from './kafkajs/kafkajs-topics.js';
 import { decodeRecord, encodeRecord } from './record-format.js';
 
-const missing = whyNoKafka(process.env);
 const clock = new SystemClock();
-const millis = (): number => Number(clock.monotonicNanos() / 1_000_000n);
-let test: TestKafka;
 
-if (missing !== undefined) {
-  describe('the journal in Kafka', () => {
-    it.skip(`SKIPPED: ${missing}`, () => undefined);
-  });
-} else {
-  beforeAll(async () => {
-    test = await startTestKafka(1);
-  }, 120_000);
-  afterAll(() => test.stop());
-  describeJournal('the journal in Kafka', subject);
+describeWithKafka('on Kafka', { anyBrokers: true }, (kafka) => {
+  describeJournal('the journal', () => subjectOf(kafka()));
+});
+
+function topicsOf({ addresses, prefix }: TestKafka, address: Partial<KafkaAddress> = {}): KafkajsTopics {
+  return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, prefix, clock);
 }
 
-function topicsAt(address: Partial<KafkaAddress>): KafkajsTopics {
-  const { addresses } = test.kafka;
-  return new KafkajsTopics(
-    { brokers: addresses, clientId: 'test', ...address },
-    { prefix: 'test.journal.' },
-    millis,
+/** One for each broker: they tell their clients where they are, and this is how clients come through a proxy all the same. */
+async function proxiesOf({ addresses }: TestKafka): Promise<Map<number, TcpProxy>> {
+  const admin = new Kafka({ brokers: [...addresses], clientId: 'test', logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  const { brokers } = await admin.describeCluster();
+  await admin.disconnect();
+  const opened = brokers.map(
+    async ({ host, port }) => [port, await openProxy({ target: { host, port } })] as const,
   );
+  return new Map(await Promise.all(opened));
 }
 
-async function subject() {
-  const [broker] = test.kafka.brokers;
-  const target = { host: '127.0.0.1', port: broker?.place.port ?? 0 };
-  const proxy = await openProxy({ target });
-  const direct = topicsAt({});
-  // Brokers tell their clients where they are; this is how clients come through the proxy all the same.
-  const proxied = topicsAt({
+async function subjectOf(kafka: TestKafka): Promise<JournalSubject> {
+  const proxies = await proxiesOf(kafka);
+  const each = (fault: (proxy: TcpProxy) => void) => () => {
+    for (const proxy of proxies.values()) fault(proxy);
+  };
+  const direct = topicsOf(kafka);
+  const proxied = topicsOf(kafka, {
     readWithinMillis: 400,
-    socketFactory: ({ onConnect }) => connect({ host: '127.0.0.1', port: proxy.port }, onConnect),
+    socketFactory: ({ port, onConnect }) =>
+      connect({ host: '127.0.0.1', port: proxies.get(port)?.port ?? port }, onConnect),
   });
-  let reader = readerOf(direct);
+  const opened: number[] = [];
+  let reader = readerOf(direct, opened);
   return {
-    journalOf: (opener: string) =>
+    journalOf: (opener) =>
       new KafkaJournal({
         openLog: async (shard) => {
           await (await direct.prepare(shard)).close();
+          opened.push(shard);
           return proxied.open(shard);
         },
         clock,
@@ -62,44 +61,40 @@ async function subject() {
       }),
     // Nothing in a topic ever changes; who writes it anew needs readers that have not seen the old one.
     reader: {
-      read: (...asked: Parameters<KafkaJournalReader['read']>) => reader.read(...asked),
-      entries: (...asked: Parameters<KafkaJournalReader['entries']>) => reader.entries(...asked),
+      read: (...asked) => reader.read(...asked),
+      entries: (...asked) => reader.entries(...asked),
       heads: () => reader.heads(),
     },
     faults: {
-      loseAnswer: () => {
+      loseAnswer: each((proxy) => {
         proxy.blackhole('to-client');
         proxy.heal();
-      },
-      loseAppend: () => {
+      }),
+      loseAppend: each((proxy) => {
         proxy.blackhole('to-server');
         proxy.heal();
-      },
-      isolate: () => {
+      }),
+      isolate: each((proxy) => {
         proxy.blackhole('to-client');
         proxy.refuse();
-      },
-      cut: () => {
-        proxy.cut();
-      },
-      heal: () => {
-        proxy.heal();
-      },
+      }),
+      cut: each((proxy) => proxy.cut()),
+      heal: each((proxy) => proxy.heal()),
     },
-    tamper: async (shard: number, sequence: number, tampering: Tampering) => {
+    tamper: async (shard, sequence, tampering) => {
       await reader.close();
       await tamper(direct, shard, sequence, tampering);
-      reader = readerOf(direct);
+      reader = readerOf(direct, opened);
     },
     dispose: async () => {
       await reader.close();
-      await proxy.close();
+      await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
     },
   };
 }
 
-function readerOf(topics: KafkajsTopics): KafkaJournalReader {
-  return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: () => topics.shards() });
+function readerOf(topics: KafkajsTopics, shards: readonly number[]): KafkaJournalReader {
+  return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards });
 }
 
 /** Nobody can change a topic in place; whoever may delete it can write it anew. */
@@ -117,9 +112,9 @@ async function tamper(
     values.push(...messages.map(({ value }) => value));
   }
   await log.close();
-  const rewritten = values.flatMap((value, offset) => {
-    const record = decodeRecord(shard, offset, value);
-    if (record.sequence !== sequence) return [value];
+  const rewritten = values.flatMap((value) => {
+    const record = decodeRecord(value);
+    if (record?.sequence !== sequence) return [value];
     if (tampering === 'removed') return [];
     const changed = { ...record, shard, previousHash: '', ...tampering };
     return [encodeRecord({ ...changed, kind: changed.kind as 'event' }, record.anchor)];

@@ -1,13 +1,15 @@
 import { pause, type Clock } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
-import { headAt, sealEpoch } from '../hash-chain.js';
+import { sealEpoch } from '../hash-chain.js';
 import type { Journal, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
+import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
 import type { LogPlace } from './log-cursor.js';
 import { encodeRecord } from './record-format.js';
 import { ShardLog } from './shard-log.js';
-import type { TopicLog } from './topic-log.js';
+import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaJournalOptions {
   /** Makes the topic where there is none, refuses one with wrong settings, and opens it. */
@@ -21,10 +23,16 @@ export interface KafkaJournalOptions {
 }
 
 const OPEN_WITHIN_MILLIS = 30_000;
-const APPEND_WITHIN_MILLIS = 15_000;
-const SETTLE_WITHIN_MILLIS = 15_000;
+const APPEND_WITHIN_MILLIS = 5_000;
+const SETTLE_WITHIN_MILLIS = 30_000;
 const RETRY_MILLIS = 100;
-const NANOS_PER_MILLI = 1_000_000n;
+
+interface Attempt {
+  readonly isOurs: boolean;
+  /** Whether it was written is known, if only to be too late. */
+  readonly isKnown: boolean;
+  readonly place: LogPlace;
+}
 
 /** The journal in Kafka: a topic a shard, one partition each. */
 export class KafkaJournal implements Journal {
@@ -35,7 +43,7 @@ export class KafkaJournal implements Journal {
     try {
       log = await this.options.openLog(shard);
       const reading = new ShardLog(shard, log);
-      const place = await this.takeOver(shard, log, reading);
+      const place = await this.takeOver(log, reading);
       const sink = new KafkaSink(
         {
           shard,
@@ -50,32 +58,58 @@ export class KafkaJournal implements Journal {
       return new GroupCommitWriter(shard, place.head, sink);
     } catch (error) {
       await log?.close().catch(() => undefined);
-      if (error instanceof JournalCorrupt) throw error;
+      if (error instanceof JournalCorrupt || error instanceof StartFault) throw error;
       throw new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
     }
   }
 
   /**
-   * An epoch record counts where it continues the chain. When the writer before was quicker, or another opener was, ours
-   * has come too late; then it is tried anew behind what they have written.
+   * An epoch record counts where it continues the chain. When the writer before was quicker, or another opener was, ours has
+   * come too late; then it is tried anew behind what they have written.
    */
-  private async takeOver(shard: number, log: TopicLog, reading: ShardLog): Promise<LogPlace> {
-    const { clock, opener, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
-    const deadline = clock.monotonicNanos() + BigInt(openWithinMillis) * NANOS_PER_MILLI;
+  private async takeOver(log: TopicLog, reading: ShardLog): Promise<LogPlace> {
+    const { clock, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
+    const remaining = new Countdown(clock, openWithinMillis);
+    let tail: LogPlace | undefined;
     for (;;) {
       try {
-        const tail = await reading.tail();
-        const record = sealEpoch(shard, tail.head, tail.head.epoch + 1, opener);
-        const before =
-          tail.offset === undefined ? undefined : { offset: tail.offset, sequence: tail.head.sequence };
-        const offset = await log.append([encodeRecord(record, before)], openWithinMillis);
-        const { place } = await reading.run(tail, Number.MAX_SAFE_INTEGER, offset + 1);
-        // By its place, not by its content: somebody of the same name may have written the same.
-        if (place.offset === offset) return { ...place, head: headAt(record) };
+        tail ??= await reading.tail();
+        const attempt = await this.attempt(log, reading, tail, remaining.millis);
+        if (attempt.isOurs) return attempt.place;
+        tail = attempt.place;
+        if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
       } catch (error) {
-        if (error instanceof JournalCorrupt || clock.monotonicNanos() > deadline) throw error;
+        if (error instanceof JournalCorrupt || remaining.isOver) throw error;
         await pause(clock, RETRY_MILLIS);
       }
+      if (remaining.isOver) throw new Error('others have been quicker every time');
     }
   }
+
+  private async attempt(
+    log: TopicLog,
+    reading: ShardLog,
+    tail: LogPlace,
+    withinMillis: number,
+  ): Promise<Attempt> {
+    const { appendWithinMillis = APPEND_WITHIN_MILLIS, opener } = this.options;
+    const record = sealEpoch(reading.shard, tail.head, tail.head.epoch + 1, opener);
+    const { offset: last } = tail;
+    const anchor = last === undefined ? undefined : { offset: last, sequence: tail.head.sequence };
+    const offset = await log
+      .append([encodeRecord(record, anchor)], Math.min(appendWithinMillis, withinMillis))
+      .catch(unlessUnknown);
+    const end = offset === undefined ? await reading.end() : offset + 1;
+    const { place, damage } = await reading.run({ from: tail, end });
+    if (damage !== undefined) throw damage;
+    // By its place, not by its content alone: somebody of the same name may have written the same.
+    const isOurs = offset !== undefined && place.offset === offset && place.head.hash === record.hash;
+    return { isOurs, isKnown: offset !== undefined, place };
+  }
+}
+
+/** A lost take-over may have taken place: then it is done once more, in the epoch after it. */
+function unlessUnknown(error: unknown): undefined {
+  if (error instanceof SendLost || (error instanceof SendRefused && !error.isFinal)) return undefined;
+  throw error;
 }

@@ -5,8 +5,8 @@ import type { TopicLog } from './topic-log.js';
 
 export interface KafkaReaderPorts {
   readonly openLog: (shard: number) => TopicLog;
-  /** The shards that have a topic. */
-  readonly shards: () => Promise<readonly number[]>;
+  /** The shards that there may be; those without a topic were never opened. */
+  readonly shards: readonly number[];
 }
 
 /** Reads topics directly, without consumer groups: any number of readers at once, each from where it likes. */
@@ -25,8 +25,7 @@ export class KafkaJournalReader implements JournalReader {
 
   heads(): Promise<Map<number, number>> {
     return orUnreadable(async () => {
-      // Those that are read here have a topic, however lately it was made.
-      const shards = [...new Set([...(await this.ports.shards()), ...this.followers.keys()])];
+      const shards = [...new Set([...this.ports.shards, ...this.followers.keys()])];
       const heads = await Promise.all(shards.map((shard) => this.follower(shard).head()));
       const known = shards.map((shard, index) => [shard, heads[index] ?? 0] as const);
       return new Map(known.filter(([, head]) => head > 0));

@@ -9,9 +9,10 @@ import {
   JournalUnavailable,
   messageOf,
 } from '../journal-errors.js';
+import { Countdown } from './countdown.js';
 import type { LogPlace } from './log-cursor.js';
 import { encodeRecord, type Anchor } from './record-format.js';
-import type { ShardLog } from './shard-log.js';
+import type { Run, ShardLog } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaSinkPorts {
@@ -19,23 +20,24 @@ export interface KafkaSinkPorts {
   readonly log: TopicLog;
   readonly reading: ShardLog;
   readonly clock: Clock;
+  /** How long one send may take. */
   readonly appendWithinMillis: number;
+  /** How long a batch may take, however often it is sent: longer than the brokers need to give a topic another leader. */
   readonly settleWithinMillis: number;
 }
 
 const RETRY_MILLIS = 100;
 /** How often a writer that has nothing to write looks whether it still is the writer. */
 const WATCH_MILLIS = 500;
-const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * One shard's records on their way into their topic. With one send in flight the writer knows which offset comes next; an
- * answer with any other means that somebody else has written, and unless that was only the work of older epochs, the shard
- * is theirs and this writer has to die before anybody hears of the send. A send is repeated only where the broker has said
- * that it wrote nothing.
+ * One shard's records on their way into their topic. With one send in flight the writer knows which offset comes next. An answer
+ * with a later one means that others have written: unless all of that is what no reader counts, the shard is theirs, and this
+ * writer has to die before anybody hears of the batch. Where an answer was lost, the topic tells; a batch that is not there is
+ * sent again, for whichever copy stands first is the only one that counts. See docs/decisions/0045.
  */
 export class KafkaSink implements BatchSink {
-  private lost: Error | undefined;
+  private lost: JournalFailure | undefined;
   private isWriting = false;
   private anchor: Anchor;
   private readonly cancelWatch: Cancel;
@@ -54,11 +56,10 @@ export class KafkaSink implements BatchSink {
   }
 
   async write(records: readonly JournalEntry[]): Promise<void> {
+    if (this.lost !== undefined) throw this.lost;
     this.isWriting = true;
     try {
-      const values = records.map((record) => encodeRecord(record, this.anchor));
-      const base = await this.send(values).catch((error: unknown) => this.settle(records, error));
-      await this.accept(records, base);
+      this.accept(records, await this.deliver(records));
     } finally {
       this.isWriting = false;
     }
@@ -69,105 +70,132 @@ export class KafkaSink implements BatchSink {
     await this.ports.log.close().catch(() => undefined);
   }
 
-  private async send(values: readonly Buffer[]): Promise<number> {
-    const { shard, log, clock, appendWithinMillis } = this.ports;
-    const remaining = this.countdown(appendWithinMillis);
+  /** Sends until the batch stands in the journal, and says where that leaves the writer. */
+  private async deliver(records: readonly JournalEntry[]): Promise<LogPlace> {
+    const { shard, log, clock, appendWithinMillis, settleWithinMillis } = this.ports;
+    const values = records.map((record) => encodeRecord(record, this.anchor));
+    const remaining = new Countdown(clock, settleWithinMillis);
+    let lost: SendLost | undefined;
     for (;;) {
       try {
-        return await log.append(values, Math.max(1, remaining()));
+        const base = await log.append(values, Math.min(appendWithinMillis, remaining.millis));
+        return await this.placed(records, base);
       } catch (error) {
-        if (!(error instanceof SendRefused)) throw error;
-        if (remaining() <= RETRY_MILLIS) throw new JournalUnavailable(shard, error.message, { cause: error });
+        if (error instanceof SendLost) lost ??= error;
+        else if (!(error instanceof SendRefused)) throw error;
+        else if (lost === undefined && (error.isFinal || remaining.isOver)) {
+          throw new JournalUnavailable(shard, error.message, { cause: error });
+        }
       }
+      const place = lost === undefined ? undefined : await this.settle(records, lost, remaining);
+      if (place !== undefined) return place;
       await pause(clock, RETRY_MILLIS);
     }
   }
 
-  /** Whether what lies between the last record and this batch leaves the shard ours. */
-  private async accept(records: readonly JournalEntry[], base: number): Promise<void> {
-    const { shard, reading } = this.ports;
-    const { next } = this.place;
-    const [first] = records;
-    const last = records.at(-1);
-    if (first === undefined || last === undefined) throw new RangeError('nothing to accept');
-    if (base < next) throw new JournalAmbiguous(shard, `offset ${base} was given out twice`);
-    if (base > next) {
-      const { entries } = await this.orAmbiguous(() =>
-        reading.run(this.place, Number.MAX_SAFE_INTEGER, base),
-      );
-      if (entries.length > 0) throw new JournalFenced(shard, 'another writer has taken the shard');
-    }
-    // Somebody else's messages stand between: places are counted from here on.
-    if (base - this.anchor.offset !== first.sequence - this.anchor.sequence) {
-      this.anchor = { offset: base, sequence: first.sequence };
-    }
-    const offset = base + records.length - 1;
-    this.place = { next: offset + 1, head: headAt(last), offset, anchor: this.anchor };
-  }
-
-  /** The answer was lost: the topic tells, as soon as it holds the batch. Where it does not, nobody knows what is still on its way. */
-  private async settle(records: readonly JournalEntry[], error: unknown): Promise<number> {
-    if (!(error instanceof SendLost)) throw error;
+  /** The batch has an offset. Anything between it and the last record has to be what nobody counts. */
+  private async placed(records: readonly JournalEntry[], base: number): Promise<LogPlace> {
     const { shard, clock, settleWithinMillis } = this.ports;
-    const remaining = this.countdown(settleWithinMillis);
-    let obstacle = 'it is not there';
-    while (remaining() > 0) {
-      try {
-        const base = await this.find(records);
-        if (base !== undefined) return base;
-      } catch (failure) {
-        if (failure instanceof JournalFailure) throw failure;
-        obstacle = messageOf(failure);
-      }
-      await pause(clock, RETRY_MILLIS);
+    const end = base + records.length;
+    const last = records.at(-1);
+    if (last === undefined) throw new RangeError('nothing was sent');
+    if (base < this.place.next) throw new JournalAmbiguous(shard, `offset ${base} was given out twice`);
+    if (base === this.place.next) {
+      return { next: end, head: headAt(last), offset: end - 1, anchor: this.anchor };
     }
-    throw new JournalAmbiguous(shard, `the answer to an append was lost (${error.message}) and ${obstacle}`, {
-      cause: error,
-    });
+    const remaining = new Countdown(clock, settleWithinMillis);
+    const place = await this.insist(remaining, () => this.look(records, end));
+    if (place === undefined) throw new JournalAmbiguous(shard, `offset ${base} was acknowledged in vain`);
+    return place;
   }
 
-  private async find(records: readonly JournalEntry[]): Promise<number | undefined> {
-    const { shard, reading } = this.ports;
-    const { entries, place } = await reading.run(this.place, Number.MAX_SAFE_INTEGER);
+  /** What became of a batch whose answer was lost; undefined where it is not in the topic, or not yet. */
+  private async settle(
+    records: readonly JournalEntry[],
+    lost: SendLost,
+    remaining: Countdown,
+  ): Promise<LogPlace | undefined> {
+    const place = await this.insist(remaining, async () =>
+      this.look(records, await this.ports.reading.end()),
+    );
+    if (place === undefined && remaining.isOver) {
+      throw new JournalAmbiguous(this.ports.shard, `the answer to an append was lost: ${lost.message}`, {
+        cause: lost,
+      });
+    }
+    return place;
+  }
+
+  /** A question that somebody has to answer before this writer may go on. */
+  private async insist<T>(remaining: Countdown, question: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await question();
+      } catch (error) {
+        if (error instanceof JournalFailure) throw error;
+        if (remaining.isOver) {
+          const reason = `nobody can say what became of an append: ${messageOf(error)}`;
+          throw new JournalAmbiguous(this.ports.shard, reason, { cause: error });
+        }
+      }
+      await pause(this.ports.clock, RETRY_MILLIS);
+    }
+  }
+
+  /** Where the batch leaves the writer, if it stands in the journal before `end`. */
+  private async look(records: readonly JournalEntry[], end: number): Promise<LogPlace | undefined> {
+    const { entries, place } = await this.follow(end);
+    const { shard } = this.ports;
     const [first] = entries;
     if (first === undefined) return undefined;
     if (first.kind === 'epoch') throw new JournalFenced(shard, 'another writer has taken the shard');
-    if (!records.every(({ hash }, index) => entries[index]?.hash === hash)) return undefined;
+    if (!records.every(({ hash }, index) => entries[index]?.hash === hash)) {
+      throw new JournalAmbiguous(shard, 'somebody else writes in the same epoch');
+    }
     if (entries.length > records.length) {
       throw new JournalAmbiguous(shard, 'the append was written, but the shard has another writer since');
     }
-    return (place.offset ?? 0) - records.length + 1;
+    return place;
+  }
+
+  private async follow(end: number): Promise<Run> {
+    const { shard, reading } = this.ports;
+    const from = this.place;
+    if (end < from.next) throw new Error(`its topic ends at ${end}, before what was written`);
+    const run = await reading.run({ from, end });
+    if (run.damage !== undefined) throw new JournalAmbiguous(shard, run.damage.message);
+    if (!(await reading.stillHas(from))) {
+      throw new JournalAmbiguous(shard, 'its topic is not the one that was written to before');
+    }
+    // Whoever has come too late will try again; a busy writer would never let it in.
+    if (run.rival > from.head.epoch) this.lost = new JournalFenced(shard, 'another writer takes the shard');
+    return run;
+  }
+
+  private accept(records: readonly JournalEntry[], place: LogPlace): void {
+    const [first] = records;
+    const base = (place.offset ?? 0) - records.length + 1;
+    this.place = place;
+    // Somebody else's messages stand between: places are counted from here on.
+    if (first !== undefined && base - this.anchor.offset !== first.sequence - this.anchor.sequence) {
+      this.anchor = { offset: base, sequence: first.sequence };
+    }
   }
 
   private async watch(): Promise<void> {
     const { place } = this;
     if (this.isWriting || this.lost !== undefined) return;
-    const { shard, reading } = this.ports;
-    const end = await reading.end();
+    const end = await this.ports.reading.end();
     if (end <= place.next) return;
-    const { entries } = await reading.run(place, 1, end);
+    const { entries } = await this.follow(end);
     // What was written meanwhile has been looked at by whoever wrote it.
     if (this.place !== place || this.hasBegun()) return;
-    if (entries.length > 0) this.lost = new JournalFenced(shard, 'another writer has taken the shard');
+    if (entries.length > 0) {
+      this.lost = new JournalFenced(this.ports.shard, 'another writer has taken the shard');
+    }
   }
 
   private hasBegun(): boolean {
     return this.isWriting;
-  }
-
-  private async orAmbiguous<T>(question: () => Promise<T>): Promise<T> {
-    try {
-      return await question();
-    } catch (error) {
-      throw new JournalAmbiguous(this.ports.shard, `nobody knows who has written: ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
-  }
-
-  private countdown(millis: number): () => number {
-    const { clock } = this.ports;
-    const end = clock.monotonicNanos() + BigInt(millis) * NANOS_PER_MILLI;
-    return () => Number((end - clock.monotonicNanos()) / NANOS_PER_MILLI);
   }
 }

@@ -1,6 +1,7 @@
 import { checkNext } from '../chain-check.js';
 import { BEFORE_FIRST, headAt, recordHash } from '../hash-chain.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
+import { JournalCorrupt } from '../journal-errors.js';
 import { decodeRecord, type Anchor, type LogRecord } from './record-format.js';
 import type { LogMessage } from './topic-log.js';
 
@@ -23,12 +24,14 @@ export function placeBehind(offset: number, { epoch, sequence, hash, anchor }: L
 }
 
 /**
- * Says of each message in a topic whether it belongs to the journal. Anybody may write to a topic, and an owner that was
- * deposed may do so without knowing; so an epoch begins with an epoch record that continues the chain where it stands, and
- * whatever older epochs write behind it does not count, nor does a take-over that came too late. Everything else that does
- * not fit is damage.
+ * Says of each message in a topic whether it belongs to the journal; the order in the topic decides, and every reader decides
+ * alike. Anybody may write to a topic, and an owner that was deposed may do so without knowing. So an epoch begins with an
+ * epoch record that continues the chain where it stands, and these do not count: whatever older epochs write behind it, a
+ * take-over that came too late, and what a writer has sent twice. Everything else that does not fit is damage.
  */
 export class LogCursor {
+  private rivalEpoch = 0;
+
   constructor(
     private readonly shard: number,
     private at: LogPlace = START,
@@ -38,36 +41,49 @@ export class LogCursor {
     return this.at;
   }
 
+  /** The highest epoch that somebody has tried to begin here and come too late for; 0 if nobody has. */
+  get rival(): number {
+    return this.rivalEpoch;
+  }
+
   /** The message as an entry of the journal, or undefined where it is none. Messages come in the order of their offsets. */
   take({ offset, value }: LogMessage): JournalEntry | undefined {
-    const record = decodeRecord(this.shard, offset, value);
-    if (this.isLate(record)) {
+    const { head, next } = this.at;
+    if (offset !== next) {
+      throw new JournalCorrupt(this.shard, head.sequence + 1, `offset ${next} of its topic is gone`);
+    }
+    const record = decodeRecord(value);
+    if (record === undefined) {
+      throw new JournalCorrupt(
+        this.shard,
+        head.sequence + 1,
+        `offset ${offset} of its topic holds no record`,
+      );
+    }
+    if (this.doesNotCount(record)) {
+      if (record.kind === 'epoch') this.rivalEpoch = Math.max(this.rivalEpoch, record.epoch);
       this.at = { ...this.at, next: offset + 1 };
       return undefined;
     }
-    const entry = checkNext(this.shard, this.at.head, record);
+    const entry = checkNext(this.shard, head, record);
     this.at = { next: offset + 1, head: headAt(entry), offset, anchor: record.anchor };
     return entry;
   }
 
-  /** Written by somebody who had lost the shard already: in an older epoch, or to take it over where it had been before. */
-  private isLate(record: LogRecord): boolean {
+  private doesNotCount(record: LogRecord): boolean {
     const { head } = this.at;
     if (record.kind === 'epoch') return record.sequence <= head.sequence;
-    return record.kind === 'event' && record.epoch < head.epoch && !this.continues(record);
+    if (record.kind !== 'event' || record.epoch > head.epoch) return false;
+    // Within an epoch there is one writer, and it gives a sequence to one record only: this one has been here before.
+    if (record.epoch === head.epoch) return record.sequence <= head.sequence;
+    return !this.continues(record);
   }
 
+  /** An event of an older epoch that follows the head all the same: nobody who plays by the rules can have written it. */
   private continues({ epoch, sequence, payload, hash }: LogRecord): boolean {
     const { head } = this.at;
     if (sequence !== head.sequence + 1) return false;
-    const entry = {
-      shard: this.shard,
-      epoch,
-      sequence,
-      kind: 'event',
-      payload,
-      previousHash: head.hash,
-    } as const;
-    return recordHash(entry) === hash;
+    const content = { shard: this.shard, epoch, sequence, kind: 'event', payload } as const;
+    return recordHash({ ...content, previousHash: head.hash }) === hash;
   }
 }

@@ -1,6 +1,5 @@
 import type { StoredRecord } from '../chain-check.js';
 import type { JournalEntry } from '../journal.js';
-import { JournalCorrupt } from '../journal-errors.js';
 
 /** A record of the journal and where it stands. */
 export interface Anchor {
@@ -18,11 +17,12 @@ export interface LogRecord extends StoredRecord {
 }
 
 const VERSION = '1';
-const FIELDS = 7;
 const NO_ANCHOR = '-';
 const NEWLINE = 0x0a;
-const WHOLE = /^(0|[1-9]\d{0,15})$/;
-const HASH = /^[0-9a-f]{64}$/;
+const NUMBER = '0|[1-9]\\d{0,15}';
+const LINE = new RegExp(
+  `^${VERSION} (${NUMBER}) (${NUMBER}) ([a-z]+) (${NUMBER}|${NO_ANCHOR}) (${NUMBER}|${NO_ANCHOR}) ([0-9a-f]{64})$`,
+);
 
 /** A line of fields, then the payload as it came. */
 export function encodeRecord(
@@ -33,26 +33,19 @@ export function encodeRecord(
   return Buffer.from(`${VERSION} ${epoch} ${sequence} ${kind} ${offset} ${first} ${hash}\n${payload}`);
 }
 
-export function decodeRecord(shard: number, offset: number, value: Buffer): LogRecord {
+/** Undefined for what is no record. */
+export function decodeRecord(value: Buffer): LogRecord | undefined {
   const end = value.indexOf(NEWLINE);
-  const fields = end < 0 ? [] : value.toString('latin1', 0, end).split(' ');
-  const [version, epoch = '', sequence = '', kind = '', anchorOffset = '', anchorSequence = '', hash = ''] =
-    fields;
-  const hasAnchor = WHOLE.test(anchorOffset) && WHOLE.test(anchorSequence);
-  const isReadable =
-    fields.length === FIELDS &&
-    version === VERSION &&
-    WHOLE.test(epoch) &&
-    WHOLE.test(sequence) &&
-    HASH.test(hash) &&
-    (hasAnchor || (anchorOffset === NO_ANCHOR && anchorSequence === NO_ANCHOR));
-  if (!isReadable) throw new JournalCorrupt(shard, 0, `offset ${offset} of its topic holds no record`);
+  const fields = end < 0 ? null : LINE.exec(value.toString('latin1', 0, end));
+  if (fields === null) return undefined;
+  const [, epoch, sequence, kind = '', offset, first, hash = ''] = fields;
+  const hasAnchor = offset !== NO_ANCHOR && first !== NO_ANCHOR;
   return {
     epoch: Number(epoch),
     sequence: Number(sequence),
     kind,
     hash,
     payload: value.toString('utf8', end + 1),
-    anchor: hasAnchor ? { offset: Number(anchorOffset), sequence: Number(anchorSequence) } : undefined,
+    anchor: hasAnchor ? { offset: Number(offset), sequence: Number(first) } : undefined,
   };
 }

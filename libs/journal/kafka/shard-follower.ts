@@ -1,64 +1,64 @@
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { LogPlace } from './log-cursor.js';
+import { PlaceFinder } from './place-finder.js';
+import { RecentEntries } from './recent-entries.js';
 import { ShardLog } from './shard-log.js';
-import type { TopicLog } from './topic-log.js';
+import { TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
 
-/** The latest entries, which most readers ask for, are kept; so are the places where readers left off. */
-const RECENT = 4_096;
-const RECENT_CHARS = 8 * 1024 * 1024;
-const PLACES = 32;
 const PAGE = 2_048;
+/** Readers that leave off somewhere and go on there later. */
+const READERS = 16;
 const AT_ONCE = 16;
+
+interface LeftOff {
+  readonly place: LogPlace;
+  readonly ahead: readonly LogMessage[];
+}
 
 /** One shard's topic as one process reads it. */
 export class ShardFollower {
   private readonly reading: ShardLog;
+  private readonly finder: PlaceFinder;
+  /** Behind the last sound record; undefined while there is no topic. */
   private tail: LogPlace | undefined;
-  private recent: JournalEntry[] = [];
-  private chars = 0;
-  private readonly places = new Map<number, LogPlace>();
-  private advancing: Promise<void> | undefined;
+  /** What stands behind it. */
+  private damage: JournalCorrupt | undefined;
+  private readonly recent = new RecentEntries();
+  private readonly leftOff = new Map<number, LeftOff>();
+  private looking: Promise<void> | undefined;
+  private lookingNext: Promise<void> | undefined;
 
   constructor(
     private readonly shard: number,
     private readonly log: TopicLog,
   ) {
     this.reading = new ShardLog(shard, log);
+    this.finder = new PlaceFinder(shard, this.reading);
   }
 
   /** Where there is damage, whoever reads on is to find it: the head lies there. */
   async head(): Promise<number> {
-    try {
-      await this.advance();
-    } catch (error) {
-      if (error instanceof JournalCorrupt) return Math.max(error.sequence, this.tail?.head.sequence ?? 0);
-      throw error;
-    }
-    return this.tail?.head.sequence ?? 0;
+    await this.look();
+    return Math.max(this.damage?.sequence ?? 0, this.tail?.head.sequence ?? 0);
   }
 
   async read(from: number, limit: number): Promise<JournalEntry[]> {
-    // What is sound can be read whatever stands behind it.
-    if (from + limit - 1 > (this.tail?.head.sequence ?? -1)) await this.head();
-    const [first] = this.recent;
-    if (first !== undefined && first.sequence <= from) {
-      const start = from - first.sequence;
-      return this.recent.slice(start, start + limit);
-    }
-    const place = await this.placeBehind(from - 1);
-    if (place === undefined) return [];
-    const run = await this.reading.run(place, limit);
-    this.remember(run.place);
-    return [...run.entries];
+    const last = from + limit - 1;
+    if (last > (this.tail?.head.sequence ?? 0)) await this.look();
+    const { tail, damage } = this;
+    if (tail === undefined) return [];
+    const sound = Math.min(last, tail.head.sequence);
+    if (damage !== undefined && last > sound) throw this.reached(damage, from);
+    if (from > sound) return [];
+    return this.recent.slice(from, sound) ?? (await this.readOld(from, sound, tail));
   }
 
   async entries(sequences: readonly number[]): Promise<JournalEntry[]> {
     const found: JournalEntry[] = [];
     for (let at = 0; at < sequences.length; at += AT_ONCE) {
-      found.push(
-        ...(await Promise.all(sequences.slice(at, at + AT_ONCE).map((sequence) => this.one(sequence)))),
-      );
+      const some = sequences.slice(at, at + AT_ONCE).map((sequence) => this.one(sequence));
+      found.push(...(await Promise.all(some)));
     }
     return found;
   }
@@ -73,50 +73,69 @@ export class ShardFollower {
     throw new JournalCorrupt(this.shard, sequence, 'the record is missing');
   }
 
-  private async placeBehind(sequence: number): Promise<LogPlace | undefined> {
-    return this.places.get(sequence) ?? (await this.reading.behind(sequence, this.tail));
+  private async readOld(from: number, to: number, tail: LogPlace): Promise<JournalEntry[]> {
+    const known = this.leftOff.get(from - 1);
+    this.leftOff.delete(from - 1);
+    const place = known?.place ?? (await this.finder.behind(from - 1, tail));
+    const bounds = { from: place, end: tail.next, limit: to - from + 1, ahead: known?.ahead ?? [] };
+    const run = await this.reading.run(bounds);
+    if (run.damage !== undefined) throw this.reached(run.damage, from);
+    if (to > from) this.remember(run);
+    return [...run.entries];
   }
 
-  /** Readers go on where they left off; the place that was used longest ago is forgotten. */
-  private remember(place: LogPlace): void {
-    const { sequence } = place.head;
-    this.places.delete(sequence);
-    this.places.set(sequence, place);
-    if (this.places.size <= PLACES) return;
-    const [oldest] = this.places.keys();
-    if (oldest !== undefined) this.places.delete(oldest);
+  /** Readers go on where they left off; the place where nobody went on for the longest time is forgotten. */
+  private remember({ place, ahead }: LeftOff): void {
+    this.leftOff.set(place.head.sequence, { place, ahead });
+    if (this.leftOff.size <= READERS) return;
+    const [oldest] = this.leftOff.keys();
+    if (oldest !== undefined) this.leftOff.delete(oldest);
   }
 
-  /** Calls that come meanwhile share one look. */
-  private advance(): Promise<void> {
-    this.advancing ??= this.follow().finally(() => {
-      this.advancing = undefined;
-    });
-    return this.advancing;
+  /** Damage as somebody meets it who begins to read behind it: at the record that theirs would have to follow. */
+  private reached(damage: JournalCorrupt, from: number): JournalCorrupt {
+    if (from - 1 <= damage.sequence) return damage;
+    return new JournalCorrupt(this.shard, from - 1, `the record cannot be reached: ${damage.message}`);
+  }
+
+  /**
+   * Everything that is durable by now. Calls that come meanwhile share one look, but not one that is under way: it may have asked
+   * for the end before there was what its caller knows of.
+   */
+  private look(): Promise<void> {
+    if (this.looking === undefined) {
+      this.looking = this.follow().finally(() => {
+        this.looking = undefined;
+      });
+      return this.looking;
+    }
+    const next = (): Promise<void> => {
+      this.lookingNext = undefined;
+      return this.look();
+    };
+    this.lookingNext ??= this.looking.then(next, next);
+    return this.lookingNext;
   }
 
   private async follow(): Promise<void> {
-    this.tail ??= await this.reading.tail();
-    const end = await this.reading.end();
-    while (this.tail.next < end) {
-      const { entries, place } = await this.reading.run(this.tail, PAGE, end);
-      if (place.next === this.tail.next) return;
-      this.tail = place;
-      this.keep(entries);
+    const end = await this.reading.end().catch((error: unknown) => {
+      if (error instanceof TopicMissing && this.tail === undefined) return undefined;
+      throw error;
+    });
+    if (end === undefined) return;
+    let place = this.tail ?? (await this.reading.provenNear(end));
+    if (end < place.next) throw new Error(`its topic ends at ${end}, before what was read of it`);
+    this.tail = place;
+    while (place.next < end) {
+      const { entries, damage, place: reached } = await this.reading.run({ from: place, end, limit: PAGE });
+      // Nothing that counts: so it looks, too, when somebody has deleted the topic and begun another.
+      if (entries.length === 0 && damage === undefined && !(await this.reading.stillHas(place))) {
+        throw new Error('its topic is not the one that was read before');
+      }
+      this.recent.add(entries);
+      this.tail = place = reached;
+      this.damage = damage;
+      if (damage !== undefined) return;
     }
-  }
-
-  private keep(entries: readonly JournalEntry[]): void {
-    this.recent.push(...entries);
-    for (const { payload } of entries) this.chars += payload.length;
-    let gone = Math.max(0, this.recent.length - RECENT);
-    let chars = this.chars;
-    for (let index = 0; index < this.recent.length; index += 1) {
-      if (index >= gone && chars <= RECENT_CHARS) break;
-      gone = Math.max(gone, index + 1);
-      chars -= this.recent[index]?.payload.length ?? 0;
-    }
-    if (gone > 0) this.recent = this.recent.slice(gone);
-    this.chars = chars;
   }
 }

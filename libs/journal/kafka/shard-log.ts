@@ -2,32 +2,66 @@ import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { LogCursor, placeBehind, START, type LogPlace } from './log-cursor.js';
 import { decodeRecord, type LogRecord } from './record-format.js';
-import type { TopicLog } from './topic-log.js';
+import { MessagesDeleted, type LogMessage, type TopicLog } from './topic-log.js';
 
 export interface Run {
   readonly entries: readonly JournalEntry[];
-  /** Behind the last of them, where the next run begins. */
+  /** Behind the last of them, and behind what does not count after it, as far as that was looked at. */
   readonly place: LogPlace;
+  /** What stands at the place instead of the next record. */
+  readonly damage: JournalCorrupt | undefined;
+  /** Messages from the place on that came along. */
+  readonly ahead: readonly LogMessage[];
+  /** The highest epoch that somebody has tried to begin in between, in vain; 0 if nobody has. */
+  readonly rival: number;
 }
 
-const RUN_BYTES = 4 * 1024 * 1024;
-const PEEK_BYTES = 64 * 1024;
-/** Messages that are looked at, backwards from the end, for one that proves its own place. */
-const LOOK_BACK = 16;
+export interface RunBounds {
+  readonly from: LogPlace;
+  /** Offset behind the last message to look at; the topic is known to go so far. */
+  readonly end: number;
+  /** Of entries. */
+  readonly limit?: number;
+  /** Messages from `from` on that somebody has fetched already. */
+  readonly ahead?: readonly LogMessage[];
+}
 
 interface Found {
   readonly offset: number;
   readonly record: LogRecord;
 }
 
+const MIN_FETCH_BYTES = 64 * 1024;
+const MAX_FETCH_BYTES = 4 * 1024 * 1024;
+/** More than most records have: a fetch that comes short is followed by another. */
+const RECORD_BYTES = 1_024;
+/** How far back from the end a record is first looked for that proves its own place; further each time that there is none. */
+const LOOK_BACK = 16;
+const LOOK_FACTOR = 8;
+
+/**
+ * An event as far from its anchor as its sequence says. Everything in between is its writer's own then, one message after the other,
+ * for a writer sends nothing before the last batch is settled: nobody can have begun an epoch there, so the event counts.
+ */
 function isAtHome({ offset, record: { kind, sequence, anchor } }: Found): boolean {
   return kind === 'event' && anchor !== undefined && offset - anchor.offset === sequence - anchor.sequence;
 }
 
-/** Finds places of a journal in its topic, and reads on from them. It remembers nothing. */
+/** Undefined where there is no record: whoever reads on will say so. */
+function foundIn({ offset, value }: LogMessage): Found | undefined {
+  const record = decodeRecord(value);
+  return record === undefined ? undefined : { offset, record };
+}
+
+function follows(before: Found, last: Found): boolean {
+  const { record } = before;
+  return record.sequence === last.record.sequence - 1 && record.epoch === last.record.epoch;
+}
+
+/** Reads one shard's journal out of its topic. It remembers nothing. */
 export class ShardLog {
   constructor(
-    private readonly shard: number,
+    readonly shard: number,
     private readonly log: TopicLog,
   ) {}
 
@@ -35,93 +69,88 @@ export class ShardLog {
     return this.log.end();
   }
 
-  /** Valid entries from a place on, `limit` at most; fewer only where the topic ends, at `end` or behind it. */
-  async run(from: LogPlace, limit: number, end?: number): Promise<Run> {
+  /** Entries of the journal from a place on, until a bound is reached or damage. Rejects where the topic does not give as much. */
+  async run({ from, end, limit = Infinity, ahead = [] }: RunBounds): Promise<Run> {
     const entries: JournalEntry[] = [];
     const cursor = new LogCursor(this.shard, from);
-    while (entries.length < limit && (end === undefined || cursor.place.next < end)) {
-      const messages = await this.log.fetch(cursor.place.next, RUN_BYTES);
-      if (messages.length === 0) break;
-      for (const message of messages) {
-        if (end !== undefined && message.offset >= end) break;
-        const entry = cursor.take(message);
-        if (entry !== undefined) entries.push(entry);
-        if (entries.length === limit) break;
-      }
-    }
-    return { entries, place: cursor.place };
-  }
-
-  /** Behind the last valid record. */
-  async tail(): Promise<LogPlace> {
-    const end = await this.log.end();
-    const from = await this.provenNear(end);
-    return (await this.run(from, Number.MAX_SAFE_INTEGER, end)).place;
-  }
-
-  /** Behind the record of this sequence, looked for backwards from a later place; undefined when the journal does not go so far. */
-  async behind(sequence: number, later?: LogPlace): Promise<LogPlace | undefined> {
-    if (sequence === 0) return START;
-    let place = later ?? (await this.tailOrNothing());
-    // Where the end is damaged what stands before the damage can still be read.
-    if (place === undefined) return this.scan(START, sequence);
-    if (sequence > place.head.sequence) return undefined;
-    for (;;) {
-      const { head, anchor } = place;
-      if (head.sequence === sequence) return place;
-      // The first record of all.
-      if (anchor === undefined) return this.scan(START, sequence);
-      const base = await this.at(anchor.offset);
-      if (base?.record.sequence !== anchor.sequence) return this.scan(START, sequence);
-      const before = placeBehind(base.offset, base.record);
-      if (sequence >= anchor.sequence) return await this.between(before, sequence);
-      place = before;
-    }
-  }
-
-  /** Behind an anchor places can be counted, unless somebody else has written there before its writer knew. */
-  private async between(anchor: LogPlace, sequence: number): Promise<LogPlace> {
-    const guess = (anchor.offset ?? 0) + sequence - anchor.head.sequence;
-    const found = await this.at(guess);
-    const isRight = found?.record.sequence === sequence && found.record.epoch === anchor.head.epoch;
-    return isRight ? placeBehind(guess, found.record) : await this.scan(anchor, sequence);
-  }
-
-  private async scan(from: LogPlace, sequence: number): Promise<LogPlace> {
+    const bytes = Math.min(MAX_FETCH_BYTES, Math.max(MIN_FETCH_BYTES, limit * RECORD_BYTES));
+    let messages = ahead;
+    let taken = 0;
+    let damage: JournalCorrupt | undefined;
     try {
-      const { place } = await this.run(from, sequence - from.head.sequence);
-      if (place.head.sequence === sequence) return place;
+      while (entries.length < limit && cursor.place.next < end) {
+        if (taken === messages.length) {
+          messages = await this.fetch(cursor.place, bytes, end);
+          taken = 0;
+        }
+        for (; taken < messages.length && entries.length < limit; taken += 1) {
+          const message = messages[taken];
+          if (message === undefined || message.offset >= end) break;
+          const entry = cursor.take(message);
+          if (entry !== undefined) entries.push(entry);
+        }
+      }
     } catch (error) {
       if (!(error instanceof JournalCorrupt)) throw error;
-      throw new JournalCorrupt(this.shard, sequence, `the record cannot be reached: ${error.message}`);
+      damage = error;
     }
-    throw new JournalCorrupt(this.shard, sequence, 'the record is missing');
+    const { place, rival } = cursor;
+    return { entries, place, damage, ahead: messages.slice(taken), rival };
   }
 
-  private async tailOrNothing(): Promise<LogPlace | undefined> {
-    try {
-      return await this.tail();
-    } catch (error) {
-      if (error instanceof JournalCorrupt) return undefined;
-      throw error;
+  /** Behind the last record. */
+  async tail(): Promise<LogPlace> {
+    const end = await this.log.end();
+    const { place, damage } = await this.run({ from: await this.provenNear(end), end });
+    if (damage !== undefined) throw damage;
+    return place;
+  }
+
+  /** A place near the end that needs no proof but itself. */
+  async provenNear(end: number): Promise<LogPlace> {
+    for (let span = LOOK_BACK; ; span *= LOOK_FACTOR) {
+      const from = Math.max(0, end - span);
+      const place = await this.lastAtHome(from, end);
+      if (place !== undefined) return place;
+      if (from === 0) return START;
     }
   }
 
-  /** A place at or before the end that needs no proof but itself: an event as far from its anchor as its number says. */
-  private async provenNear(end: number): Promise<LogPlace> {
-    for (let offset = end - 1; offset > 0 && offset >= end - LOOK_BACK; offset -= 1) {
-      const [before, last] = [await this.at(offset - 1), await this.at(offset)];
-      if (before === undefined || last === undefined || !isAtHome(last)) continue;
-      if (before.record.sequence !== last.record.sequence - 1 || before.record.epoch !== last.record.epoch)
-        continue;
-      return placeBehind(before.offset, before.record);
+  /** Behind the record before the last one between two offsets that proves its place; the hash of that one says whether it is sound. */
+  async lastAtHome(from: number, end: number): Promise<LogPlace | undefined> {
+    let place: LogPlace | undefined;
+    let before: Found | undefined;
+    let next = from;
+    while (next < end) {
+      for (const message of await this.fetch({ ...START, next }, MIN_FETCH_BYTES, end)) {
+        if (message.offset >= end) return place;
+        const found = foundIn(message);
+        if (before !== undefined && found !== undefined && isAtHome(found) && follows(before, found)) {
+          place = placeBehind(before.offset, before.record);
+        }
+        before = found;
+        next = message.offset + 1;
+      }
     }
-    return START;
+    return place;
   }
 
-  private async at(offset: number): Promise<Found | undefined> {
-    const [message] = await this.log.fetch(offset, PEEK_BYTES);
-    if (message?.offset !== offset) return undefined;
-    return { offset, record: decodeRecord(this.shard, offset, message.value) };
+  async at(offset: number): Promise<Found | undefined> {
+    const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
+    return message?.offset === offset ? foundIn(message) : undefined;
+  }
+
+  /** Whether the topic still has, where it was read, the record that was read there. Somebody may have deleted it and made it anew. */
+  async stillHas({ offset, head }: LogPlace): Promise<boolean> {
+    return offset === undefined || (await this.at(offset))?.record.hash === head.hash;
+  }
+
+  private async fetch({ next, head }: LogPlace, bytes: number, end: number): Promise<readonly LogMessage[]> {
+    const messages = await this.log.fetch(next, bytes).catch((error: unknown) => {
+      if (!(error instanceof MessagesDeleted)) throw error;
+      throw new JournalCorrupt(this.shard, head.sequence + 1, error.message);
+    });
+    if (messages.length === 0) throw new Error(`its topic gives nothing at offset ${next}, before ${end}`);
+    return messages;
   }
 }

@@ -4,22 +4,42 @@ export interface LogMessage {
   readonly value: Buffer;
 }
 
-/** The answer to a send did not come, or was not an answer: nobody knows whether it arrived. */
+/** The answer to a send did not come, or leaves it open whether it arrived. It may yet arrive. */
 export class SendLost extends Error {
   override readonly name = 'SendLost';
 }
-/** The broker has refused a send: nothing of it was written. */
+
+/** Nothing of a send was written, and nothing of it will be. */
 export class SendRefused extends Error {
   override readonly name = 'SendRefused';
+
+  constructor(
+    message: string,
+    /** The same send would be refused again. */
+    readonly isFinal: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** There is no such topic, as far as the broker that was asked knows. */
+export class TopicMissing extends Error {
+  override readonly name = 'TopicMissing';
+}
+
+/** The topic begins behind what was asked for: somebody has deleted its first messages. */
+export class MessagesDeleted extends Error {
+  override readonly name = 'MessagesDeleted';
 }
 
 /** One topic with one partition, as a client library gives it. Nothing here retries a send. */
 export interface TopicLog {
   /** One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. */
   append(values: readonly Buffer[], withinMillis: number): Promise<number>;
-  /** Behind the last message that is durable; 0 for a topic that is empty or not there. */
+  /** Behind the last message that is durable. Where leaders change it may for a moment be less than it was. */
   end(): Promise<number>;
-  /** Durable messages from `offset` on: at least one if there is any, and about `maxBytes` at most. */
+  /** Durable messages from `offset` on, without gaps, about `maxBytes` of them and at least one; none only at the end. */
   fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]>;
   close(): Promise<void>;
 }

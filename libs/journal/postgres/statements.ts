@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg';
+import { BYTEA, binaryArray, TEXT } from '#libs/platform/binary-array.js';
 import type { JournalEntry } from '../journal.js';
-import { BYTEA, binaryArray, TEXT } from './binary-array.js';
 
 /**
  * The fence and the write in one statement. The share lock on the shard's row makes an opener wait for this write, and makes
@@ -30,8 +30,8 @@ export function appendStatement(records: readonly JournalEntry[]): QueryConfig {
       first.epoch,
       first.sequence,
       first.kind,
-      binaryArray(TEXT, payloads, 'utf8'),
-      binaryArray(BYTEA, hashes, 'hex'),
+      binaryArray(TEXT, payloads),
+      binaryArray(BYTEA, hashes),
     ],
   };
 }

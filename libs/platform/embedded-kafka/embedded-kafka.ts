@@ -1,25 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
-import { pickPorts } from '../ports.js';
-import { Broker, type BrokerPlace } from './broker.js';
-import { kafkaJars } from './jars.js';
+import { Kafka, logLevel } from 'kafkajs';
+import { isPortFree, pickPorts } from '../ports.js';
+import { EXIT, StartFault } from '../start-fault.js';
+import { Broker } from './broker.js';
+import { kafkaJars, type JarPlaces } from './jars.js';
+import type { BrokerPlace, ClusterPlan } from './server-properties.js';
 
-export interface KafkaOptions {
+export interface KafkaOptions extends JarPlaces {
   /** Data and logs; kept between starts. */
   readonly folder: string;
   readonly brokers: number;
-  /** Where the jars are kept. */
-  readonly cacheFolder: string;
-  /** Names the jars. */
-  readonly pom: string;
-  /** Those of the first start stay unless given. */
-  readonly ports?: readonly number[];
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings?: ClusterPlan['settings'];
 }
 
 const HOST = '127.0.0.1';
 const CLUSTER_FILE = 'cluster.json';
+const PORTS_EACH = 2;
+const USABLE_WITHIN_MS = 90_000;
+const LOOK_MS = 100;
 
 interface Kept {
   readonly clusterId: string;
@@ -31,19 +32,19 @@ export class EmbeddedKafka {
   private constructor(readonly brokers: readonly Broker[]) {}
 
   static async start(options: KafkaOptions): Promise<EmbeddedKafka> {
-    const jars = await kafkaJars(options.pom, options.cacheFolder);
+    const jars = await kafkaJars(options);
     await mkdir(options.folder, { recursive: true });
     const { clusterId, ports } = await kept(options);
     const places = Array.from({ length: options.brokers }, (_, index): BrokerPlace => {
       const folder = path.join(options.folder, `broker-${index + 1}`);
-      const [port = 0, controllerPort = 0] = ports.slice(2 * index, 2 * index + 2);
+      const [port = 0, controllerPort = 0] = ports.slice(PORTS_EACH * index);
       return { id: index + 1, host: HOST, port, controllerPort, folder };
     });
-    const plan = { clusterId, jars, brokers: places, settings: options.settings ?? {} };
+    const plan = { clusterId, jars, brokers: places, settings: options.settings ?? (() => ({})) };
     const kafka = new EmbeddedKafka(places.map((place) => new Broker(place, plan)));
     try {
       await Promise.all(kafka.brokers.map((broker) => broker.start()));
-      await Promise.all(kafka.brokers.map((broker) => broker.untilListening()));
+      await kafka.untilUsable();
     } catch (error) {
       await kafka.stop();
       throw error;
@@ -56,22 +57,83 @@ export class EmbeddedKafka {
     return this.brokers.map(({ place }) => `${place.host}:${place.port}`);
   }
 
+  /** Resolves when all brokers have found each other and a controller; rejects when one has ended instead. */
+  async untilUsable(): Promise<void> {
+    const deadline = Date.now() + USABLE_WITHIN_MS;
+    while (!(await this.isUsable())) {
+      const dead = this.brokers.find((broker) => !broker.isRunning);
+      if (dead !== undefined || Date.now() > deadline) {
+        const [broker] = dead === undefined ? this.brokers : [dead];
+        const words = await broker?.lastWords();
+        throw new StartFault(`broker ${broker?.place.id} did not start: ${words} (see ${broker?.logFile})`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.brokers.map((broker) => broker.stop()));
   }
+
+  private async isUsable(): Promise<boolean> {
+    const listening = await Promise.all(this.brokers.map(({ place }) => isListening(place)));
+    if (listening.includes(false)) return false;
+    const client = new Kafka({
+      brokers: this.addresses,
+      clientId: 'embedded-kafka',
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 0 },
+    });
+    const admin = client.admin();
+    try {
+      await admin.connect();
+      const { brokers, controller } = await admin.describeCluster();
+      return brokers.length === this.brokers.length && controller !== null;
+    } catch {
+      return false;
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
+  }
+}
+
+function isListening({ host, port }: BrokerPlace): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const done = (result: boolean): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.once('connect', () => done(true)).once('error', () => done(false));
+  });
 }
 
 /** A cluster keeps its id and its ports, for both stand in its data. */
-async function kept({ folder, brokers, ports }: KafkaOptions): Promise<Kept> {
+async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   const file = path.join(folder, CLUSTER_FILE);
   const found = await readFile(file, 'utf8').then(
     (text) => JSON.parse(text) as Kept,
     () => undefined,
   );
-  const made: Kept = {
-    clusterId: found?.clusterId ?? randomBytes(16).toString('base64url'),
-    ports: ports ?? found?.ports ?? (await pickPorts(2 * brokers)),
-  };
-  await writeFile(file, JSON.stringify(made));
-  return made;
+  if (found === undefined) {
+    const made: Kept = { clusterId: newClusterId(), ports: await pickPorts(PORTS_EACH * brokers) };
+    await writeFile(file, JSON.stringify(made));
+    return made;
+  }
+  const before = found.ports.length / PORTS_EACH;
+  if (before !== brokers) {
+    throw new StartFault(`${folder} holds a cluster of ${before}, not of ${brokers}`, EXIT.config);
+  }
+  for (const port of found.ports) {
+    if (await isPortFree(port, HOST)) continue;
+    throw new StartFault(`port ${port} of the Kafka in ${folder} is taken: does it run already?`);
+  }
+  return found;
+}
+
+/** Begins with a letter: Kafka's own tools would take a dash for an option. */
+function newClusterId(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = (bytes[0] ?? 0) & 0x7f;
+  return bytes.toString('base64url');
 }

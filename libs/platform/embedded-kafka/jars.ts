@@ -1,40 +1,54 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { StartFault } from '../start-fault.js';
 
 const OLDEST_JAVA = 17;
 const VERSION = /version "(?:1\.)?(\d+)/;
 
+/** Where a broker's jars come from and are kept. */
+export interface JarPlaces {
+  /** Names them. */
+  readonly pom: string;
+  readonly cacheFolder: string;
+}
+
 /** What is missing on this machine for a broker of its own; undefined when nothing is. */
-export function missingForKafka(): string | undefined {
+export function missingForKafka(places: JarPlaces): string | undefined {
   const java = spawnSync('java', ['-version'], { encoding: 'utf8' });
-  const version = Number(VERSION.exec(java.stderr)?.[1] ?? 0);
-  if (java.error !== undefined || version === 0) return `Java ${OLDEST_JAVA} or newer is not installed`;
+  const version = java.error === undefined ? Number(VERSION.exec(java.stderr)?.[1] ?? 0) : 0;
+  if (version === 0) return `Java ${OLDEST_JAVA} or newer is not installed`;
   if (version < OLDEST_JAVA) return `Java ${version} is too old: ${OLDEST_JAVA} or newer is needed`;
-  return spawnSync('mvn', ['--version']).error === undefined ? undefined : 'Maven is not installed';
+  if (existsSync(folderOf(places))) return undefined;
+  const maven = spawnSync('mvn', ['--version']);
+  return maven.error === undefined
+    ? undefined
+    : 'Maven is not installed, which would fetch the jars of Kafka';
 }
 
 /** The folder with the jars that the pom names; fetched once for each content of the pom. */
-export async function kafkaJars(pom: string, cacheFolder: string): Promise<string> {
-  const digest = createHash('sha256')
-    .update(await readFile(pom))
-    .digest('hex');
-  const jars = path.join(cacheFolder, digest.slice(0, 16));
-  if (await isThere(jars)) return jars;
+export async function kafkaJars(places: JarPlaces): Promise<string> {
+  const jars = folderOf(places);
+  if (existsSync(jars)) return jars;
   const partial = `${jars}.${process.pid}`;
   await mkdir(partial, { recursive: true });
   try {
-    await copyDependencies(pom, partial);
-    await rename(partial, jars).catch(async (error: unknown) => {
+    await copyDependencies(places.pom, partial);
+    await rename(partial, jars).catch((error: unknown) => {
       // Somebody else was quicker.
-      if (!(await isThere(jars))) throw error;
+      if (!existsSync(jars)) throw error;
     });
   } finally {
     await rm(partial, { recursive: true, force: true });
   }
   return jars;
+}
+
+function folderOf({ pom, cacheFolder }: JarPlaces): string {
+  const digest = createHash('sha256').update(readFileSync(pom)).digest('hex');
+  return path.join(cacheFolder, digest.slice(0, 16));
 }
 
 async function copyDependencies(pom: string, folder: string): Promise<void> {
@@ -50,11 +64,4 @@ async function copyDependencies(pom: string, folder: string): Promise<void> {
     maven.once('error', reject).once('close', resolve);
   });
   if (code !== 0) throw new StartFault(`Maven could not fetch Kafka's jars: ${said.trim()}`);
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,9 +1,10 @@
 import type { ClientBase } from 'pg';
+import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { completionFor, type Viewer } from '#libs/auction/viewer.js';
 import type { FoldedAuction } from '../folded-auction.js';
 import type { Schemas } from '../schemas.js';
-import { storedInstant } from '../stored-instant.js';
+import { instants, integers, texts } from './columns.js';
 
 export interface OverFor {
   readonly viewer: Viewer;
@@ -27,21 +28,21 @@ export class CompletedTables {
       name: `${this.auctions}-put`,
       text: `
         insert into ${this.auctions} (auction_id, opened_at, completed_at, sequence, events, shard, status, state)
-        select auction_id, opened_at, completed_at, sequence, events, $1, status, state
-        from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::text[])
+        select auction_id::uuid, opened_at, completed_at, sequence, events::integer, $1, status, state
+        from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
           as row (auction_id, opened_at, completed_at, sequence, events, status, state)
         on conflict (auction_id) do update
           set completed_at = excluded.completed_at, sequence = excluded.sequence, events = excluded.events,
             status = excluded.status, state = excluded.state`,
       values: [
         shard,
-        states.map(({ terms }) => terms.auction_id),
-        states.map(({ terms }) => storedInstant(terms.opened_at)),
-        states.map(({ completed_at: at }) => (at === undefined ? null : storedInstant(at))),
-        auctions.map(({ sequence }) => sequence),
-        auctions.map(({ events }) => events),
-        states.map(({ status }) => status),
-        states.map((state) => JSON.stringify(state)),
+        texts(states.map(({ terms }) => terms.auction_id)),
+        instants(states.map(({ terms }) => terms.opened_at)),
+        instants(states.map(({ completed_at: at }) => at)),
+        integers(auctions.map(({ sequence }) => sequence)),
+        integers(auctions.map(({ events }) => events)),
+        texts(states.map(({ status }) => status)),
+        texts(states.map((state) => JSON.stringify(state))),
       ],
     });
   }
@@ -52,21 +53,23 @@ export class CompletedTables {
       name: `${this.viewers}-admit`,
       text: `
         insert into ${this.viewers} (viewer_id, auction_id, opened_at, completed_at, is_originator)
-        select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::boolean[])`,
+        select viewer_id::uuid, auction_id::uuid, opened_at, completed_at, role = 'ORIGINATOR'
+        from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])
+          as row (viewer_id, auction_id, opened_at, completed_at, role)`,
       values: [
-        over.map(({ viewer }) => viewer.account_id),
-        over.map(({ state }) => state.terms.auction_id),
-        over.map(({ state }) => storedInstant(state.terms.opened_at)),
-        over.map(({ viewer, state }) => completionOf(state, viewer)),
-        over.map(({ viewer }) => viewer.role === 'ORIGINATOR'),
+        texts(over.map(({ viewer }) => viewer.account_id)),
+        texts(over.map(({ state }) => state.terms.auction_id)),
+        instants(over.map(({ state }) => state.terms.opened_at)),
+        instants(over.map(({ viewer, state }) => completionOf(state, viewer))),
+        texts(over.map(({ viewer }) => viewer.role)),
       ],
     });
   }
 }
 
-function completionOf(state: AuctionState, viewer: Viewer): string {
+function completionOf(state: AuctionState, viewer: Viewer): Instant {
   const completedAt = completionFor(state, viewer);
   if (completedAt === undefined)
     throw new Error(`auction ${state.terms.auction_id} is not over for its viewer`);
-  return storedInstant(completedAt);
+  return completedAt;
 }

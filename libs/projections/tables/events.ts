@@ -4,7 +4,7 @@ import { decodeEvent } from '#libs/auction/upcasters.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { JournaledAuctionEvent } from '../journal-batch.js';
 import type { Schemas } from '../schemas.js';
-import { storedInstant } from '../stored-instant.js';
+import { hashes, instants, integers, texts } from './columns.js';
 
 interface HistoryRow {
   readonly auction_id: string;
@@ -27,19 +27,19 @@ export class EventsTable {
       text: `
         insert into ${this.table}
           (auction_id, sequence, occurred_at, shard, version, type, command_key, hash, payload)
-        select auction_id, sequence, occurred_at, $1, version, type, command_key, decode(hash, 'hex'), payload
-        from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::smallint[], $6::text[], $7::text[], $8::text[], $9::text[])
+        select auction_id::uuid, sequence, occurred_at, $1, version::smallint, type, command_key, hash, payload
+        from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::bytea[], $9::text[])
           as row (auction_id, sequence, occurred_at, version, type, command_key, hash, payload)`,
       values: [
         shard,
-        events.map(({ event }) => event.auction_id),
-        events.map(({ entry }) => entry.sequence),
-        events.map(({ event }) => storedInstant(event.at)),
-        events.map(({ event }) => event.version),
-        events.map(({ event }) => event.type),
-        events.map(({ event }) => event.command?.key ?? null),
-        events.map(({ entry }) => entry.hash),
-        events.map(({ entry }) => entry.payload),
+        texts(events.map(({ event }) => event.auction_id)),
+        integers(events.map(({ entry }) => entry.sequence)),
+        instants(events.map(({ event }) => event.at)),
+        integers(events.map(({ event }) => event.version)),
+        texts(events.map(({ event }) => event.type)),
+        texts(events.map(({ event }) => event.command?.key ?? null)),
+        hashes(events.map(({ entry }) => entry.hash)),
+        texts(events.map(({ entry }) => entry.payload)),
       ],
     });
   }

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { quoteView } from '#libs/auction/quote-view.js';
 import type { AuctionState, Quote } from '#libs/auction/state.js';
 import type { Schemas } from '../schemas.js';
-import { storedInstant } from '../stored-instant.js';
+import { instants, texts } from './columns.js';
 
 export interface ChangedQuote {
   readonly quote: Quote;
@@ -23,16 +23,18 @@ export class QuotesTable {
       name: `${this.table}-put`,
       text: `
         insert into ${this.table} (quote_id, auction_id, account_id, submitted_at, status, view)
-        select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::text[])
+        select quote_id::uuid, auction_id::uuid, account_id::uuid, submitted_at, status, view
+        from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[])
+          as row (quote_id, auction_id, account_id, submitted_at, status, view)
         on conflict (quote_id) do update
           set submitted_at = excluded.submitted_at, status = excluded.status, view = excluded.view`,
       values: [
-        quotes.map(({ quote }) => quote.quote_id),
-        quotes.map(({ state }) => state.terms.auction_id),
-        quotes.map(({ quote }) => quote.maker),
-        quotes.map(({ quote }) => storedInstant(quote.submitted_at)),
-        quotes.map(({ quote }) => quote.status),
-        quotes.map(({ quote, state }) => JSON.stringify(quoteView(state, quote))),
+        texts(quotes.map(({ quote }) => quote.quote_id)),
+        texts(quotes.map(({ state }) => state.terms.auction_id)),
+        texts(quotes.map(({ quote }) => quote.maker)),
+        instants(quotes.map(({ quote }) => quote.submitted_at)),
+        texts(quotes.map(({ quote }) => quote.status)),
+        texts(quotes.map(({ quote, state }) => JSON.stringify(quoteView(state, quote)))),
       ],
     });
   }

@@ -111,7 +111,7 @@ function bestOf<Candidate>(
 }
 
 function namesIn(text: string): number {
-  return new Set([...text.matchAll(/"(\w+)":/g)].map(([, name]) => name)).size;
+  return new Set([...text.matchAll(/"([a-z_]+)":/g)].map(([, name]) => name)).size;
 }
 
 /** By owner and key the fields that its answers have had, each with its kind. */

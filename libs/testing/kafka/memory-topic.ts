@@ -2,16 +2,45 @@ import { SendLost, SendRefused, type LogMessage, type TopicLog } from '../../jou
 
 /** What becomes of a send. `late`: it arrives, but only after others have, and nobody is answered. */
 export type SendFate = 'answered' | 'refused' | 'lost before' | 'lost behind' | 'late';
+/** What becomes of a look at the end. `behind`: whoever answers has not heard of the latest messages yet. */
+export type LookFate = 'right' | 'behind' | 'broken';
 
-/** A topic in memory whose sends meet the fates that a test has in mind, in the order of the sends. */
+const PAGE = 7;
+const BEHIND = 3;
+
+/** A topic in memory whose sends and looks meet the fates that a test has in mind, in the order in which they are made. */
 export class MemoryTopic {
-  private readonly values: Buffer[] = [];
+  private values: Buffer[] = [];
   private readonly held: (readonly Buffer[])[] = [];
-  private readonly fates: SendFate[] = [];
+  private readonly sends: SendFate[] = [];
+  private readonly looks: LookFate[] = [];
+  private readonly turns: number[] = [];
+
+  get length(): number {
+    return this.values.length;
+  }
+
+  get isHolding(): boolean {
+    return this.held.length > 0;
+  }
 
   /** Of the next sends, whoever makes them. */
   expect(...fates: readonly SendFate[]): void {
-    this.fates.push(...fates);
+    this.sends.push(...fates);
+  }
+
+  expectLooks(...fates: readonly LookFate[]): void {
+    this.looks.push(...fates);
+  }
+
+  /** How many turns of the event loop the next requests are under way. */
+  delay(...turns: readonly number[]): void {
+    this.turns.push(...turns);
+  }
+
+  /** From here on everything goes well. */
+  calm(): void {
+    for (const fates of [this.sends, this.looks, this.turns]) fates.length = 0;
   }
 
   /** What was held up arrives now. */
@@ -19,30 +48,57 @@ export class MemoryTopic {
     for (const values of this.held.splice(0)) this.values.push(...values);
   }
 
+  /** Somebody deletes the topic and makes it anew, with this in it. */
+  replace(values: readonly Buffer[]): void {
+    this.values = [...values];
+  }
+
+  content(): readonly Buffer[] {
+    return this.values;
+  }
+
   open(): TopicLog {
     return {
       append: (values) => this.append(values),
-      end: () => Promise.resolve(this.values.length),
-      fetch: (offset) => Promise.resolve(this.messages(offset)),
+      end: () => this.end(),
+      fetch: async (offset) => {
+        await this.underWay();
+        return this.messages(offset);
+      },
       close: () => Promise.resolve(),
     };
   }
 
   private async append(values: readonly Buffer[]): Promise<number> {
-    await Promise.resolve();
-    const fate = this.fates.shift() ?? 'answered';
-    if (fate === 'refused') throw new SendRefused('NOT_LEADER_FOR_PARTITION');
+    await this.underWay();
+    const fate = this.sends.shift() ?? 'answered';
+    if (fate === 'refused') throw new SendRefused('NOT_ENOUGH_REPLICAS', false);
     if (fate === 'lost before') throw new SendLost('lost');
     if (fate === 'late') this.held.push(values);
     else this.values.push(...values);
+    const base = this.values.length - values.length;
+    await this.underWay();
     if (fate !== 'answered') throw new SendLost('lost');
-    return this.values.length - values.length;
+    return base;
+  }
+
+  private async end(): Promise<number> {
+    await this.underWay();
+    const fate = this.looks.shift() ?? 'right';
+    if (fate === 'broken') throw new Error('broken');
+    return fate === 'behind' ? Math.max(0, this.values.length - BEHIND) : this.values.length;
   }
 
   private messages(offset: number): LogMessage[] {
-    const PAGE = 7;
     return this.values
       .slice(offset, offset + PAGE)
       .map((value, index) => ({ offset: offset + index, value }));
+  }
+
+  private async underWay(): Promise<void> {
+    await Promise.resolve();
+    for (let turn = this.turns.shift() ?? 0; turn > 0; turn -= 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 }

@@ -1,39 +1,94 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { EmbeddedKafka } from '../../platform/embedded-kafka/embedded-kafka.js';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { EmbeddedKafka, type KafkaOptions } from '../../platform/embedded-kafka/embedded-kafka.js';
 import { missingForKafka } from '../../platform/embedded-kafka/jars.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
+const START_WITHIN_MS = 240_000;
 
-/** Brokers for one suite, thrown away with it. */
+export const jarPlaces = {
+  cacheFolder: path.join(ROOT, 'node_modules/.cache/sotto-kafka'),
+  pom: path.join(ROOT, 'deploy/kafka/pom.xml'),
+};
+
 export interface TestKafka {
-  readonly kafka: EmbeddedKafka;
-  stop(): Promise<void>;
+  /** Of every broker. */
+  readonly addresses: readonly string[];
+  /** So that suites that share brokers do not meet. */
+  readonly prefix: string;
+  /** Brokers of the suite's own, to be paused and killed; undefined where those of KAFKA_BROKERS are used. */
+  readonly own: EmbeddedKafka | undefined;
 }
 
-/** Why no suite can have brokers here; undefined when they can. In CI they must. */
-export function whyNoKafka(environment: Readonly<Record<string, string | undefined>>): string | undefined {
-  const missing = missingForKafka();
-  if (missing !== undefined && environment.REQUIRE_KAFKA === '1') {
-    throw new Error(`REQUIRE_KAFKA=1 and ${missing}`);
+export interface WantedKafka {
+  /** Those of KAFKA_BROKERS will do: nothing is done to them but reading and writing. */
+  readonly anyBrokers?: boolean;
+  readonly brokers?: 1 | 3;
+  readonly settings?: KafkaOptions['settings'];
+}
+
+/** A suite against real brokers. Where there can be none it says so; with REQUIRE_KAFKA=1 it fails instead. */
+export function describeWithKafka(
+  name: string,
+  { anyBrokers = false, brokers = 1, settings }: WantedKafka,
+  body: (kafka: () => TestKafka) => void,
+): void {
+  const given = anyBrokers ? process.env.KAFKA_BROKERS : undefined;
+  const missing = given === undefined ? missingForKafka(jarPlaces) : undefined;
+  if (missing !== undefined) {
+    leaveOut(name, missing);
+    return;
   }
-  return missing;
+  describe(name, () => {
+    let stop = (): Promise<void> => Promise.resolve();
+    let kafka: TestKafka | undefined;
+    beforeAll(async () => {
+      const prefix = `test.${randomBytes(4).toString('hex')}.`;
+      if (given !== undefined) {
+        kafka = { addresses: given.split(','), prefix, own: undefined };
+        return;
+      }
+      const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
+      stop = () => rm(folder, { recursive: true, force: true });
+      const own = await EmbeddedKafka.start({
+        folder,
+        brokers,
+        ...jarPlaces,
+        ...(settings === undefined ? {} : { settings }),
+      });
+      stop = async () => {
+        for (const broker of own.brokers) broker.signal('SIGKILL');
+        await own.stop();
+        await rm(folder, { recursive: true, force: true });
+      };
+      kafka = { addresses: own.addresses, prefix, own };
+    }, START_WITHIN_MS);
+    afterAll(() => stop());
+    body(() => kafka ?? noKafka());
+  });
 }
 
-export async function startTestKafka(brokers: number): Promise<TestKafka> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
-  const kafka = await EmbeddedKafka.start({
-    folder,
-    brokers,
-    cacheFolder: path.join(ROOT, 'node_modules/.cache/sotto-kafka'),
-    pom: path.join(ROOT, 'deploy/kafka/pom.xml'),
+function noKafka(): never {
+  throw new Error('the brokers have not been started');
+}
+
+function leaveOut(name: string, missing: string): void {
+  const isRequired = process.env.REQUIRE_KAFKA === '1';
+  const title = `${isRequired ? 'REQUIRED' : 'SKIPPED'}: ${missing}`;
+  if (!isRequired) {
+    process.stderr.write(
+      `\n!!! ${name}: skipped, for there is no Kafka. ${missing}; set KAFKA_BROKERS or install it.\n\n`,
+    );
+  }
+  describe(name, () => {
+    if (!isRequired) it.skip(title, () => undefined);
+    else {
+      it(title, () => {
+        throw new Error(`REQUIRE_KAFKA=1, but ${missing}`);
+      });
+    }
   });
-  return {
-    kafka,
-    stop: async () => {
-      await kafka.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
 }

@@ -1,89 +1,131 @@
 /**
- * The parts of kafkajs below its producer and consumer. Its consumers read in groups, which cost a rebalance before the first
- * message and cannot be asked for one place; its producer adds retries that a fenced log must not have. The version is pinned
- * and the package finished, so these files do not change: see docs/decisions.
+ * The parts of kafkajs below its producer and consumer: one connection, and what goes over it. The version is pinned and the package
+ * finished, so these files do not change: see docs/decisions/0046.
  */
-declare module 'kafkajs/src/cluster/index.js' {
-  interface PartitionAnswer {
-    readonly partition: number;
-    readonly baseOffset: string;
+declare module 'kafkajs/src/network/connection.js' {
+  import type { ISocketFactory, SASLOptions } from 'kafkajs';
+  import type { ConnectionOptions } from 'node:tls';
+
+  namespace Connection {
+    interface Protocol<T> {
+      readonly request: object;
+      readonly response: {
+        decode(payload: Buffer): Promise<object>;
+        parse(decoded: object): Promise<T>;
+      };
+    }
   }
-  interface FetchedMessage {
-    readonly offset: string;
-    readonly value: Buffer | null;
-    readonly isControlRecord?: boolean;
+  class Connection {
+    constructor(options: {
+      readonly host: string;
+      readonly port: number;
+      readonly clientId: string;
+      readonly logger: object;
+      readonly socketFactory: ISocketFactory;
+      readonly connectionTimeout: number;
+      readonly requestTimeout: number;
+      readonly enforceRequestTimeout: boolean;
+      readonly ssl: ConnectionOptions | null;
+      readonly sasl: SASLOptions | null;
+    });
+    connect(): Promise<unknown>;
+    authenticate(): Promise<void>;
+    setVersions(versions: object): void;
+    setSupportAuthenticationProtocol(isSupported: boolean): void;
+    send<T>(protocol: Connection.Protocol<T>): Promise<T>;
   }
-  interface FetchedPartition {
-    readonly highWatermark: string;
-    readonly messages: readonly FetchedMessage[];
+  export = Connection;
+}
+
+declare module 'kafkajs/src/protocol/requests/index.js' {
+  import type { Protocol } from 'kafkajs/src/network/connection.js';
+
+  interface Versioned<Q, A> {
+    protocol(wanted: { readonly version: number }): (question: Q) => Protocol<A>;
   }
-  interface TopicMetadata {
+  interface OfTopic<P> {
     readonly topic: string;
-    readonly partitionMetadata: readonly { readonly partitionId: number; readonly leader: number }[];
+    readonly partitions: readonly P[];
   }
-  export interface Broker {
-    produce(request: {
-      readonly acks: number;
-      readonly timeout: number;
-      readonly topicData: readonly {
-        readonly topic: string;
-        readonly partitions: readonly {
-          readonly partition: number;
-          readonly firstSequence: number;
-          readonly messages: readonly { readonly value: Buffer }[];
-        }[];
-      }[];
-    }): Promise<{ readonly topics: readonly { readonly partitions: readonly PartitionAnswer[] }[] }>;
-    fetch(request: {
-      readonly replicaId: number;
-      readonly isolationLevel: number;
-      readonly maxWaitTime: number;
-      readonly minBytes: number;
-      readonly maxBytes: number;
-      readonly topics: readonly {
-        readonly topic: string;
-        readonly partitions: readonly {
-          readonly partition: number;
-          readonly fetchOffset: string;
+  interface PartitionMetadata {
+    readonly partitionId: number;
+    readonly leader: number;
+  }
+  const protocol: {
+    readonly requests: {
+      readonly ApiVersions: Versioned<
+        void,
+        { readonly apiVersions: readonly { apiKey: number; minVersion: number; maxVersion: number }[] }
+      >;
+      readonly Metadata: Versioned<
+        { readonly topics: readonly string[]; readonly allowAutoTopicCreation: boolean },
+        {
+          readonly brokers: readonly { nodeId: number; host: string; port: number }[];
+          readonly topicMetadata: readonly { partitionMetadata: readonly PartitionMetadata[] }[];
+        }
+      >;
+      readonly Produce: Versioned<
+        {
+          readonly acks: number;
+          readonly timeout: number;
+          readonly topicData: readonly OfTopic<{
+            readonly partition: number;
+            readonly firstSequence: number;
+            readonly messages: readonly { readonly value: Buffer }[];
+          }>[];
+        },
+        { readonly topics: readonly { readonly partitions: readonly { readonly baseOffset: string }[] }[] }
+      >;
+      readonly Fetch: Versioned<
+        {
+          readonly replicaId: number;
+          readonly isolationLevel: number;
+          readonly maxWaitTime: number;
+          readonly minBytes: number;
           readonly maxBytes: number;
-        }[];
-      }[];
-    }): Promise<{ readonly responses: readonly { readonly partitions: readonly FetchedPartition[] }[] }>;
-    listOffsets(request: {
-      readonly replicaId: number;
-      readonly isolationLevel: number;
-      readonly topics: readonly {
-        readonly topic: string;
-        readonly partitions: readonly { readonly partition: number; readonly timestamp: number }[];
-      }[];
-    }): Promise<{
-      readonly responses: readonly { readonly partitions: readonly { readonly offset: string }[] }[];
-    }>;
+          readonly topics: readonly OfTopic<{
+            readonly partition: number;
+            readonly fetchOffset: string;
+            readonly maxBytes: number;
+          }>[];
+        },
+        object
+      >;
+      readonly ListOffsets: Versioned<
+        {
+          readonly replicaId: number;
+          readonly isolationLevel: number;
+          readonly topics: readonly OfTopic<{ readonly partition: number; readonly timestamp: number }>[];
+        },
+        { readonly responses: readonly { readonly partitions: readonly { readonly offset: string }[] }[] }
+      >;
+    };
+  };
+  export = protocol;
+}
+
+declare module 'kafkajs/src/protocol/error.js' {
+  const errors: { createErrorFromCode(code: number): Error };
+  export = errors;
+}
+
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  class RequestQueue {
+    readonly pending: readonly object[];
+    scheduleCheckPendingRequests: (this: RequestQueue) => void;
   }
-  export default class Cluster {
-    constructor(options: object);
-    connect(): Promise<void>;
-    disconnect(): Promise<void>;
-    refreshMetadata(): Promise<void>;
-    addTargetTopic(topic: string): Promise<void>;
-    findBroker(wanted: { readonly nodeId: string }): Promise<Broker>;
-    findLeaderForPartitions(
-      topic: string,
-      partitions: readonly number[],
-    ): Readonly<Record<string, readonly number[]>>;
-    metadata(wanted?: {
-      readonly topics: readonly string[];
-    }): Promise<{ readonly topicMetadata: readonly TopicMetadata[] }>;
-  }
+  export = RequestQueue;
 }
 
 declare module 'kafkajs/src/network/socketFactory.js' {
-  export default function socketFactory(): object;
+  import type { ISocketFactory } from 'kafkajs';
+  function socketFactory(): ISocketFactory;
+  export = socketFactory;
 }
 
 declare module 'kafkajs/src/loggers/index.js' {
   const loggers: {
     createLogger(options: { readonly level: number; readonly logCreator: () => () => void }): object;
   };
-  export default loggers;
+  export = loggers;
 }

@@ -1,46 +1,46 @@
-import { Kafka, logLevel, type Admin } from 'kafkajs';
+import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { messageOf } from '../../journal-errors.js';
+import { Countdown } from '../countdown.js';
 import type { TopicLog } from '../topic-log.js';
-import { KafkajsLog, type KafkaAddress } from './kafkajs-connection.js';
+import { typeOf } from './answered-error.js';
+import './idle-queues.js';
+import type { KafkaAddress } from './kafka-address.js';
+import { KafkajsLog } from './kafkajs-log.js';
+import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-settings.js';
 
-/** What a topic of the journal must be set to, whatever the brokers' defaults are. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  'cleanup.policy': 'delete',
-  'retention.ms': '-1',
-  'retention.bytes': '-1',
-  'unclean.leader.election.enable': 'false',
-  'max.message.bytes': String(20 * 1024 * 1024),
-};
-const REPLICAS = 3;
-const IN_SYNC = 2;
-const CONFIG_OF_TOPIC = 2;
-const TOPICS_AGE_MILLIS = 5_000;
+const KNOWN_WITHIN_MILLIS = 15_000;
+const LOOK_MILLIS = 100;
+const NOT_YET: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
+const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
 
 /** A topic that exists and would lose or change what is written to it. */
-export class TopicUnfit extends Error {
-  override readonly name = 'TopicUnfit';
+export class TopicUnfit extends StartFault {
+  constructor(topic: string, faults: readonly string[]) {
+    super(`topic ${topic} cannot keep a journal: ${faults.join('; ')}`, EXIT.config);
+  }
 }
 
-export interface TopicNames {
-  /** What stands before the shard's number. */
-  readonly prefix: string;
-}
-
-/** The topics of a journal: made, checked, listed and opened. */
+/** The topics of a journal: made, checked and opened. */
 export class KafkajsTopics {
-  private listed: { readonly at: number; readonly shards: Promise<readonly number[]> } | undefined;
-
   constructor(
     private readonly address: KafkaAddress,
-    private readonly names: TopicNames,
-    private readonly monotonicMillis: () => number,
+    /** What stands before the shard's number. */
+    private readonly prefix: string,
+    private readonly clock: Clock,
   ) {}
 
   nameOf(shard: number): string {
-    return `${this.names.prefix}${shard}`;
+    return `${this.prefix}${shard}`;
   }
 
   open(shard: number): TopicLog {
-    return new KafkajsLog(this.address, this.nameOf(shard));
+    return new KafkajsLog(this.address, this.nameOf(shard), this.clock);
+  }
+
+  clusterId(): Promise<string> {
+    return this.withAdmin(async (admin) => (await admin.describeCluster()).clusterId);
   }
 
   /** For a writer: makes the topic if there is none, and refuses one that is not fit to keep a journal. */
@@ -48,9 +48,11 @@ export class KafkajsTopics {
     const topic = this.nameOf(shard);
     await this.withAdmin(async (admin) => {
       const { brokers } = await admin.describeCluster();
-      const replicas = Math.min(REPLICAS, brokers.length);
+      // One that is down just now counts where it was named: a topic that was made with too few copies stays so.
+      const replicas = replicasAmong(Math.max(brokers.length, this.address.brokers.length));
       await this.make(admin, topic, replicas);
-      await this.check(admin, topic, replicas);
+      const faults = unfitness(await this.findAfterwards(admin, topic), replicas);
+      if (faults.length > 0) throw new TopicUnfit(topic, faults);
     });
     return this.open(shard);
   }
@@ -60,68 +62,43 @@ export class KafkajsTopics {
     await this.withAdmin((admin) => admin.deleteTopics({ topics: [this.nameOf(shard)] }));
   }
 
-  /** Of all topics with our prefix; asked anew every few seconds. */
-  shards(): Promise<readonly number[]> {
-    const now = this.monotonicMillis();
-    if (this.listed === undefined || now - this.listed.at > TOPICS_AGE_MILLIS) {
-      const shards = this.list().catch((error: unknown) => {
-        this.listed = undefined;
-        throw error;
-      });
-      this.listed = { at: now, shards };
-    }
-    return this.listed.shards;
-  }
-
-  private list(): Promise<readonly number[]> {
-    const { prefix } = this.names;
-    return this.withAdmin(async (admin) => {
-      const topics = await admin.listTopics();
-      const numbers = topics
-        .filter((topic) => topic.startsWith(prefix))
-        .map((topic) => topic.slice(prefix.length));
-      return numbers.filter((number) => /^\d{1,9}$/.test(number)).map(Number);
-    });
-  }
-
   private async make(admin: Admin, topic: string, replicas: number): Promise<void> {
-    const settings = { ...SETTINGS, 'min.insync.replicas': inSyncOf(replicas) };
+    const configEntries = settingsFor(replicas).map(([name, value]) => ({ name, value }));
+    // Nothing happens where there is one already. kafkajs's own waiting gives up at the first broker that has not heard of it.
     await admin.createTopics({
-      waitForLeaders: true,
-      topics: [
-        {
-          topic,
-          numPartitions: 1,
-          replicationFactor: replicas,
-          configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
-        },
-      ],
+      waitForLeaders: false,
+      topics: [{ topic, numPartitions: 1, replicationFactor: replicas, configEntries }],
     });
   }
 
-  private async check(admin: Admin, topic: string, replicas: number): Promise<void> {
+  /** What was made a moment ago is not known to every broker yet. */
+  private async findAfterwards(admin: Admin, topic: string): Promise<FoundTopic> {
+    const remaining = new Countdown(this.clock, KNOWN_WITHIN_MILLIS);
+    for (;;) {
+      try {
+        return await this.find(admin, topic);
+      } catch (error) {
+        if (!NOT_YET.has(typeOf(error)) || remaining.isOver) throw error;
+      }
+      await pause(this.clock, LOOK_MILLIS);
+    }
+  }
+
+  private async find(admin: Admin, topic: string): Promise<FoundTopic> {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
     const partitions = topics[0]?.partitions ?? [];
-    const faults: string[] = [];
-    if (partitions.length !== 1) faults.push(`it has ${partitions.length} partitions instead of 1`);
-    const copies = partitions[0]?.replicas.length ?? 0;
-    if (copies < replicas) faults.push(`it has ${copies} replicas instead of ${replicas}`);
+    const [offsets] = await admin.fetchTopicOffsets(topic);
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: CONFIG_OF_TOPIC, name: topic }],
+      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic }],
     });
-    const found = new Map(
-      resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]),
-    );
-    for (const [name, value] of Object.entries({ ...SETTINGS, 'min.insync.replicas': inSyncOf(replicas) })) {
-      const given = found.get(name);
-      const isGood =
-        name === 'max.message.bytes' || name === 'min.insync.replicas'
-          ? Number(given) >= Number(value)
-          : given === value;
-      if (!isGood) faults.push(`${name} is ${given ?? 'not set'} instead of ${value}`);
-    }
-    if (faults.length > 0) throw new TopicUnfit(`topic ${topic} cannot keep a journal: ${faults.join('; ')}`);
+    const entries = resources[0]?.configEntries ?? [];
+    return {
+      partitions: partitions.length,
+      replicas: partitions[0]?.replicas.length ?? 0,
+      start: Number(offsets?.low ?? 0),
+      settings: new Map(entries.map(({ configName, configValue }) => [configName, configValue])),
+    };
   }
 
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
@@ -130,20 +107,28 @@ export class KafkajsTopics {
       brokers: [...brokers],
       clientId,
       logLevel: logLevel.NOTHING,
+      retry: RETRY,
       ...(ssl === undefined ? {} : { ssl }),
       ...(sasl === undefined ? {} : { sasl }),
       ...(socketFactory === undefined ? {} : { socketFactory }),
     });
     const admin = kafka.admin();
-    await admin.connect();
     try {
+      await admin.connect();
       return await work(admin);
+    } catch (error) {
+      if (error instanceof StartFault) throw error;
+      throw new StartFault(`Kafka at ${brokers.join(',')} cannot be used: ${reasonOf(error)}`);
     } finally {
-      await admin.disconnect();
+      await admin.disconnect().catch(() => undefined);
     }
   }
 }
 
-function inSyncOf(replicas: number): string {
-  return String(replicas >= REPLICAS ? IN_SYNC : 1);
+/** kafkajs puts what it was told by the brokers, topic by topic, below the error. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof AggregateError) && !(error instanceof Error && 'errors' in error))
+    return messageOf(error);
+  const { errors } = error as { errors: unknown };
+  return Array.isArray(errors) ? errors.map(messageOf).join('; ') : messageOf(error);
 }

@@ -1,0 +1,23 @@
+import type { Pool } from 'pg';
+import { openJournalStore } from '#libs/journal/journal-store.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { SHARDS } from '#libs/owner-link/routing.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Config } from '#libs/platform/config.js';
+import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import type { gatewayConfig } from './config.js';
+
+interface Parts {
+  readonly config: Config<typeof gatewayConfig>;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly scope: ProcessScope;
+}
+
+/** One for the whole gateway: streams, auditors and operators read the same pages. */
+export async function openJournalReader({ config, pool, clock, scope }: Parts): Promise<JournalReader> {
+  const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+  const store = await openJournalStore(config, { pool, clock, instance: config.INSTANCE, shards });
+  scope.onStop('journal store', () => store.close());
+  return store.reader;
+}

@@ -1,0 +1,120 @@
+import { decideClose } from '#libs/auction/close.js';
+import { decideExecution } from '#libs/auction/execution.js';
+import { holdFor } from '#libs/auction/holds.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { opened } from '#libs/auction/plan-create.js';
+import { submitted } from '#libs/auction/plan-submit.js';
+import type { AwardToSettle, SettlementDesk } from '#libs/custody/settlement.js';
+import { PendingAwards } from '#libs/engine/pending-awards.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { openedAt, type Calendar, type Round } from './calendar.js';
+import { refused, type Planner } from './planner.js';
+import type { ShardScribe } from './shard-scribe.js';
+
+export interface CompletedPorts {
+  readonly planner: Planner;
+  readonly ledger: SettlementDesk;
+  readonly clock: Clock;
+  readonly onOpened: (number: number, auctionId: string, at: Instant) => void;
+  readonly onCompleted: (auctions: number) => void;
+}
+
+/** Those who take part have no outcome tokens: what they sell is covered by collateral. */
+const NO_TOKENS = (): number => 0;
+
+/** Auctions by one look at the policy. */
+const JUDGED_AT_ONCE = 250;
+
+/** Auctions from their opening to their end, round by round, the way their shard's owner would journal them. */
+export class CompletedAuctions {
+  constructor(
+    private readonly ports: CompletedPorts,
+    private readonly calendar: Calendar,
+    private readonly quotes: number,
+  ) {}
+
+  /** Those of the shard. */
+  async play(scribe: ShardScribe): Promise<void> {
+    for (const round of this.calendar.rounds) {
+      const ids = await this.open(scribe, round);
+      this.close(scribe, ids);
+      await scribe.flush();
+      await this.settle(scribe, ids);
+      scribe.book.evict(Infinity);
+      this.ports.onCompleted(ids.length);
+    }
+    await scribe.flush();
+  }
+
+  private async open(scribe: ShardScribe, round: Round): Promise<string[]> {
+    const { planner, onOpened } = this.ports;
+    const ids: string[] = [];
+    for (let number = round.from; number < round.end; number += 1) {
+      if (planner.shardOf(number) !== scribe.shard) continue;
+      const at = openedAt(this.calendar, round, number);
+      const { auctionId, command, terms, need } = planner.opening(number, at, this.calendar.durationMs);
+      const [body] = opened(terms, holdFor(need, NO_TOKENS));
+      if (body === undefined) throw new Error('an auction opens with an event');
+      scribe.write(auctionId, at, body, command);
+      this.quote(scribe, number, auctionId, at);
+      onOpened(number, auctionId, at);
+      ids.push(auctionId);
+      if (ids.length % JUDGED_AT_ONCE === 0) await planner.refresh();
+    }
+    return ids;
+  }
+
+  private quote(scribe: ShardScribe, number: number, auctionId: string, at: Instant): void {
+    const { planner } = this.ports;
+    const isAwarded = planner.cast.isAwarded(number);
+    const state = scribe.book.find(auctionId)?.head;
+    if (state === undefined) throw new Error(`auction ${auctionId} has not opened`);
+    const count = isAwarded ? Math.max(1, this.quotes) : this.quotes;
+    for (const { command, quote, need } of planner.quotes(number, state, count, isAwarded, at)) {
+      scribe.write(auctionId, at, submitted(quote, holdFor(need, NO_TOKENS)), command);
+    }
+  }
+
+  private close(scribe: ShardScribe, ids: readonly string[]): void {
+    const awardId = (quoteId: string): string => this.ports.planner.awardId(quoteId);
+    for (const id of ids) {
+      const state = scribe.book.find(id)?.head;
+      if (state === undefined) throw new Error(`auction ${id} is not there to be closed`);
+      for (const { at, body } of decideClose(state, { awardId })) scribe.write(id, at, body);
+    }
+  }
+
+  /** On the ledger first: an execution is confirmed because it has happened. */
+  private async settle(scribe: ShardScribe, ids: readonly string[]): Promise<void> {
+    const pending = new PendingAwards(this.ports.clock);
+    for (const id of ids) {
+      const entry = scribe.book.find(id);
+      if (entry !== undefined) pending.note(entry);
+    }
+    for (;;) {
+      const awards = await pending.next([], 0);
+      if (awards.length === 0) return;
+      await Promise.all(awards.map((award) => this.carry(scribe, award)));
+      await scribe.flush();
+      for (const { auction_id: id } of awards) {
+        const entry = scribe.book.find(id);
+        if (entry !== undefined) pending.note(entry);
+      }
+    }
+  }
+
+  private async carry(scribe: ShardScribe, award: AwardToSettle): Promise<void> {
+    const result = await this.ports.ledger.settle(award);
+    if (result.outcome !== 'SETTLED') {
+      throw new Error(`award ${award.award_id} cannot be settled: ${result.reason}`);
+    }
+    for (const step of ['SUBMITTED', 'CONFIRMED'] as const) {
+      const state = scribe.book.find(award.auction_id)?.head;
+      if (state === undefined) throw new Error(`auction ${award.auction_id} is not there to be settled`);
+      const report = { award_id: award.award_id, step, attempt: 1 };
+      const decision = decideExecution(state, report, { now: scribe.latest });
+      if (!decision.ok) throw refused(decision);
+      for (const { at, body } of decision.events) scribe.write(award.auction_id, at, body);
+    }
+  }
+}

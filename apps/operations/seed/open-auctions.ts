@@ -1,0 +1,112 @@
+import {
+  ReservationFault,
+  type ReservationDesk,
+  type ReserveRequest,
+} from '#libs/admission/reservation-desk.js';
+import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import { opened } from '#libs/auction/plan-create.js';
+import { submitted } from '#libs/auction/plan-submit.js';
+import type { Hold } from '#libs/auction/terms.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { refused, type PlannedOpening, type Planner } from './planner.js';
+import type { ShardScribe } from './shard-scribe.js';
+
+export interface OpenPorts {
+  readonly planner: Planner;
+  readonly clock: Clock;
+  readonly onOpened: (number: number, auctionId: string, at: Instant) => void;
+}
+
+const DURATION_MS = 86_400_000;
+/** Of one reservation. */
+const MAX_REQUESTS = 256;
+const ATTEMPTS = 10;
+const AGAIN_MILLIS = 200;
+
+/** Auctions that stay open, with quotes that stand. What they hold is set aside before it is journaled, as always. */
+export class OpenAuctions {
+  constructor(
+    private readonly ports: OpenPorts,
+    private readonly quotes: number,
+  ) {}
+
+  /** Those of `numbers` that are of the shard. */
+  async play(
+    scribe: ShardScribe,
+    desk: ReservationDesk,
+    numbers: { from: number; end: number },
+  ): Promise<void> {
+    const bite = Math.max(1, Math.floor(MAX_REQUESTS / Math.max(1, this.quotes)));
+    let plans: PlannedOpening[] = [];
+    for (let number = numbers.from; number < numbers.end; number += 1) {
+      if (this.ports.planner.shardOf(number) !== scribe.shard) continue;
+      plans.push(this.ports.planner.opening(number, this.now(scribe), DURATION_MS));
+      if (plans.length < bite) continue;
+      await this.open(scribe, desk, plans);
+      plans = [];
+    }
+    await this.open(scribe, desk, plans);
+    await scribe.flush();
+  }
+
+  private async open(
+    scribe: ShardScribe,
+    desk: ReservationDesk,
+    plans: readonly PlannedOpening[],
+  ): Promise<void> {
+    await this.ports.planner.refresh();
+    const holds = await this.reserved(desk, plans);
+    for (const [index, { number, auctionId, command, terms }] of plans.entries()) {
+      for (const body of opened(terms, holds[index] ?? [])) {
+        scribe.write(auctionId, terms.opened_at, body, command);
+      }
+      this.ports.onOpened(number, auctionId, terms.opened_at);
+    }
+    await this.quote(scribe, desk, plans);
+    await scribe.flush();
+  }
+
+  private async quote(
+    scribe: ShardScribe,
+    desk: ReservationDesk,
+    plans: readonly PlannedOpening[],
+  ): Promise<void> {
+    const at = this.now(scribe);
+    const quotes = plans.flatMap(({ number, auctionId }) => {
+      const state = scribe.book.find(auctionId)?.head;
+      if (state === undefined) throw new Error(`auction ${auctionId} has not opened`);
+      const planned = this.ports.planner.quotes(number, state, this.quotes, true, at);
+      return planned.map((one) => ({ ...one, auctionId }));
+    });
+    const holds = await this.reserved(desk, quotes);
+    for (const [index, { auctionId, quote, command }] of quotes.entries()) {
+      scribe.write(auctionId, at, submitted(quote, holds[index] ?? []), command);
+    }
+  }
+
+  private async reserved(
+    desk: ReservationDesk,
+    plans: readonly Pick<ReserveRequest, 'account' | 'need'>[],
+  ): Promise<(readonly Hold[])[]> {
+    const requests = plans.map(({ account, need }) => ({ account, need, current: [] }));
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const outcomes = await desk.reserve(requests);
+        return outcomes.map((outcome) => {
+          if (!outcome.ok) throw refused(outcome);
+          return outcome.hold;
+        });
+      } catch (error) {
+        const again = error instanceof ReservationFault && error.kind !== 'FENCED' && attempt < ATTEMPTS;
+        if (!again) throw error;
+        await pause(this.ports.clock, AGAIN_MILLIS);
+      }
+    }
+  }
+
+  /** Never earlier than what the journal tells of already. */
+  private now({ latest }: ShardScribe): Instant {
+    const now = instantFromNanos(this.ports.clock.epochNanos());
+    return now > latest ? now : latest;
+  }
+}

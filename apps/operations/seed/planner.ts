@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto';
+import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import type { CommandMark, Operation } from '#libs/auction/events.js';
+import type { Need } from '#libs/auction/holds.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { planCreate } from '#libs/auction/plan-create.js';
+import { planSubmit, type QuoteDraft } from '#libs/auction/plan-submit.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import type { Terms } from '#libs/auction/terms.js';
+import type { IdFactory } from '#libs/engine/ids.js';
+import type { PolicyDesk } from '#libs/engine/policy-desk.js';
+import { shardOfCreate } from '#libs/owner-link/routing.js';
+import type { Cast } from './cast.js';
+
+export interface PlannedOpening {
+  readonly number: number;
+  readonly auctionId: string;
+  readonly account: string;
+  readonly command: CommandMark;
+  readonly terms: Terms;
+  readonly need: Need;
+}
+
+export interface PlannedQuote {
+  readonly account: string;
+  readonly command: CommandMark;
+  readonly quote: QuoteDraft;
+  readonly need: Need;
+}
+
+const CONTENT_LENGTH = 22;
+
+/** Asks the rules and the policy what the owner would ask them. What they refuse ends the seed. */
+export class Planner {
+  constructor(
+    readonly cast: Cast,
+    private readonly ids: IdFactory,
+    private readonly policy: PolicyDesk,
+    private readonly watch: PolicyWatch,
+    /** Keeps the keys of this seed apart from those of others. */
+    private readonly name: string,
+  ) {}
+
+  shardOf(number: number): number {
+    return shardOfCreate(this.cast.originator(number), this.keyOf(number));
+  }
+
+  awardId(quoteId: string): string {
+    return this.ids.award(quoteId);
+  }
+
+  /** Nobody may be judged by a policy that is older than a few seconds: asked for now and then. */
+  refresh(): Promise<void> {
+    return this.watch.freshen();
+  }
+
+  opening(number: number, at: Instant, durationMs: number): PlannedOpening {
+    const account = this.cast.originator(number);
+    const key = this.keyOf(number);
+    const auctionId = this.ids.auction(account, key);
+    const body = this.cast.create(number, durationMs);
+    const facts = this.policy.createFacts(account, body, auctionId, at);
+    const plan = 'error' in facts ? facts : planCreate(body, facts);
+    if (!plan.ok) throw refused(plan);
+    const { terms, need } = plan;
+    return { number, auctionId, account, command: markOf('CREATE', account, key, body), terms, need };
+  }
+
+  /** Of so many of the makers that are invited, each its own. */
+  quotes(number: number, state: AuctionState, count: number, counts: boolean, at: Instant): PlannedQuote[] {
+    const { terms } = state;
+    return terms.audience.slice(0, count).map(({ account_id: maker }, place) => {
+      const body = this.cast.quote(number, place, counts);
+      const key = this.keyOf(number);
+      const policy = this.policy.judgeQuote(maker, terms, body.quantity_atoms, at);
+      const quoteId = this.ids.quote(terms.auction_id, maker, key);
+      const plan = planSubmit(state, body, { maker, now: at, policy, quote_id: quoteId });
+      if (!plan.ok) throw refused(plan);
+      const command = markOf('SUBMIT', maker, key, body);
+      return { account: maker, command, quote: plan.quote, need: plan.need };
+    });
+  }
+
+  private keyOf(number: number): string {
+    return `${this.name}-${number}`;
+  }
+}
+
+function markOf(operation: Operation, account: string, key: string, body: object): CommandMark {
+  const content = hash('sha256', JSON.stringify(body), 'base64url').slice(0, CONTENT_LENGTH);
+  return { account_id: account, operation, key, content };
+}
+
+export function refused({ error, message }: { readonly error: string; readonly message: string }): Error {
+  return new Error(`the rules refuse what was to be seeded: ${error} (${message})`);
+}

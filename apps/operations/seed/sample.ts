@@ -1,0 +1,32 @@
+import type { Instant } from '#libs/auction/instant.js';
+import type { Cast } from './cast.js';
+
+const SAMPLE = 100;
+
+/** What the seed tells of the auctions that it has opened. */
+export class Sample {
+  private oldest: Instant | undefined;
+  private newest: Instant | undefined;
+  private readonly ids = new Map<number, string>();
+
+  constructor(private readonly cast: Cast) {}
+
+  note(number: number, auctionId: string, openedAt: Instant): void {
+    if (this.oldest === undefined || openedAt < this.oldest) this.oldest = openedAt;
+    if (this.newest === undefined || openedAt > this.newest) this.newest = openedAt;
+    if (this.cast.originator(number) === this.cast.firstOriginator) this.ids.set(number, auctionId);
+  }
+
+  /** Some that the first originator sees, evenly spread. */
+  get told() {
+    const ids = [...this.ids].sort(([a], [b]) => a - b).map(([, id]) => id);
+    const step = Math.max(1, ids.length / SAMPLE);
+    const count = Math.min(SAMPLE, ids.length);
+    return {
+      oldest_opened_at: this.oldest,
+      newest_opened_at: this.newest,
+      sample_ids: Array.from({ length: count }, (_, index) => ids[Math.floor(index * step)]),
+      rare_viewer: this.cast.rareViewer,
+    };
+  }
+}

@@ -1,0 +1,197 @@
+import { randomInt } from 'node:crypto';
+import type { Pool } from 'pg';
+import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
+import type { Instant } from '#libs/auction/instant.js';
+import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { IdFactory } from '#libs/engine/ids.js';
+import { PolicyDesk } from '#libs/engine/policy-desk.js';
+import { holdsByAccount } from '#libs/engine/recovery.js';
+import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { pause, repeat, type Clock } from '#libs/platform/clock.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { projectionLag } from '#libs/projections/following/lag.js';
+import { calendarOf, type Calendar } from './calendar.js';
+import type { SeedCall } from './call.js';
+import { Cast } from './cast.js';
+import { CompletedAuctions } from './completed-auctions.js';
+import { OpenAuctions } from './open-auctions.js';
+import type { SeedPlace } from './place.js';
+import { Planner } from './planner.js';
+import { Sample } from './sample.js';
+import { ShardRelay } from './shard-relay.js';
+import type { ShardScribe } from './shard-scribe.js';
+import { StandIn } from './stand-in.js';
+
+export interface SeedPorts {
+  readonly place: SeedPlace;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+}
+
+const POOL = 8;
+const TELL_MILLIS = 2_000;
+const LOOK_MILLIS = 250;
+const RANDOM_RANGE = 2 ** 32;
+const KEY_BASE = 36;
+
+/** Fills a running cluster. The shards' owners are away meanwhile; whatever happens, they are let in again. */
+export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
+  const { place, clock } = ports;
+  const pool = openPool(place.cluster.database_url, { applicationName: 'seed', max: POOL });
+  const policy = new PolicyWatch(pool, clock);
+  const journal = new PostgresJournal({ url: place.cluster.database_url, clock, opener: 'seed' });
+  const relay = new ShardRelay(place, journal, clock);
+  const cast = new Cast(place.cluster, call.audience, call.completed + call.open);
+  try {
+    await policy.start();
+    ports.say('the owners hand over');
+    const writers = await relay.take();
+    const standIns = await Promise.all(writers.map((writer) => StandIn.begin(writer, pool)));
+    const told = await new Seeding(call, ports, { pool, policy, cast, standIns }).run();
+    await relay.giveBack();
+    ports.say('the owners take over');
+    await relay.untilReady();
+    return told;
+  } finally {
+    policy.stop();
+    await relay.giveBack();
+    await pool.end();
+  }
+}
+
+interface SeedingParts {
+  readonly pool: Pool;
+  readonly policy: PolicyWatch;
+  readonly cast: Cast;
+  readonly standIns: readonly StandIn[];
+}
+
+class Seeding {
+  private readonly planner: Planner;
+  private readonly sample: Sample;
+  private readonly reader: PostgresJournalReader;
+  private opened = 0;
+
+  constructor(
+    private readonly call: SeedCall,
+    private readonly ports: SeedPorts,
+    private readonly parts: SeedingParts,
+  ) {
+    const { place, clock } = ports;
+    const ids = new IdFactory(place.idKey);
+    const name = `seed-${(clock.epochNanos() / 1_000n).toString(KEY_BASE)}`;
+    this.planner = new Planner(parts.cast, ids, new PolicyDesk(parts.policy, ids, clock), parts.policy, name);
+    this.sample = new Sample(parts.cast);
+    this.reader = new PostgresJournalReader(parts.pool);
+  }
+
+  async run(): Promise<object> {
+    const { completed, open } = this.call;
+    if (completed > 0) {
+      await this.told(this.playCompleted(), `of ${completed} auctions that are over`);
+      await this.projected();
+      for (const standIn of this.parts.standIns) await standIn.snapshot();
+    }
+    if (open > 0) {
+      this.opened = 0;
+      await this.told(this.playOpen(), `of ${open} open auctions`);
+      await this.projected();
+    }
+    for (const table of ['completed.viewers', 'completed.auctions', 'execution.events', 'journal.records']) {
+      await this.parts.pool.query(`analyze ${table}`);
+    }
+    return { completed, open, ...this.sample.told };
+  }
+
+  private async playCompleted(): Promise<void> {
+    const { planner } = this;
+    const { clock } = this.ports;
+    const ledger = new PostgresSettlement(this.parts.pool, clock, random);
+    const calendar = await this.calendar();
+    const auctions = new CompletedAuctions(
+      { planner, ledger, clock, onOpened: this.note, onCompleted: () => undefined },
+      calendar,
+      this.call.quotes.completed,
+    );
+    await Promise.all(this.scribes.map((scribe) => auctions.play(scribe)));
+  }
+
+  private async playOpen(): Promise<void> {
+    const { planner } = this;
+    const { clock, place } = this.ports;
+    const auctions = new OpenAuctions({ planner, clock, onOpened: this.note }, this.call.quotes.open);
+    const from = this.call.completed;
+    // One shard after another: reservations of the same accounts would only get in each other's way.
+    for (const scribe of this.scribes) {
+      const { epoch } = scribe.writer.head;
+      const desk = await PostgresReservationDesk.open({
+        url: place.cluster.database_url,
+        shard: scribe.shard,
+        epoch,
+        clock,
+        random,
+      });
+      try {
+        await desk.reconcile(holdsByAccount(scribe.book));
+        await auctions.play(scribe, desk, { from, end: from + this.call.open });
+      } finally {
+        await desk.close();
+      }
+    }
+  }
+
+  /** A journal never goes back in time: what it tells of already must lie a while back. */
+  private async calendar(): Promise<Calendar> {
+    const { clock } = this.ports;
+    const latest = this.scribes.map((scribe) => scribe.latest).reduce((a, b) => (a > b ? a : b));
+    for (;;) {
+      const calendar = calendarOf(this.call.completed, latest, clock.epochNanos());
+      if (calendar !== undefined) return calendar;
+      await pause(clock, LOOK_MILLIS);
+    }
+  }
+
+  /** The cluster's projector follows all the time; this waits for the rest. */
+  private async projected(): Promise<void> {
+    const lag = async (): Promise<number> => {
+      const rows = await projectionLag(this.parts.pool, this.reader);
+      return rows.reduce((sum, row) => sum + row.lag, 0);
+    };
+    let behind = await lag();
+    let tell = 0;
+    while (behind > 0) {
+      if (tell <= 0) this.ports.say(`the projections are ${behind} records behind`);
+      tell = tell <= 0 ? TELL_MILLIS : tell - LOOK_MILLIS;
+      await pause(this.ports.clock, LOOK_MILLIS);
+      behind = await lag();
+    }
+  }
+
+  private async told(work: Promise<void>, of: string): Promise<void> {
+    const tell = (): void => {
+      this.ports.say(`${this.opened} ${of}`);
+    };
+    const cancel = repeat(this.ports.clock, TELL_MILLIS, () => Promise.resolve(tell()));
+    try {
+      await work;
+    } finally {
+      cancel();
+    }
+    tell();
+  }
+
+  private get scribes(): readonly ShardScribe[] {
+    return this.parts.standIns.map(({ scribe }) => scribe);
+  }
+
+  private readonly note = (number: number, auctionId: string, at: Instant): void => {
+    this.opened += 1;
+    this.sample.note(number, auctionId, at);
+  };
+}
+
+function random(): number {
+  return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
+}

@@ -1,0 +1,57 @@
+import type { AuctionEvent, AuctionEventBody, CommandMark } from '#libs/auction/events.js';
+import type { Instant } from '#libs/auction/instant.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
+import { AuctionBook, type Entry } from '#libs/engine/auction-book.js';
+import type { JournalWriter } from '#libs/journal/journal.js';
+
+const APPEND_RECORDS = 1_000;
+
+/** Writes into the journal of one shard in its owner's stead, and keeps in memory what the owner would. */
+export class ShardScribe {
+  private position: number;
+  private unwritten: string[] = [];
+  private readonly touched = new Set<Entry>();
+
+  constructor(
+    readonly writer: JournalWriter,
+    readonly book: AuctionBook,
+    /** The last moment that the journal tells of: it never goes back. */
+    public latest: Instant,
+  ) {
+    this.position = writer.head.sequence;
+  }
+
+  get shard(): number {
+    return this.writer.shard;
+  }
+
+  /** The auction after the event, which is journaled with the next flush. */
+  write(auctionId: string, at: Instant, body: AuctionEventBody, command?: CommandMark): AuctionState {
+    this.position += 1;
+    if (at > this.latest) this.latest = at;
+    const event = {
+      ...body,
+      version: versionOf(body.type),
+      at,
+      ...(command === undefined ? {} : { request_id: command.key, command }),
+      auction_id: auctionId,
+    } as AuctionEvent;
+    this.unwritten.push(encodeEvent(event));
+    const entry = this.book.apply({ position: this.position, event });
+    this.touched.add(entry);
+    return entry.head;
+  }
+
+  /** Everything written so far is durable. */
+  async flush(): Promise<void> {
+    while (this.unwritten.length > 0) {
+      const payloads = this.unwritten.splice(0, APPEND_RECORDS);
+      const { firstSequence } = await this.writer.append(payloads);
+      const expected = this.position - this.unwritten.length - payloads.length + 1;
+      if (firstSequence !== expected) throw new Error(`expected position ${expected}, got ${firstSequence}`);
+    }
+    for (const entry of this.touched) entry.durable = entry.head;
+    this.touched.clear();
+  }
+}

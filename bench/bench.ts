@@ -1,0 +1,73 @@
+import { callOf, UsageFault, usageOf, type Call } from './call.js';
+import { Ground } from './ground/ground.js';
+import { reportOf, save, tableOf } from './report.js';
+import type { Outcome, Row } from './row.js';
+import { http } from './rows/http.js';
+import { journal } from './rows/journal.js';
+import { latency } from './rows/latency.js';
+import { projection } from './rows/projection.js';
+import { quotes } from './rows/quotes.js';
+import { replay } from './rows/replay.js';
+import { reserve } from './rows/reserve.js';
+
+const ROWS: readonly Row[] = [journal, quotes, latency, http, replay, reserve, projection];
+const EXIT_USAGE = 64;
+const A_WHILE_MS = 1_000;
+
+/** Measures the product beside what it could be at best: see docs/performance.md. Resolves with the exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  let call: Call | undefined;
+  try {
+    call = callOf(args, ROWS);
+  } catch (error) {
+    if (!(error instanceof UsageFault)) throw error;
+    console.error(`bench: ${error.message}\n\n${usageOf(ROWS)}`);
+    return EXIT_USAGE;
+  }
+  if (call === undefined) {
+    console.log(usageOf(ROWS));
+    return 0;
+  }
+  const report = reportOf(await measured(call), call.quick, new Date());
+  const file = await save(report, call.folder);
+  if (call.json) console.log(JSON.stringify(report));
+  else for (const line of tableOf(report)) console.log(line);
+  console.error(`bench: kept in ${file}`);
+  return 0;
+}
+
+async function measured({
+  rows,
+  quick,
+  runs,
+  seconds,
+  profiles,
+}: Call): Promise<{ row: Row; outcome: Outcome }[]> {
+  const ground = new Ground(profiles);
+  // Clusters do not keep this process alive, and their end is waited for.
+  const awake = setInterval(() => undefined, A_WHILE_MS);
+  const results: { row: Row; outcome: Outcome }[] = [];
+  try {
+    for (const row of rows) {
+      console.error(`bench: ${row.title}`);
+      const outcome = await row.run(ground, {
+        runs,
+        quick,
+        seconds,
+        say: (line) => {
+          console.error(`bench: ${row.name}: ${line}`);
+        },
+      });
+      results.push({ row, outcome });
+    }
+  } catch (error) {
+    console.error(error);
+    throw error;
+  } finally {
+    await ground.end();
+    clearInterval(awake);
+  }
+  return results;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util';
+import type { Row } from './row.js';
+
+export interface Call {
+  readonly rows: readonly Row[];
+  readonly json: boolean;
+  readonly quick: boolean;
+  readonly runs: number;
+  readonly seconds: number;
+  readonly folder: string;
+  /** Where every process of the clusters leaves its profile. */
+  readonly profiles: string | undefined;
+}
+
+export class UsageFault extends Error {}
+
+const RUNS = 5;
+const SECONDS = 3;
+const QUICK_SECONDS = 0.3;
+const FOLDER = '.data/bench';
+
+export function usageOf(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  return `Usage: npm run bench -- [--only row,row] [--json] [--quick] [--runs n] [--save folder]
+       npm run -s bench -- row ... --json
+
+${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
+
+  --only     some of the rows; they can also be named one by one
+  --json     one JSON document on standard output instead of the table
+  --quick    a moment of each, to see that it works: its figures mean nothing
+  --runs n   runs for each figure, of which the median counts (default ${RUNS})
+  --seconds  how long a run lasts (default ${SECONDS})
+  --save     where the JSON is kept (default ${FOLDER})
+  --profile  folder for a processor profile of every process of the clusters; profiling slows them down`;
+}
+
+/** Undefined where only help is wanted. */
+export function callOf(args: readonly string[], all: readonly Row[]): Call | undefined {
+  const { values, positionals } = parsed(args);
+  if (values.help === true) return undefined;
+  const names = [...positionals, ...(values.only?.split(',') ?? [])];
+  const rows = names.length === 0 ? all : names.map((name) => rowNamed(name, all));
+  const quick = values.quick === true;
+  const runs = numberOf('--runs', values.runs, quick ? 1 : RUNS);
+  const seconds = numberOf('--seconds', values.seconds, quick ? QUICK_SECONDS : SECONDS);
+  const { json = false, save: folder = FOLDER, profile: profiles } = values;
+  return { rows, json, quick, runs, seconds, folder, profiles };
+}
+
+function numberOf(name: string, text: string | undefined, usual: number): number {
+  const value = text === undefined ? usual : Number(text);
+  if (!(value > 0)) throw new UsageFault(`${name} is a number above 0`);
+  return value;
+}
+
+function rowNamed(name: string, all: readonly Row[]): Row {
+  const row = all.find((one) => one.name === name);
+  if (row === undefined) throw new UsageFault(`there is no row ${name}`);
+  return row;
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        only: { type: 'string' },
+        json: { type: 'boolean' },
+        quick: { type: 'boolean' },
+        runs: { type: 'string' },
+        seconds: { type: 'string' },
+        save: { type: 'string' },
+        profile: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageFault(error instanceof Error ? error.message : String(error));
+  }
+}

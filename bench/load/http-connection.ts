@@ -1,0 +1,84 @@
+import { connect, type Socket } from 'node:net';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface HttpCall {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const HEAD_END = '\r\n\r\n';
+const STATUS = /^HTTP\/1\.1 (\d{3})/;
+const LENGTH = /^content-length: *(\d+)/im;
+
+/**
+ * One lasting connection and one request on it at a time, with no more work for each than it takes: the generator shares the
+ * machine with what it measures.
+ */
+export class HttpConnection {
+  private received: Buffer = Buffer.alloc(0);
+  private waiting: { resolve: (answer: HttpAnswer) => void; reject: (error: Error) => void } | undefined;
+
+  private constructor(
+    private readonly socket: Socket,
+    private readonly host: string,
+  ) {
+    socket.on('data', (chunk: Buffer) => this.take(chunk));
+    socket.on('error', (error) => this.waiting?.reject(error));
+    socket.on('close', () => this.waiting?.reject(new Error('the connection was closed')));
+  }
+
+  static open(baseUrl: string): Promise<HttpConnection> {
+    const { hostname, port, host } = new URL(baseUrl);
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      socket.once('error', reject);
+      socket.once('connect', () => {
+        socket.removeListener('error', reject);
+        resolve(new HttpConnection(socket, host));
+      });
+    });
+  }
+
+  send({ method, path, headers = {}, body }: HttpCall): Promise<HttpAnswer> {
+    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.host}\r\n`;
+    for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
+    if (body !== undefined) {
+      head += `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting = { resolve, reject };
+      this.socket.write(`${head}\r\n${body ?? ''}`);
+    });
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private take(chunk: Buffer): void {
+    this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
+    const end = this.received.indexOf(HEAD_END);
+    if (end < 0) return;
+    const head = this.received.toString('latin1', 0, end);
+    const [, length] = LENGTH.exec(head) ?? [];
+    const [, status] = STATUS.exec(head) ?? [];
+    if (length === undefined || status === undefined) {
+      this.socket.destroy(new Error(`an answer without status or length: ${head}`));
+      return;
+    }
+    const start = end + HEAD_END.length;
+    const total = start + Number(length);
+    if (this.received.length < total) return;
+    const body = this.received.toString('utf8', start, total);
+    this.received = this.received.subarray(total);
+    const { waiting } = this;
+    this.waiting = undefined;
+    waiting?.resolve({ status: Number(status), body });
+  }
+}

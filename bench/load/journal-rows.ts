@@ -1,0 +1,12 @@
+import type { AuctionEvent } from '#libs/auction/events.js';
+import { encodeEvent } from '#libs/auction/upcasters.js';
+import { auctionHistory } from './auction-history.js';
+
+/** Payloads of revisions, as owners write them all day. */
+export function revisionPayloads(count: number): string[] {
+  const revision = auctionHistory({ number: 1, shard: 0, quotes: 1, revisions: 1, isOver: false }).find(
+    (event: AuctionEvent) => event.type === 'QUOTE_REVISED',
+  );
+  if (revision === undefined) throw new Error('a history with a revision has none');
+  return Array.from({ length: count }, () => encodeEvent(revision));
+}

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import pg from 'pg';
+import type { RunningCluster } from '#libs/testing/running-cluster.js';
+
+/** The kernel counts in hundredths of a second. */
+const MILLIS_PER_TICK = 10;
+const USER = 11;
+const SYSTEM = 12;
+const PARENT = 1;
+
+type Times = ReadonlyMap<string, number>;
+
+/** Who takes how much processor time: every process of the cluster, of the database each part by what it works for, and this one. */
+export class ProcessorTime {
+  private before: Times = new Map();
+
+  private constructor(
+    private readonly cluster: RunningCluster,
+    private readonly client: pg.Client,
+  ) {}
+
+  static async of(cluster: RunningCluster): Promise<ProcessorTime> {
+    const client = new pg.Client({
+      connectionString: cluster.file.database_url,
+      application_name: 'bench-processor-time',
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    return new ProcessorTime(cluster, client);
+  }
+
+  async begin(): Promise<void> {
+    this.before = await this.times();
+  }
+
+  /** Microseconds since the beginning for each of so many pieces of work. */
+  async microsPer(pieces: number): Promise<Record<string, number>> {
+    const spent = [...(await this.times())].map(([name, millis]) => {
+      return [name, Math.max(0, millis - (this.before.get(name) ?? 0))] as const;
+    });
+    const all = spent.reduce((sum, [, millis]) => sum + millis, 0);
+    return Object.fromEntries(
+      [...spent, ['all', all] as const]
+        .map(([name, millis]) => [name, Math.round((millis * 1_000) / Math.max(1, pieces))] as const)
+        .filter(([, micros]) => micros > 0),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.client.end();
+  }
+
+  private async times(): Promise<Times> {
+    const times = new Map<string, number>([['generator', timeOf(process.pid)]]);
+    for (const { name, kind, pid } of this.cluster.file.processes) {
+      if (kind !== 'postgres') times.set(name, timeOf(pid));
+      else for (const [part, millis] of await this.database(pid)) times.set(part, millis);
+    }
+    return times;
+  }
+
+  private async database(postmaster: number): Promise<Times> {
+    const { rows } = await this.client.query<{ pid: number; part: string }>(
+      `select pid, case backend_type when 'client backend' then application_name else backend_type end as part
+       from pg_stat_activity`,
+    );
+    const parts = new Map(rows.map(({ pid, part }) => [pid, part]));
+    const times = new Map<string, number>();
+    for (const pid of childrenOf(postmaster)) {
+      const part = `postgres: ${parts.get(pid) ?? 'others'}`;
+      times.set(part, (times.get(part) ?? 0) + timeOf(pid));
+    }
+    return times;
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(statOf(name)[PARENT]) === parent)
+    .map(Number);
+}
+
+function timeOf(pid: number): number {
+  const stat = statOf(String(pid));
+  return (Number(stat[USER] ?? 0) + Number(stat[SYSTEM] ?? 0)) * MILLIS_PER_TICK;
+}
+
+/** The fields behind the name, which may hold anything; none of a process that has gone. */
+function statOf(pid: string): string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,36 @@
+import type { HttpConnection } from './http-connection.js';
+import type { MakerStream } from './maker-stream.js';
+import type { QuoteAnswer, Say } from './quote-ring.js';
+
+type Quote = NonNullable<QuoteAnswer['quote']>;
+
+/** Over the stream connections of the makers, in their order. */
+export function overStreams(streams: readonly MakerStream[]): Say {
+  return async ({ maker, auctionId, quoteId, key, terms }) => {
+    const stream = streams[maker];
+    if (stream === undefined) throw new Error(`maker ${maker} has no connection`);
+    const fields = { auction_id: auctionId, idempotency_key: key, ...terms };
+    const { type, status, error, result } = await (quoteId === undefined
+      ? stream.command('quote.submit', fields)
+      : stream.command('quote.revise', { ...fields, quote_id: quoteId }));
+    if (type === 'ack') return { status, quote: result as Quote };
+    return { status, ...(error === undefined ? {} : { error }) };
+  };
+}
+
+/** Over HTTP, each caller on a connection of its own. */
+export function overHttp(connections: readonly HttpConnection[], tokens: readonly string[]): Say {
+  return async ({ maker, auctionId, quoteId, key, terms }, caller) => {
+    const quotes = `/v1/auctions/${auctionId}/quotes`;
+    const answer = await connections[caller]?.send({
+      method: 'POST',
+      path: quoteId === undefined ? quotes : `${quotes}/${quoteId}/revise`,
+      headers: { authorization: `Bearer ${tokens[maker] ?? ''}`, 'idempotency-key': key },
+      body: JSON.stringify(terms),
+    });
+    if (answer === undefined) throw new Error(`caller ${caller} has no connection`);
+    const body = JSON.parse(answer.body) as Quote & { readonly error?: string };
+    if (answer.status === 200 || answer.status === 201) return { status: answer.status, quote: body };
+    return { status: answer.status, ...(body.error === undefined ? {} : { error: body.error }) };
+  };
+}

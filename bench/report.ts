@@ -1,0 +1,68 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import path from 'node:path';
+import { rounded } from './alternating.js';
+import type { Check, Outcome, Row } from './row.js';
+
+export interface Report {
+  readonly taken_at: string;
+  readonly machine: { readonly processors: number; readonly model: string; readonly load: readonly number[] };
+  readonly quick: boolean;
+  readonly rows: readonly (Outcome & { readonly name: string; readonly title: string })[];
+}
+
+const HEAD = ['path', 'measured', 'baseline', 'score', 'minimum', 'goal', 'met'];
+
+export function reportOf(
+  results: readonly { readonly row: Row; readonly outcome: Outcome }[],
+  quick: boolean,
+  now: Date,
+): Report {
+  const [processor] = cpus();
+  return {
+    taken_at: now.toISOString(),
+    machine: { processors: cpus().length, model: processor?.model ?? '', load: loadavg() },
+    quick,
+    rows: results.map(({ row: { name, title }, outcome }) => ({ name, title, ...outcome })),
+  };
+}
+
+/** Lines of one width for each column. */
+export function tableOf({ rows }: Report): string[] {
+  const lines = [HEAD, ...rows.flatMap(({ name, checks }) => checks.map((check) => cellsOf(name, check)))];
+  const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function cellsOf(name: string, check: Check): string[] {
+  const { what, unit, measured, baseline, score, asks, minimum, goal } = check;
+  const sign = asks === 'at least' ? '>=' : '<=';
+  return [
+    `${name}: ${what}`,
+    `${rounded(measured)} ${unit}`,
+    baseline === undefined ? '-' : `${rounded(baseline.measured)} (${baseline.name})`,
+    score.toPrecision(3),
+    `${sign} ${minimum}`,
+    `${sign} ${goal}`,
+    verdictOn(check),
+  ];
+}
+
+function verdictOn({ score, asks, minimum, goal }: Check): string {
+  const reaches = (bound: number): boolean => (asks === 'at least' ? score >= bound : score <= bound);
+  if (reaches(goal)) return 'goal';
+  return reaches(minimum) ? 'yes' : 'NO';
+}
+
+/** Under the time at which it was taken, so that no earlier one is lost. */
+export async function save(report: Report, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const file = path.join(folder, `${report.taken_at.replaceAll(/[:.]/g, '-')}.json`);
+  await writeFile(file, `${JSON.stringify(report, undefined, 2)}\n`);
+  return file;
+}

@@ -1,0 +1,117 @@
+import { WebSocket } from 'ws';
+import { SideProcess } from '../ground/side-process.js';
+import { SingleRowInserts } from '../baselines/single-row-inserts.js';
+import type { Ground } from '../ground/ground.js';
+import { closedLoop } from '../load/closed-loop.js';
+import { openLoop, type Latencies } from '../load/open-loop.js';
+import { atMost, noSlowerThan, type Outcome, type Row, type Settings } from '../row.js';
+import { median } from '../statistics.js';
+import { quoteRing } from './quotes.js';
+
+const CLIENTS = 16;
+const SHARE = 0.125;
+const BARE_SOCKETS = 64;
+
+/** How long one mutation takes at a rate that the cluster carries easily, counted from when it was due. */
+export const latency: Row = {
+  name: 'latency',
+  title: 'Latency of quote mutations, open loop at 0.125 of the INSERT baseline',
+  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+    const floor = await ground.floor();
+    const { database_url: url } = floor.cluster.file;
+    const ring = await quoteRing(floor, settings, 'latency');
+    const inserts = await SingleRowInserts.open(url, CLIENTS);
+    const bareServer = await SideProcess.start('bare-stream-server', [url]);
+    const bare = await BareClients.open(bareServer.port, BARE_SOCKETS);
+    // The first calls of all meet cold code.
+    await closedLoop(CLIENTS, settings.seconds, () => ring.mutate());
+    await closedLoop(CLIENTS, settings.seconds / 2, () => bare.mutate());
+    const ours: Latencies[] = [];
+    const theirs: Latencies[] = [];
+    const rates: number[] = [];
+    for (let run = 1; run <= settings.runs; run += 1) {
+      const rate = SHARE * (await closedLoop(CLIENTS, settings.seconds / 2, inserts.insert));
+      theirs.push(await openLoop(rate, settings.seconds, () => bare.mutate()));
+      ours.push(await openLoop(rate, settings.seconds, () => ring.mutate()));
+      rates.push(rate);
+      settings.say(
+        `run ${run} of ${settings.runs} at ${rate.toFixed(0)}/s: ${told(ours)}; bare: ${told(theirs)}`,
+      );
+    }
+    bare.close();
+    await bareServer.stop();
+    await inserts.close();
+    const of = (all: readonly Latencies[], which: 'p50' | 'p99'): number =>
+      median(all.map((one) => one[which]));
+    return {
+      checks: [
+        atMost('p50', 'ms', of(ours, 'p50'), { minimum: 3, goal: 1.5 }),
+        noSlowerThan(
+          'p99',
+          'ms',
+          of(ours, 'p99'),
+          { name: 'p99 of a bare ws server with reservation and group commit', measured: of(theirs, 'p99') },
+          { minimum: 3, goal: 3 },
+        ),
+        atMost('p99', 'ms', of(ours, 'p99'), { minimum: Infinity, goal: 10 }),
+      ],
+      details: { rates, ours, theirs, refusals: Object.fromEntries(ring.refusals) },
+    };
+  },
+};
+
+function told(runs: readonly Latencies[]): string {
+  const last = runs.at(-1);
+  return `p50 ${last?.p50.toFixed(2) ?? ''} ms, p99 ${last?.p99.toFixed(2) ?? ''} ms`;
+}
+
+/** Clients of the bare server, who say as much as ours do. */
+class BareClients {
+  private readonly waiting = new Map<string, () => void>();
+  private said = 0;
+
+  private constructor(private readonly sockets: readonly WebSocket[]) {
+    for (const socket of sockets) {
+      socket.on('message', (data: Buffer) => {
+        const { cmd_id: id } = JSON.parse(data.toString()) as { cmd_id: string };
+        this.waiting.get(id)?.();
+        this.waiting.delete(id);
+      });
+    }
+  }
+
+  static async open(port: number, count: number): Promise<BareClients> {
+    const sockets = await Promise.all(
+      Array.from({ length: count }, async (_, number) => {
+        const socket = new WebSocket(`ws://127.0.0.1:${port}/account-${number}`, {
+          perMessageDeflate: false,
+        });
+        await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+        return socket;
+      }),
+    );
+    return new BareClients(sockets);
+  }
+
+  mutate(): Promise<void> {
+    this.said += 1;
+    const id = String(this.said);
+    const text = JSON.stringify({
+      type: 'quote.revise',
+      cmd_id: id,
+      auction_id: '0bde3f15-eaff-8919-b5ad-21d15e9f701b',
+      quote_id: '0baf02f5-f2e0-8966-97d0-04011f453f6c',
+      idempotency_key: `bare-${id}`,
+      expected_revision: this.said,
+      price_atoms: 400_000,
+    });
+    return new Promise((resolve) => {
+      this.waiting.set(id, resolve);
+      this.sockets[this.said % this.sockets.length]?.send(text);
+    });
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.terminate();
+  }
+}

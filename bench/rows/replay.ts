@@ -1,0 +1,70 @@
+import { evolve } from '#libs/auction/evolve.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import { decodeEvent } from '#libs/auction/upcasters.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { alternating } from '../alternating.js';
+import { fillJournal } from '../ground/filled-journal.js';
+import type { Ground } from '../ground/ground.js';
+import { atLeast, type Outcome, type Row, type Settings } from '../row.js';
+
+const SHARD = 1;
+const PAGE = 5_000;
+const AUCTIONS = 4_000;
+const FEW = 20;
+/** With its opening, quotes and end an auction has some thirty events. */
+const LIKE = { quotes: 8, revisions: 2, isOver: true };
+
+/** How fast the states of all auctions come out of a journal again. */
+export const replay: Row = {
+  name: 'replay',
+  title: 'Replay of a journal: read, check hashes, evolve',
+  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+    const database = await ground.database();
+    const count = settings.quick ? FEW : AUCTIONS;
+    const last = await fillJournal(database.url, SHARD, { from: 0, count }, LIKE);
+    const pool = openPool(database.url, { applicationName: 'bench', max: 2 });
+    const reader = new PostgresJournalReader(pool);
+    const perSecond = async (work: () => Promise<unknown>): Promise<number> => {
+      const begun = performance.now();
+      await work();
+      return (last * 1_000) / (performance.now() - begun);
+    };
+    const { medians, runs } = await alternating(
+      {
+        read: () => perSecond(() => readAll(reader, () => undefined)),
+        decoded: () => perSecond(() => readAll(reader, (_, payload) => void decodeEvent(payload))),
+        replayed: () => perSecond(() => replayAll(reader)),
+      },
+      settings,
+    );
+    await pool.end();
+    const check = atLeast('events replayed', 'events/s', medians.replayed, {
+      minimum: 300_000,
+      goal: 1_000_000,
+    });
+    return { checks: [check], details: { events: last, medians, runs } };
+  },
+};
+
+async function replayAll(reader: JournalReader): Promise<Map<string, AuctionState>> {
+  const states = new Map<string, AuctionState>();
+  await readAll(reader, (position, payload) => {
+    const event = decodeEvent(payload);
+    if (!('auction_id' in event)) return;
+    states.set(event.auction_id, evolve(states.get(event.auction_id), { position, event }));
+  });
+  return states;
+}
+
+async function readAll(
+  reader: JournalReader,
+  take: (position: number, payload: string) => void,
+): Promise<void> {
+  for (let from = 1; ; from += PAGE) {
+    const page = await reader.read(SHARD, from, PAGE);
+    for (const { kind, sequence, payload } of page) if (kind === 'event') take(sequence, payload);
+    if (page.length < PAGE) return;
+  }
+}

@@ -1,0 +1,77 @@
+import type { Pool } from 'pg';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+
+/** A Kafka and the topics in it; undefined stands for `journal.records`. */
+export interface KafkaHome {
+  readonly clusterId: string;
+  readonly topicPrefix: string;
+}
+
+interface Row {
+  readonly cluster_id: string | null;
+  readonly topic_prefix: string | null;
+  /** Whether somebody has ever opened a shard in `journal.records`. */
+  readonly is_used: boolean;
+}
+
+const FIND = `
+  select home.cluster_id, home.topic_prefix, exists (select from journal.shards) as is_used
+  from (values (1)) as always (one) left join journal.home on true`;
+const SETTLE = `
+  insert into journal.home (cluster_id, topic_prefix) select $1, $2
+  where not exists (select from journal.shards)
+  on conflict do nothing`;
+const MOVE_OUT = `
+  insert into journal.home (cluster_id, topic_prefix) values ($1, $2)
+  on conflict (is_only) do update set cluster_id = excluded.cluster_id, topic_prefix = excluded.topic_prefix, since = now()`;
+
+/** A process whose settings would have it write or read journals that are kept elsewhere. */
+export class WrongHome extends StartFault {
+  constructor(reason: string) {
+    super(reason, EXIT.config);
+  }
+}
+
+/**
+ * The database remembers where its journals are, so that nobody who starts with other settings begins them anew. Reservations and
+ * projections are in the same database, and mean nothing beside another journal.
+ */
+export class JournalHome {
+  constructor(private readonly pool: Pool) {}
+
+  /** Refuses settings that name another place. Of the Kafka it compares what it is given. */
+  async check(wanted: Partial<KafkaHome> | undefined): Promise<void> {
+    const { rows } = await this.pool.query<Row>(FIND);
+    const [{ cluster_id: clusterId, topic_prefix: topicPrefix, is_used: isUsed }] = rows as [Row];
+    if (wanted === undefined) {
+      if (topicPrefix === null) return;
+      throw new WrongHome(`the journals are in Kafka (topics ${topicPrefix}*): set KAFKA_BROKERS`);
+    }
+    if (topicPrefix === null) {
+      if (!isUsed) return;
+      throw new WrongHome(
+        'the journals are in PostgreSQL: unset KAFKA_BROKERS, or move them with npm run journal -- copy',
+      );
+    }
+    if (wanted.topicPrefix !== topicPrefix) {
+      throw new WrongHome(`the journals are in topics ${topicPrefix}*: set KAFKA_TOPIC_PREFIX`);
+    }
+    if (wanted.clusterId !== undefined && wanted.clusterId !== clusterId) {
+      throw new WrongHome(
+        `the journals are in Kafka cluster ${clusterId}; KAFKA_BROKERS are those of another`,
+      );
+    }
+  }
+
+  /** For a writer, before it writes for the first time. */
+  async settle(wanted: KafkaHome | undefined): Promise<void> {
+    if (wanted !== undefined) await this.pool.query(SETTLE, [wanted.clusterId, wanted.topicPrefix]);
+    await this.check(wanted);
+  }
+
+  /** The journals are there from now on. */
+  async move(to: KafkaHome | undefined): Promise<void> {
+    if (to === undefined) await this.pool.query('delete from journal.home');
+    else await this.pool.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);
+  }
+}

@@ -1,0 +1,64 @@
+import pg from 'pg';
+import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
+
+/** Any constant will do as long as it never changes: it keeps this lock apart from all others. */
+const KEY = 1_193_046_473;
+const SHARED = 'select pg_try_advisory_lock_shared($1) as held';
+const ALONE = 'select pg_try_advisory_lock($1) as held';
+const LOOK_MILLIS = 5_000;
+
+/**
+ * Held by everybody who writes journals, and alone by who moves them: a journal whose owner lives is not moved, and while one is
+ * moved nobody begins to write. It goes with its connection. That it is enough to hold it most of the time is due to the fence: who
+ * moves a journal takes its shard first.
+ */
+export class JournalLock {
+  private client: pg.Client | undefined;
+  private cancel: Cancel = () => undefined;
+
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly clock: Clock,
+  ) {}
+
+  /** For a writer, until it lets go. Where the connection breaks another is made. */
+  async share(): Promise<void> {
+    if (this.client !== undefined) return;
+    await this.take(SHARED, 'the journals are being moved at present');
+    this.cancel = repeat(this.clock, LOOK_MILLIS, async () => {
+      if (this.client === undefined) await this.take(SHARED, '').catch(() => undefined);
+    });
+  }
+
+  async takeAlone(): Promise<void> {
+    await this.take(ALONE, 'somebody writes the journals, or moves them: stop the cluster first');
+  }
+
+  async letGo(): Promise<void> {
+    this.cancel();
+    const { client } = this;
+    this.client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  private async take(statement: string, refusal: string): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.databaseUrl,
+      application_name: 'sotto-journal-lock',
+    });
+    const lost = (): void => {
+      if (this.client === client) this.client = undefined;
+    };
+    client.on('error', lost).on('end', lost);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ held: boolean }>(statement, [KEY]);
+      if (rows[0]?.held !== true) throw new StartFault(refusal);
+      this.client = client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '#libs/platform/clock.js';
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** How much is left of a bound. */
+export class Countdown {
+  private readonly end: bigint;
+
+  constructor(
+    private readonly clock: Clock,
+    millis: number,
+  ) {
+    this.end = clock.monotonicNanos() + BigInt(millis) * NANOS_PER_MILLI;
+  }
+
+  /** At least one, so that a last try is possible. */
+  get millis(): number {
+    return Math.max(1, Number((this.end - this.clock.monotonicNanos()) / NANOS_PER_MILLI));
+  }
+
+  get isOver(): boolean {
+    return this.clock.monotonicNanos() >= this.end;
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { defineConfig, type Config } from '#libs/platform/config.js';
+import { flag, listOf, nonEmpty, oneOf, type FromText } from '#libs/platform/setting-types.js';
+import { hostAndPort } from './kafkajs/kafka-address.js';
+
+const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
+
+function brokerAddress(): FromText<string> {
+  return z
+    .string({ error: 'it must be set' })
+    .refine((text) => hostAndPort(text) !== undefined, 'it must be host:port for each broker');
+}
+
+function topicPrefix(): FromText<string> {
+  return z.string().regex(/^[A-Za-z0-9._-]{1,200}$/, 'it must be made of letters, digits, ".", "_" and "-"');
+}
+
+/** Of every process that writes or reads journals. */
+export const kafkaSettings = defineConfig({
+  KAFKA_BROKERS: {
+    schema: listOf(brokerAddress()).optional(),
+    describe:
+      'Some brokers of the Kafka that keeps the journals, as host:port separated by commas; without them PostgreSQL does',
+  },
+  KAFKA_TOPIC_PREFIX: {
+    schema: topicPrefix(),
+    describe: "What stands before the shard's number in the names of the journals' topics",
+    default: 'sotto.journal.',
+  },
+  KAFKA_SSL: { schema: flag(), describe: 'Whether the brokers are spoken to over TLS', default: 'false' },
+  KAFKA_SSL_CA: {
+    schema: nonEmpty().optional(),
+    describe: "PEM file with the authorities of the brokers' certificates, where the system's do not do",
+  },
+  KAFKA_SSL_CERT: {
+    schema: nonEmpty().optional(),
+    describe: 'PEM file with the certificate that is shown to the brokers, if they want one',
+  },
+  KAFKA_SSL_KEY: { schema: nonEmpty().optional(), describe: 'PEM file with the key of KAFKA_SSL_CERT' },
+  KAFKA_SASL_MECHANISM: {
+    schema: oneOf(...MECHANISMS).optional(),
+    describe: 'How one logs in to the brokers; without it one does not',
+  },
+  KAFKA_SASL_USERNAME: { schema: nonEmpty().optional(), describe: 'User of KAFKA_SASL_MECHANISM' },
+  KAFKA_SASL_PASSWORD: {
+    schema: nonEmpty().optional(),
+    describe: 'Password of KAFKA_SASL_USERNAME',
+    secret: true,
+  },
+});
+
+export type KafkaSettings = Config<typeof kafkaSettings>;
+
+/** What the settings of Kafka have to agree on. */
+export function kafkaSettingsAgree(config: KafkaSettings): string | undefined {
+  const { KAFKA_SSL: ssl, KAFKA_SSL_CA: ca, KAFKA_SSL_CERT: cert, KAFKA_SSL_KEY: key } = config;
+  const {
+    KAFKA_SASL_MECHANISM: mechanism,
+    KAFKA_SASL_USERNAME: user,
+    KAFKA_SASL_PASSWORD: password,
+  } = config;
+  if (!ssl && (ca ?? cert ?? key) !== undefined) return 'KAFKA_SSL_* are given, but KAFKA_SSL is not true';
+  if ((cert === undefined) !== (key === undefined)) return 'KAFKA_SSL_CERT and KAFKA_SSL_KEY go together';
+  if (mechanism === undefined && (user ?? password) !== undefined) {
+    return 'KAFKA_SASL_* are given, but KAFKA_SASL_MECHANISM is not set';
+  }
+  if (mechanism === undefined) return undefined;
+  if (user === undefined || password === undefined) {
+    return 'KAFKA_SASL_MECHANISM needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD';
+  }
+  if (mechanism === 'plain' && !ssl && !(config.KAFKA_BROKERS ?? []).every(isOnLoopback)) {
+    return 'KAFKA_SASL_MECHANISM=plain would show the password to everybody on the way: it needs KAFKA_SSL=true';
+  }
+  return undefined;
+}
+
+function isOnLoopback(broker: string): boolean {
+  return LOOPBACK.has(hostAndPort(broker)?.host ?? '');
+}

@@ -1,0 +1,37 @@
+import errors from 'kafkajs/src/protocol/error.js';
+import type { LogMessage } from '../topic-log.js';
+import { readBatches } from './record-batches.js';
+
+export interface FetchAnswer {
+  /** kafkajs heeds it: how long the broker wants to be left alone. */
+  readonly clientSideThrottleTime: number;
+  readonly messages: readonly LogMessage[];
+}
+
+const INT16 = 2;
+const INT32 = 4;
+const INT64 = 8;
+const ABORTED_TRANSACTION = 2 * INT64;
+
+/** Version 11 of the answer to a fetch of one partition; messages before `offset` that came along are left out. */
+export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
+  const clientSideThrottleTime = payload.readInt32BE(0);
+  check(payload.readInt16BE(INT32));
+  let at = INT32 + INT16 + INT32;
+  if (payload.readInt32BE(at) !== 1) throw new Error('an answer to a fetch without its topic');
+  at += INT32;
+  at += INT16 + payload.readInt16BE(at);
+  if (payload.readInt32BE(at) !== 1) throw new Error('an answer to a fetch without its partition');
+  at += INT32 + INT32;
+  check(payload.readInt16BE(at));
+  at += INT16 + 3 * INT64;
+  at += INT32 + Math.max(0, payload.readInt32BE(at)) * ABORTED_TRANSACTION;
+  at += INT32;
+  const size = Math.max(0, payload.readInt32BE(at));
+  at += INT32;
+  return { clientSideThrottleTime, messages: readBatches(payload.subarray(at, at + size), offset) };
+}
+
+function check(code: number): void {
+  if (code !== 0) throw errors.createErrorFromCode(code);
+}

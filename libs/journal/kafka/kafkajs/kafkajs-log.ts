@@ -1,0 +1,146 @@
+import type { Clock } from '#libs/platform/clock.js';
+import { messageOf } from '../../journal-errors.js';
+import {
+  MessagesDeleted,
+  SendLost,
+  SendRefused,
+  TopicMissing,
+  type LogMessage,
+  type TopicLog,
+} from '../topic-log.js';
+import { typeOf } from './answered-error.js';
+import type { BrokerLink } from './broker-link.js';
+import type { KafkaAddress } from './kafka-address.js';
+import { LeaderFinder } from './leader-finder.js';
+import { appending, EARLIEST, LATEST, messagesFrom, offsetAt, type Question } from './questions.js';
+import { within } from './within.js';
+
+const READ_MILLIS = 5_000;
+
+/** A broker that answers a send with one of these has not touched its log, and will not the next time either. */
+const FINAL_REFUSALS: ReadonlySet<string> = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'CORRUPT_MESSAGE',
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+  'INVALID_TOPIC_EXCEPTION',
+  'INVALID_REQUIRED_ACKS',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+  'UNSUPPORTED_VERSION',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+]);
+/**
+ * One of these has not touched its log but may do so later. That it does not lead is not among them: a leader that is deposed
+ * while it waits for its followers says the same, and they may have the batch.
+ */
+const REFUSALS: ReadonlySet<string> = new Set(['NOT_ENOUGH_REPLICAS', ...FINAL_REFUSALS]);
+const NO_TOPIC = 'UNKNOWN_TOPIC_OR_PARTITION';
+const OUT_OF_RANGE = 'OFFSET_OUT_OF_RANGE';
+
+/** One topic of a cluster. It has one connection for itself, to the topic's leader. */
+export class KafkajsLog implements TopicLog {
+  private readonly finder: LeaderFinder;
+  private readonly readMillis: number;
+  private leading: Promise<BrokerLink> | undefined;
+  private current: BrokerLink | undefined;
+  private isClosed = false;
+
+  constructor(
+    address: KafkaAddress,
+    private readonly topic: string,
+    private readonly clock: Clock,
+  ) {
+    this.finder = new LeaderFinder(address, topic, clock);
+    this.readMillis = address.readWithinMillis ?? READ_MILLIS;
+  }
+
+  async append(values: readonly Buffer[], withinMillis: number): Promise<number> {
+    const leader = await this.leader(withinMillis).catch((error: unknown) => {
+      throw new SendRefused(messageOf(error), false, { cause: error });
+    });
+    try {
+      return await leader.ask(appending(this.topic, values, withinMillis), withinMillis);
+    } catch (error) {
+      const type = typeOf(error);
+      if (!REFUSALS.has(type)) {
+        this.leave(leader);
+        throw new SendLost(messageOf(error), { cause: error });
+      }
+      throw new SendRefused(type, FINAL_REFUSALS.has(type), { cause: error });
+    }
+  }
+
+  end(): Promise<number> {
+    return this.ask(offsetAt(this.topic, LATEST));
+  }
+
+  async fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
+    try {
+      return await this.ask(messagesFrom(this.topic, offset, maxBytes));
+    } catch (error) {
+      if (typeOf(error) !== OUT_OF_RANGE) throw error;
+    }
+    const start = await this.ask(offsetAt(this.topic, EARLIEST));
+    if (offset < start)
+      throw new MessagesDeleted(`offset ${offset} of its topic is gone: it begins at ${start}`);
+    return [];
+  }
+
+  close(): Promise<void> {
+    this.isClosed = true;
+    this.current?.close();
+    return Promise.resolve();
+  }
+
+  /** Reads may be asked twice: the leader may have moved, or the connection broken, while nobody looked. */
+  private async ask<T>(question: Question<T>): Promise<T> {
+    try {
+      return await this.once(question);
+    } catch (error) {
+      if (this.isClosed || typeOf(error) === OUT_OF_RANGE) throw error;
+    }
+    try {
+      return await this.once(question);
+    } catch (error) {
+      throw typeOf(error) === NO_TOPIC ? new TopicMissing(`there is no topic ${this.topic}`) : error;
+    }
+  }
+
+  private async once<T>(question: Question<T>): Promise<T> {
+    const leader = await this.leader(this.readMillis);
+    try {
+      return await leader.ask(question, this.readMillis);
+    } catch (error) {
+      if (typeOf(error) !== OUT_OF_RANGE) this.leave(leader);
+      throw error;
+    }
+  }
+
+  private async leader(withinMillis: number): Promise<BrokerLink> {
+    if (this.isClosed) throw new Error('the log is closed');
+    this.leading ??= this.connect();
+    return await within(this.clock, withinMillis, this.leading);
+  }
+
+  private async connect(): Promise<BrokerLink> {
+    try {
+      const leader = await this.finder.connect();
+      if (this.isClosed) leader.close();
+      this.current = leader;
+      return leader;
+    } catch (error) {
+      this.leading = undefined;
+      throw error;
+    }
+  }
+
+  /** It has moved, or fallen silent, and a connection that has fallen silent would go on being silent. */
+  private leave(leader: BrokerLink): void {
+    leader.close();
+    if (this.current !== leader) return;
+    this.current = undefined;
+    this.leading = undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Protocol } from 'kafkajs/src/network/connection.js';
+import protocol from 'kafkajs/src/protocol/requests/index.js';
+import type { LogMessage } from '../topic-log.js';
+import { readFetchAnswer } from './fetch-answer.js';
+import type { HostAndPort } from './kafka-address.js';
+
+/** Versions of the protocol that every Kafka from 2.3 on speaks, 4.x included. */
+const VERSIONS = { apiVersions: 2, metadata: 6, produce: 7, fetch: 11, listOffsets: 3 };
+
+const { requests } = protocol;
+const apiVersions = requests.ApiVersions.protocol({ version: VERSIONS.apiVersions });
+const metadata = requests.Metadata.protocol({ version: VERSIONS.metadata });
+const produce = requests.Produce.protocol({ version: VERSIONS.produce });
+const fetch = requests.Fetch.protocol({ version: VERSIONS.fetch });
+const listOffsets = requests.ListOffsets.protocol({ version: VERSIONS.listOffsets });
+
+const ALL_IN_SYNC = -1;
+const CLIENT = -1;
+/** With it clients are shown whatever is durable; nobody writes in transactions here. */
+const UNCOMMITTED = 0;
+export const EARLIEST = -2;
+export const LATEST = -1;
+
+/** The only partition of a topic. */
+const PARTITION = 0;
+
+/** A request, and what its answer means. kafkajs throws for every error code that an answer holds. */
+export interface Question<T> {
+  readonly protocol: Protocol<unknown>;
+  readonly answer: (parsed: unknown) => T;
+}
+
+function question<A, T>(asked: Protocol<A>, answer: (parsed: A) => T): Question<T> {
+  return { protocol: asked, answer: (parsed) => answer(parsed as A) };
+}
+
+export function supportedVersions(): Question<object> {
+  return question(apiVersions(), ({ apiVersions: all }) =>
+    Object.fromEntries(all.map(({ apiKey, minVersion, maxVersion }) => [apiKey, { minVersion, maxVersion }])),
+  );
+}
+
+export interface Leadership {
+  /** Undefined while the topic has none. */
+  readonly leader: HostAndPort | undefined;
+  readonly brokers: readonly HostAndPort[];
+}
+
+export function leadershipOf(topic: string): Question<Leadership> {
+  const asked = metadata({ topics: [topic], allowAutoTopicCreation: false });
+  return question(asked, ({ brokers, topicMetadata }) => {
+    const partition = topicMetadata[0]?.partitionMetadata.find(
+      ({ partitionId }) => partitionId === PARTITION,
+    );
+    return { brokers, leader: brokers.find(({ nodeId }) => nodeId === partition?.leader) };
+  });
+}
+
+/** Resolves with the offset of the first message. */
+export function appending(topic: string, values: readonly Buffer[], withinMillis: number): Question<number> {
+  const messages = values.map((value) => ({ value }));
+  const partitions = [{ partition: PARTITION, firstSequence: 0, messages }];
+  const asked = produce({ acks: ALL_IN_SYNC, timeout: withinMillis, topicData: [{ topic, partitions }] });
+  return question(asked, ({ topics }) => offsetIn(topics[0]?.partitions[0]?.baseOffset));
+}
+
+export function offsetAt(topic: string, timestamp: number): Question<number> {
+  const topics = [{ topic, partitions: [{ partition: PARTITION, timestamp }] }];
+  const asked = listOffsets({ replicaId: CLIENT, isolationLevel: UNCOMMITTED, topics });
+  return question(asked, ({ responses }) => offsetIn(responses[0]?.partitions[0]?.offset));
+}
+
+export function messagesFrom(
+  topic: string,
+  offset: number,
+  maxBytes: number,
+): Question<readonly LogMessage[]> {
+  const { request } = fetch({
+    replicaId: CLIENT,
+    isolationLevel: UNCOMMITTED,
+    maxWaitTime: 0,
+    minBytes: 1,
+    maxBytes,
+    topics: [{ topic, partitions: [{ partition: PARTITION, fetchOffset: String(offset), maxBytes }] }],
+  });
+  const response = {
+    decode: (payload: Buffer) => Promise.resolve(readFetchAnswer(payload, offset)),
+    parse: (decoded: object) => Promise.resolve(decoded),
+  };
+  return question(
+    { request, response },
+    (decoded) => (decoded as ReturnType<typeof readFetchAnswer>).messages,
+  );
+}
+
+function offsetIn(text: string | undefined): number {
+  const offset = text === undefined ? NaN : Number(text);
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new Error('an answer without an offset');
+  return offset;
+}

@@ -1,0 +1,86 @@
+import type { LogMessage } from '../topic-log.js';
+
+/** Where the fields of a record batch of format 2 stand, counted from its first byte. */
+const BATCH = { length: 8, magic: 16, attributes: 21, lastOffsetDelta: 23, count: 57, records: 61 };
+const PREFIX = BATCH.length + 4;
+const FORMAT = 2;
+/** Compressed, or not data but a marker of a transaction: nothing that a journal's writer makes. */
+const FOREIGN = 0b10_0111;
+const NOTHING = Buffer.alloc(0);
+const LAST_7_BITS = 0x7f;
+const MORE = 0x80;
+
+/**
+ * The messages of whole record batches, from an offset on; a last batch that is cut off is left out. kafkajs's own decoder makes a
+ * dozen objects of each record. Checksums are left to the hash chain. What no journal's writer can have written comes as one
+ * empty message, which is no record.
+ */
+export function readBatches(bytes: Buffer, from: number): LogMessage[] {
+  const messages: LogMessage[] = [];
+  let at = 0;
+  while (at + BATCH.records <= bytes.length) {
+    const end = at + PREFIX + bytes.readInt32BE(at + BATCH.length);
+    if (end > bytes.length) break;
+    const base = Number(bytes.readBigInt64BE(at));
+    const last = base + bytes.readInt32BE(at + BATCH.lastOffsetDelta);
+    if (last >= from) {
+      const isForeign = (bytes.readInt16BE(at + BATCH.attributes) & FOREIGN) !== 0;
+      if (bytes.readInt8(at + BATCH.magic) !== FORMAT || isForeign) {
+        messages.push({ offset: Math.max(base, from), value: NOTHING });
+      } else {
+        readRecords(bytes.subarray(at, end), base, from, messages);
+      }
+    }
+    at = end;
+  }
+  return messages;
+}
+
+function readRecords(batch: Buffer, base: number, from: number, messages: LogMessage[]): void {
+  const cursor = new Varints(batch, BATCH.records);
+  const count = batch.readInt32BE(BATCH.count);
+  for (let read = 0; read < count; read += 1) {
+    const length = cursor.next();
+    const end = cursor.at + length;
+    // The attributes, of which none is in use.
+    cursor.at += 1;
+    cursor.skip();
+    const offset = base + cursor.next();
+    if (offset >= from) {
+      const key = cursor.next();
+      cursor.at += Math.max(0, key);
+      const size = cursor.next();
+      messages.push({ offset, value: size < 0 ? NOTHING : batch.subarray(cursor.at, cursor.at + size) });
+    }
+    cursor.at = end;
+  }
+}
+
+/** Numbers of variable length, their signs in the last bit. */
+class Varints {
+  at: number;
+
+  constructor(
+    private readonly bytes: Buffer,
+    start: number,
+  ) {
+    this.at = start;
+  }
+
+  next(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.bytes[this.at] ?? 0;
+      this.at += 1;
+      value |= (byte & LAST_7_BITS) << shift;
+      if (byte < MORE) break;
+    }
+    return (value >>> 1) ^ -(value & 1);
+  }
+
+  /** Over one of up to 64 bits. */
+  skip(): void {
+    while ((this.bytes[this.at] ?? 0) >= MORE) this.at += 1;
+    this.at += 1;
+  }
+}

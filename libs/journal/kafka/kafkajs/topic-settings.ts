@@ -1,0 +1,49 @@
+/** What a topic of the journal must be set to, whatever the brokers' defaults are. */
+const SETTINGS: readonly (readonly [name: string, value: string, atLeast?: 'at least'])[] = [
+  ['cleanup.policy', 'delete'],
+  ['retention.ms', '-1'],
+  ['retention.bytes', '-1'],
+  ['unclean.leader.election.enable', 'false'],
+  // Batches are kept as they were sent.
+  ['compression.type', 'producer'],
+  ['max.message.bytes', String(20 * 1024 * 1024), 'at least'],
+];
+const REPLICAS = 3;
+const IN_SYNC = 2;
+
+/** A topic as a cluster describes it. */
+export interface FoundTopic {
+  readonly partitions: number;
+  readonly replicas: number;
+  /** Offset of the first message that is still there. */
+  readonly start: number;
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+/** How many copies of a topic a cluster of so many brokers keeps. */
+export function replicasAmong(brokers: number): number {
+  return Math.min(REPLICAS, brokers);
+}
+
+export function settingsFor(replicas: number): [name: string, value: string][] {
+  return wanted(replicas).map(([name, value]) => [name, value]);
+}
+
+/** Why a topic would lose or change what is written to it; empty for one that is fit to keep a journal. */
+export function unfitness(found: FoundTopic, replicas: number): string[] {
+  const faults: string[] = [];
+  if (found.partitions !== 1) faults.push(`it has ${found.partitions} partitions instead of 1`);
+  if (found.replicas < replicas) faults.push(`it has ${found.replicas} replicas instead of ${replicas}`);
+  if (found.start !== 0) faults.push(`its first ${found.start} messages are gone`);
+  for (const [name, value, atLeast] of wanted(Math.max(replicas, found.replicas))) {
+    const given = found.settings.get(name);
+    const isGood = atLeast === undefined ? given === value : Number(given) >= Number(value);
+    if (!isGood) faults.push(`${name} is ${given ?? 'not set'} instead of ${value}`);
+  }
+  return faults;
+}
+
+function wanted(replicas: number): (typeof SETTINGS)[number][] {
+  const inSync = String(replicas >= REPLICAS ? IN_SYNC : 1);
+  return [...SETTINGS, ['min.insync.replicas', inSync, 'at least']];
+}

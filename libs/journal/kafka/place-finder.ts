@@ -1,0 +1,67 @@
+import { JournalCorrupt } from '../journal-errors.js';
+import { placeBehind, START, type LogPlace } from './log-cursor.js';
+import type { ShardLog } from './shard-log.js';
+
+const MOST_LANDMARKS = 1_024;
+/** What may lie between where a record would be and where it is, when somebody else has written in between. */
+const DISPLACED = 64;
+
+/** Finds places of a journal in its topic by following the anchors that the records have. */
+export class PlaceFinder {
+  /** Anchors that were passed, in the order of their sequences. */
+  private landmarks: LogPlace[] = [];
+
+  constructor(
+    private readonly shard: number,
+    private readonly reading: ShardLog,
+  ) {}
+
+  /** Behind the record of this sequence, which stands at or before a later place. */
+  async behind(sequence: number, later: LogPlace): Promise<LogPlace> {
+    if (sequence === 0) return START;
+    let place = this.landmarks.find(({ head }) => head.sequence >= sequence) ?? later;
+    for (;;) {
+      const { head, anchor, offset = 0 } = place;
+      if (head.sequence === sequence) return place;
+      // The first record of all has none.
+      if (anchor === undefined || anchor.offset >= offset) return await this.scan(START, sequence, later);
+      const base = await this.reading.at(anchor.offset);
+      if (base?.record.sequence !== anchor.sequence) return await this.scan(START, sequence, later);
+      const before = placeBehind(base.offset, base.record);
+      this.remember(before);
+      if (sequence >= anchor.sequence) return await this.between(before, sequence, later);
+      place = before;
+    }
+  }
+
+  /** Behind an anchor places can be counted, unless somebody else has written there before its writer knew. */
+  private async between(anchor: LogPlace, sequence: number, later: LogPlace): Promise<LogPlace> {
+    const base = anchor.offset ?? 0;
+    const guess = base + sequence - anchor.head.sequence;
+    const found = await this.reading.at(guess);
+    const isOfEpoch = (epoch: number): boolean => epoch === anchor.head.epoch;
+    if (found?.record.sequence === sequence && isOfEpoch(found.record.epoch)) {
+      return placeBehind(guess, found.record);
+    }
+    const near = await this.reading.lastAtHome(Math.max(base, guess - DISPLACED), guess + 1);
+    const isBefore = near !== undefined && near.head.sequence <= sequence && isOfEpoch(near.head.epoch);
+    return await this.scan(isBefore ? near : anchor, sequence, later);
+  }
+
+  private async scan(from: LogPlace, sequence: number, later: LogPlace): Promise<LogPlace> {
+    const limit = sequence - from.head.sequence;
+    const { place, damage } = await this.reading.run({ from, end: later.next, limit });
+    if (place.head.sequence === sequence) return place;
+    const reason = damage === undefined ? 'is missing' : `cannot be reached: ${damage.message}`;
+    throw new JournalCorrupt(this.shard, sequence, `the record ${reason}`);
+  }
+
+  private remember(place: LogPlace): void {
+    const { sequence } = place.head;
+    const at = this.landmarks.findIndex(({ head }) => head.sequence >= sequence);
+    if (this.landmarks[at]?.head.sequence === sequence) return;
+    this.landmarks.splice(at < 0 ? this.landmarks.length : at, 0, place);
+    // Thinned out rather than cut off: what is left still leads everywhere.
+    if (this.landmarks.length > MOST_LANDMARKS) this.landmarks = this.landmarks.filter((_, n) => n % 2 === 0);
+  }
+}

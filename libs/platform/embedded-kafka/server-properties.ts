@@ -1,0 +1,51 @@
+import path from 'node:path';
+
+/** Where one broker of a cluster on this machine stands. */
+export interface BrokerPlace {
+  readonly id: number;
+  readonly host: string;
+  readonly port: number;
+  readonly controllerPort: number;
+  readonly folder: string;
+}
+
+export interface ClusterPlan {
+  readonly clusterId: string;
+  readonly jars: string;
+  readonly brokers: readonly BrokerPlace[];
+  /** Beside or instead of ours. */
+  readonly settings: (place: BrokerPlace) => Readonly<Record<string, string>>;
+}
+
+const MOST_BYTES = String(20 * 1024 * 1024);
+
+/** The text of a broker's `server.properties`. */
+export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterPlan): string {
+  const copies = String(Math.min(3, brokers.length));
+  const all: Record<string, string> = {
+    'process.roles': 'broker,controller',
+    'node.id': String(place.id),
+    'controller.quorum.voters': brokers
+      .map(({ id, host, controllerPort }) => `${id}@${host}:${controllerPort}`)
+      .join(','),
+    listeners: `PLAINTEXT://${place.host}:${place.port},CONTROLLER://${place.host}:${place.controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://${place.host}:${place.port}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': path.join(place.folder, 'data'),
+    'auto.create.topics.enable': 'false',
+    'offsets.topic.replication.factor': copies,
+    'transaction.state.log.replication.factor': copies,
+    'transaction.state.log.min.isr': '1',
+    'group.initial.rebalance.delay.ms': '0',
+    'message.max.bytes': MOST_BYTES,
+    'replica.fetch.max.bytes': MOST_BYTES,
+    // A broker that is gone is found out sooner than with nine seconds.
+    'broker.session.timeout.ms': '6000',
+    ...settings(place),
+  };
+  return Object.entries(all)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}

@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AuctionWorld } from './fixtures/auction-world.js';
+import { settled, SteppedClock } from './fixtures/stepped-clock.js';
+import { sessionOf, TestGateway, type GatewayOptions } from './fixtures/test-gateway.js';
+import { TestSocket } from './fixtures/test-socket.js';
+import { journalOfTexts } from './fixtures/told-auctions.js';
+import type { SessionOutcome } from './ports.js';
+import { StreamHub } from './stream-hub.js';
+
+const CONNECTIONS = 2;
+let clock: SteppedClock;
+
+beforeEach(() => {
+  clock = new SteppedClock();
+});
+
+async function opened(options: GatewayOptions = {}): Promise<{ hub: StreamHub; gateway: TestGateway }> {
+  const fromTomorrow = JSON.stringify({ type: 'FROM_TOMORROW', version: 1, at: '', data: {} });
+  const world = new AuctionWorld([journalOfTexts(0, [fromTomorrow])]);
+  const gateway = new TestGateway(world, clock, options);
+  await gateway.start();
+  world.write(0, Infinity);
+  const hub = new StreamHub(gateway.ports, clock, CONNECTIONS);
+  hub.start();
+  return { hub, gateway };
+}
+
+async function connected(
+  hub: StreamHub,
+  account: string,
+): Promise<[TestSocket, ReturnType<StreamHub['open']>]> {
+  const socket = new TestSocket();
+  const connection = hub.open(socket, account, sessionOf(account));
+  connection.onText('{"type":"hello","cmd_id":"a"}');
+  await settled();
+  socket.read();
+  return [socket, connection];
+}
+
+async function pass(millis: number): Promise<void> {
+  for (let passed = 0; passed < millis; passed += 50) {
+    clock.pass(50);
+    await settled();
+  }
+}
+
+function lastOf(socket: TestSocket): unknown {
+  const text = socket.waiting.at(-1)?.text;
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+describe('all connections of a gateway', () => {
+  it('are counted by account, and a place is free again when one has ended', async () => {
+    const { hub } = await opened();
+    const [[, first]] = [await connected(hub, 'mia'), await connected(hub, 'mia')];
+    expect([hub.size, hub.hasRoomFor('mia'), hub.hasRoomFor('max')]).toEqual([2, false, true]);
+    hub.closed(first, 1006);
+    expect([hub.size, hub.hasRoomFor('mia')]).toEqual([1, true]);
+  });
+
+  it('are looked after several times a second', async () => {
+    const revoked = new Set<string>();
+    const check = (token: string): SessionOutcome => (revoked.has(token) ? 'unauthorized' : sessionOf(token));
+    const { hub } = await opened({ ports: { sessions: { check } } });
+    const [socket] = await connected(hub, 'mia');
+    await pass(1_000);
+    expect(socket.closedWith).toBeUndefined();
+    revoked.add('mia');
+    await pass(250);
+    expect(socket.closedWith).toBe(4401);
+  });
+
+  it('do not suffer from one that fails', async () => {
+    const broken = (token: string): ReturnType<typeof sessionOf> => {
+      if (token === 'max') throw new Error('no');
+      return sessionOf(token);
+    };
+    let check = (token: string): ReturnType<typeof sessionOf> => sessionOf(token);
+    const { hub, gateway } = await opened({
+      limits: { heartbeatMillis: 250 },
+      ports: { sessions: { check: (token) => check(token) } },
+    });
+    const [[bad], [good]] = [await connected(hub, 'max'), await connected(hub, 'mia')];
+    check = broken;
+    await pass(250);
+    expect([bad.closedWith, good.closedWith]).toEqual([4503, undefined]);
+    expect(lastOf(good)).toMatchObject({ type: 'heartbeat' });
+    expect(gateway.faults).toHaveLength(1);
+  });
+
+  it('are told to go when the gateway goes, and are gone when it is over', async () => {
+    const { hub } = await opened();
+    const [[leaving, connection], [staying]] = [await connected(hub, 'mia'), await connected(hub, 'max')];
+    const drained = hub.drain(1_000);
+    expect(hub.isDraining).toBe(true);
+    expect(lastOf(leaving)).toEqual({ type: 'goaway', reason: 'DRAINING' });
+    connection.onText('{"type":"bye","cmd_id":"b"}');
+    hub.closed(connection, 1000);
+    await pass(950);
+    expect(staying.closedWith).toBeUndefined();
+    await pass(100);
+    await drained;
+    expect([leaving.closedWith, staying.closedWith]).toEqual([1000, 4503]);
+  });
+
+  it('are told to go elsewhere, once, when a journal cannot be followed any more, and are served on', async () => {
+    const { hub, gateway } = await opened();
+    const [socket] = await connected(hub, 'mia');
+    await pass(500);
+    expect(socket.waiting).toEqual([]);
+    await gateway.takeInAll();
+    await pass(1_000);
+    expect(socket.waiting).toHaveLength(1);
+    expect(lastOf(socket)).toEqual({ type: 'goaway', reason: 'SHARD_STOPPED' });
+    expect(socket.closedWith).toBeUndefined();
+  });
+});
