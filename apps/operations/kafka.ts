@@ -28,11 +28,21 @@ async function main(args: readonly string[]): Promise<number> {
   const missing = missingForKafka(places);
   if (missing !== undefined) throw new StartFault(missing, EXIT.unavailable);
   console.log('starting Kafka; the first time its jars are fetched');
+  const stopping = new AbortController();
   const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+    stopping.signal.addEventListener('abort', () => resolve());
   });
-  const folder = path.resolve(call.folder);
-  const kafka = await EmbeddedKafka.start({ folder, brokers: call.brokers, ...places });
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
+  const kafka = await EmbeddedKafka.start({
+    folder: path.resolve(call.folder),
+    brokers: call.brokers,
+    signal: stopping.signal,
+    ...places,
+  }).catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+    return undefined;
+  });
+  if (kafka === undefined) return 0;
   console.log(`ready: KAFKA_BROKERS=${kafka.addresses.join(',')}`);
   const fallen = kafka.brokers.map((broker) => broker.gone().then(() => broker));
   const broker = await Promise.race([stopped, ...fallen]);

@@ -43,8 +43,8 @@ export class TradingFloor {
     return opened;
   }
 
-  http(): Promise<HttpConnection> {
-    return HttpConnection.open(this.gatewayUrl);
+  http(): HttpConnection {
+    return new HttpConnection(this.gatewayUrl);
   }
 
   /** The body of a create for these makers. */
@@ -69,7 +69,7 @@ export class TradingFloor {
     audience: number,
     among = this.makers.length,
   ): Promise<{ id: string; makers: number[] }[]> {
-    const connection = await this.http();
+    const connection = this.http();
     const auctions: { id: string; makers: number[] }[] = [];
     for (let number = 0; number < count; number += 1) {
       const makers = Array.from({ length: audience }, (_, place) => (number * audience + place) % among);
@@ -110,7 +110,7 @@ async function login(cluster: OwnedCluster, users: readonly ClusterUser[]): Prom
   const waiting = [...users.entries()];
   await Promise.all(
     Array.from({ length: LOGINS_AT_ONCE }, async () => {
-      const connection = await HttpConnection.open(cluster.gatewayUrl);
+      const connection = new HttpConnection(cluster.gatewayUrl);
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [place, { email, account_id: account }] = next;
         const body = JSON.stringify({ email, password });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface HttpAnswer {
@@ -18,47 +19,55 @@ const LENGTH = /^content-length: *(\d+)/im;
 
 /**
  * One lasting connection and one request on it at a time, with no more work for each than it takes: the generator shares the
- * machine with what it measures.
+ * machine with what it measures. A server may close it while nothing is asked; then the next request opens it anew.
  */
 export class HttpConnection {
   private received: Buffer = Buffer.alloc(0);
   private waiting: { resolve: (answer: HttpAnswer) => void; reject: (error: Error) => void } | undefined;
+  private socket: Socket | undefined;
+  private readonly address: URL;
 
-  private constructor(
-    private readonly socket: Socket,
-    private readonly host: string,
-  ) {
-    socket.on('data', (chunk: Buffer) => this.take(chunk));
-    socket.on('error', (error) => this.waiting?.reject(error));
-    socket.on('close', () => this.waiting?.reject(new Error('the connection was closed')));
+  constructor(baseUrl: string) {
+    this.address = new URL(baseUrl);
   }
 
-  static open(baseUrl: string): Promise<HttpConnection> {
-    const { hostname, port, host } = new URL(baseUrl);
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      socket.once('error', reject);
-      socket.once('connect', () => {
-        socket.removeListener('error', reject);
-        resolve(new HttpConnection(socket, host));
-      });
-    });
-  }
-
-  send({ method, path, headers = {}, body }: HttpCall): Promise<HttpAnswer> {
-    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.host}\r\n`;
-    for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
-    if (body !== undefined) {
-      head += `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
-    }
+  async send(call: HttpCall): Promise<HttpAnswer> {
+    const socket = this.socket?.writable === true ? this.socket : await this.open();
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
-      this.socket.write(`${head}\r\n${body ?? ''}`);
+      socket.write(this.textOf(call));
     });
   }
 
   close(): void {
-    this.socket.destroy();
+    this.socket?.destroy();
+  }
+
+  private async open(): Promise<Socket> {
+    const { hostname, port } = this.address;
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, 'connect');
+    socket.on('data', (chunk: Buffer) => this.take(chunk));
+    socket.on('error', (error) => this.fail(error));
+    socket.on('close', () => this.fail(new Error('the connection was closed')));
+    this.received = Buffer.alloc(0);
+    this.socket = socket;
+    return socket;
+  }
+
+  private textOf({ method, path, headers = {}, body }: HttpCall): string {
+    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.address.host}\r\n`;
+    for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
+    if (body !== undefined) {
+      head += `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+    }
+    return `${head}\r\n${body ?? ''}`;
+  }
+
+  private fail(error: Error): void {
+    const { waiting } = this;
+    this.waiting = undefined;
+    waiting?.reject(error);
   }
 
   private take(chunk: Buffer): void {
@@ -69,7 +78,7 @@ export class HttpConnection {
     const [, length] = LENGTH.exec(head) ?? [];
     const [, status] = STATUS.exec(head) ?? [];
     if (length === undefined || status === undefined) {
-      this.socket.destroy(new Error(`an answer without status or length: ${head}`));
+      this.socket?.destroy(new Error(`an answer without status or length: ${head}`));
       return;
     }
     const start = end + HEAD_END.length;

@@ -27,8 +27,8 @@ export const http: Row = {
     const floor = await ground.floor();
     const bare = await SideProcess.start('bare-http-server', [floor.cluster.file.database_url]);
     const creates = createsOf(floor);
-    const ours = await connections(floor.gatewayUrl);
-    const theirs = await connections(bare.url);
+    const ours = connections(floor.gatewayUrl);
+    const theirs = connections(bare.url);
     const { count, audience } = settings.quick ? FEW : AUCTIONS;
     const auctions = await floor.openAuctions(count, audience);
     const tokens = floor.makers.map(({ token }) => token);
@@ -62,8 +62,8 @@ export const http: Row = {
   },
 };
 
-function connections(url: string): Promise<HttpConnection[]> {
-  return Promise.all(Array.from({ length: CONNECTIONS }, () => HttpConnection.open(url)));
+function connections(url: string): HttpConnection[] {
+  return Array.from({ length: CONNECTIONS }, () => new HttpConnection(url));
 }
 
 function createsOf(floor: TradingFloor): () => HttpCall {

@@ -3,7 +3,17 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { isPortFree, pickPortRange, pickPorts } from './ports.js';
 
-const MANY = 300;
+const MANY = 200;
+
+it('picks as many in a row as are wanted, and none of them twice', async () => {
+  const picked: number[] = [];
+  for (let rows = 0; rows < 100; rows += 1) {
+    const first = await pickPortRange(4);
+    picked.push(first, first + 1, first + 2, first + 3);
+  }
+  expect(new Set(picked).size).toBe(400);
+  for (const port of picked.slice(0, 8)) expect(await isPortFree(port, '127.0.0.1')).toBe(true);
+});
 
 it('picks different free ports, and none that were picked before', async () => {
   const [avoided = 0, ...picked] = await pickPorts(MANY);
@@ -11,14 +21,6 @@ it('picks different free ports, and none that were picked before', async () => {
   for (const port of picked.slice(0, 5)) expect(await isPortFree(port, '127.0.0.1')).toBe(true);
   const again = await pickPorts(MANY, [avoided]);
   expect(again.filter((port) => port === avoided || picked.includes(port))).toEqual([]);
-});
-
-it('picks as many in a row as are wanted, and nobody else gets one of them', async () => {
-  const first = await pickPortRange(200);
-  for (let port = first; port < first + 200; port += 1)
-    expect(await isPortFree(port, '127.0.0.1')).toBe(true);
-  const others = await pickPorts(MANY);
-  expect(others.filter((port) => port >= first && port < first + 200)).toEqual([]);
 });
 
 it('sees whoever listens', async () => {

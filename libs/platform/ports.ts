@@ -31,7 +31,7 @@ export async function pickPorts(count: number, avoid: readonly number[] = []): P
   const found: number[] = [];
   for (let attempt = 0; attempt < ATTEMPTS && found.length < count; attempt += 1) {
     const port = randomInt(FIRST, LAST + 1);
-    if (!avoid.includes(port) && (await take(port))) found.push(port);
+    if (!avoid.includes(port) && (await take(port)) !== undefined) found.push(port);
   }
   if (found.length < count) throw new Error(`no ${count} free ports between ${FIRST} and ${LAST}`);
   return found;
@@ -41,30 +41,42 @@ export async function pickPorts(count: number, avoid: readonly number[] = []): P
 export async function pickPortRange(count: number): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const first = randomInt(FIRST, LAST + 2 - count);
-    let taken = 0;
-    while (taken < count && (await take(first + taken))) taken += 1;
-    if (taken === count) return first;
+    const claims: Claim[] = [];
+    while (claims.length < count) {
+      const claim = await take(first + claims.length);
+      if (claim === undefined) break;
+      claims.push(claim);
+    }
+    if (claims.length === count) return first;
+    for (const claim of claims) claim.giveUp();
   }
   throw new Error(`no ${count} free ports in a row between ${FIRST} and ${LAST}`);
 }
 
-async function take(port: number): Promise<boolean> {
-  return (await claim(port)) && (await isPortFree(port, '127.0.0.1'));
+interface Claim {
+  giveUp(): void;
+}
+
+async function take(port: number): Promise<Claim | undefined> {
+  const claim = await claimed(port);
+  if (claim === undefined || (await isPortFree(port, '127.0.0.1'))) return claim;
+  claim.giveUp();
+  return undefined;
 }
 
 /**
  * Between picking a port and listening on it others may pick, too: several clusters start at a time where tests run. A name in the
  * abstract namespace of Linux says that the port is spoken for; the kernel forgets it with this process.
  */
-function claim(port: number): Promise<boolean> {
-  if (process.platform !== 'linux') return Promise.resolve(true);
+function claimed(port: number): Promise<Claim | undefined> {
+  if (process.platform !== 'linux') return Promise.resolve({ giveUp: () => undefined });
   const server = createServer().unref();
   return new Promise((resolve) => {
     server.once('error', () => {
-      resolve(false);
+      resolve(undefined);
     });
     server.listen(`\0sotto-port-${port}`, () => {
-      resolve(true);
+      resolve({ giveUp: () => void server.close() });
     });
   });
 }

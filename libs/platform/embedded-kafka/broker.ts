@@ -5,7 +5,8 @@ import path from 'node:path';
 import { StartFault } from '../start-fault.js';
 import { propertiesOf, type BrokerPlace, type ClusterPlan } from './server-properties.js';
 
-const STOP_WITHIN_MS = 20_000;
+/** The last ones have no controller left that would let them go. */
+const STOP_WITHIN_MS = 10_000;
 const HEAP = '-Xmx384m';
 
 /** One Kafka process: broker and controller in one. */

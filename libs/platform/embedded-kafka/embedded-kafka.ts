@@ -1,3 +1,4 @@
+import '../kafkajs/idle-queues.js';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -14,12 +15,14 @@ export interface KafkaOptions extends JarPlaces {
   readonly folder: string;
   readonly brokers: number;
   readonly settings?: ClusterPlan['settings'];
+  /** Ends a start that nobody waits for any more. */
+  readonly signal?: AbortSignal;
 }
 
 const HOST = '127.0.0.1';
 const CLUSTER_FILE = 'cluster.json';
 const PORTS_EACH = 2;
-const USABLE_WITHIN_MS = 90_000;
+const USABLE_WITHIN_MS = 180_000;
 const LOOK_MS = 100;
 
 interface Kept {
@@ -44,7 +47,7 @@ export class EmbeddedKafka {
     const kafka = new EmbeddedKafka(places.map((place) => new Broker(place, plan)));
     try {
       await Promise.all(kafka.brokers.map((broker) => broker.start()));
-      await kafka.untilUsable();
+      await kafka.untilUsable(options.signal);
     } catch (error) {
       await kafka.stop();
       throw error;
@@ -58,9 +61,10 @@ export class EmbeddedKafka {
   }
 
   /** Resolves when all brokers have found each other and a controller; rejects when one has ended instead. */
-  async untilUsable(): Promise<void> {
+  async untilUsable(signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + USABLE_WITHIN_MS;
     while (!(await this.isUsable())) {
+      signal?.throwIfAborted();
       const dead = this.brokers.find((broker) => !broker.isRunning);
       if (dead !== undefined || Date.now() > deadline) {
         const [broker] = dead === undefined ? this.brokers : [dead];

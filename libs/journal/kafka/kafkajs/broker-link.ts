@@ -1,9 +1,9 @@
+import '#libs/platform/kafkajs/idle-queues.js';
 import type { Socket } from 'node:net';
 import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import plainSockets from 'kafkajs/src/network/socketFactory.js';
 import type { Clock } from '#libs/platform/clock.js';
-import './idle-queues.js';
 import type { HostAndPort, KafkaAddress } from './kafka-address.js';
 import { supportedVersions, type Question } from './questions.js';
 import { within } from './within.js';

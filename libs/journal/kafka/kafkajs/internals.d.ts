@@ -109,14 +109,6 @@ declare module 'kafkajs/src/protocol/error.js' {
   export = errors;
 }
 
-declare module 'kafkajs/src/network/requestQueue/index.js' {
-  class RequestQueue {
-    readonly pending: readonly object[];
-    scheduleCheckPendingRequests: (this: RequestQueue) => void;
-  }
-  export = RequestQueue;
-}
-
 declare module 'kafkajs/src/network/socketFactory.js' {
   import type { ISocketFactory } from 'kafkajs';
   function socketFactory(): ISocketFactory;

@@ -1,11 +1,11 @@
-import { ConfigResourceTypes, Kafka, logLevel, type Admin } from 'kafkajs';
+import '#libs/platform/kafkajs/idle-queues.js';
+import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { messageOf } from '../../journal-errors.js';
 import { Countdown } from '../countdown.js';
 import type { TopicLog } from '../topic-log.js';
 import { typeOf } from './answered-error.js';
-import './idle-queues.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { KafkajsLog } from './kafkajs-log.js';
 import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-settings.js';
@@ -90,7 +90,7 @@ export class KafkajsTopics {
     const [offsets] = await admin.fetchTopicOffsets(topic);
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name: topic }],
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
     });
     const entries = resources[0]?.configEntries ?? [];
     return {
