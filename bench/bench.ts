@@ -2,15 +2,8 @@ import { callOf, UsageFault, usageOf, type Call } from './call.js';
 import { Ground } from './ground/ground.js';
 import { reportOf, save, tableOf } from './report.js';
 import type { Outcome, Row } from './row.js';
-import { http } from './rows/http.js';
-import { journal } from './rows/journal.js';
-import { latency } from './rows/latency.js';
-import { projection } from './rows/projection.js';
-import { quotes } from './rows/quotes.js';
-import { replay } from './rows/replay.js';
-import { reserve } from './rows/reserve.js';
+import { ROWS } from './rows/all-rows.js';
 
-const ROWS: readonly Row[] = [journal, quotes, latency, http, replay, reserve, projection];
 const EXIT_USAGE = 64;
 const A_WHILE_MS = 1_000;
 

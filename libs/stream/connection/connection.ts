@@ -105,14 +105,15 @@ export class Connection {
     this.line.close(code, reason);
   }
 
-  private lookAfter({ pulse }: Conversation, now: bigint): void {
+  private lookAfter({ book }: Conversation, now: bigint): void {
     const { expiryNoticeMillis, heartbeatMillis } = this.ports.limits;
     if (this.guard.isEnding(expiryNoticeMillis)) {
       this.line.say(message('session_expiring', sessionEnd(this.guard)));
     }
     if (!isPast(this.beatAt, heartbeatMillis, now)) return;
     this.beatAt = now;
-    pulse.beat();
+    book.beat();
+    this.socket.ping();
   }
 
   private receive(frame: string): void {
@@ -160,9 +161,9 @@ export class Connection {
       this.close(CLOSE.draining, 'this gateway is behind');
       return;
     }
-    const { line, intake, guard, socket, ports } = this;
+    const { line, intake, guard, ports } = this;
     const { resumed, error } = greeting;
-    this.conversation = new Conversation(ports, { line, intake, guard, socket, greeting });
+    this.conversation = new Conversation(ports, { line, intake, guard, greeting });
     const { book } = this.conversation;
     if (resumed !== undefined) {
       book.restore(resumed.point, resumed.seen);

@@ -1,7 +1,7 @@
 import { isCommand, isControl, type ClientMessage } from '../client-messages.js';
 import type { ConnectionStanding } from '../ports.js';
 import { ack, reject } from '../server-messages.js';
-import { CLOSE, type StreamSocket } from '../socket.js';
+import { CLOSE } from '../socket.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 import { SubscriptionBook } from '../subscriptions/subscription-book.js';
 import { CommandDesk } from './command-desk.js';
@@ -10,7 +10,6 @@ import { ControlDesk } from './control-desk.js';
 import type { Greeting } from './greeting.js';
 import type { Intake } from './intake.js';
 import type { Line } from './line.js';
-import { Pulse } from './pulse.js';
 import { INVALID } from './refusals.js';
 import type { SessionGuard } from './session-guard.js';
 import { SubscriptionDesk } from './subscription-desk.js';
@@ -20,14 +19,12 @@ export interface ConversationParts {
   readonly line: Line;
   readonly intake: Intake;
   readonly guard: SessionGuard;
-  readonly socket: StreamSocket;
   readonly greeting: Greeting;
 }
 
 /** What is said behind the welcome, and who answers it. */
 export class Conversation {
   readonly book: SubscriptionBook;
-  readonly pulse: Pulse;
   private readonly line: Line;
   private readonly controls: ControlDesk;
   private readonly commands: CommandDesk;
@@ -37,14 +34,13 @@ export class Conversation {
 
   constructor(
     private readonly ports: ConnectionPorts,
-    { line, intake, guard, socket, greeting }: ConversationParts,
+    { line, intake, guard, greeting }: ConversationParts,
   ) {
     const { name, graceMillis, resumed } = greeting;
     this.line = line;
     this.book = this.openBook(greeting);
-    this.pulse = new Pulse(line, this.book, ports.clock, socket);
     const work = new Work(intake, line, ports.onFault);
-    const subscriptions = new SubscriptionDesk(ports, this.book, line, work, this.pulse);
+    const subscriptions = new SubscriptionDesk(ports, this.book, line, work);
     this.commands = new CommandDesk(ports.commands, guard, line, work, name.connectionId);
     this.controls = new ControlDesk({
       line,

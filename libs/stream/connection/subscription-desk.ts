@@ -17,7 +17,6 @@ import { CatchUp } from '../subscriptions/catch-up.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 import type { SubscriptionBook } from '../subscriptions/subscription-book.js';
 import type { Line } from './line.js';
-import type { Pulse } from './pulse.js';
 import { NO_SUBSCRIPTION, NOT_HERE_YET, TOO_FAST, TOO_MANY_SUBSCRIPTIONS } from './refusals.js';
 import type { Work } from './work.js';
 
@@ -48,7 +47,6 @@ export class SubscriptionDesk {
     private readonly book: SubscriptionBook,
     private readonly line: Line,
     private readonly work: Work,
-    private readonly pulse: Pulse,
   ) {
     const { clock, limits } = ports;
     this.rule = perSecond(limits.subscribesPerSecond, limits.subscribesPerSecond);
@@ -74,7 +72,7 @@ export class SubscriptionDesk {
     }
     this.line.say(message('unsubscribed', { cmd_id: cmdId, subscription_id: id }));
     // The tokens of before would bring it back.
-    this.pulse.beat();
+    this.book.beat();
   }
 
   private async toAll(cmdId: string): Promise<void> {

@@ -44,7 +44,7 @@ export class CatchUp {
     }
     if (this.isVoid()) return;
     if (entries === 'END') this.book.caughtUp(this.subscription);
-    else this.book.resync(this.subscription, 'HISTORY_GONE');
+    else this.book.resync(new Map([[this.subscription, 'HISTORY_GONE']]));
   }
 
   /** True when the subscription is where the feed is. */

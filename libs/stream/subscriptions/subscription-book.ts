@@ -63,9 +63,9 @@ export class SubscriptionBook implements FeedListener {
     }));
   }
 
-  /** Stands for the whole connection as it is now. */
-  token(): string {
-    return this.teller.token();
+  /** Says that we are there, and how far the client has been told. */
+  beat(): void {
+    this.teller.beat();
   }
 
   add(channel: Channel, auctionId: string | undefined): Subscription {
@@ -164,13 +164,20 @@ export class SubscriptionBook implements FeedListener {
     this.tellAllAnew('SLOW_READER', dropped);
   }
 
-  /** Tells one subscription anew from the present; events go on behind that. */
-  resync(subscription: Subscription, reason: ResyncReason): void {
-    this.ports.onResync(reason);
-    this.teller.tellResync(subscription, reason);
-    const sights = this.sightsOf(subscription);
-    if (sights === undefined) this.ports.onNotHere(subscription);
-    else this.begin(subscription, sights);
+  /** Tells subscriptions anew from the present; events go on behind that. */
+  resync(reasons: ReadonlyMap<Subscription, ResyncReason>): void {
+    for (const subscription of reasons.keys()) subscription.isComplete = false;
+    // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
+    this.teller.beat();
+    const { round } = this;
+    for (const [subscription, reason] of reasons) {
+      if (this.round !== round || this.isStopped) return;
+      this.ports.onResync(reason);
+      this.teller.tellResync(subscription, reason);
+      const sights = this.sightsOf(subscription);
+      if (sights === undefined) this.ports.onNotHere(subscription);
+      else this.begin(subscription, sights);
+    }
   }
 
   /** Nothing is told any more. */
@@ -210,20 +217,19 @@ export class SubscriptionBook implements FeedListener {
   private goLive(broken: Broken): void {
     this.keepUpWithFeed();
     this.listen();
-    const { round } = this;
+    const reasons = new Map<Subscription, ResyncReason>();
     for (const subscription of this.teller.all()) {
       const reason = broken.get(subscription.number);
-      if (reason !== undefined && this.round === round) this.resync(subscription, reason);
+      if (reason !== undefined) reasons.set(subscription, reason);
     }
+    if (reasons.size > 0) this.resync(reasons);
   }
 
   private tellAllAnew(reason: ResyncReason, dropped: ReadonlyMap<Subscription, number>): void {
     this.teller.takeBack(dropped);
     this.keepUpWithFeed();
-    const { round } = this;
-    for (const subscription of this.teller.all()) {
-      if (this.round === round && !this.isStopped) this.resync(subscription, reason);
-    }
+    const all = this.teller.all();
+    if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, reason])));
   }
 
   private keepUpWithFeed(): void {

@@ -213,6 +213,7 @@ describe('a subscription to one auction', () => {
       'subscribed',
       'snapshot',
       ...Array<string>(4).fill('event'),
+      'heartbeat',
       'resync',
       'snapshot',
     ]);
@@ -291,6 +292,7 @@ describe('a reader that is slow', () => {
     const heard = await chat.hear();
     expect(heard).toMatchObject([
       { type: 'event', seq: 1 },
+      { type: 'heartbeat' },
       { type: 'resync', subscription_id: 's1', reason: 'SLOW_READER' },
       { type: 'snapshot', subscription_id: 's1', auctions: [{ view_version: 12 }] },
     ]);
@@ -305,7 +307,7 @@ describe('a reader that is slow', () => {
     chat.connection.tick();
     await gateway.takeIn(0, 9);
     const heard = await chat.hear();
-    expect(typesOf(heard)).toEqual(['event', 'resync', 'snapshot']);
+    expect(typesOf(heard)).toEqual(['event', 'heartbeat', 'resync', 'snapshot']);
     expect(
       heard.map((one) => (one.resume_token === undefined ? [] : pointOf(one).subscriptions)),
     ).toMatchObject([[{ base: 0, sent: 1 }], [], [{ base: 1, sent: 0 }]]);
@@ -315,7 +317,7 @@ describe('a reader that is slow', () => {
     const { chat, gateway } = await slow();
     for (let time = 0; time < 3; time += 1) {
       await gateway.takeIn(0, 12);
-      expect(typesOf(await chat.hear())).toEqual(['event', 'resync', 'snapshot']);
+      expect(typesOf(await chat.hear())).toEqual(['event', 'heartbeat', 'resync', 'snapshot']);
       clock.pass(10_000);
     }
     await gateway.takeIn(0, 12);
@@ -340,7 +342,7 @@ describe('a reader that is slow', () => {
     expect(chat.socket.waiting).toEqual([]);
     expect(chat.closedWith).toBeUndefined();
     outcome = undefined;
-    expect(typesOf(await chat.tick())).toEqual(['resync', 'snapshot']);
+    expect(typesOf(await chat.tick())).toEqual(['heartbeat', 'resync', 'snapshot']);
     await gateway.takeIn(0, 1);
     expect(await chat.hear()).toMatchObject([{ seq: 1, timeline_seq: 73 }]);
   });
@@ -356,7 +358,9 @@ describe('a reader that is slow', () => {
     await gateway.takeIn(0, 4);
     for (let said = 0; said < 6; said += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${said}"}`);
     expect(typesOf(await chat.hear())).toEqual(
-      ['event', ...Array<string>(6).fill('pong'), 'resync', 'snapshot'].sort((a, b) => rank(a) - rank(b)),
+      ['event', ...Array<string>(6).fill('pong'), 'heartbeat', 'resync', 'snapshot'].sort(
+        (a, b) => rank(a) - rank(b),
+      ),
     );
     clock.pass(10_000);
     for (let said = 0; said < 10; said += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${said}"}`);
@@ -424,7 +428,7 @@ describe('a connection that goes on', () => {
       const chat = new Chat(gateway, mia);
       return chat.say('hello', { resume_token: token, seen: { s1: seen, s9: 5 } });
     };
-    expect(typesOf(await resumed(900))).toEqual(['welcome', 'resync', 'snapshot']);
+    expect(typesOf(await resumed(900))).toEqual(['welcome', 'heartbeat', 'resync', 'snapshot']);
     expect((await resumed(Number.MAX_SAFE_INTEGER)).slice(1)).toMatchObject([
       { type: 'event', seq: 1 },
       { type: 'event', seq: 2 },
@@ -447,6 +451,7 @@ describe('a connection that goes on', () => {
     const hello = { resume_token: snapshot?.resume_token };
     expect(await chat.say('hello', hello)).toMatchObject([
       { type: 'welcome' },
+      { type: 'heartbeat' },
       { type: 'resync', reason: 'HISTORY_GONE' },
       { type: 'snapshot', auctions: [{ auction_id: FIRST, phase: 'COMPLETED' }] },
     ]);
@@ -458,5 +463,5 @@ describe('a connection that goes on', () => {
 });
 
 function rank(type: string): number {
-  return ['event', 'pong', 'resync', 'snapshot'].indexOf(type);
+  return ['event', 'pong', 'heartbeat', 'resync', 'snapshot'].indexOf(type);
 }

@@ -1,3 +1,4 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
 import type { TimelineEntry } from '#libs/auction/timeline-entry.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { membersOf, type FeedEvent } from '../feed/change.js';
@@ -87,7 +88,6 @@ export class Teller {
   }
 
   tellResync(subscription: Subscription, reason: ResyncReason): void {
-    subscription.isComplete = false;
     subscription.seq = Math.max(subscription.seq, subscription.skip);
     this.outbox.tellState(message('resync', { subscription_id: subscription.id, reason }));
   }
@@ -125,8 +125,14 @@ export class Teller {
     this.bookmark.forceToken();
   }
 
+  /** A heartbeat. Its token holds only as long as nothing before it is taken back, so it goes with what is. */
+  beat(): void {
+    const time = instantFromNanos(this.clock.epochNanos());
+    this.outbox.tellState(message('heartbeat', { server_time: time, resume_token: this.token() }));
+  }
+
   /** Stands for the whole connection as it is now. */
-  token(): string {
+  private token(): string {
     return this.bookmark.token(this.subscriptions.values(), this.nextNumber);
   }
 

@@ -1,0 +1,21 @@
+import { createServer } from 'node:http';
+import { WebSocketServer } from 'ws';
+
+/**
+ * Sends whatever one client says to all who are connected, and says when it has. Started as a process of its own; says its port
+ * on standard output.
+ */
+const server = createServer();
+const sockets = new WebSocketServer({ server, perMessageDeflate: false });
+sockets.on('connection', (socket, request) => {
+  if (request.url !== '/driver') return;
+  socket.on('message', (data: Buffer) => {
+    const text = data.toString();
+    for (const listener of sockets.clients) if (listener !== socket) listener.send(text);
+    socket.send('done');
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object') console.log(address?.port);
+});

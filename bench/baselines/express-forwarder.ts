@@ -1,0 +1,27 @@
+import { Agent, request } from 'node:http';
+import express from 'express';
+
+/**
+ * An Express route that asks another server over kept-alive connections and passes its answer on: what a gateway in front of an
+ * owner would be if it did nothing else. Started as a process of its own; says its port on standard output.
+ */
+const [upstream = ''] = process.argv.slice(2);
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+const app = express();
+app.get('/v1/auctions/:auctionID', (asked, answer) => {
+  request(`${upstream}${asked.path}`, { agent }, (incoming) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      answer
+        .status(incoming.statusCode ?? 502)
+        .type('json')
+        .send(Buffer.concat(chunks));
+    });
+  }).end();
+});
+const server = app.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object') console.log(address?.port);
+});

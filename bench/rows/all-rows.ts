@@ -1,0 +1,35 @@
+import type { Row } from '../row.js';
+import { completed } from './completed.js';
+import { fanOut } from './fan-out.js';
+import { get } from './get.js';
+import { http } from './http.js';
+import { idle } from './idle.js';
+import { journal } from './journal.js';
+import { lag } from './lag.js';
+import { latency } from './latency.js';
+import { memory } from './memory.js';
+import { projection } from './projection.js';
+import { push } from './push.js';
+import { quotes } from './quotes.js';
+import { recovery } from './recovery.js';
+import { replay } from './replay.js';
+import { reserve } from './reserve.js';
+
+/** In the order in which they are measured: an idle cluster first, what fills disks and memory last. */
+export const ROWS: readonly Row[] = [
+  idle,
+  journal,
+  replay,
+  reserve,
+  projection,
+  quotes,
+  latency,
+  lag,
+  http,
+  get,
+  fanOut,
+  push,
+  memory,
+  recovery,
+  completed,
+];

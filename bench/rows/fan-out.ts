@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { alternating } from '../alternating.js';
+import type { Ground } from '../ground/ground.js';
+import { SideProcess } from '../ground/side-process.js';
+import type { TradingFloor } from '../ground/trading-floor.js';
+import { closedLoop } from '../load/closed-loop.js';
+import type { MakerStream } from '../load/maker-stream.js';
+import { QuoteRing } from '../load/quote-ring.js';
+import { overStreams } from '../load/quoting.js';
+import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
+
+const LISTENERS = 100;
+const FEW = 4;
+/** One maker in each auction, so that every mutation is one event for each listener. */
+const AUCTIONS = 32;
+const IN_FLIGHT = 16;
+
+/** Events of one account to all of its sockets, beside a server that does nothing but send the same bytes. */
+export const fanOut: Row = {
+  name: 'fanout',
+  title: 'Stream fan-out to 100 sockets of one account',
+  async run(ground: Ground, settings: Settings): Promise<Outcome> {
+    const floor = await ground.floor();
+    const count = settings.quick ? FEW : LISTENERS;
+    const ours = await ListeningAccount.open(floor, count);
+    const theirs = await BareListeners.open(count, ours.example);
+    const { medians, runs } = await alternating(
+      { bare: () => theirs.perSecond(settings.seconds), events: () => ours.perSecond(settings.seconds) },
+      settings,
+    );
+    await theirs.close();
+    const baseline = { name: 'bare ws, the same bytes', measured: medians.bare };
+    const check = asFastAs('events delivered', '/s', medians.events, baseline, { minimum: 0.5, goal: 0.8 });
+    return { checks: [check], details: { runs, bytes: ours.example.length, listeners: count } };
+  },
+};
+
+class ListeningAccount {
+  private heard = 0;
+  private last = '';
+
+  private constructor(
+    private readonly listeners: readonly MakerStream[],
+    private readonly ring: QuoteRing,
+  ) {
+    for (const listener of listeners) {
+      listener.onEvent = (frame) => {
+        if (frame.type !== 'event') return;
+        this.heard += 1;
+        this.last = JSON.stringify(frame);
+      };
+    }
+  }
+
+  static async open(floor: TradingFloor, count: number): Promise<ListeningAccount> {
+    const maker = floor.makers[0];
+    if (maker === undefined) throw new Error('there is no maker');
+    const auctions = await floor.openAuctions(AUCTIONS, 1, 1);
+    const [speaker, ...listeners] = await floor.streamsOf(Array.from({ length: count + 1 }, () => maker));
+    if (speaker === undefined) throw new Error('nobody speaks');
+    for (const listener of listeners) await listener.say('subscribe', { channel: 'auctions' });
+    const ring = new QuoteRing(auctions, `fanout-${performance.now()}`, overStreams([speaker]));
+    const account = new ListeningAccount(listeners, ring);
+    await account.perSecond(1);
+    return account;
+  }
+
+  /** An event as it was sent. */
+  get example(): string {
+    return this.last;
+  }
+
+  async perSecond(seconds: number): Promise<number> {
+    const before = this.heard;
+    const acknowledged = await closedLoop(IN_FLIGHT, seconds, () => this.ring.mutate());
+    const heard = this.heard - before;
+    // What is still on its way when the time is up is counted in the next run, and that of the last one here.
+    return Math.min(heard, acknowledged * seconds * this.listeners.length) / seconds;
+  }
+}
+
+class BareListeners {
+  private heard = 0;
+
+  private constructor(
+    private readonly server: SideProcess,
+    private readonly driver: WebSocket,
+    private readonly sockets: readonly WebSocket[],
+    private readonly message: string,
+  ) {
+    for (const socket of sockets) {
+      socket.on('message', (data: Buffer) => {
+        JSON.parse(data.toString());
+        this.heard += 1;
+      });
+    }
+  }
+
+  static async open(count: number, message: string): Promise<BareListeners> {
+    const server = await SideProcess.start('bare-fan-out', []);
+    const connect = async (path: string): Promise<WebSocket> => {
+      const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, { perMessageDeflate: false });
+      await once(socket, 'open');
+      return socket;
+    };
+    const sockets = await Promise.all(Array.from({ length: count }, () => connect('/')));
+    return new BareListeners(server, await connect('/driver'), sockets, message);
+  }
+
+  async perSecond(seconds: number): Promise<number> {
+    const before = this.heard;
+    const waiting: (() => void)[] = [];
+    const done = (): void => waiting.shift()?.();
+    this.driver.on('message', done);
+    await closedLoop(IN_FLIGHT, seconds, () => {
+      return new Promise((resolve) => {
+        waiting.push(resolve);
+        this.driver.send(this.message);
+      });
+    });
+    this.driver.off('message', done);
+    return (this.heard - before) / seconds;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of [...this.sockets, this.driver]) socket.terminate();
+    await this.server.stop();
+  }
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OwnedCluster } from '#libs/testing/cluster.js';
+import type { Ground } from '../ground/ground.js';
+import { seedCluster } from '../ground/seeding.js';
+import { HttpConnection } from '../load/http-connection.js';
+import { atMost, type Outcome, type Row, type Settings } from '../row.js';
+import { median } from '../statistics.js';
+
+/** Over three shards: 10,000 auctions and 100,000 events in each. */
+const OPEN = 30_000;
+const FEW = 30;
+const QUOTES = 9;
+const OWNER = 'owner-0';
+const LOOK_MILLIS = 5;
+const MILLIS_PER_SECOND = 1_000;
+
+interface Comeback {
+  readonly sinceKill: number;
+  readonly sinceStart: number;
+}
+
+/** An owner that is killed while it carries many auctions: until it is ready again. */
+export const recovery: Row = {
+  name: 'recovery',
+  title: 'Recovery of a shard with 10,000 open auctions and 100,000 events',
+  async run(ground: Ground, { runs, quick, say }: Settings): Promise<Outcome> {
+    const cluster = await ground.cluster({});
+    const open = String(quick ? FEW : OPEN);
+    await seedCluster(cluster.dataDir, ['--open', open, '--quotes', String(QUOTES), '--audience', '10']);
+    const comebacks: Comeback[] = [];
+    for (let run = 1; run <= runs; run += 1) {
+      comebacks.push(await killed(cluster));
+      say(`run ${run} of ${runs}: ${JSON.stringify(comebacks.at(-1))}`);
+    }
+    const log = readFileSync(`${cluster.dataDir}/logs/${OWNER}.log`, 'utf8');
+    const recovered = log.split('\n').filter((line) => line.includes('"recovered"'));
+    await cluster.stop();
+    return {
+      checks: [
+        atMost('ready, from process start', 's', median(comebacks.map(({ sinceStart }) => sinceStart)), {
+          minimum: 2,
+          goal: 1,
+        }),
+        atMost('ready, from kill -9', 's', median(comebacks.map(({ sinceKill }) => sinceKill)), {
+          minimum: 3,
+          goal: 2,
+        }),
+      ],
+      details: { comebacks, last: recovered.at(-1) },
+    };
+  },
+};
+
+async function killed(cluster: OwnedCluster): Promise<Comeback> {
+  const former = cluster.process(OWNER);
+  const begun = performance.now();
+  cluster.kill(OWNER);
+  while (cluster.process(OWNER).pid === former.pid) await sleep(LOOK_MILLIS);
+  const started = performance.now();
+  const { health_url: healthUrl } = cluster.process(OWNER);
+  const connection = new HttpConnection(healthUrl);
+  for (;;) {
+    const answer = await connection.send({ method: 'GET', path: '/readyz' }).catch(() => undefined);
+    if (answer?.status === 200) break;
+    await sleep(LOOK_MILLIS);
+  }
+  connection.close();
+  const now = performance.now();
+  return { sinceKill: (now - begun) / MILLIS_PER_SECOND, sinceStart: (now - started) / MILLIS_PER_SECOND };
+}

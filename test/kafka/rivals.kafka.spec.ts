@@ -1,0 +1,163 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import { JournalFenced } from '#libs/journal/journal-errors.js';
+import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import type { KafkaAddress } from '#libs/journal/kafka/kafkajs/kafka-address.js';
+import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { everything, events, range } from '#libs/testing/contracts/journal-subject.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
+import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { expectTruth, WriterProcess } from './writers.js';
+
+jest.setTimeout(180_000);
+
+const clock = new SystemClock();
+const started: WriterProcess[] = [];
+
+describeWithKafka('owners of one shard', {}, (kafka) => {
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((writer) => writer.kill()));
+  });
+
+  const start = (
+    ...args: [shard: number, name: string, records: number, pauseMillis: number]
+  ): WriterProcess => {
+    const [shard, name, records, pauseMillis] = args;
+    const writer = WriterProcess.start(kafka(), shard, name, { records, pauseMillis });
+    started.push(writer);
+    return writer;
+  };
+
+  it('are deposed in mid-append, wake up behind the next one, and promise nothing more', async () => {
+    const writers: WriterProcess[] = [];
+    let current = start(1, 'owner-0', 20, 0);
+    for (const round of range(1, 5)) {
+      await current.untilWritten(100 * round);
+      current.signal('SIGSTOP');
+      const heir = start(1, `owner-${round}`, 20, 0);
+      await heir.untilWritten(100);
+      const { length } = current.written;
+      current.signal('SIGCONT');
+      await current.untilEnded();
+      expect(current.end?.name).toMatch(/^Journal(Fenced|Ambiguous)$/);
+      // What it had said before it was paused may have been on its way to us; nothing was added since.
+      expect(current.written.length - length).toBeLessThanOrEqual(20);
+      writers.push(current);
+      current = heir;
+    }
+    current.signal('SIGSTOP');
+    await sleep(200);
+    expectTruth(await everything(readerAt(kafka()), 1), [...writers, current]);
+  });
+
+  it('give a shard up while they are at full speed, whoever opens it', async () => {
+    const busy = start(2, 'busy', 50, 0);
+    await busy.untilWritten(1_000);
+    const heir = start(2, 'heir', 1, 0);
+    await heir.untilWritten(10);
+    await busy.untilEnded();
+    expect(busy.end?.name).toBe('JournalFenced');
+    const third = start(2, 'third', 1, 0);
+    await third.untilWritten(10);
+    third.signal('SIGSTOP');
+    await sleep(200);
+    expectTruth(await everything(readerAt(kafka()), 2), [busy, heir, third]);
+  });
+
+  it('of whom one is killed with no warning leave all that it had been told', async () => {
+    const victim = start(3, 'victim', 10, 0);
+    await victim.untilWritten(500);
+    await victim.kill();
+    const heir = start(3, 'heir', 1, 5);
+    await heir.untilWritten(10);
+    heir.signal('SIGSTOP');
+    await sleep(200);
+    expectTruth(await everything(readerAt(kafka()), 3), [victim, heir]);
+  });
+
+  it('whose send is held up on the way send it again, and the late copy counts for nothing', async () => {
+    const { proxy, journal } = await behindProxy(kafka());
+    const writer = await journal.open(4);
+    await writer.append(['"first"']);
+    proxy.stall('to-server');
+    expect((await writer.append(['"a"', '"b"'])).firstSequence).toBe(3);
+    proxy.heal();
+    const log = topicsAt(kafka()).open(4);
+    await eventually(async () => expect(await log.end()).toBe(6), 10_000);
+    expect((await writer.append(['"c"'])).firstSequence).toBe(5);
+    expect(await events(readerAt(kafka()), 4)).toEqual(['"first"', '"a"', '"b"', '"c"']);
+    await Promise.all([writer.close(), log.close()]);
+    await proxy.close();
+  });
+
+  it('whose send is held up until another has the shard are fenced, and it is nowhere', async () => {
+    const { proxy, journal } = await behindProxy(kafka());
+    const writer = await journal.open(5);
+    await writer.append(['"first"']);
+    proxy.stall('to-server');
+    const late = expect(writer.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
+    const heir = await journalAt(kafka(), {}).open(5);
+    await late;
+    proxy.heal();
+    await sleep(300);
+    await heir.append(['"heir"']);
+    expect(await events(readerAt(kafka()), 5)).toEqual(['"first"', '"heir"']);
+    await Promise.all([writer.close(), heir.close()]);
+    await proxy.close();
+  });
+
+  it('are read by an owner, a projector, a gateway and a verifier at once, who all see the same', async () => {
+    const writer = start(6, 'writer', 25, 1);
+    await writer.untilWritten(100);
+    const readers = range(1, 4).map(() => readerAt(kafka()));
+    const seen = readers.map(() => [] as string[]);
+    const follow = readers.map(async (reader, index) => {
+      for (let from = 1; from < 4_000;) {
+        const page = await reader.read(6, from, 100 * (index + 1));
+        seen[index]?.push(...page.map(({ hash }) => hash));
+        from += page.length;
+        if (page.length === 0) await sleep(5);
+      }
+    });
+    await Promise.all(follow);
+    const shortest = Math.min(...seen.map(({ length }) => length));
+    expect(new Set(seen.map((hashes) => hashes.slice(0, shortest).join())).size).toBe(1);
+    await Promise.all(readers.map((reader) => reader.close()));
+  });
+});
+
+function topicsAt({ addresses, prefix }: TestKafka, address: Partial<KafkaAddress> = {}): KafkajsTopics {
+  return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, prefix, clock);
+}
+
+function readerAt(kafka: TestKafka): KafkaJournalReader {
+  const topics = topicsAt(kafka);
+  return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [] });
+}
+
+function journalAt(kafka: TestKafka, address: Partial<KafkaAddress>): KafkaJournal {
+  const topics = topicsAt(kafka, address);
+  return new KafkaJournal({
+    openLog: async (shard) => {
+      await (await topicsAt(kafka).prepare(shard)).close();
+      return topics.open(shard);
+    },
+    clock,
+    opener: 'test',
+    appendWithinMillis: 500,
+  });
+}
+
+async function behindProxy(kafka: TestKafka): Promise<{ proxy: TcpProxy; journal: KafkaJournal }> {
+  const [, port] = kafka.addresses[0]?.split(':') ?? [];
+  const proxy = await openProxy({ target: { host: '127.0.0.1', port: Number(port) } });
+  const journal = journalAt(kafka, {
+    readWithinMillis: 500,
+    socketFactory: ({ onConnect }) => connect({ host: '127.0.0.1', port: proxy.port }, onConnect),
+  });
+  return { proxy, journal };
+}
