@@ -13,13 +13,12 @@ export async function fillJournal(
   like: Pick<HistoryOf, 'quotes' | 'revisions' | 'isOver'>,
 ): Promise<number> {
   const writer = await new PostgresJournal({ url, clock: new SystemClock(), opener: 'bench' }).open(shard);
-  let payloads: string[] = [];
+  const payloads: string[] = [];
   for (let number = auctions.from; number < auctions.from + auctions.count; number += 1) {
     payloads.push(...auctionHistory({ ...like, number, shard }).map(encodeEvent));
     while (payloads.length >= APPEND) await writer.append(payloads.splice(0, APPEND));
   }
   if (payloads.length > 0) await writer.append(payloads);
-  payloads = [];
   const { sequence } = writer.head;
   await writer.close();
   return sequence;

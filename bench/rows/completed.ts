@@ -21,7 +21,7 @@ export const completed: Row = {
   name: 'completed',
   title: 'Reads of completed auctions, 1,000,000 of them beside 10,000',
   async run(ground: Ground, settings: Settings): Promise<Outcome> {
-    const asked = Number(process.env['BENCH_COMPLETED'] ?? MANY);
+    const asked = Number(process.env.BENCH_COMPLETED ?? MANY);
     const { many, few } = settings.quick ? QUICK : { many: asked, few: FEW };
     const large = await Archive.open(ground, many);
     const small = await Archive.open(ground, few);

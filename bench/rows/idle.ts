@@ -26,7 +26,7 @@ export const idle: Row = {
     const percent = Object.fromEntries(
       Object.entries(spent).map(([name, micros]) => [name, (100 * micros) / (watched * MICROS_PER_MILLI)]),
     );
-    const all = percent['all'] ?? 0;
+    const all = percent.all ?? 0;
     const mib = Object.fromEntries(
       [
         ...cluster.file.processes.filter(({ kind }) => kind !== 'postgres'),

@@ -2,20 +2,16 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { JournalFenced } from '#libs/journal/journal-errors.js';
-import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
-import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
-import type { KafkaAddress } from '#libs/journal/kafka/kafkajs/kafka-address.js';
-import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import type { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { everything, events, range } from '#libs/testing/contracts/journal-subject.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { journalAt, readerAt, topicsAt } from './access.js';
 import { expectTruth, WriterProcess } from './writers.js';
 
 jest.setTimeout(180_000);
 
-const clock = new SystemClock();
 const started: WriterProcess[] = [];
 
 describeWithKafka('owners of one shard', {}, (kafka) => {
@@ -100,7 +96,7 @@ describeWithKafka('owners of one shard', {}, (kafka) => {
     await writer.append(['"first"']);
     proxy.stall('to-server');
     const late = expect(writer.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
-    const heir = await journalAt(kafka(), {}).open(5);
+    const heir = await journalAt(kafka()).open(5);
     await late;
     proxy.heal();
     await sleep(300);
@@ -129,28 +125,6 @@ describeWithKafka('owners of one shard', {}, (kafka) => {
     await Promise.all(readers.map((reader) => reader.close()));
   });
 });
-
-function topicsAt({ addresses, prefix }: TestKafka, address: Partial<KafkaAddress> = {}): KafkajsTopics {
-  return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, prefix, clock);
-}
-
-function readerAt(kafka: TestKafka): KafkaJournalReader {
-  const topics = topicsAt(kafka);
-  return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [] });
-}
-
-function journalAt(kafka: TestKafka, address: Partial<KafkaAddress>): KafkaJournal {
-  const topics = topicsAt(kafka, address);
-  return new KafkaJournal({
-    openLog: async (shard) => {
-      await (await topicsAt(kafka).prepare(shard)).close();
-      return topics.open(shard);
-    },
-    clock,
-    opener: 'test',
-    appendWithinMillis: 500,
-  });
-}
 
 async function behindProxy(kafka: TestKafka): Promise<{ proxy: TcpProxy; journal: KafkaJournal }> {
   const [, port] = kafka.addresses[0]?.split(':') ?? [];

@@ -4,6 +4,7 @@
  *
  * node writer-process.mjs <brokers> <prefix> <shard> <name> <records a batch> <pause in ms>
  */
+import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KafkaJournal } from '../../dist/libs/journal/kafka/kafka-journal.js';
 import { KafkajsTopics } from '../../dist/libs/journal/kafka/kafkajs/kafkajs-topics.js';

@@ -3,6 +3,14 @@ import type { Cast } from './cast.js';
 
 const SAMPLE = 100;
 
+/** As the last line of the seed has it. */
+export interface SampleTold {
+  readonly oldest_opened_at: Instant | undefined;
+  readonly newest_opened_at: Instant | undefined;
+  readonly sample_ids: readonly string[];
+  readonly rare_viewer: string;
+}
+
 /** What the seed tells of the auctions that it has opened. */
 export class Sample {
   private oldest: Instant | undefined;
@@ -18,14 +26,14 @@ export class Sample {
   }
 
   /** Some that the first originator sees, evenly spread. */
-  get told() {
+  get told(): SampleTold {
     const ids = [...this.ids].sort(([a], [b]) => a - b).map(([, id]) => id);
     const step = Math.max(1, ids.length / SAMPLE);
     const count = Math.min(SAMPLE, ids.length);
     return {
       oldest_opened_at: this.oldest,
       newest_opened_at: this.newest,
-      sample_ids: Array.from({ length: count }, (_, index) => ids[Math.floor(index * step)]),
+      sample_ids: Array.from({ length: count }, (_, index) => ids[Math.floor(index * step)] ?? ''),
       rare_viewer: this.cast.rareViewer,
     };
   }

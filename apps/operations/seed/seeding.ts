@@ -173,7 +173,10 @@ class Seeding {
     const tell = (): void => {
       this.ports.say(`${this.opened} ${of}`);
     };
-    const cancel = repeat(this.ports.clock, TELL_MILLIS, () => Promise.resolve(tell()));
+    const cancel = repeat(this.ports.clock, TELL_MILLIS, () => {
+      tell();
+      return Promise.resolve();
+    });
     try {
       await work;
     } finally {

@@ -166,6 +166,7 @@ export class SubscriptionBook implements FeedListener {
 
   /** Tells subscriptions anew from the present; events go on behind that. */
   resync(reasons: ReadonlyMap<Subscription, ResyncReason>): void {
+    // All of them before anything is said: no token may claim that one was told what has been taken back.
     for (const subscription of reasons.keys()) subscription.isComplete = false;
     // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
     this.teller.beat();

@@ -58,10 +58,11 @@ export function heldBehind({ number, base, sent }: SubscriptionMark, seen: Seen)
   return said > MOST_BEHIND_A_TOKEN ? sent : Math.max(sent, said);
 }
 
+/** What the client holds already counts as sent, also where it has not been counted again yet. */
 export function markOf(subscription: Subscription, isInDelivery: boolean): SubscriptionMark {
-  const { number, channel, auctionId, seq, isComplete, isOver } = subscription;
+  const { number, channel, auctionId, seq, skip, isComplete, isOver } = subscription;
   const base = isInDelivery ? subscription.base : seq;
-  return { number, channel, auctionId, base, sent: seq - base, isComplete, isOver };
+  return { number, channel, auctionId, base, sent: Math.max(seq, skip) - base, isComplete, isOver };
 }
 
 export function concerns(

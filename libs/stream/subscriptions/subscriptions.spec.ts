@@ -310,7 +310,12 @@ describe('a reader that is slow', () => {
     expect(typesOf(heard)).toEqual(['event', 'heartbeat', 'resync', 'snapshot']);
     expect(
       heard.map((one) => (one.resume_token === undefined ? [] : pointOf(one).subscriptions)),
-    ).toMatchObject([[{ base: 0, sent: 1 }], [], [{ base: 1, sent: 0 }]]);
+    ).toMatchObject([
+      [{ base: 0, sent: 1 }],
+      [{ base: 1, sent: 0, isComplete: false }],
+      [],
+      [{ base: 1, sent: 0, isComplete: true }],
+    ]);
   });
 
   it('has to go when it is slow again within ten seconds, and not after that', async () => {
@@ -355,13 +360,12 @@ describe('a reader that is slow', () => {
 
   it('is answered all the same, until the answers are too much', async () => {
     const { chat, gateway } = await slow();
-    await gateway.takeIn(0, 4);
-    for (let said = 0; said < 6; said += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${said}"}`);
-    expect(typesOf(await chat.hear())).toEqual(
-      ['event', ...Array<string>(6).fill('pong'), 'heartbeat', 'resync', 'snapshot'].sort(
-        (a, b) => rank(a) - rank(b),
-      ),
-    );
+    await gateway.takeIn(0, 6);
+    for (let said = 0; said < 4; said += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${said}"}`);
+    const heard = typesOf(await chat.hear());
+    expect(heard.filter((type) => type === 'pong')).toHaveLength(4);
+    expect(heard.filter((type) => type === 'resync')).toHaveLength(1);
+    expect(heard.filter((type) => type === 'event')).toHaveLength(1);
     clock.pass(10_000);
     for (let said = 0; said < 10; said += 1) chat.connection.onText(`{"type":"ping","cmd_id":"p${said}"}`);
     expect(chat.closedWith).toBe(4431);
@@ -461,7 +465,3 @@ describe('a connection that goes on', () => {
     expect(other.closedWith).toBe(4503);
   });
 });
-
-function rank(type: string): number {
-  return ['event', 'pong', 'heartbeat', 'resync', 'snapshot'].indexOf(type);
-}

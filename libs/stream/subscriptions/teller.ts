@@ -63,14 +63,10 @@ export class Teller {
     }
   }
 
-  /**
-   * What has not left counts as never told, and all have to be told anew. They are incomplete from here on, so that no token
-   * says of any of them that it was told what has been taken back.
-   */
+  /** What has not left counts as never told; all have to be told anew. */
   takeBack(dropped: ReadonlyMap<Subscription, number>): void {
     this.round += 1;
     for (const [subscription, events] of dropped) subscription.seq -= events;
-    for (const subscription of this.all()) subscription.isComplete = false;
   }
 
   /** False when everything is told anew, with this event in it. */

@@ -1,4 +1,6 @@
-/** Of kafkajs's errors, what a broker has answered with, such as NOT_ENOUGH_REPLICAS; empty for all others. */
+/** What a broker has answered, also where kafkajs gave up after several such answers; empty where no broker has answered. */
 export function typeOf(error: unknown): string {
-  return error instanceof Error && 'type' in error && typeof error.type === 'string' ? error.type : '';
+  if (!(error instanceof Error)) return '';
+  if ('type' in error && typeof error.type === 'string') return error.type;
+  return error.cause === undefined ? '' : typeOf(error.cause);
 }

@@ -12,7 +12,11 @@ import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-
 
 const KNOWN_WITHIN_MILLIS = 15_000;
 const LOOK_MILLIS = 100;
-const NOT_YET: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
+const NOT_YET: ReadonlySet<string> = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+]);
 const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
 
 /** A topic that exists and would lose or change what is written to it. */

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import kafkajs from 'kafkajs';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import { JournalCorrupt, JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { MAX_BATCH_BYTES, MAX_BATCH_RECORDS } from '#libs/journal/limits.js';
+import { everything, events } from '#libs/testing/contracts/journal-subject.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
+import { journalAt, readerAt, topicsAt, withAdmin } from './access.js';
+import { expectTruth, WriterProcess } from './writers.js';
+
+jest.setTimeout(180_000);
+
+const SLOW_MS = 10_000;
+const started: WriterProcess[] = [];
+
+describeWithKafka('a broker', {}, (kafka) => {
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((writer) => writer.kill()));
+  });
+
+  const start = (shard: number): WriterProcess => {
+    const writer = WriterProcess.start(kafka(), shard, 'writer', { records: 5, pauseMillis: 2 });
+    started.push(writer);
+    return writer;
+  };
+  const broker = () => kafka().own!.brokers[0]!;
+
+  it('that answers nobody for ten seconds ends nobody, and loses nothing', async () => {
+    const writer = start(1);
+    const reader = readerAt(kafka());
+    await writer.untilWritten(100);
+    broker().signal('SIGSTOP');
+    const blind = reader.heads().catch((error: unknown) => error);
+    await sleep(SLOW_MS);
+    broker().signal('SIGCONT');
+    await writer.untilWritten(500);
+    expect(await blind).toBeDefined();
+    writer.signal('SIGSTOP');
+    await sleep(200);
+    expectTruth(await everything(reader, 1), [writer]);
+    await reader.close();
+  });
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'that is ended with %s and started again ends nobody, and loses nothing',
+    async (signal) => {
+      const shard = signal === 'SIGTERM' ? 2 : 3;
+      const writer = start(shard);
+      const reader = readerAt(kafka());
+      await writer.untilWritten(100);
+      broker().signal(signal);
+      await broker().gone();
+      await expect(reader.heads().then(() => reader.read(shard, 1, 1))).rejects.toBeInstanceOf(
+        JournalUnreadable,
+      );
+      await broker().start();
+      await kafka().own!.untilUsable();
+      await writer.untilWritten(500);
+      writer.signal('SIGSTOP');
+      await sleep(200);
+      expectTruth(await everything(reader, shard), [writer]);
+      await reader.close();
+    },
+  );
+
+  it('takes the greatest batch that the journal admits', async () => {
+    const writer = await journalAt(kafka()).open(4);
+    const many = Array<string>(MAX_BATCH_RECORDS).fill('x'.repeat(MAX_BATCH_BYTES / MAX_BATCH_RECORDS - 1));
+    await writer.append(many);
+    expect(await events(readerAt(kafka()), 4)).toEqual(many);
+    await writer.close();
+  });
+
+  it('that takes no batch of such a size refuses it once and for all: nothing of it is there', async () => {
+    const writer = await journalAt(kafka()).open(5);
+    await writer.append(['"small"']);
+    await alter(kafka(), 5, { 'max.message.bytes': '1000' });
+    const began = performance.now();
+    await expect(writer.append(['x'.repeat(5_000)])).rejects.toBeInstanceOf(JournalUnavailable);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    await alter(kafka(), 5, {});
+    const heir = await journalAt(kafka()).open(5);
+    await heir.append(['"heir"']);
+    expect(await events(readerAt(kafka()), 5)).toEqual(['"small"', '"heir"']);
+    await Promise.all([writer.close(), heir.close()]);
+  });
+});
+
+describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
+  it.each([
+    ['retention.ms', '604800000'],
+    ['retention.bytes', '1000000'],
+    ['cleanup.policy', 'compact'],
+    ['unclean.leader.election.enable', 'true'],
+    ['compression.type', 'gzip'],
+    ['max.message.bytes', '1000000'],
+  ])('whose %s is %s is refused with one line that says so', async (name, value) => {
+    await (await topicsAt(kafka()).prepare(1)).close();
+    await alter(kafka(), 1, { [name]: value });
+    const refusal = expect(journalAt(kafka()).open(1)).rejects;
+    await refusal.toMatchObject({
+      name: 'TopicUnfit',
+      exitCode: 78,
+      message: expect.stringContaining(`${name} is ${value}`),
+    });
+    await alter(kafka(), 1, {});
+    await (await journalAt(kafka()).open(1)).close();
+  });
+
+  it('with several partitions is refused', async () => {
+    const topic = topicsAt(kafka()).nameOf(2);
+    await withAdmin(kafka(), (admin) =>
+      admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: false }),
+    );
+    await expect(journalAt(kafka()).open(2)).rejects.toThrow('it has 2 partitions instead of 1');
+  });
+
+  it('whose first messages were deleted is refused, and nobody reads it as if it began later', async () => {
+    const writer = await journalAt(kafka()).open(3);
+    await writer.append(['"a"', '"b"', '"c"']);
+    await writer.close();
+    const topic = topicsAt(kafka()).nameOf(3);
+    await withAdmin(kafka(), async (admin) => {
+      // Only topics that it has asked for before are known to it.
+      await admin.fetchTopicOffsets(topic);
+      await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] });
+    });
+    await expect(journalAt(kafka()).open(3)).rejects.toThrow('its first 2 messages are gone');
+    const reader = readerAt(kafka());
+    await expect(reader.read(3, 1, 10)).rejects.toBeInstanceOf(JournalCorrupt);
+    await reader.close();
+  });
+
+  it('that somebody deletes under its readers is an outage to them, not an empty journal', async () => {
+    const writer = await journalAt(kafka()).open(4);
+    await writer.append(['"a"']);
+    await writer.close();
+    const reader = readerAt(kafka());
+    expect(await reader.read(4, 1, 10)).toHaveLength(2);
+    await topicsAt(kafka()).remove(4);
+    await eventually(async () => {
+      await expect(reader.read(4, 3, 10)).rejects.toBeInstanceOf(JournalUnreadable);
+    });
+    await (await journalAt(kafka()).open(4)).close();
+    await expect(reader.read(4, 3, 10)).rejects.toBeInstanceOf(JournalUnreadable);
+    await reader.close();
+  });
+});
+
+/** What is not named goes back to the brokers' defaults, so all of it is named. */
+async function alter(
+  kafka: TestKafka,
+  shard: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  const all = {
+    'cleanup.policy': 'delete',
+    'retention.ms': '-1',
+    'retention.bytes': '-1',
+    'unclean.leader.election.enable': 'false',
+    'compression.type': 'producer',
+    'max.message.bytes': '20971520',
+    'min.insync.replicas': '1',
+    ...settings,
+  };
+  const name = topicsAt(kafka).nameOf(shard);
+  const configEntries = Object.entries(all).map(([entry, value]) => ({ name: entry, value }));
+  await withAdmin(kafka, async (admin) => {
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }],
+    });
+  });
+  // The broker hears of it a moment later than the controller.
+  await sleep(500);
+}

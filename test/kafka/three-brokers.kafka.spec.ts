@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import kafkajs from 'kafkajs';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import type { Broker } from '#libs/platform/embedded-kafka/broker.js';
+import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
+import { readerAt, topicsAt, withAdmin } from './access.js';
+import { expectTruth, WriterProcess } from './writers.js';
+
+jest.setTimeout(240_000);
+
+const started: WriterProcess[] = [];
+
+describeWithKafka('three brokers', { brokers: 3 }, (kafka) => {
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((writer) => writer.kill()));
+  });
+
+  const start = (shard: number, name: string): WriterProcess => {
+    const writer = WriterProcess.start(kafka(), shard, name, { records: 5, pauseMillis: 1 });
+    started.push(writer);
+    return writer;
+  };
+
+  it('keep three copies of a journal, two of which are there before anybody is answered', async () => {
+    await (await topicsAt(kafka()).prepare(1)).close();
+    const name = topicsAt(kafka()).nameOf(1);
+    const [topics, described] = await withAdmin(kafka(), async (admin) => [
+      await admin.fetchTopicMetadata({ topics: [name] }),
+      await admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name }],
+      }),
+    ]);
+    expect(topics.topics[0]?.partitions.map(({ replicas }) => replicas.length)).toEqual([3]);
+    const settings = new Map(
+      described.resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]),
+    );
+    expect(settings.get('min.insync.replicas')).toBe('2');
+    expect(settings.get('retention.ms')).toBe('-1');
+    expect(settings.get('unclean.leader.election.enable')).toBe('false');
+  });
+
+  it('go on when the leader is killed in mid-append, and lose nothing', async () => {
+    const writer = start(2, 'writer');
+    const reader = readerAt(kafka());
+    await writer.untilWritten(200);
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      const leader = await leaderOf(kafka(), 2);
+      leader.signal(signal);
+      await leader.gone();
+      await writer.untilWritten(500);
+      await leader.start();
+      await kafka().own!.untilUsable();
+      await inSync(kafka(), 2);
+    }
+    writer.signal('SIGSTOP');
+    await sleep(300);
+    expectTruth(await everything(reader, 2), [writer]);
+    await reader.close();
+  });
+
+  it('depose a leader that has fallen silent; its copy of the batch under way counts once', async () => {
+    const writer = start(3, 'writer');
+    await writer.untilWritten(200);
+    const leader = await leaderOf(kafka(), 3);
+    leader.signal('SIGSTOP');
+    await writer.untilWritten(500);
+    leader.signal('SIGCONT');
+    await inSync(kafka(), 3);
+    await writer.untilWritten(500);
+    writer.signal('SIGSTOP');
+    await sleep(300);
+    const reader = readerAt(kafka());
+    expectTruth(await everything(reader, 3), [writer]);
+    await reader.close();
+  });
+});
+
+async function leaderOf(kafka: TestKafka, shard: number): Promise<Broker> {
+  const { topics } = await withAdmin(kafka, (admin) =>
+    admin.fetchTopicMetadata({ topics: [topicsAt(kafka).nameOf(shard)] }),
+  );
+  return kafka.own!.brokers.find(({ place }) => place.id === topics[0]?.partitions[0]?.leader)!;
+}
+
+async function inSync(kafka: TestKafka, shard: number): Promise<void> {
+  await eventually(async () => {
+    const { topics } = await withAdmin(kafka, (admin) =>
+      admin.fetchTopicMetadata({ topics: [topicsAt(kafka).nameOf(shard)] }),
+    );
+    expect(topics[0]?.partitions[0]?.isr.length).toBe(3);
+  }, 90_000);
+}
