@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Authenticator } from '#libs/edge/admission.js';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import { OwnerLink } from '#libs/owner-link/client.js';
@@ -60,16 +61,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
   const readiness = new Readiness(pool, owners, clock, scope.stopping);
 
-  const adapter = new EdgeHttpAdapter({
-    authenticator: identity.authenticator,
-    clock,
-    newRequestId: randomUUID,
-    isOutage: isConnectionFailure,
-    onFault: (error, requestId, operationId) => {
-      log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
-    },
-    onAnswer: answered(registry, log),
-  });
+  const adapter = openEdge(identity.authenticator, { clock, log, registry });
   const module = GatewayModule.with([
     { provide: DATABASE, useValue: pool },
     { provide: OwnerRouter, useValue: owners },
@@ -115,6 +107,26 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   // Stopped before the listener, which waits for every connection.
   scope.onStop('streams', () => streams.drain());
   log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
+}
+
+function openEdge(
+  authenticator: Authenticator,
+  {
+    clock,
+    log,
+    registry,
+  }: { readonly clock: SystemClock; readonly log: Logger; readonly registry: Registry },
+): EdgeHttpAdapter {
+  return new EdgeHttpAdapter({
+    authenticator,
+    clock,
+    newRequestId: randomUUID,
+    isOutage: isConnectionFailure,
+    onFault: (error, requestId, operationId) => {
+      log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
+    },
+    onAnswer: answered(registry, log),
+  });
 }
 
 function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): OwnerRouter {

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
-import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import type { Environment } from '#libs/platform/config.js';
+import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { openJournalStore } from '#libs/journal/journal-store.js';
+import { SHARDS } from '#libs/owner-link/routing.js';
+import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
@@ -19,11 +21,13 @@ const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json
   --output json   one JSON document instead of text
   --help          this text
 
-The database is that of DATABASE_URL, else that of the cluster that runs on DATA_DIR (.data).`;
+The database is that of DATABASE_URL, else that of the cluster that runs on DATA_DIR (.data); journals in Kafka are found by
+the same KAFKA_* settings as the cluster's.`;
 
 const COMMANDS: readonly string[] = ['lag', 'compare', 'rebuild'] satisfies ProjectionCommand[];
 const EXIT_USAGE = 64;
 const POOL = 6;
+const STAY_MS = 60_000;
 
 interface Call {
   readonly command: ProjectionCommand;
@@ -38,13 +42,21 @@ async function main(args: readonly string[], environment: Environment): Promise<
     (call === '' ? console.log : console.error)(USAGE);
     return call === '' ? 0 : EXIT_USAGE;
   }
-  const pool = openPool(await databaseUrl(environment), { applicationName: 'projection', max: POOL });
+  const url = await databaseUrl(environment);
+  const settings = { ...loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]), DATABASE_URL: url };
+  const clock = new SystemClock();
+  const pool = openPool(url, { applicationName: 'projection', max: POOL });
+  const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+  // The clock's timers do not hold a process; this one waits on purpose.
+  const stay = setInterval(() => undefined, STAY_MS);
   try {
-    const ports = { pool, reader: new PostgresJournalReader(pool), clock: new SystemClock() };
+    const store = await openJournalStore(settings, { pool, clock, instance: 'projection', shards });
+    const ports = { pool, reader: store.reader, clock };
     return await runProjectionCommand(call.command, call, ports, (line) => {
       console.log(line);
     });
   } finally {
+    clearInterval(stay);
     await pool.end();
   }
 }

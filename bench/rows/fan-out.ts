@@ -13,8 +13,8 @@ import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
 const LISTENERS = 100;
 const FEW = 4;
 /** One maker in each auction, so that every mutation is one event for each listener. */
-const AUCTIONS = 32;
-const IN_FLIGHT = 16;
+const AUCTIONS = 128;
+const IN_FLIGHT = 64;
 
 /** Events of one account to all of its sockets, beside a server that does nothing but send the same bytes. */
 export const fanOut: Row = {

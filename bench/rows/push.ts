@@ -14,7 +14,7 @@ const AUCTIONS = { count: 40, audience: 64 };
 const FEW_AUCTIONS = { count: 2, audience: 4 };
 
 interface QuoteEvent {
-  readonly quote?: { readonly quote_id: string; readonly revision: number };
+  readonly data?: { readonly quote?: { readonly quote_id: string; readonly revision: number } };
 }
 
 /** From the acknowledgement at one socket of a maker to the event at its other one. */
@@ -65,7 +65,7 @@ class WatchedMakers {
     for (const listener of listeners) {
       await listener.say('subscribe', { channel: 'auctions' });
       listener.onEvent = (frame) => {
-        const { quote } = frame as QuoteEvent;
+        const quote = (frame as QuoteEvent).data?.quote;
         if (frame.type === 'event' && quote !== undefined) watched.note('event', quote);
       };
     }

@@ -237,6 +237,23 @@ describe('a stream that has ended', () => {
     await originator.cancel(id);
   });
 
+  it('does not bring back a subscription that was ended', async () => {
+    const client = await floor.listen('load-maker-1');
+    const [ended, kept] = [await client.subscribe(), await client.subscribe()];
+    const { length } = client.frames;
+    await client.ask('unsubscribe', { subscription_id: ended });
+    await client.untilIt(
+      () => client.frames.slice(length).some((frame) => 'resume_token' in frame),
+      'a token',
+    );
+    client.kill();
+    client.memory.forget(ended);
+    const again = await floor.goesOn('load-maker-1', client, { gateway: 1 });
+    expect((await again.untilType('welcome')).subscriptions).toEqual([
+      { subscription_id: kept, channel: 'auctions' },
+    ]);
+  });
+
   it('is told again what is behind the token when it does not say what it has seen', async () => {
     const { auction_id: id } = await opens();
     const client = await floor.listen('load-maker-1');

@@ -252,6 +252,10 @@ describe('heartbeats', () => {
     await first.subscribe();
     const pid = quick.cluster.kill('gateway-1', 'SIGTERM');
     expect(await first.untilType('goaway')).toEqual({ type: 'goaway', reason: expect.stringMatching(/./) });
+    await expect(quick.listen('load-maker-2', {}, { gateway: 1 })).rejects.toMatchObject({
+      status: 503,
+      text: '{"error":"draining"}',
+    });
     // A moment to finish what is under way.
     expect(await first.ask('ping')).toMatchObject({ type: 'pong' });
     expect((await first.untilClosed()).code).toBe(4503);

@@ -174,6 +174,22 @@ describe('more than one snapshot holds', () => {
     expect(client.memory.of(id).snapshots[0]!.auctions).toEqual(live);
   });
 
+  it('begins anew on a stream that goes on from the middle of it', async () => {
+    const client = await floor.listen(busy.name);
+    const id = await client.subscribe();
+    const { resume_token: first } = await client.untilType('snapshot');
+    client.kill();
+    const again = await floor.open({ token: await floor.token(busy.name), gateway: 1 });
+    expect(await again.hello({ resume_token: first })).toMatchObject({
+      resumed: true,
+      subscriptions: [{ subscription_id: id, channel: 'auctions' }],
+    });
+    await again.untilIt(() => again.memory.of(id).snapshots.length > 0, 'the snapshot');
+    const { resyncs, snapshots } = again.memory.of(id);
+    expect(resyncs).toEqual(['SNAPSHOT_INCOMPLETE']);
+    expect(snapshots).toEqual([{ behind: 0, auctions: live }]);
+  });
+
   it('is continued without a hole while auctions are opened and quoted in at full speed', async () => {
     const before = new Set(opened.map(({ auction_id: id }) => id));
     let isGoing = true;

@@ -50,6 +50,14 @@ export class StreamMetrics implements StreamMeter {
         for (const [shard, position] of feed().positions().entries()) this.set({ shard }, position);
       },
     });
+    new Gauge({
+      name: 'sotto_stream_stopped_shards',
+      help: 'Shards of which streams are told nothing more, because a record could not be read',
+      registers,
+      collect() {
+        this.set(feed().stoppedShards.length);
+      },
+    });
   }
 
   opened(): void {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig, settingsFaults } from '#libs/platform/config.js';
+import { kafkaSettings, kafkaSettingsAgree } from './kafka-settings.js';
+import { hostAndPort } from './kafkajs/kafka-address.js';
+
+function faults(env: Readonly<Record<string, string>>): readonly string[] {
+  return settingsFaults(kafkaSettings, env, [kafkaSettingsAgree]);
+}
+
+const SASL = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' };
+
+describe('settings of Kafka', () => {
+  it('need not be there at all', () => {
+    expect(faults({})).toEqual([]);
+    expect(loadConfig(kafkaSettings, {}).KAFKA_BROKERS).toBeUndefined();
+  });
+
+  it.each([
+    ['a broker without a port', { KAFKA_BROKERS: 'a:1,b' }],
+    ['a prefix that cannot be a name', { KAFKA_TOPIC_PREFIX: 'a b' }],
+    ['a certificate without TLS', { KAFKA_SSL_CA: 'ca.pem' }],
+    ['a certificate without its key', { KAFKA_SSL: 'true', KAFKA_SSL_CERT: 'cert.pem' }],
+    ['a mechanism that there is not', { ...SASL, KAFKA_SASL_MECHANISM: 'PLAIN' }],
+    ['a mechanism without a password', { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: 'u' }],
+    ['a password without a mechanism', { KAFKA_SASL_PASSWORD: 'p' }],
+    ['a password that everybody could read', { ...SASL, KAFKA_BROKERS: 'kafka.example:9092' }],
+  ])('are refused for %s, in one line', (_, env) => {
+    expect(faults(env)).toHaveLength(1);
+  });
+
+  it.each([
+    ['on loopback', { ...SASL, KAFKA_BROKERS: '127.0.0.1:9092,localhost:9093,[::1]:9094' }],
+    ['over TLS', { ...SASL, KAFKA_SSL: 'true', KAFKA_BROKERS: 'kafka.example:9092' }],
+  ])('take a password %s', (_, env) => {
+    expect(faults(env)).toEqual([]);
+  });
+});
+
+it('addresses have a host and a port', () => {
+  expect(hostAndPort('broker-1.example:9092')).toEqual({ host: 'broker-1.example', port: 9092 });
+  expect(hostAndPort('[::1]:9092')).toEqual({ host: '::1', port: 9092 });
+  for (const wrong of ['', 'a', 'a:', ':1', 'a:0', 'a:70000', '::1:9092', 'http://a:1', 'a:1/x']) {
+    expect(hostAndPort(wrong)).toBeUndefined();
+  }
+});

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import { Books } from '../e2e/books.js';
+import { StreamFloor } from '../e2e/stream-floor.js';
+import { auctionBody, type Trader } from '../e2e/trading-floor.js';
+import { TradingLoad, type Sent } from '../e2e/trading-load.js';
+
+jest.setTimeout(240_000);
+
+const SETTINGS = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:4,originators:3' };
+const ANSWERS_BETWEEN_KILLS = 40;
+const VICTIMS = ['owner-0', 'owner-1', 'projector', 'gateway-0', 'owner-2'];
+
+describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
+  let dataDir: string;
+  let cluster: OwnedCluster;
+  let floor: StreamFloor;
+  let books: Books;
+  let originators: Trader[];
+  let makers: Trader[];
+  const settings = (): Record<string, string> => ({
+    KAFKA_BROKERS: kafka().addresses.join(','),
+    KAFKA_TOPIC_PREFIX: `${kafka().prefix}journal.`,
+  });
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-kafka-product-'));
+    chmodSync(dataDir, 0o711);
+    cluster = await startCluster({ env: { ...SETTINGS, ...settings() }, dataDir });
+    floor = new StreamFloor(cluster);
+    books = new Books(cluster);
+    originators = await floor.traders('load-originator-1', 'load-originator-2', 'load-originator-3');
+    makers = await floor.traders('load-maker-1', 'load-maker-2', 'load-maker-3');
+  }, 200_000);
+
+  afterAll(async () => {
+    floor.close();
+    await books.close();
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('fills an auction that is told over HTTP and on a stream, with nothing in journal.records', async () => {
+    const [originator, maker] = [originators[0]!, makers[0]!];
+    const client = await floor.listen('load-maker-1');
+    const subscription = await client.subscribe();
+    const { auction_id: id } = await originator.opens(
+      auctionBody(floor.contract('venue_a'), [maker], { duration_ms: 2_000, limit_price_atoms: 600_000 }),
+    );
+    await maker.quotes(id, 500_000, 10);
+    const view = await originator.until(id, 'SETTLED');
+    expect(view.award?.awards).toHaveLength(1);
+    const told = (await maker.timeline(id)).map(({ kind }) => kind);
+    await eventually(() => {
+      const { events } = client.memory.of(subscription);
+      const heard = events.filter((event) => event.auction_id === id).map(({ entry }) => entry.kind);
+      expect(heard).toEqual(told);
+    });
+    expect(await books.rows('select from journal.records limit 1')).toEqual([]);
+  });
+
+  it('keeps all that it acknowledged when its processes are killed under load, and their heirs read it back', async () => {
+    const load = new TradingLoad(floor, originators, makers);
+    load.start();
+    for (const victim of VICTIMS) {
+      const before = load.acknowledged.length;
+      await eventually(
+        () => expect(load.acknowledged.length).toBeGreaterThan(before + ANSWERS_BETWEEN_KILLS),
+        60_000,
+      );
+      await cluster.restartOf(victim, cluster.kill(victim), 60_000);
+    }
+    await load.stop();
+    const known = [...load.acknowledged, ...(await repeated(load.unknown))];
+    const created = known.filter(({ operation }) => operation === 'create');
+    for (const sent of created) await expectKept(sent, known, makers);
+    expect(created.length).toBeGreaterThan(20);
+  });
+
+  it.each([
+    ['projection', 'compare'],
+    ['journal', 'verify'],
+  ])('is found sound by npm run %s -- %s', async (program, command) => {
+    const run = spawn(process.execPath, ['tools/run.mjs', `apps/operations/${program}.js`, command], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings() },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+    const [code] = (await once(run, 'exit')) as [number];
+    expect([code, output]).toEqual([0, output]);
+  });
+});
+
+/** What broke off, once more with its key: the first answer if there was one. */
+async function repeated(unknown: readonly Sent[]): Promise<Sent[]> {
+  const all = unknown.map(async (sent): Promise<Sent[]> => {
+    const answer = await eventually(async () => {
+      const heard = await sent.by.api.post<AuctionView & QuoteView>(sent.path, sent.body, sent.key);
+      if (heard.status >= 500 || heard.status === 429 || heard.text.includes('idempotency_key_in_progress'))
+        throw new Error(`${sent.path}: ${heard.status} ${heard.text}`);
+      return heard;
+    }, 60_000);
+    return answer.status < 300 ? [{ ...sent, answer }] : [];
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** The auction is over and says what its originator was told; every quote that was accepted stands in its maker's timeline, once. */
+async function expectKept(create: Sent, known: readonly Sent[], makers: readonly Trader[]): Promise<void> {
+  const { auction_id: id, audience } = create.answer!.body;
+  const again = await create.by.api.post<AuctionView>(create.path, create.body, create.key);
+  expect([again.status, again.text]).toEqual([200, create.answer!.text]);
+  await eventually(async () => expect((await create.by.view(id)).phase).toBe('COMPLETED'), 30_000);
+  for (const maker of makers) {
+    if (!audience!.market_maker_ids.includes(maker.accountId)) continue;
+    const accepted = known.filter(
+      ({ operation, by, path: at }) => operation === 'submit' && by === maker && at.includes(id),
+    );
+    const timeline = await maker.timeline(id);
+    const written = timeline.filter(({ kind }) => kind === 'QUOTE_ACCEPTED').map(({ data }) => data.quote);
+    expect(written).toEqual(accepted.map(({ answer }) => answer!.body));
+  }
+}
