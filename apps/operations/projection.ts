@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { openJournalStore } from '#libs/journal/journal-store.js';
+import { openJournalStore, type JournalStore } from '#libs/journal/journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
@@ -49,13 +49,15 @@ async function main(args: readonly string[], environment: Environment): Promise<
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   // The clock's timers do not hold a process; this one waits on purpose.
   const stay = setInterval(() => undefined, STAY_MS);
+  let store: JournalStore | undefined;
   try {
-    const store = await openJournalStore(settings, { pool, clock, instance: 'projection', shards });
+    store = await openJournalStore(settings, { pool, clock, instance: 'projection', shards });
     const ports = { pool, reader: store.reader, clock };
     return await runProjectionCommand(call.command, call, ports, (line) => {
       console.log(line);
     });
   } finally {
+    await store?.close();
     clearInterval(stay);
     await pool.end();
   }

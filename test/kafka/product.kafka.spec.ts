@@ -61,7 +61,7 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     const told = (await maker.timeline(id)).map(({ kind }) => kind);
     await eventually(() => {
       const { events } = client.memory.of(subscription);
-      const heard = events.filter((event) => event.auction_id === id).map(({ entry }) => entry.kind);
+      const heard = events.filter((event) => event.auction_id === id).map(({ kind }) => kind);
       expect(heard).toEqual(told);
     });
     expect(await books.rows('select from journal.records limit 1')).toEqual([]);

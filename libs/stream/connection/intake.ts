@@ -22,7 +22,7 @@ export class Intake {
   }
 
   take(frame: string): void {
-    if (this.mayReceive() && this.kept.length === 0) this.receive(frame);
+    if (this.mayReceive()) this.receive(frame);
     else this.kept.push(frame);
   }
 

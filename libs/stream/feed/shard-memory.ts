@@ -42,7 +42,6 @@ export class ShardMemory {
   apply(entries: readonly JournalEntry[]): Applied {
     const changes: Change[] = [];
     for (const entry of entries) {
-      if (entry.sequence <= this.last) continue;
       try {
         const change = entry.kind === 'event' ? this.take(entry) : undefined;
         if (change !== undefined) changes.push(change);
