@@ -9,10 +9,12 @@ const SYSTEM = 12;
 const PARENT = 1;
 
 type Times = ReadonlyMap<string, number>;
+type Calls = ReadonlyMap<string, { readonly reads: number; readonly writes: number }>;
 
 /** Who takes how much processor time: every process of the cluster, of the database each part by what it works for, and this one. */
 export class ProcessorTime {
   private before: Times = new Map();
+  private callsBefore: Calls = new Map();
 
   private constructor(
     private readonly cluster: RunningCluster,
@@ -31,6 +33,7 @@ export class ProcessorTime {
 
   async begin(): Promise<void> {
     this.before = await this.times();
+    this.callsBefore = this.calls();
   }
 
   /** Microseconds since the beginning for each of so many pieces of work. */
@@ -46,8 +49,23 @@ export class ProcessorTime {
     );
   }
 
+  /** Reads and writes that processes have asked the kernel for since the beginning, for each of so many pieces of work. */
+  callsPer(pieces: number): Record<string, string> {
+    const told = [...this.calls()].map(([name, { reads, writes }]) => {
+      const before = this.callsBefore.get(name) ?? { reads: 0, writes: 0 };
+      const per = (now: number, then: number): string => ((now - then) / Math.max(1, pieces)).toFixed(2);
+      return [name, `${per(reads, before.reads)} reads, ${per(writes, before.writes)} writes`] as const;
+    });
+    return Object.fromEntries(told);
+  }
+
   async close(): Promise<void> {
     await this.client.end();
+  }
+
+  private calls(): Calls {
+    const processes = this.cluster.file.processes.filter(({ kind }) => kind !== 'postgres');
+    return new Map(processes.map(({ name, pid }) => [name, callsOf(pid)]));
   }
 
   private async times(): Promise<Times> {
@@ -83,6 +101,12 @@ function childrenOf(parent: number): number[] {
 function timeOf(pid: number): number {
   const stat = statOf(String(pid));
   return (Number(stat[USER] ?? 0) + Number(stat[SYSTEM] ?? 0)) * MILLIS_PER_TICK;
+}
+
+function callsOf(pid: number): { reads: number; writes: number } {
+  const text = readFileSync(`/proc/${pid}/io`, 'utf8');
+  const count = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  return { reads: count('syscr'), writes: count('syscw') };
 }
 
 /** The fields behind the name, which may hold anything; none of a process that has gone. */

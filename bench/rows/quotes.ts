@@ -24,6 +24,7 @@ export const quotes: Row = {
     const inserts = await SingleRowInserts.open(floor.cluster.file.database_url, CLIENTS);
     const processor = await ProcessorTime.of(floor.cluster);
     const micros: Record<string, number>[] = [];
+    const calls: Record<string, string>[] = [];
     const { medians, runs } = await alternating(
       {
         inserts: () => closedLoop(CLIENTS, settings.seconds, inserts.insert),
@@ -32,6 +33,7 @@ export const quotes: Row = {
           await processor.begin();
           const perSecond = await closedLoop(IN_FLIGHT, settings.seconds, () => ring.mutate());
           micros.push(await processor.microsPer(perSecond * settings.seconds));
+          calls.push(processor.callsPer(perSecond * settings.seconds));
           return perSecond;
         },
       },
@@ -46,7 +48,12 @@ export const quotes: Row = {
     });
     return {
       checks: [check],
-      details: { runs, processor_us_per_mutation: micros, refusals: Object.fromEntries(ring.refusals) },
+      details: {
+        runs,
+        processor_us_per_mutation: micros,
+        system_calls_per_mutation: calls,
+        refusals: Object.fromEntries(ring.refusals),
+      },
     };
   },
 };
