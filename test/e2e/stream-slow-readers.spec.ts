@@ -203,6 +203,8 @@ describe('a reader that stops', () => {
     const [all, hears] = [await attentive.subscribe(), await neighbour.subscribe()];
     const others = new Ticker(bystander, [await opens()]);
     const open = await metric('sotto_stream_connections');
+    const cutOff = (): Promise<number> => metric('sotto_stream_closes_total', `code="${SLOW_READER}"`);
+    const cutOffBefore = await cutOff();
     const [atFirst, delays] = [residentMb(), [] as number[]];
     let most = 0;
     for (const stream of streams) stream.stopReading();
@@ -226,6 +228,7 @@ describe('a reader that stops', () => {
         expect(await metric('sotto_stream_connections')).toBeLessThanOrEqual(open - SLOW_STREAMS);
       }, 45_000);
     });
+    expect(await cutOff()).toBe(cutOffBefore + SLOW_STREAMS);
     expect(Math.max(...delays)).toBeLessThan(IN_TIME_MS);
     expect(most - atFirst).toBeLessThan(SLOW_STREAMS * BUFFER_MB + BREATH_MB);
     const timelines = await timelinesOf(maker, ticker.ids);

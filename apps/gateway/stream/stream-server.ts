@@ -44,7 +44,8 @@ export class StreamServer {
     const known = session instanceof Promise ? { principal, expiresAt: Number.MAX_SAFE_INTEGER } : session;
     if (typeof known === 'string') return UNAUTHORIZED;
     this.sockets.handleUpgrade(request, socket, head, (ws) => {
-      const connection = this.hub.open(new StreamWebSocket(ws, socket), token, known);
+      const ours = new StreamWebSocket(ws, socket);
+      const connection = this.hub.open(ours, token, known);
       ws.on('message', (data, isBinary) => {
         if (isBinary) connection.onBinary();
         else connection.onText(textOf(data));
@@ -54,7 +55,7 @@ export class StreamServer {
       });
       ws.on('error', () => undefined);
       ws.on('close', (code) => {
-        this.hub.closed(connection, code === 0 ? NO_CLOSE_FRAME : code);
+        this.hub.closed(connection, ours.closedWith ?? (code === 0 ? NO_CLOSE_FRAME : code));
       });
     });
     return undefined;

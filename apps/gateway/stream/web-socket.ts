@@ -4,6 +4,9 @@ import type { StreamSocket } from '#libs/stream/socket.js';
 
 /** A WebSocket of the ws package, and the connection below it, which alone can gather what is sent. */
 export class StreamWebSocket implements StreamSocket {
+  /** With what this side has closed it, whether or not the other side has ever read that. */
+  closedWith: number | undefined;
+
   constructor(
     private readonly ws: WebSocket,
     private readonly wire: Duplex,
@@ -41,6 +44,7 @@ export class StreamWebSocket implements StreamSocket {
   close(code: number, reason: string): void {
     // A close frame behind a pause would never be answered.
     this.ws.resume();
+    this.closedWith = code;
     this.ws.close(code, reason);
   }
 }
