@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { openJournalStore } from '#libs/journal/journal-store.js';
 import type { JournalReader } from '#libs/journal/journal.js';
+import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
@@ -17,7 +17,8 @@ interface Parts {
 /** One for the whole gateway: streams, auditors and operators read the same pages. */
 export async function openJournalReader({ config, pool, clock, scope }: Parts): Promise<JournalReader> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
-  const store = await openJournalStore(config, { pool, clock, instance: config.INSTANCE, shards });
+  const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
+  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards });
   scope.onStop('journal store', () => store.close());
   return store.reader;
 }

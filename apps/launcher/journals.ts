@@ -1,5 +1,5 @@
-import { openJournalStore } from '#libs/journal/journal-store.js';
 import { kafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
+import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
@@ -10,12 +10,13 @@ import { OWNERS } from './processes.js';
  * False where no brokers are named.
  */
 export async function prepareJournals(databaseUrl: string, env: Environment, clock: Clock): Promise<boolean> {
-  const settings = { ...loadConfig(kafkaSettings, env), DATABASE_URL: databaseUrl };
+  const settings = loadConfig(kafkaSettings, env);
   if (settings.KAFKA_BROKERS === undefined) return false;
   const pool = openPool(databaseUrl, { applicationName: 'sotto-launcher', max: 1 });
   const shards = Array.from({ length: OWNERS }, (_, shard) => shard);
   try {
-    const store = await openJournalStore(settings, { pool, clock, instance: 'launcher', shards });
+    const ports = { databaseUrl, pool, clock, instance: 'launcher', shards };
+    const store = await openJournalStore(settings, ports);
     await store.prepare();
     await store.close();
   } finally {

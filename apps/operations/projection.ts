@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { openJournalStore, type JournalStore } from '#libs/journal/journal-store.js';
+import type { JournalStore } from '#libs/journal/stores/journal-store.js';
+import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
@@ -43,7 +44,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
     return call === '' ? 0 : EXIT_USAGE;
   }
   const url = await databaseUrl(environment);
-  const settings = { ...loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]), DATABASE_URL: url };
+  const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
   const clock = new SystemClock();
   const pool = openPool(url, { applicationName: 'projection', max: POOL });
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
@@ -51,7 +52,13 @@ async function main(args: readonly string[], environment: Environment): Promise<
   const stay = setInterval(() => undefined, STAY_MS);
   let store: JournalStore | undefined;
   try {
-    store = await openJournalStore(settings, { pool, clock, instance: 'projection', shards });
+    store = await openJournalStore(settings, {
+      databaseUrl: url,
+      pool,
+      clock,
+      instance: 'projection',
+      shards,
+    });
     const ports = { pool, reader: store.reader, clock };
     return await runProjectionCommand(call.command, call, ports, (line) => {
       console.log(line);

@@ -1,10 +1,13 @@
 import type { Pool } from 'pg';
-import { openJournalStore, type JournalStore } from '#libs/journal/journal-store.js';
+import type { Journal, JournalReader } from '#libs/journal/journal.js';
+import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { OwnerParts } from './owner-parts.js';
 import { journalRoom } from './journal-room.js';
 
-export interface OwnerJournal extends JournalStore {
+export interface OwnerJournal {
+  readonly journal: Journal;
+  readonly reader: JournalReader;
   readonly hasRoom: () => Promise<boolean>;
 }
 
@@ -14,8 +17,13 @@ export async function openOwnerJournal(
   pool: Pool,
 ): Promise<OwnerJournal> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
-  const store = await openJournalStore(config, { pool, clock, instance: config.INSTANCE, shards });
+  const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
+  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards });
   scope.onStop('journal store', () => store.close());
   const isOurs = store.kind === 'postgres';
-  return { ...store, hasRoom: isOurs ? journalRoom(pool, config) : () => Promise.resolve(true) };
+  return {
+    journal: store.journalOf(instance),
+    reader: store.reader,
+    hasRoom: isOurs ? journalRoom(pool, config) : () => Promise.resolve(true),
+  };
 }

@@ -35,8 +35,8 @@ function random(): number {
 /** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
 export async function openShard(parts: ShardParts): Promise<Shard> {
   const { config, log, registry, clock, pool, scope, announce, onJournalFailure } = parts;
-  const journal = await openOwnerJournal(parts, pool);
-  const writer = await journal.journalOf(config.INSTANCE).open(config.SHARD);
+  const { journal, reader, hasRoom } = await openOwnerJournal(parts, pool);
+  const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
   watchJournal(parts, writer);
   const desk = await openDesk(parts, writer);
@@ -54,7 +54,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     shard: config.SHARD,
     clock,
     writer,
-    reader: journal.reader,
+    reader,
     snapshots: new PostgresSnapshotStore(pool),
     desk,
     preflight: new PostgresPreflight(pool, clock),
@@ -65,7 +65,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     protection: new MakerProtection(pool),
     peers,
     referenceNanos: () => databaseNanos(pool),
-    journalHasRoom: journal.hasRoom,
+    journalHasRoom: hasRoom,
     meter: new OwnerMetrics(registry, () => shard, desk),
     announce,
     settings: settingsOf(config),

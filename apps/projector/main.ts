@@ -1,4 +1,4 @@
-import { openJournalStore } from '#libs/journal/journal-store.js';
+import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import { runProcess } from '#libs/platform/lifecycle.js';
@@ -24,7 +24,8 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const pool = openPool(config.DATABASE_URL, { applicationName: config.INSTANCE, max: config.DATABASE_POOL });
   scope.onStop('pool', () => pool.end());
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
-  const store = await openJournalStore(config, { pool, clock, instance: config.INSTANCE, shards });
+  const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
+  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards });
   scope.onStop('journal store', () => store.close());
   const { reader } = store;
   const metrics = new ProjectorMetrics(registry, pool, reader);

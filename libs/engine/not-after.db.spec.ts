@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { PoolClient } from 'pg';
 import type { LinkRequest } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
@@ -44,6 +45,13 @@ function until(command: Command, millis: number): Command {
 async function quote(auctionId: string): Promise<{ auction_id: string; quote_id: string }> {
   const { body } = await live.ask(submitOrder(MIA, auctionId, TERMS));
   return { auction_id: auctionId, quote_id: String(body.quote_id) };
+}
+
+async function waitingForLocks(client: PoolClient): Promise<number> {
+  const { rows } = await client.query<{ waiting: number }>(
+    `select count(*)::int as waiting from pg_locks where not granted and relation = 'risk.reserved'::regclass`,
+  );
+  return rows[0]?.waiting ?? 0;
 }
 
 const COMMANDS: [string, () => Promise<Command>][] = [
@@ -92,9 +100,14 @@ it('the very moment is in time', async () => {
 
 it('nothing stays set aside for a quote whose time runs out while it is being reserved for', async () => {
   const auctionId = await live.opens('otto', { audience: { market_maker_ids: [accountOf('may')] } });
+  const client = await world.database.pool.connect();
+  await client.query('begin');
+  await client.query('lock table risk.reserved in exclusive mode');
   const answer = live.ask(until(submitOrder(accountOf('may'), auctionId, TERMS), 500));
-  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  await eventually(async () => expect(await waitingForLocks(client)).toBeGreaterThan(0));
   await live.leap(1_000);
+  await client.query('rollback');
+  client.release();
   expect(await answer).toMatchObject(EXPIRED);
   await eventually(async () => expect(await world.reservedOf('may')).toEqual([]));
 });

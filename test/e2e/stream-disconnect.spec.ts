@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { StreamClient } from '#libs/testing/stream-client.js';
@@ -313,5 +314,48 @@ describe('when processes die', () => {
     expect(await those.client.ask('ping')).toMatchObject({ type: 'pong' });
     those.client.kill();
     await untilGone(those);
+  });
+
+  it('a gateway that stands still is taken for dead: its quotes go, and its client hears of it when it moves again', async () => {
+    const [those, elsewhere] = [await quoting({ gateway: 1 }), await quoting()];
+    const since = Date.now();
+    const pid = cluster.kill('gateway-1', 'SIGSTOP');
+    try {
+      await goInTime(those, since);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    const { client } = those;
+    const withdrawn = (): number =>
+      client.memory.of('s1').events.filter(({ kind }) => kind === 'QUOTE_WITHDRAWN').length;
+    await client.untilIt(() => withdrawn() === SHARDS.length, 'the withdrawals');
+    expect(await standing(elsewhere)).toEqual(STANDING);
+    // It is watched over again.
+    const [first] = those.quotes;
+    const anew = await submit(client, first!.auction_id);
+    client.kill();
+    await eventually(async () => {
+      const quotes = await those.maker.myQuotes(anew.auction_id);
+      expect(quotes.map(({ status, withdrawn_by: by }) => [status, by])).toEqual([
+        ['WITHDRAWN', 'DISCONNECT'],
+        ['WITHDRAWN', 'DISCONNECT'],
+      ]);
+    }, 20_000);
+  });
+
+  it('an owner that stands still takes nobody for dead when it moves again', async () => {
+    const [those, control] = [await quoting({ graceMs: 0 }), await quoting({ graceMs: 0 })];
+    const pid = cluster.kill('owner-1', 'SIGSTOP');
+    try {
+      control.client.kill();
+      // The other owners have gone on, for longer than a lease.
+      const others = { maker: control.maker, quotes: control.quotes.filter((_, shard) => shard !== 1) };
+      await eventually(async () => expect(await standing(others)).toEqual(GONE.slice(1)), 20_000);
+      await sleep(LEASE_MS);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await untilGone(control);
+    expect(await standing(those)).toEqual(STANDING);
   });
 });

@@ -85,7 +85,7 @@ describe('under load', () => {
     const load = new TradingLoad(floor, originators, makers);
     load.start();
     const quoting = quoteSteadily(makers);
-    for (const victim of ['gateway-0', 'owner-1', 'gateway-1', 'owner-0']) {
+    for (const victim of ['gateway-0', 'owner-1', 'gateway-1', 'postgres', 'gateway-0']) {
       await someEvents();
       const pid = cluster.kill(victim);
       if (victim === 'gateway-0') await someEvents();

@@ -1,0 +1,83 @@
+import type { JournalEntry, JournalHead } from '../journal.js';
+import { JournalUnavailable, messageOf } from '../journal-errors.js';
+import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
+import { headAt } from '../hash-chain.js';
+import type { LogPlace } from './log-cursor.js';
+import { encodeRecord, type Anchor } from './record-format.js';
+import { ShardLog } from './shard-log.js';
+import type { TopicLog } from './topic-log.js';
+
+const SEND_WITHIN_MILLIS = 30_000;
+
+interface Reception {
+  readonly log: TopicLog;
+  place: LogPlace;
+}
+
+/** Records of another journal on their way into topics, with anchors that fit their new places. */
+export class KafkaReceiver implements JournalReceiver {
+  private readonly shards = new Map<number, Reception>();
+
+  constructor(private readonly openLog: (shard: number) => Promise<TopicLog>) {}
+
+  async head(shard: number): Promise<JournalHead> {
+    return (await this.reception(shard)).place.head;
+  }
+
+  async receive(shard: number, entries: readonly JournalEntry[]): Promise<void> {
+    const [first] = entries;
+    if (first === undefined) return;
+    const reception = await this.reception(shard);
+    const { place, log } = reception;
+    checkFollows(shard, place.head, first);
+    const { values, behind } = placed(place, entries);
+    let base: number;
+    try {
+      base = await log.append(values, SEND_WITHIN_MILLIS);
+    } catch (error) {
+      // Whoever asks again looks first how far it came.
+      this.shards.delete(shard);
+      await log.close();
+      throw new JournalUnavailable(shard, messageOf(error), { cause: error });
+    }
+    if (base !== place.next) {
+      throw new JournalUnavailable(shard, `somebody else writes to its topic, at offset ${place.next}`);
+    }
+    reception.place = behind;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.shards.values()].map(({ log }) => log.close()));
+  }
+
+  private async reception(shard: number): Promise<Reception> {
+    const known = this.shards.get(shard);
+    if (known !== undefined) return known;
+    const log = await this.openLog(shard);
+    const reception = { log, place: await new ShardLog(shard, log).tail() };
+    this.shards.set(shard, reception);
+    return reception;
+  }
+}
+
+/** The records as they will stand behind a place, provided that nobody else writes there. */
+function placed(
+  from: LogPlace,
+  entries: readonly JournalEntry[],
+): { readonly values: readonly Buffer[]; readonly behind: LogPlace } {
+  let place = from;
+  let epochAnchor: Anchor | undefined;
+  const values = entries.map((entry) => {
+    const { kind, sequence } = entry;
+    const offset = place.next;
+    const before =
+      place.offset === undefined ? undefined : { offset: place.offset, sequence: place.head.sequence };
+    // Of an epoch that began earlier, the last record that is there already will do.
+    if (kind === 'event') epochAnchor ??= before;
+    const anchor = kind === 'epoch' ? before : epochAnchor;
+    if (kind === 'epoch') epochAnchor = { offset, sequence };
+    place = { next: offset + 1, head: headAt(entry), offset, anchor };
+    return encodeRecord(entry, anchor);
+  });
+  return { values, behind: place };
+}

@@ -1,0 +1,53 @@
+import { JournalHome } from '../home/journal-home.js';
+import { JournalLock } from '../home/journal-lock.js';
+import type { Journal } from '../journal.js';
+import { PostgresJournal } from '../postgres/postgres-journal.js';
+import { PostgresJournalReader } from '../postgres/postgres-reader.js';
+import { PostgresReceiver } from '../postgres/postgres-receiver.js';
+import type { JournalReceiver } from './journal-receiver.js';
+import type { JournalStore } from './journal-store.js';
+import type { StorePorts } from './store-ports.js';
+
+/** Journals in `journal.records`, whose tables are migrations. */
+export class PostgresStore implements JournalStore {
+  readonly kind = 'postgres';
+  readonly reader: PostgresJournalReader;
+  private readonly lock: JournalLock;
+
+  constructor(private readonly ports: StorePorts) {
+    this.reader = new PostgresJournalReader(ports.pool);
+    this.lock = new JournalLock(ports.databaseUrl, ports.clock);
+  }
+
+  journalOf(opener: string): Journal {
+    const { databaseUrl: url, clock } = this.ports;
+    const journal = new PostgresJournal({ url, opener, clock });
+    return {
+      open: async (shard) => {
+        await this.lock.share();
+        await this.prepare();
+        return await journal.open(shard);
+      },
+    };
+  }
+
+  prepare(): Promise<void> {
+    return new JournalHome(this.ports.pool).settle(undefined);
+  }
+
+  home(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  receiver(): JournalReceiver {
+    return new PostgresReceiver(this.ports.pool);
+  }
+
+  survey(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  close(): Promise<void> {
+    return this.lock.letGo();
+  }
+}
