@@ -82,8 +82,8 @@ export class AwardCarrier {
   }
 
   private async carry(award: AwardToSettle): Promise<void> {
-    await this.report(award, 'SUBMITTED', 1);
-    for (let attempt = 1; !this.stopped; attempt += 1) {
+    if (award.attempts === 0) await this.report(award, 'SUBMITTED', 1);
+    for (let attempt = Math.max(1, award.attempts); !this.stopped; attempt += 1) {
       const result = await this.ports.desk.settle(award);
       this.ports.meter.settled(result.outcome);
       if (result.outcome === 'SETTLED') {

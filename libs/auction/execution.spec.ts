@@ -20,22 +20,57 @@ const told = (award_id: string, step: Step, attempt = 1) =>
 const end = (status: string) => [at(61_000), 'AUCTION_COMPLETED', { status }] as const;
 
 describe('what a venue did', () => {
-  it.each<Step>(['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'])('is told as %s', (step) => {
-    two.when(report(MIA, step)).then(told(MIA, step));
+  it('is told as it went', () => {
+    two.when(report(MIA, 'SUBMITTED')).then(told(MIA, 'SUBMITTED'));
+    const submitted = two.and(report(MIA, 'SUBMITTED'));
+    for (const step of ['CONFIRMED', 'FAILED'] as const)
+      submitted.when(report(MIA, step)).then(told(MIA, step));
+    submitted.when(report(MIA, 'RETRYING', 2)).then(told(MIA, 'RETRYING', 2));
   });
 
   it('is told with its reason, and with nothing else that the carrier may have sent along', () => {
-    const sent = { award_id: MIA, step: 'FAILED', attempt: 3, reason: 'venue down', op: 'report' } as const;
+    const sent = { award_id: MIA, step: 'FAILED', attempt: 1, reason: 'venue down', op: 'report' } as const;
     two
+      .and(report(MIA, 'SUBMITTED'))
       .when(reports(sent))
-      .then([at(61_000), 'EXECUTION_FAILED', { award_id: MIA, attempt: 3, reason: 'venue down' }]);
+      .then([at(61_000), 'EXECUTION_FAILED', { award_id: MIA, attempt: 1, reason: 'venue down' }]);
   });
 
   it('moves the auction to EXECUTING at the first word', () => {
     for (const step of ['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'] as const) {
-      const { status, awards } = two.and(report(MIA, step)).state;
+      const { status, awards } = two.and(report(MIA, step, 2)).state;
       expect([status, awards[1]?.execution_status]).toEqual(['EXECUTING', 'PENDING']);
     }
+  });
+});
+
+describe('where reports were lost, the steps that must have been are told too', () => {
+  it('submitted, before any other word', () => {
+    for (const step of ['CONFIRMED', 'FAILED'] as const) {
+      two.when(report(MIA, step)).then(told(MIA, 'SUBMITTED'), told(MIA, step));
+    }
+    two.when(report(MIA, 'RETRYING', 2)).then(told(MIA, 'SUBMITTED'), told(MIA, 'RETRYING', 2));
+  });
+
+  it('tried again, before the end of a later attempt', () => {
+    const submitted = two.and(report(MIA, 'SUBMITTED'));
+    for (const step of ['CONFIRMED', 'FAILED'] as const) {
+      submitted.when(report(MIA, step, 3)).then(told(MIA, 'RETRYING', 3), told(MIA, step, 3));
+      two
+        .when(report(MIA, step, 2))
+        .then(told(MIA, 'SUBMITTED'), told(MIA, 'RETRYING', 2), told(MIA, step, 2));
+    }
+  });
+
+  it('the latest attempt is the one that ended, whatever the carrier counts', () => {
+    const fifth = two.and(report(MIA, 'RETRYING', 5));
+    for (const step of ['CONFIRMED', 'FAILED'] as const)
+      fifth.when(report(MIA, step, 1)).then(told(MIA, step, 5));
+  });
+
+  it('an award that was never submitted fails without an attempt, and cannot have been confirmed so', () => {
+    two.when(report(MIA, 'FAILED', 0)).then(told(MIA, 'FAILED', 0));
+    two.when(report(MIA, 'CONFIRMED', 0)).then(told(MIA, 'SUBMITTED'), told(MIA, 'CONFIRMED'));
   });
 });
 
@@ -59,6 +94,8 @@ describe('what is no news changes nothing', () => {
     third.when(report(MIA, 'RETRYING', 2)).then();
     third.when(report(MIA, 'RETRYING', 3)).then();
     third.when(report(MIA, 'RETRYING', 4)).then(told(MIA, 'RETRYING', 4));
+    // The first attempt is none that was made again.
+    two.when(report(MIA, 'RETRYING', 1)).then();
   });
 
   it.each<Step>(['CONFIRMED', 'FAILED'])('anything after %s', (last) => {
@@ -83,7 +120,7 @@ describe('with the last award the auction is over', () => {
   ])('%s, then %s: %s', (first, second, status) => {
     const half = two.and(report(MIA, first));
     expect(half.state.completed_at).toBeUndefined();
-    half.when(report(MAX, second)).then(told(MAX, second), end(status));
+    half.when(report(MAX, second)).then(told(MAX, 'SUBMITTED'), told(MAX, second), end(status));
     const { state } = half.and(report(MAX, second));
     expect(state).toMatchObject({ status, completed_at: at(61_000) });
     expect(state.books.map((book) => book.quotes[0]?.status)).toEqual(

@@ -1,6 +1,7 @@
 import { completed, hasEnded, settlementOf } from './completion.js';
 import type { Decided, Decision, Moment } from './decided.js';
 import type { ExecutionStep } from './events.js';
+import type { Instant } from './instant.js';
 import type { AuctionState, Award } from './state.js';
 
 /** What became of an award at its venue, as its carrier tells it; telling it again changes nothing. */
@@ -8,12 +9,15 @@ export interface ExecutionReport extends ExecutionStep {
   readonly step: 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
 }
 
+/** The attempt of an award that was given up before anybody had carried it anywhere. */
+const NEVER_SUBMITTED = 0;
+
 export function decideExecution(state: AuctionState, report: ExecutionReport, { now }: Moment): Decision {
   const award = state.awards.find((candidate) => candidate.award_id === report.award_id);
   if (award === undefined || !isNews(award, report)) return { ok: true, events: [] };
-  const { step, award_id, attempt, reason } = report;
-  const data = { award_id, attempt, ...(reason === undefined ? {} : { reason }) };
-  const events: Decided[] = [{ at: now, body: { type: `EXECUTION_${step}`, data } }];
+  const { step } = report;
+  const attempt = attemptOf(award, report);
+  const events = [...untold(award, step, attempt), { ...report, attempt }].map((one) => told(one, now));
   if (step === 'CONFIRMED' || step === 'FAILED') {
     const settlement = settlementOf(state.awards.map((one) => (one === award ? step : one.execution_status)));
     if (settlement !== undefined) events.push(completed(now, settlement));
@@ -24,5 +28,26 @@ export function decideExecution(state: AuctionState, report: ExecutionReport, { 
 function isNews(award: Award, { step, attempt }: ExecutionReport): boolean {
   if (hasEnded(award.execution_status)) return false;
   if (step === 'SUBMITTED') return award.execution_status === 'PENDING';
-  return step !== 'RETRYING' || attempt > award.last_attempt;
+  return step !== 'RETRYING' || attempt > Math.max(1, award.last_attempt);
+}
+
+/** A carrier that was started anew may have lost count, and only what was never submitted ends without an attempt. */
+function attemptOf(award: Award, { step, attempt }: ExecutionReport): number {
+  return Math.max(attempt, award.last_attempt, step === 'FAILED' ? NEVER_SUBMITTED : 1);
+}
+
+/** The story has no gaps, even where reports of single steps were lost: submitted, tried again, and then its end. */
+function untold(award: Award, step: ExecutionReport['step'], attempt: number): ExecutionReport[] {
+  if (step === 'SUBMITTED' || attempt === NEVER_SUBMITTED) return [];
+  const { award_id, last_attempt: last } = award;
+  const before: ExecutionReport[] = [];
+  if (last === NEVER_SUBMITTED) before.push({ award_id, step: 'SUBMITTED', attempt: 1 });
+  if (step !== 'RETRYING' && attempt > Math.max(1, last))
+    before.push({ award_id, step: 'RETRYING', attempt });
+  return before;
+}
+
+function told({ step, award_id, attempt, reason }: ExecutionReport, at: Instant): Decided {
+  const data = { award_id, attempt, ...(reason === undefined ? {} : { reason }) };
+  return { at, body: { type: `EXECUTION_${step}`, data } };
 }

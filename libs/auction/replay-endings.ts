@@ -46,7 +46,11 @@ export function objectionToDecision(before: AuctionState, event: Decided): strin
 export function objectionToExecution(before: AuctionState, event: Executed): string | undefined {
   const step = STEPS[event.type];
   const decision = decideExecution(before, { ...event.data, step }, { now: event.at });
-  return decision.ok && decision.events.length > 0 ? undefined : 'no award awaits this report';
+  const [due] = decision.ok ? decision.events : [];
+  if (due === undefined) return 'no award awaits this report';
+  return isSame(due.body, { type: event.type, data: event.data })
+    ? undefined
+    : 'a step of the award is missing before it';
 }
 
 /** The completion bears the time of the last report, or of the decision where nothing was to be executed. */

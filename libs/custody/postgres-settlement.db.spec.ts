@@ -2,11 +2,13 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { holdFor, type Need } from '#libs/auction/holds.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos, plusMillis } from '#libs/auction/instant.js';
 import type { Side } from '#libs/auction/terms.js';
 import { pause } from '#libs/platform/clock.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { openProxy } from '#libs/testing/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { custodyMigrations } from './migrations/list.js';
 import { PostgresSettlement } from './postgres-settlement.js';
@@ -58,6 +60,8 @@ function awardOf(
   return {
     award_id: randomUUID(),
     auction_id: randomUUID(),
+    attempts: 0,
+    deadline: plusMillis(instantFromNanos(clock.epochNanos()), 60_000),
     price_atoms: price,
     quantity_atoms: quantity,
     routes,
@@ -191,6 +195,92 @@ describe('settlement', () => {
     );
     expect(posted?.count).toBe(awards.length);
   }, 240_000);
+});
+
+describe('the deadline', () => {
+  const soon = (millis: number) => plusMillis(instantFromNanos(clock.epochNanos()), millis);
+  const TOO_LATE = { outcome: 'BLOCKED', reason: 'EXECUTION_DEADLINE_PASSED' };
+
+  /** Somebody sits on the balances of an account meanwhile. */
+  async function whileLocked(account: string, work: (letGo: () => Promise<void>) => Promise<void>) {
+    const client = await database.pool.connect();
+    await client.query('begin');
+    await client.query('select 1 from custody.balances where account_id = $1 for update', [account]);
+    let held = true;
+    const letGo = async (): Promise<void> => {
+      if (held) await client.query('rollback');
+      held = false;
+    };
+    try {
+      await work(letGo);
+    } finally {
+      await letGo();
+      client.release();
+    }
+  }
+
+  const waitingForLocks = async () =>
+    (
+      await rows(
+        `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+    ).length;
+
+  it('lets nothing be settled behind it, and leaves no trace of what was tried', async () => {
+    const award = { ...awardOf('ann', 'bob'), deadline: soon(-1) };
+    expect(await desk.settle(award)).toMatchObject(TOO_LATE);
+    expect(await desk.outcomeOf(award.award_id)).toBeUndefined();
+    expect(await breaches()).toEqual([]);
+  });
+
+  it('counts when the money moves, not when it was begun', async () => {
+    await whileLocked('ann', async (letGo) => {
+      const settling = desk.settle({ ...awardOf('ann', 'bob'), deadline: soon(200) });
+      await eventually(async () => expect(await waitingForLocks()).toBe(1));
+      await pause(clock, 300);
+      await letGo();
+      expect(await settling).toMatchObject(TOO_LATE);
+    });
+  });
+
+  it('is kept although somebody sits on the ledger: who settles waits briefly, and who gives up is not in its way', async () => {
+    const award = awardOf('ann', 'bob');
+    await whileLocked('ann', async () => {
+      const settling = desk.settle(award);
+      await eventually(async () => expect(await waitingForLocks()).toBe(1));
+      await eventually(async () =>
+        expect(await desk.abandon(award.award_id, 'too late')).toMatchObject({ outcome: 'FAILED' }),
+      );
+      expect((await settling).outcome).toMatch(/BLOCKED|FAILED/);
+    });
+    expect(await desk.settle(award)).toMatchObject({ outcome: 'FAILED', reason: 'too late' });
+  });
+
+  it('is kept although an executor stands still with the award in its hands', async () => {
+    const { hostname: host, port } = new URL(database.url);
+    const proxy = await openProxy({ target: { host, port: Number(port) } });
+    const url = new URL(database.url);
+    url.port = String(proxy.port);
+    const pool = openPool(url.href, { applicationName: 'sotto-test-frozen', max: 1 });
+    const frozen = new PostgresSettlement(pool, clock, () => 0);
+    const award = awardOf('ann', 'bob');
+    let settling: Promise<unknown> = Promise.resolve();
+    await whileLocked('ann', async () => {
+      settling = frozen.settle(award).catch(() => 'lost');
+      await eventually(async () => expect(await waitingForLocks()).toBe(1));
+      proxy.blackhole('to-client');
+      proxy.blackhole('to-server');
+    });
+    await eventually(
+      async () => expect(await desk.abandon(award.award_id, 'too late')).toMatchObject({ outcome: 'FAILED' }),
+      10_000,
+    );
+    proxy.cut();
+    expect(await settling).toBe('lost');
+    await pool.end();
+    await proxy.close();
+    expect(await breaches()).toEqual([]);
+  });
 });
 
 describe('ledger', () => {

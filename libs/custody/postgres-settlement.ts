@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
-import { isSerializationFailure, withTransaction } from '#libs/platform/postgres.js';
+import { isLockTimeout, isSerializationFailure, withTransaction } from '#libs/platform/postgres.js';
 import { EVIDENCE_FEED_DEFAULTS } from './evidence-feed.js';
 import { lockBalances, post, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
@@ -10,6 +10,14 @@ import { balancesTouched, planSettlement } from './settlement-plan.js';
 
 const MAX_ATTEMPTS = 8;
 const MAX_PAUSE_MS = 20;
+/**
+ * Settling and giving up wait for each other's rows; neither may keep the other waiting for long, not even by dying, for
+ * one of the two must be able to speak at the deadline.
+ */
+const LOCK_WAIT_MS = 1_000;
+const STANDSTILL_MS = 2_000;
+const BUSY = 'LEDGER_BUSY';
+const TOO_LATE = 'EXECUTION_DEADLINE_PASSED';
 
 /** Leaves the transaction without a trace; what it carries is the answer. */
 class Blocked extends Error {}
@@ -33,14 +41,16 @@ export class PostgresSettlement implements SettlementDesk {
         withTransaction(this.pool, 'read committed', (client) => this.settleWithin(client, award)),
       );
     } catch (error) {
-      if (!(error instanceof Blocked)) throw error;
-      return { outcome: 'BLOCKED', award_id: award.award_id, reason: error.message };
+      const reason = isLockTimeout(error) ? BUSY : error instanceof Blocked ? error.message : undefined;
+      if (reason === undefined) throw error;
+      return { outcome: 'BLOCKED', award_id: award.award_id, reason };
     }
   }
 
   abandon(awardId: string, reason: string): Promise<SettlementOutcome> {
     return this.retried(() =>
       withTransaction(this.pool, 'read committed', async (client) => {
+        await waitBriefly(client);
         if (await claim(client, awardId, 'FAILED', this.now(), reason)) {
           return { outcome: 'FAILED', award_id: awardId, reason };
         }
@@ -54,23 +64,27 @@ export class PostgresSettlement implements SettlementDesk {
   }
 
   private async settleWithin(client: PoolClient, award: AwardToSettle): Promise<SettlementOutcome> {
-    const at = this.now();
-    if (!(await claim(client, award.award_id, 'SETTLED', at))) return standing(client, award.award_id);
+    await waitBriefly(client);
+    if (!(await claim(client, award.award_id, 'SETTLED', this.now())))
+      return standing(client, award.award_id);
     const balances = new Map<string, number>();
     for (const balance of await lockBalances(client, balancesTouched(award))) {
       balances.set(nameOf(balance), balance.amount);
     }
     const plan = planSettlement(award, (key) => balances.get(nameOf(key)) ?? 0);
     if (!plan.ok) throw new Blocked(plan.reason);
+    const at = this.now();
     const transactionId = await post(client, 'SETTLEMENT', plan.entries, at);
     const parties = [award.buyer.account, award.seller.account];
     const touched = plan.entries.filter((entry) => parties.includes(entry.account));
     await publishEvidence(client, touched, plusMillis(at, this.evidenceTtlMillis));
-    await client.query({
+    const { rowCount } = await client.query({
       name: 'custody-settled',
-      text: 'update custody.settlements set venue = $2, transaction_id = $3 where award_id = $1',
-      values: [award.award_id, plan.venue, transactionId],
+      text: `update custody.settlements set venue = $2, transaction_id = $3, recorded_at = clock_timestamp()
+        where award_id = $1 and clock_timestamp() <= $4`,
+      values: [award.award_id, plan.venue, transactionId, award.deadline],
     });
+    if (rowCount === 0) throw new Blocked(TOO_LATE);
     return { outcome: 'SETTLED', award_id: award.award_id, venue: plan.venue };
   }
 
@@ -92,6 +106,14 @@ export class PostgresSettlement implements SettlementDesk {
 
 function nameOf(key: LedgerKey): string {
   return JSON.stringify([key.account, key.venue, key.asset]);
+}
+
+async function waitBriefly(client: PoolClient): Promise<void> {
+  await client.query({
+    name: 'custody-patience',
+    text: `select set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
+    values: [String(LOCK_WAIT_MS), String(STANDSTILL_MS)],
+  });
 }
 
 /** False when the award has its outcome already. */

@@ -28,6 +28,8 @@ function awardOf(price: number, quantity: number, tokens: number, routes = [A]):
   const need: Omit<Need, 'side'> = { routes, price_atoms: price, quantity_atoms: quantity, parts: 1 };
   return {
     award_id: 'award',
+    attempts: 0,
+    deadline: '2026-11-20T12:02:00.000000000Z',
     auction_id: 'auction',
     price_atoms: price,
     quantity_atoms: quantity,

@@ -1,3 +1,4 @@
+import type { Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
 import type { Hold, Route } from '#libs/auction/terms.js';
 
@@ -11,6 +12,10 @@ export interface SettlingParty {
 export interface AwardToSettle {
   readonly award_id: string;
   readonly auction_id: string;
+  /** Attempts that were told of so far. */
+  readonly attempts: number;
+  /** Nothing is settled after it. */
+  readonly deadline: Instant;
   readonly price_atoms: Atoms;
   readonly quantity_atoms: Atoms;
   /** In execution preference; the first that both parties can carry is used. */

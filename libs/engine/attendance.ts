@@ -99,7 +99,7 @@ export class Attendance {
         if (award.execution_status === 'CONFIRMED' || award.execution_status === 'FAILED') continue;
         const step = await this.ports.conclusion.conclude(award.award_id);
         const reason = step === 'FAILED' ? { reason: 'EXECUTION_DEADLINE_PASSED' } : {};
-        const report = { award_id: award.award_id, step, attempt: award.execution_events + 1, ...reason };
+        const report = { award_id: award.award_id, step, attempt: award.last_attempt, ...reason };
         if (!this.ports.submit(new ExecutionTask(this.ports.context, entry, report))) this.again(entry);
       }
     } catch {

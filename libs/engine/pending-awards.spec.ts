@@ -58,6 +58,8 @@ it('says of an award who buys and who sells, and what each has set aside for it'
   const [award] = awarded.state.awards;
   expect(first).toEqual({
     award_id: MIA,
+    attempts: 0,
+    deadline: at(120_000),
     auction_id: awarded.state.terms.auction_id,
     price_atoms: 500_000,
     quantity_atoms: 4_000_000,

@@ -65,12 +65,16 @@ function unended(state: AuctionState): Award[] {
   );
 }
 
-function settlementOf({ terms }: AuctionState, award: Award): AwardToSettle {
+function settlementOf({ terms, execution_deadline }: AuctionState, award: Award): AwardToSettle {
+  if (execution_deadline === undefined)
+    throw new Error(`auction ${terms.auction_id} has awards without a deadline`);
   const maker = { account: award.maker, hold: award.maker_hold };
   const originator = { account: terms.originator.account_id, hold: award.originator_hold };
   return {
     award_id: award.award_id,
     auction_id: terms.auction_id,
+    attempts: award.last_attempt,
+    deadline: execution_deadline,
     price_atoms: award.price_atoms,
     quantity_atoms: award.quantity_atoms,
     routes: terms.routes.map(({ venue, contract_id, outcome }) => ({ venue, contract_id, outcome })),

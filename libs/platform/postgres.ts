@@ -92,6 +92,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** Somebody else had the row for longer than the transaction wanted to wait. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === '55P03';
+}
+
 /** Admin shutdown, crash shutdown, cannot connect now, too many connections. */
 const UNAVAILABLE_STATES = new Set(['57P01', '57P02', '57P03', '53300']);
 const NETWORK_ERRORS = new Set([
