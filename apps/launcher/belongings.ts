@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { isCodedError, EXIT, StartFault } from '#libs/platform/start-fault.js';
-import { findSecrets, keepNewSecrets, secretsPath, type ClusterSecrets } from './secrets.js';
+import { findSecrets, keepNewSecrets, keepRenewed, secretsPath, type ClusterSecrets } from './secrets.js';
 
 /**
  * The secrets and the database of a cluster are of no use without each other: auction ids no longer follow from their keys, nor
@@ -11,9 +11,19 @@ import { findSecrets, keepNewSecrets, secretsPath, type ClusterSecrets } from '.
 export async function secretsBeside(
   dataFolder: string,
   database: { readonly url: string },
+  tell: (what: string) => void,
 ): Promise<ClusterSecrets> {
   const found = await findSecrets(dataFolder);
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    const { renewed, secrets } = found;
+    if (renewed.length > 0) {
+      await keepRenewed(dataFolder, found);
+      tell(
+        `${secretsPath(dataFolder)} had no ${renewed.join(', no ')}: made anew, what rested on a lost one is void`,
+      );
+    }
+    return secrets;
+  }
   if (await hasServed(database.url)) {
     throw new StartFault(
       `the database has served a cluster, and ${secretsPath(dataFolder)} with its secrets is missing: ` +

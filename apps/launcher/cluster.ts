@@ -96,7 +96,9 @@ export class Cluster {
     await makeFolder(path.join(dataFolder, 'logs'), 0o700);
     const database = await this.openDatabase();
     this.database = database;
-    const secrets = await secretsBeside(dataFolder, database);
+    const secrets = await secretsBeside(dataFolder, database, (what) => {
+      terminal.problem(what);
+    });
     terminal.step('database ready');
     signal.throwIfAborted();
     await migrate(database.url, this.parts.migrations, { info: () => undefined });

@@ -76,7 +76,8 @@ describe('a cluster', () => {
     const made = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
     const { stream_key: newer, ...older } = made;
     writeFileSync(file, JSON.stringify(older));
-    await launches.launchReady();
+    const second = await launches.launchReady();
+    expect(second.output).toContain('secrets.json had no stream_key: made anew');
     const now = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
     expect(now).toEqual({ ...older, stream_key: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(now.stream_key).not.toBe(newer);

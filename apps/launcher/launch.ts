@@ -85,7 +85,8 @@ async function runCluster(place: ClusterPlace, parts: ClusterParts, request: Sto
     code = explain(error, terminal);
   }
   await stopInTime(cluster, place, request);
-  terminal.step('everything has stopped');
+  // Of a start that failed the reason is all that there is to say.
+  if (code === 0) terminal.step('everything has stopped');
   return code;
 }
 

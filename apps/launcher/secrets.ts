@@ -30,17 +30,28 @@ const secretsSchema = z.object({
 
 export type ClusterSecrets = z.output<typeof secretsSchema>;
 
+export interface FoundSecrets {
+  readonly secrets: ClusterSecrets;
+  /** Names of those that were missing and have been made anew; they are not kept yet. */
+  readonly renewed: readonly string[];
+  /** All that the file holds, of later versions too. */
+  readonly kept: object;
+}
+
 /** Kept from the first start on: tokens, cursors and ids stay valid over restarts. Undefined where there are none. */
-export async function findSecrets(dataFolder: string): Promise<ClusterSecrets | undefined> {
+export async function findSecrets(dataFolder: string): Promise<FoundSecrets | undefined> {
   const file = secretsPath(dataFolder);
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isCodedError(error) && error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (text === undefined) return undefined;
-  const { found, secrets } = parse(text, file);
-  if (Object.keys(secrets).some((name) => !(name in found))) await write(file, { ...found, ...secrets });
-  return secrets;
+  const { kept, secrets } = parse(text, file);
+  return { secrets, kept, renewed: Object.keys(secrets).filter((name) => !(name in kept)) };
+}
+
+export function keepRenewed(dataFolder: string, { kept, secrets }: FoundSecrets): Promise<void> {
+  return write(secretsPath(dataFolder), { ...kept, ...secrets });
 }
 
 /** For a cluster that begins. */
@@ -58,11 +69,11 @@ export function secretsPath(dataFolder: string): string {
   return path.join(dataFolder, 'secrets.json');
 }
 
-function parse(text: string, file: string): { found: object; secrets: ClusterSecrets } {
+function parse(text: string, file: string): Pick<FoundSecrets, 'kept' | 'secrets'> {
   try {
     const found: unknown = JSON.parse(text);
     const secrets = secretsSchema.parse(found);
-    return { found: z.looseObject({}).parse(found), secrets };
+    return { kept: z.looseObject({}).parse(found), secrets };
   } catch {
     throw new StartFault(
       `${file} is damaged: it does not hold the secrets of this cluster; put it back from a backup`,

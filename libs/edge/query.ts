@@ -78,6 +78,17 @@ export function integerParam(min: number, max: number, usual: number): Param<num
   };
 }
 
+/** One that not every form of the answer heeds: what it does not fit is left to the handler, as undefined. */
+export function heededByHandler<T>(param: Param<T>): Param<T | undefined> {
+  return {
+    read(text) {
+      const value = param.read(text);
+      return value === MISMATCH ? undefined : value;
+    },
+    describe: () => param.describe(),
+  };
+}
+
 /** A parameter whose text a decoder of strings reads: a word, a pattern, an id. */
 export function optionalParam<T>(kind: Decoder<T>): Param<T | undefined> {
   return {

@@ -58,7 +58,7 @@ afterAll(async () => {
 /** One more gateway of the cluster, which reaches the database through the proxy. */
 async function startGateway(databaseUrl: string): Promise<string> {
   const { cluster } = floor;
-  const secrets = await findSecrets(cluster.dataDir);
+  const secrets = (await findSecrets(cluster.dataDir))?.secrets;
   if (secrets === undefined) throw new Error('the cluster has no secrets');
   const [port = 0, internalPort = 0] = await pickPorts(2);
   const plan = planProcesses({

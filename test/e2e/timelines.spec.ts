@@ -81,9 +81,10 @@ describe.each([
   it('comes as NDJSON with its count, whatever limit is asked for', async () => {
     const id = auction().auction_id;
     const { events } = await page(maker, id, '?limit=1000');
-    const answer = await maker.api.get(`/v1/auctions/${id}/events?limit=3`, {
-      accept: 'application/x-ndjson',
-    });
+    const asked = (limit: string) =>
+      maker.api.get(`/v1/auctions/${id}/events?limit=${limit}`, { accept: 'application/x-ndjson' });
+    const answer = await asked('3');
+    for (const limit of ['1001', '0', 'all']) expect((await asked(limit)).text).toBe(answer.text);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/x-ndjson']);
     expect(answer.text.endsWith('\n')).toBe(true);
     const lines = answer.text

@@ -1,5 +1,5 @@
 import { endpoint } from '#libs/edge/endpoint.js';
-import { cursor, integerParam, query } from '#libs/edge/query.js';
+import { cursor, heededByHandler, integerParam, query } from '#libs/edge/query.js';
 import { object } from '#libs/edge/decode.js';
 import { instant } from '#libs/edge/decode-scalars.js';
 import { shardId, shardUuid } from '#libs/edge/path-ids.js';
@@ -145,7 +145,8 @@ export const getEvents = endpoint({
   ids: { auctionID },
   query: query('invalid_events_page', {
     after_seq: integerParam(0, Number.MAX_SAFE_INTEGER, 0),
-    limit: integerParam(1, MAX_EVENTS, USUAL_EVENTS),
+    // All of NDJSON comes whatever limit says, and be it nonsense.
+    limit: heededByHandler(integerParam(1, MAX_EVENTS, USUAL_EVENTS)),
   }),
   summary: "The caller's complete timeline of one auction",
   description:

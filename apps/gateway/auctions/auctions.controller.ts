@@ -18,6 +18,8 @@ import { AuctionPages } from './auction-pages.js';
 import { CompletedReads } from './completed-reads.js';
 import { TimelineStream } from './timeline-stream.js';
 
+const INVALID_PAGE = errorReply(400, 'invalid_events_page');
+
 /** Auctions over HTTP: commands go to their owner, reads to the owner first and then to the completed projection. */
 @Injectable()
 export class AuctionsController {
@@ -72,7 +74,8 @@ export class AuctionsController {
     const account = call.principal.account_id;
     const asked = { auctionId: call.ids.auctionID, account, requestId: call.requestId };
     if (wantsNdjson(call.accept)) return this.timelines.stream(asked, call.query.after_seq);
-    return this.timelines.page(asked, call.query.after_seq, call.query.limit);
+    const { after_seq, limit } = call.query;
+    return limit === undefined ? INVALID_PAGE : this.timelines.page(asked, after_seq, limit);
   }
 
   @Endpoint(cancelAuction)

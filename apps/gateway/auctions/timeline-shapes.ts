@@ -49,6 +49,8 @@ const lost = record({
 });
 const execution = recordOf<Omit<ExecutionNews, 'reason'>>({ award_id: uuid, attempt: positive });
 const setback = record({ award_id: uuid, attempt: positive, reason: anyText });
+/** Without any attempt where the deadline passed before the award was on its way. */
+const failure = record({ award_id: uuid, attempt: integerFrom(0), reason: anyText });
 const notAwarded = record({
   reason: words<NotAwardedReason>({
     NO_QUOTES: 'no quote stood at the close',
@@ -104,7 +106,7 @@ const KINDS: Readonly<Record<Kind, Told>> = {
   EXECUTION_SUBMITTED: { data: execution, by: SERVICE, means: 'An award is on its way to a venue.' },
   EXECUTION_RETRYING: { data: setback, by: SERVICE, means: 'A venue could not execute the award yet.' },
   EXECUTION_CONFIRMED: { data: execution, by: SERVICE, means: 'An award was executed.' },
-  EXECUTION_FAILED: { data: setback, by: SERVICE, means: 'An award could not be executed.' },
+  EXECUTION_FAILED: { data: failure, by: SERVICE, means: 'An award could not be executed.' },
   AUCTION_COMPLETED: {
     data: record({ status: auctionStatus }),
     by: SERVICE,
