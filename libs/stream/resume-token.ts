@@ -28,8 +28,11 @@ interface Key {
 export class ResumeTokens {
   private readonly keys: readonly Key[];
 
-  /** Hexadecimal keys; the first one seals, all of them open. */
-  constructor(keys: readonly string[]) {
+  /** Hexadecimal keys; the first one seals, all of them open. A nonce must never come twice under one key. */
+  constructor(
+    keys: readonly string[],
+    private readonly newNonce: (bytes: number) => Buffer = randomBytes,
+  ) {
     this.keys = keys.map((hex) => {
       const secret = Buffer.from(hex, 'hex');
       return { secret, id: createHash('sha256').update(secret).digest().subarray(0, KEY_ID_BYTES) };
@@ -39,7 +42,7 @@ export class ResumeTokens {
   seal(point: ResumePoint, account: string, nowMillis: number): string {
     const [key] = this.keys;
     if (key === undefined) throw new Error('there is no key for resume tokens');
-    const nonce = randomBytes(NONCE_BYTES);
+    const nonce = this.newNonce(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, key.secret, nonce);
     cipher.setAAD(Buffer.from(account));
     const sealed = [cipher.update(encodePoint(point, nowMillis)), cipher.final()];

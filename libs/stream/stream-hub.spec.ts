@@ -70,6 +70,17 @@ describe('all connections of a gateway', () => {
     expect(socket.closedWith).toBe(4401);
   });
 
+  it('are not blamed for what was not heard while the gateway itself stood still', async () => {
+    const { hub } = await opened();
+    const [socket] = await connected(hub, 'mia');
+    await pass(20_000);
+    clock.sleep(120_000);
+    await pass(9_500);
+    expect(socket.closedWith).toBeUndefined();
+    await pass(1_000);
+    expect(socket.closedWith).toBe(4408);
+  });
+
   it('do not suffer from one that fails', async () => {
     const broken = (token: string): ReturnType<typeof sessionOf> => {
       if (token === 'max') throw new Error('no');

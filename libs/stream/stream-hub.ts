@@ -5,6 +5,9 @@ import type { Session } from './ports.js';
 import { CLOSE, type StreamSocket } from './socket.js';
 
 const TICK_MILLIS = 250;
+const NANOS_PER_MILLI = 1_000_000n;
+/** A timer that comes this late: the machine slept, or the process was stopped. Nobody was listened to meanwhile. */
+const STANDSTILL_NANOS = 1_000n * NANOS_PER_MILLI;
 const DRAIN_LOOK_MILLIS = 50;
 
 /** All connections of one gateway: looked after by one timer, counted, and told to go when the gateway does. */
@@ -13,6 +16,7 @@ export class StreamHub {
   private readonly byAccount = new Map<string, number>();
   private cancel: Cancel = () => undefined;
   private draining = false;
+  private lookedAt: bigint | undefined;
   /** Shards of which this gateway has told its clients that it cannot follow them any more. */
   private stoppedShards = 0;
 
@@ -71,11 +75,13 @@ export class StreamHub {
   }
 
   private tick(): void {
+    const missed = this.missed();
     const hasStopped = this.ports.feed.stoppedShards.length > this.stoppedShards;
     this.stoppedShards = this.ports.feed.stoppedShards.length;
     for (const connection of this.connections) {
       // One that fails must not take the others with it.
       try {
+        if (missed > 0n) connection.onStandstill(missed);
         connection.tick();
         if (hasStopped) connection.goAway('SHARD_STOPPED');
       } catch (error) {
@@ -83,5 +89,12 @@ export class StreamHub {
         connection.close(CLOSE.draining, 'cannot go on here');
       }
     }
+  }
+
+  private missed(): bigint {
+    const now = this.clock.monotonicNanos();
+    const since = now - (this.lookedAt ?? now);
+    this.lookedAt = now;
+    return since > STANDSTILL_NANOS ? since : 0n;
   }
 }

@@ -43,7 +43,9 @@ class Transcript {
   get lines(): string[] {
     return this.clients.flatMap(({ texts }, index) => [
       `stream ${index}`,
-      ...texts.filter(isOfTheScript).map((text) => this.plain(text)),
+      // What answers a command and what a subscription tells come on ways of their own; in between there is no order to keep.
+      ...texts.filter((text) => isOfTheScript(text) && isAnswer(text)).map((text) => this.plain(text)),
+      ...texts.filter((text) => isOfTheScript(text) && !isAnswer(text)).map((text) => this.plain(text)),
       `tokens of ${[...new Set(texts.flatMap(tokenLengths))].sort().join()} characters`,
     ]);
   }
@@ -70,6 +72,10 @@ class Transcript {
 /** Heartbeats come with the clock, whatever anybody does. */
 function isOfTheScript(text: string): boolean {
   return (JSON.parse(text) as ServerFrame).type !== 'heartbeat';
+}
+
+function isAnswer(text: string): boolean {
+  return 'cmd_id' in (JSON.parse(text) as ServerFrame);
 }
 
 function tokenLengths(text: string): number[] {

@@ -15,5 +15,7 @@ export interface ConnectionPorts {
   readonly meter: StreamMeter;
   readonly clock: Clock;
   readonly limits: StreamLimits;
+  /** For connections that begin here. */
+  readonly newId: () => string;
   readonly onFault: (error: unknown) => void;
 }

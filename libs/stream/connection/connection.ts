@@ -25,7 +25,7 @@ export class Connection {
   private isGreeting = false;
   private heardAt: bigint;
   private beatAt: bigint;
-  private readonly openedAt: bigint;
+  private openedAt: bigint;
 
   constructor(
     private readonly ports: ConnectionPorts,
@@ -70,6 +70,12 @@ export class Connection {
 
   onAlive(): void {
     this.heardAt = this.ports.clock.monotonicNanos();
+  }
+
+  /** This process did not run for so long; what came meanwhile has still to be read. */
+  onStandstill(nanos: bigint): void {
+    this.heardAt += nanos;
+    this.openedAt += nanos;
   }
 
   /** The socket is gone, whoever has closed it. */
@@ -136,7 +142,7 @@ export class Connection {
       this.line.say(reject(cmdId, INVALID));
       return;
     }
-    const { limits, feed, tokens, clock } = this.ports;
+    const { limits, feed, tokens, clock, newId } = this.ports;
     if ((hello.cancel_on_disconnect?.grace_ms ?? 0) > limits.maxGraceMillis) {
       this.line.say(reject(cmdId, OUT_OF_RANGE));
       return;
@@ -144,7 +150,7 @@ export class Connection {
     this.isGreeting = true;
     this.intake.hold(true);
     const { catchUpMillis } = limits;
-    const greeting = greet(hello, this.account, { feed, tokens, clock, catchUpMillis });
+    const greeting = greet(hello, this.account, { feed, tokens, clock, newId, catchUpMillis });
     Promise.all([greeting, this.guard.check()]).then(
       ([greeted]) => {
         if (!this.line.isEnded) this.welcome(cmdId, greeted);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Control } from '../client-messages.js';
 import type { Feed } from '../feed/feed.js';
@@ -14,6 +13,7 @@ export interface GreetingPorts {
   readonly feed: Feed;
   readonly tokens: ResumeTokens;
   readonly clock: Clock;
+  readonly newId: () => string;
   readonly catchUpMillis: number;
 }
 
@@ -49,7 +49,7 @@ export async function greet(
   const token = hello.resume_token;
   const opened = token === undefined ? undefined : tokens.open(token, account, Number(now / NANOS_PER_MILLI));
   if (opened?.ok !== true) {
-    const name = { account, connectionId: randomUUID(), attachment };
+    const name = { account, connectionId: ports.newId(), attachment };
     return { name, graceMillis, ...(opened === undefined ? {} : { error: opened.error }) };
   }
   const { point } = opened;
