@@ -2,11 +2,11 @@ import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import { openWebSocket, type LinkSocket, type OpenLinkSocket } from './link-socket.js';
 import { readNotice } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
   LINK_PATH,
-  MAX_FRAME_BYTES,
   NOTICE_ID,
   NOTICES_HEADER,
   PEER_HEADER,
@@ -43,6 +43,8 @@ export interface OwnerLinkOptions {
   /** Told of the owner's head when it moves, and once when a link is made; of many moves perhaps only of the last. */
   readonly onNotice?: (notice: LinkNotice) => void;
   readonly timeoutMillis?: number;
+  /** How connections are made; by the ws package unless given. */
+  readonly openSocket?: OpenLinkSocket;
   readonly maxPending?: number;
 }
 
@@ -59,7 +61,7 @@ const NANOS_PER_MILLI = 1_000_000n;
 
 /** One lasting connection to one owner, for the requests of many callers. */
 export class OwnerLink {
-  private socket: WebSocket | undefined;
+  private socket: LinkSocket | undefined;
   private readonly pending = new Map<number, Pending>();
   private readonly outgoing = new FrameBatch((frame) => {
     if (this.connected) this.socket?.send(frame);
@@ -111,13 +113,8 @@ export class OwnerLink {
   private connect(): void {
     if (this.closed) return;
     const url = `${this.options.url.replace(/^http/, 'ws')}${LINK_PATH}`;
-    const socket = new WebSocket(url, {
-      headers: headersOf(this.options),
-      perMessageDeflate: false,
-      maxPayload: MAX_FRAME_BYTES,
-      handshakeTimeout: 2_000,
-      skipUTF8Validation: true,
-    });
+    const open = this.options.openSocket ?? openWebSocket;
+    const socket = open(url, headersOf(this.options));
     this.socket = socket;
     socket.on('open', () => {
       this.reconnectMillis = RECONNECT_FIRST_MILLIS;
@@ -131,7 +128,7 @@ export class OwnerLink {
     });
   }
 
-  private lost(socket: WebSocket): void {
+  private lost(socket: LinkSocket): void {
     if (this.socket !== socket) return;
     this.socket = undefined;
     this.outgoing.clear();

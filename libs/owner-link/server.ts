@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn } from '#libs/platform/clock.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import type { LinkSocket } from './link-socket.js';
 import { NoticeSlot } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
@@ -67,7 +68,7 @@ export class LinkServer {
         return;
       }
       this.sockets.handleUpgrade(request, socket, head, (ws) => {
-        this.serve(ws, peerOf(request), request.headers[NOTICES_HEADER] === 'true');
+        this.serve(ws, request.headers);
       });
     });
   }
@@ -94,7 +95,9 @@ export class LinkServer {
     return undefined;
   }
 
-  private serve(ws: WebSocket, peer: LinkPeer, listens: boolean): void {
+  /** Answers a peer that has shown its token, over a socket that is open. */
+  serve(ws: LinkSocket, headers: IncomingHttpHeaders): void {
+    const peer = peerOf(headers);
     const slot = new NoticeSlot();
     const replies: FrameBatch = new FrameBatch(
       (frame) => {
@@ -104,7 +107,7 @@ export class LinkServer {
       },
       () => (ws.bufferedAmount > NOTICE_PATIENCE_BYTES ? undefined : slot.take()),
     );
-    if (listens) this.listen(ws, slot, replies);
+    if (headers[NOTICES_HEADER] === 'true') this.listen(ws, slot, replies);
     ws.on('error', (error) => {
       this.options.onFault(error, peer.name);
     });
@@ -119,7 +122,7 @@ export class LinkServer {
     });
   }
 
-  private listen(ws: WebSocket, slot: NoticeSlot, replies: FrameBatch): void {
+  private listen(ws: LinkSocket, slot: NoticeSlot, replies: FrameBatch): void {
     const tell = (notice: LinkNotice): void => {
       slot.put(notice);
       replies.flushSoon();
@@ -160,7 +163,7 @@ function isRequestEntry(entry: unknown): entry is [number, LinkRequest] {
   return typeof request === 'object' && request !== null && 'op' in request;
 }
 
-function peerOf({ headers }: IncomingMessage): LinkPeer {
+function peerOf(headers: IncomingHttpHeaders): LinkPeer {
   return {
     name: String(headers[PEER_HEADER]),
     activeOnly: headers[ACTIVE_ONLY_HEADER] === 'true',
@@ -172,8 +175,8 @@ function entryOf(id: number, { status, body }: LinkReply): string {
   return `[${id},${status},${JSON.stringify(body)}]`;
 }
 
-function send(ws: WebSocket, frame: string, sent: () => void): void {
-  if (ws.readyState !== ws.OPEN) return;
+function send(ws: LinkSocket, frame: string, sent: () => void): void {
+  if (ws.readyState !== WebSocket.OPEN) return;
   if (ws.bufferedAmount > MAX_BUFFERED_BYTES) ws.terminate();
   else ws.send(frame, sent);
 }

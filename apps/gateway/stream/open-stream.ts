@@ -87,6 +87,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
       meter,
       clock,
       limits,
+      newId: randomUUID,
       onFault: (error) => {
         log.error({ err: error }, 'a stream message failed');
       },

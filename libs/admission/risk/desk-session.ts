@@ -39,6 +39,9 @@ export interface Opening {
   readonly standing: Standing;
 }
 
+/** A session as its writer knows it: on a real server, or on one that is simulated. */
+export type OpenedSession = Pick<DeskSession, keyof DeskSession>;
+
 /** One connection of one desk. Requests are pipelined: a reservation costs two round trips. Any failure ends the session. */
 export class DeskSession {
   private constructor(

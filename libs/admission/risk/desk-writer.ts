@@ -2,7 +2,7 @@ import { pause, type Clock } from '#libs/platform/clock.js';
 import { isConnectionFailure, isSerializationFailure } from '#libs/platform/postgres.js';
 import { isCodedError } from '#libs/platform/start-fault.js';
 import { ReservationFault } from '../reservation-desk.js';
-import { DeskSession, type Opening, type ReservedLine } from './desk-session.js';
+import { DeskSession, type OpenedSession, type Opening, type ReservedLine } from './desk-session.js';
 import { HotAccounts } from './hot-accounts.js';
 import type { AccountKey } from './resource-key.js';
 import type { Standing } from './reserved-rows.js';
@@ -22,6 +22,8 @@ export interface DeskWriterSettings {
   readonly clock: Clock;
   /** Between 0 and 1; spreads retries. */
   readonly random: () => number;
+  /** How sessions are begun; on the server of `url` unless given. */
+  readonly openSession?: () => Promise<OpenedSession>;
 }
 
 export interface Work {
@@ -36,7 +38,7 @@ export interface Work {
 export class DeskWriter {
   commits = 0;
   aborts = 0;
-  private session: DeskSession | undefined;
+  private session: OpenedSession | undefined;
   private fenced = false;
   private closed = false;
   private readonly hot = new HotAccounts(COOL_NANOS);
@@ -87,7 +89,7 @@ export class DeskWriter {
   }
 
   /** Work that recovery needs: there is nobody else to do it and nothing to lose but time. */
-  private async atStart<T>(work: (session: DeskSession) => Promise<T>): Promise<T> {
+  private async atStart<T>(work: (session: OpenedSession) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.connected();
       try {
@@ -101,7 +103,7 @@ export class DeskWriter {
   }
 
   private async attempt(work: Work): Promise<ReservationFault | undefined> {
-    let session: DeskSession;
+    let session: OpenedSession;
     try {
       session = await this.connected();
     } catch (error) {
@@ -128,7 +130,7 @@ export class DeskWriter {
   }
 
   private async open(
-    session: DeskSession,
+    session: OpenedSession,
     contested: readonly string[],
     keys: readonly AccountKey[],
   ): Promise<Opening> {
@@ -138,7 +140,7 @@ export class DeskWriter {
   }
 
   private async commit(
-    session: DeskSession,
+    session: OpenedSession,
     work: Work,
     lines: readonly ReservedLine[],
     contested: boolean,
@@ -162,7 +164,7 @@ export class DeskWriter {
 
   /** Nothing was written yet, so nothing is in doubt; only what the decision itself threw is passed on as it is. */
   private async failedBeforeCommit(
-    session: DeskSession,
+    session: OpenedSession,
     error: unknown,
     work: Work,
     contested: boolean,
@@ -192,14 +194,15 @@ export class DeskWriter {
     return new ReservationFault('FENCED', `shard ${this.settings.shard} has a younger owner`);
   }
 
-  private async connected(): Promise<DeskSession> {
+  private async connected(): Promise<OpenedSession> {
     if (this.fenced) throw this.fence();
     if (this.closed) throw new ReservationFault('UNAVAILABLE', 'the desk is closed');
-    this.session ??= await DeskSession.open(this.settings.url, this.settings.shard);
+    const { url, shard, openSession = () => DeskSession.open(url, shard) } = this.settings;
+    this.session ??= await openSession();
     return this.session;
   }
 
-  private discard(session: DeskSession): void {
+  private discard(session: OpenedSession): void {
     session.destroy();
     if (this.session === session) this.session = undefined;
   }
