@@ -2,14 +2,19 @@ import { holdsOf } from '#libs/auction/holds-of.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
-import type { JournalReader } from '#libs/journal/journal.js';
+import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import { JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { trustedSnapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
 import type { AuctionBook } from './auction-book.js';
 import type { NotedConnections } from './connections/noted-connections.js';
 import { readMoment, SNAPSHOT_FORMAT } from './shard-snapshot.js';
 import type { StoredAnswers } from './stored-answers.js';
 
 const PAGE = 5_000;
+const LOOK_AGAIN_MILLIS = 50;
+/** For 30 seconds: longer than a store needs that has just changed its leader. */
+const MOST_LOOKS = 600;
 
 export interface Recovered {
   /** Read from the journal, behind the snapshot. */
@@ -26,18 +31,21 @@ export interface RecoveryPorts {
   readonly book: AuctionBook;
   readonly stored: StoredAnswers;
   readonly noted: NotedConnections;
+  readonly clock: Clock;
+  /** Where the journal ends: nobody but the writer who asks has written behind it. */
+  readonly head: number;
 }
 
 /** Takes the newest snapshot and the journal behind it into memory. All of it is durable, so all of it may be told. */
 export async function recover(ports: RecoveryPorts): Promise<Recovered> {
-  const { shard, reader, book, stored, noted } = ports;
+  const { shard, reader, book, stored, noted, head } = ports;
   const snapshot = await trustedSnapshot(ports.snapshots, reader, shard, SNAPSHOT_FORMAT);
   const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
   let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.body);
   let from = snapshotAt + 1;
-  for (;;) {
-    const page = await reader.read(shard, from, PAGE);
+  while (from <= head) {
+    const page = await nextPage(ports, from);
     for (const record of page) {
       if (record.kind !== 'event') continue;
       const event = decodeEvent(record.payload);
@@ -47,11 +55,23 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
       if (lastEventAt === undefined || event.at > lastEventAt) lastEventAt = event.at;
       events += 1;
     }
-    if (page.length < PAGE) break;
     from += page.length;
   }
   for (const entry of book.all()) entry.durable = entry.head;
   return { events, snapshotAt, lastEventAt };
+}
+
+/** A reader may not have heard yet of what the writer knows to be durable; to begin without that would be to forget it. */
+async function nextPage(
+  { shard, reader, clock, head }: RecoveryPorts,
+  from: number,
+): Promise<JournalEntry[]> {
+  for (let look = 1; look <= MOST_LOOKS; look += 1) {
+    const page = await reader.read(shard, from, PAGE);
+    if (page.length > 0) return page;
+    await pause(clock, LOOK_AGAIN_MILLIS);
+  }
+  throw new JournalUnreadable(`shard ${shard} goes up to ${head} and can be read up to ${from - 1}`);
 }
 
 function restore({ book, stored, noted }: RecoveryPorts, body: Buffer): Instant {

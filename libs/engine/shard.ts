@@ -104,10 +104,11 @@ export class Shard {
 
   /** Reads the journal, makes the reservations agree with it, and begins to work. */
   async start(): Promise<Recovered> {
-    const { clock } = this.ports;
+    const { clock, writer } = this.ports;
     const begun = clock.monotonicNanos();
     const { noted } = this.connections;
-    const recovered = await recover({ ...this.ports, book: this.book, stored: this.stored, noted });
+    const { book, stored } = this;
+    const recovered = await recover({ ...this.ports, book, stored, noted, head: writer.head.sequence });
     this.keeper.restoredFrom(recovered.snapshotAt);
     this.lastEventAt = recovered.lastEventAt ?? this.lastEventAt;
     this.latest = this.lastEventAt;

@@ -48,7 +48,7 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
     await policy.start();
     ports.say('the owners hand over');
     const writers = await relay.take();
-    const standIns = await Promise.all(writers.map((writer) => StandIn.begin(writer, pool)));
+    const standIns = await Promise.all(writers.map((writer) => StandIn.begin(writer, pool, clock)));
     const told = await new Seeding(call, ports, { pool, policy, cast, standIns }).run();
     await relay.giveBack();
     ports.say('the owners take over');

@@ -9,6 +9,7 @@ import { StoredAnswers } from '#libs/engine/stored-answers.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import type { Clock } from '#libs/platform/clock.js';
 import { ShardScribe } from './shard-scribe.js';
 
 /** What stands in for the owner of one shard: it knows what the owner knew, and leaves behind what its successor needs. */
@@ -20,14 +21,23 @@ export class StandIn {
     private readonly noted: NotedConnections,
   ) {}
 
-  static async begin(writer: JournalWriter, pool: Pool): Promise<StandIn> {
+  static async begin(writer: JournalWriter, pool: Pool, clock: Clock): Promise<StandIn> {
     const { shard } = writer;
     const reader = new PostgresJournalReader(pool);
     const book = new AuctionBook();
     const stored = new StoredAnswers(shard, reader);
     const noted = new NotedConnections();
     const snapshots = new PostgresSnapshotStore(pool);
-    const { lastEventAt } = await recover({ shard, reader, snapshots, book, stored, noted });
+    const { lastEventAt } = await recover({
+      shard,
+      reader,
+      snapshots,
+      book,
+      stored,
+      noted,
+      clock,
+      head: writer.head.sequence,
+    });
     const scribe = new ShardScribe(writer, book, lastEventAt ?? instantFromNanos(0n));
     return new StandIn(scribe, pool, stored, noted);
   }

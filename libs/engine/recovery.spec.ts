@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { encodeEvent } from '#libs/auction/upcasters.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { JournalUnreadable } from '#libs/journal/journal-errors.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
+import { AuctionBook } from './auction-book.js';
+import { NotedConnections } from './connections/noted-connections.js';
+import { recover, type Recovered } from './recovery.js';
+import { StoredAnswers } from './stored-answers.js';
+
+const EVENTS = 5;
+const SHARD = 0;
+
+/** No time passes: whoever waits goes on at once. */
+const clock: Clock = {
+  epochNanos: () => 0n,
+  monotonicNanos: () => 0n,
+  after: (_millis, action) => {
+    queueMicrotask(action);
+    return () => undefined;
+  },
+};
+
+/** Recovers from a journal of which the reader knows so many records at its first look, and more with each. */
+async function recovered(known: number, more: number): Promise<Recovered> {
+  const store = new MemoryJournalStore();
+  const writer = await new MemoryJournal(store).open(SHARD);
+  const note = { version: 1, at: '2026-09-21T14:13:20.000000000Z', type: 'SHARD_DRAINED' } as const;
+  const events = Array.from({ length: EVENTS }, () => encodeEvent({ ...note, data: { operator: 'o' } }));
+  await writer.append(events);
+  let visible = known - more;
+  const reader: JournalReader = {
+    read: async (shard, from, limit) => {
+      visible += more;
+      const entries = await store.read(shard, from, limit);
+      return entries.filter(({ sequence }) => sequence <= visible);
+    },
+    entries: (shard, sequences) => store.entries(shard, sequences),
+    heads: () => store.heads(),
+  };
+  return recover({
+    shard: SHARD,
+    reader,
+    snapshots: new MemorySnapshotStore(),
+    book: new AuctionBook(),
+    stored: new StoredAnswers(SHARD, reader),
+    noted: new NotedConnections(),
+    clock,
+    head: writer.head.sequence,
+  });
+}
+
+describe('a recovery', () => {
+  it.each([
+    [EVENTS + 1, 0],
+    [1, 1],
+    [0, 2],
+  ])(
+    'has every event, even of a reader that knows %d records at first and %d more each time',
+    async (known, more) => {
+      expect(await recovered(known, more)).toMatchObject({ events: EVENTS });
+    },
+  );
+
+  it('does not begin without what its writer knows to be durable', async () => {
+    await expect(recovered(3, 0)).rejects.toBeInstanceOf(JournalUnreadable);
+  });
+});
