@@ -48,7 +48,7 @@ export default {
       displayName: 'kafka',
       testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.kafka.spec.ts'],
       testPathIgnorePatterns: OUTSIDE,
-      runner: '<rootDir>/tools/jest/serial-runner.mjs',
+      runner: '<rootDir>/tools/jest/outside-runner.mjs',
     },
     {
       ...project,
@@ -56,7 +56,7 @@ export default {
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.spec.ts'],
       testPathIgnorePatterns: OUTSIDE,
-      runner: '<rootDir>/tools/jest/serial-runner.mjs',
+      runner: '<rootDir>/tools/jest/outside-runner.mjs',
     },
   ],
 };

@@ -5,17 +5,19 @@ import { ROOT } from '../build/tree.mjs';
 
 const SPECS = join(ROOT, 'test/e2e');
 const RECORDINGS = join(ROOT, 'node_modules/.cache/sotto/exchanges');
+/** What takes the machine apart or counts its milliseconds. */
+const ALONE = /\.(alone|kafka)\.spec\.ts$/;
 /** What looks back at everything that the others have seen. */
 const LAST = /\.last\.spec\.ts$/;
+const SERIAL = { serial: true };
 
 /**
- * Runs its test files one after the other: each end-to-end test starts a whole cluster and wants the machine to itself. What
- * they say to the service and hear from it is kept for the files that run last; that of the latest full run stays.
+ * For tests that start whole clusters or brokers. They wait more than they work, so some run side by side, and then those that
+ * want the machine to themselves. What they say to the service and hear from it is kept for the files that run last; that of
+ * the latest full run stays.
  */
-export default class SerialRunner extends TestRunner {
-  isSerial = true;
-
-  async runTests(tests, watcher, ...rest) {
+export default class OutsideRunner extends TestRunner {
+  async runTests(tests, watcher, options) {
     const folder = join(RECORDINGS, `run-${String(process.pid)}`);
     mkdirSync(folder, { recursive: true });
     dropAbandoned();
@@ -23,7 +25,10 @@ export default class SerialRunner extends TestRunner {
     process.env.EXCHANGES_DIR = folder;
     process.env.E2E_RUN = isFull ? 'full' : 'partial';
     try {
-      await super.runTests(lastOnesLast(tests), watcher, ...rest);
+      const of = (turn) => tests.filter((test) => turnOf(test) === turn);
+      await super.runTests(of('beside'), watcher, options);
+      await super.runTests(of('alone'), watcher, SERIAL);
+      await super.runTests(of('last'), watcher, SERIAL);
     } finally {
       const kept = join(RECORDINGS, 'latest');
       if (isFull) rmSync(kept, { recursive: true, force: true });
@@ -57,7 +62,7 @@ function isAlive(pid) {
   }
 }
 
-function lastOnesLast(tests) {
-  const isLast = ({ path }) => LAST.test(path);
-  return [...tests.filter((test) => !isLast(test)), ...tests.filter(isLast)];
+function turnOf({ path }) {
+  if (LAST.test(path)) return 'last';
+  return ALONE.test(path) ? 'alone' : 'beside';
 }
