@@ -1,7 +1,7 @@
 import { prefers } from './accept.js';
 import type { Reply } from './reply.js';
 
-const NDJSON = 'application/x-ndjson';
+export const NDJSON = 'application/x-ndjson';
 const CHUNK_CHARS = 16_384;
 
 export function wantsNdjson(accept: string | undefined): boolean {

@@ -78,14 +78,14 @@ export function integerParam(min: number, max: number, usual: number): Param<num
   };
 }
 
-/** One that not every form of the answer heeds: what it does not fit is left to the handler, as undefined. */
-export function heededByHandler<T>(param: Param<T>): Param<T | undefined> {
+/** One that answers of `mediaType` do not heed: what it does not fit is left to the handler, as undefined. */
+export function ignoredIn<T>(mediaType: string, param: Param<T>): Param<T | undefined> {
   return {
     read(text) {
       const value = param.read(text);
       return value === MISMATCH ? undefined : value;
     },
-    describe: () => param.describe(),
+    describe: () => ({ ...param.describe(), 'x-ignored-in': mediaType }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { endpoint } from '#libs/edge/endpoint.js';
-import { cursor, heededByHandler, integerParam, query } from '#libs/edge/query.js';
+import { NDJSON } from '#libs/edge/ndjson.js';
+import { cursor, ignoredIn, integerParam, query } from '#libs/edge/query.js';
 import { object } from '#libs/edge/decode.js';
 import { instant } from '#libs/edge/decode-scalars.js';
 import { shardId, shardUuid } from '#libs/edge/path-ids.js';
@@ -146,7 +147,7 @@ export const getEvents = endpoint({
   query: query('invalid_events_page', {
     after_seq: integerParam(0, Number.MAX_SAFE_INTEGER, 0),
     // All of NDJSON comes whatever limit says, and be it nonsense.
-    limit: heededByHandler(integerParam(1, MAX_EVENTS, USUAL_EVENTS)),
+    limit: ignoredIn(NDJSON, integerParam(1, MAX_EVENTS, USUAL_EVENTS)),
   }),
   summary: "The caller's complete timeline of one auction",
   description:
@@ -155,7 +156,7 @@ export const getEvents = endpoint({
     200: {
       description: 'The entries behind `after_seq`.',
       body: timelinePage,
-      also: { 'application/x-ndjson': timelineLine },
+      also: { [NDJSON]: timelineLine },
     },
   },
   statuses: {

@@ -159,6 +159,8 @@ export class HttpCheck {
       if (known === undefined && name === 'idempotency-key') return [];
       if (known === undefined) return [`${where} parameter ${name} is not documented`];
       this.shown.add(parameterPart(operationId, known));
+      const ignoredIn = known.schema['x-ignored-in'];
+      if (typeof ignoredIn === 'string' && requestHeaders.accept === ignoredIn) return [];
       const value = known.schema.type === 'integer' ? Number(text) : text;
       return this.schemas.faults(known.schema, value).map((fault) => `${where} parameter ${name}: ${fault}`);
     });

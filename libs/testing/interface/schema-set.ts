@@ -16,7 +16,7 @@ const REF = '#/components/schemas/';
 
 /** The named schemas of a document, to validate values by, and to find out which of their parts a value shows. */
 export class SchemaSet {
-  private readonly ajv = new Ajv2020({ strict: true, allErrors: true });
+  private readonly ajv = new Ajv2020({ strict: true, allErrors: true, keywords: ['x-ignored-in'] });
   private readonly compiled = new Map<JsonSchema, ValidateFunction>();
 
   constructor(private readonly schemas: Schemas) {
