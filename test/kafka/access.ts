@@ -1,3 +1,4 @@
+import { afterAll } from '@jest/globals';
 import { Kafka, logLevel, type Admin } from 'kafkajs';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
@@ -15,9 +16,15 @@ export function topicsAt(
   return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, prefix, clock);
 }
 
+const readers: KafkaJournalReader[] = [];
+afterAll(() => Promise.all(readers.splice(0).map((reader) => reader.close())));
+
+/** It is closed when the file is done: brokers that others use too would keep its connections open. */
 export function readerAt(kafka: TestKafka): KafkaJournalReader {
   const topics = topicsAt(kafka);
-  return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [] });
+  const reader = new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [] });
+  readers.push(reader);
+  return reader;
 }
 
 export function journalAt(kafka: TestKafka, address: Partial<KafkaAddress> = {}): KafkaJournal {
@@ -43,4 +50,18 @@ export async function withAdmin<T>({ addresses }: TestKafka, work: (admin: Admin
   } finally {
     await admin.disconnect();
   }
+}
+
+/** The broker that leads the shard's topic just now. */
+export async function leaderOf(
+  kafka: TestKafka,
+  shard: number,
+): Promise<{ readonly nodeId: number; readonly host: string; readonly port: number }> {
+  return await withAdmin(kafka, async (admin) => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topicsAt(kafka).nameOf(shard)] });
+    const { brokers } = await admin.describeCluster();
+    const leader = brokers.find(({ nodeId }) => nodeId === topics[0]?.partitions[0]?.leader);
+    if (leader === undefined) throw new Error(`shard ${shard} has no leader`);
+    return leader;
+  });
 }

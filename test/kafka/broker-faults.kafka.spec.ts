@@ -173,5 +173,15 @@ async function alter(
     });
   });
   // The broker hears of it a moment later than the controller.
-  await sleep(500);
+  await eventually(async () => {
+    const described = await withAdmin(kafka, (admin) =>
+      admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name }],
+      }),
+    );
+    const entries = described.resources[0]?.configEntries ?? [];
+    const now = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+    for (const [entry, value] of Object.entries(all)) expect([entry, now.get(entry)]).toEqual([entry, value]);
+  });
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -26,6 +27,8 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
   let books: Books;
   let originators: Trader[];
   let makers: Trader[];
+  /** An auction of the first originator. */
+  let first: string;
   const settings = (): Record<string, string> => ({
     KAFKA_BROKERS: kafka().addresses.join(','),
     KAFKA_TOPIC_PREFIX: `${kafka().prefix}journal.`,
@@ -65,6 +68,7 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
       expect(heard).toEqual(told);
     });
     expect(await books.rows('select from journal.records limit 1')).toEqual([]);
+    first = id;
   });
 
   it('keeps all that it acknowledged when its processes are killed under load, and their heirs read it back', async () => {
@@ -85,20 +89,78 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     expect(created.length).toBeGreaterThan(20);
   });
 
+  const run = (program: string, ...args: string[]): Promise<Ran> => {
+    return ran([`apps/operations/${program}.js`, ...args], { DATA_DIR: dataDir, ...settings() });
+  };
+
   it.each([
     ['projection', 'compare'],
     ['journal', 'verify'],
   ])('is found sound by npm run %s -- %s', async (program, command) => {
-    const run = spawn(process.execPath, ['tools/run.mjs', `apps/operations/${program}.js`, command], {
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings() },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    for (const stream of [run.stdout, run.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
-    const [code] = (await once(run, 'exit')) as [number];
+    const { code, output } = await run(program, command);
     expect([code, output]).toEqual([0, output]);
   });
+
+  it('does not have its journals moved under its feet', async () => {
+    const { code, errors } = await run('journal', 'copy', '--from', 'kafka', '--to', 'postgres');
+    expect([code, errors]).toEqual([69, expect.stringContaining('stop the cluster first')]);
+  });
+
+  it('is stopped, moved to PostgreSQL and trades there on the same books; moved back, both are alike', async () => {
+    const story = await originators[0]!.timeline(first);
+    floor.close();
+    await cluster.stop();
+    const there = await run('journal', 'copy', '--from', 'kafka', '--to', 'postgres', '--output', 'json');
+    expect([there.code, there.errors]).toEqual([0, there.errors]);
+    const verdict = await ran(['apps/operations/journal.js', 'verify', '--output', 'json'], {
+      DATA_DIR: dataDir,
+    });
+    expect([verdict.code, JSON.parse(verdict.output)]).toMatchObject([
+      0,
+      { sound: true, store: 'postgres', reservations: { missing: [] } },
+    ]);
+    expect(await run('journal', 'verify')).toMatchObject({ code: 78 });
+
+    cluster = await startCluster({ env: SETTINGS, dataDir });
+    const again = new StreamFloor(cluster);
+    const [originator, maker] = await again.traders('load-originator-1', 'load-maker-1');
+    expect(await originator!.timeline(first)).toEqual(story);
+    const { auction_id: id } = await originator!.opens(
+      auctionBody(again.contract('venue_a'), [maker!], { duration_ms: 1_000, limit_price_atoms: 600_000 }),
+    );
+    await maker!.quotes(id, 500_000, 10);
+    await originator!.until(id, 'SETTLED');
+    again.close();
+    await cluster.stop();
+
+    expect(await run('journal', 'copy', '--from', 'postgres', '--to', 'kafka')).toMatchObject({ code: 0 });
+    const compared = await run('journal', 'compare', '--output', 'json');
+    expect(JSON.parse(compared.output)).toMatchObject({
+      alike: true,
+      shards: [0, 1, 2].map((shard) => ({ shard, only_postgres: 0, only_kafka: 0 })),
+    });
+    expect(await run('journal', 'verify')).toMatchObject({ code: 0 });
+  });
 });
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+async function ran(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+  const child = spawn(process.execPath, ['tools/run.mjs', ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number]>,
+  ]);
+  return { code, output, errors };
+}
 
 /** What broke off, once more with its key: the first answer if there was one. */
 async function repeated(unknown: readonly Sent[]): Promise<Sent[]> {

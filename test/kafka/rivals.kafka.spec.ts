@@ -7,14 +7,14 @@ import { everything, events, range } from '#libs/testing/contracts/journal-subje
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
-import { journalAt, readerAt, topicsAt } from './access.js';
+import { journalAt, leaderOf, readerAt, topicsAt } from './access.js';
 import { expectTruth, WriterProcess } from './writers.js';
 
 jest.setTimeout(180_000);
 
 const started: WriterProcess[] = [];
 
-describeWithKafka('owners of one shard', {}, (kafka) => {
+describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
   afterEach(async () => {
     await Promise.all(started.splice(0).map((writer) => writer.kill()));
   });
@@ -76,7 +76,7 @@ describeWithKafka('owners of one shard', {}, (kafka) => {
   });
 
   it('whose send is held up on the way send it again, and the late copy counts for nothing', async () => {
-    const { proxy, journal } = await behindProxy(kafka());
+    const { proxy, journal } = await behindProxy(kafka(), 4);
     const writer = await journal.open(4);
     await writer.append(['"first"']);
     proxy.stall('to-server');
@@ -91,7 +91,7 @@ describeWithKafka('owners of one shard', {}, (kafka) => {
   });
 
   it('whose send is held up until another has the shard are fenced, and it is nowhere', async () => {
-    const { proxy, journal } = await behindProxy(kafka());
+    const { proxy, journal } = await behindProxy(kafka(), 5);
     const writer = await journal.open(5);
     await writer.append(['"first"']);
     proxy.stall('to-server');
@@ -126,12 +126,18 @@ describeWithKafka('owners of one shard', {}, (kafka) => {
   });
 });
 
-async function behindProxy(kafka: TestKafka): Promise<{ proxy: TcpProxy; journal: KafkaJournal }> {
-  const [, port] = kafka.addresses[0]?.split(':') ?? [];
-  const proxy = await openProxy({ target: { host: '127.0.0.1', port: Number(port) } });
+/** The way to whichever broker leads the shard. */
+async function behindProxy(
+  kafka: TestKafka,
+  shard: number,
+): Promise<{ proxy: TcpProxy; journal: KafkaJournal }> {
+  await (await topicsAt(kafka).prepare(shard)).close();
+  const target = await leaderOf(kafka, shard);
+  const proxy = await openProxy({ target });
   const journal = journalAt(kafka, {
     readWithinMillis: 500,
-    socketFactory: ({ onConnect }) => connect({ host: '127.0.0.1', port: proxy.port }, onConnect),
+    socketFactory: ({ host, port, onConnect }) =>
+      connect(port === target.port ? { host: '127.0.0.1', port: proxy.port } : { host, port }, onConnect),
   });
   return { proxy, journal };
 }

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { ClientBase } from 'pg';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 
 /** A Kafka and the topics in it; undefined stands for `journal.records`. */
@@ -37,11 +37,11 @@ export class WrongHome extends StartFault {
  * projections are in the same database, and mean nothing beside another journal.
  */
 export class JournalHome {
-  constructor(private readonly pool: Pool) {}
+  constructor(private readonly database: Pick<ClientBase, 'query'>) {}
 
   /** Refuses settings that name another place. Of the Kafka it compares what it is given. */
   async check(wanted: Partial<KafkaHome> | undefined): Promise<void> {
-    const { rows } = await this.pool.query<Row>(FIND);
+    const { rows } = await this.database.query<Row>(FIND);
     const [{ cluster_id: clusterId, topic_prefix: topicPrefix, is_used: isUsed }] = rows as [Row];
     if (wanted === undefined) {
       if (topicPrefix === null) return;
@@ -65,13 +65,13 @@ export class JournalHome {
 
   /** For a writer, before it writes for the first time. */
   async settle(wanted: KafkaHome | undefined): Promise<void> {
-    if (wanted !== undefined) await this.pool.query(SETTLE, [wanted.clusterId, wanted.topicPrefix]);
+    if (wanted !== undefined) await this.database.query(SETTLE, [wanted.clusterId, wanted.topicPrefix]);
     await this.check(wanted);
   }
 
   /** The journals are there from now on. */
   async move(to: KafkaHome | undefined): Promise<void> {
-    if (to === undefined) await this.pool.query('delete from journal.home');
-    else await this.pool.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);
+    if (to === undefined) await this.database.query('delete from journal.home');
+    else await this.database.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);
   }
 }

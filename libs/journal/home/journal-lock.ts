@@ -1,4 +1,4 @@
-import pg from 'pg';
+import pg, { type ClientBase } from 'pg';
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 
@@ -7,6 +7,12 @@ const KEY = 1_193_046_473;
 const SHARED = 'select pg_try_advisory_lock_shared($1) as held';
 const ALONE = 'select pg_try_advisory_lock($1) as held';
 const LOOK_MILLIS = 5_000;
+const HOLDERS = `
+  select exists (
+    select from pg_locks
+    where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+      and classid = 0 and objid = $1 and objsubid = 1 and granted
+  ) as held`;
 
 /**
  * Held by everybody who writes journals, and alone by who moves them: a journal whose owner lives is not moved, and while one is
@@ -33,6 +39,18 @@ export class JournalLock {
 
   async takeAlone(): Promise<void> {
     await this.take(ALONE, 'somebody writes the journals, or moves them: stop the cluster first');
+  }
+
+  /** Work on the connection that holds the lock: if that is lost, so that somebody may write by now, the work fails. */
+  async whileHeld<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    if (this.client === undefined) throw new StartFault('the database was lost while the journals were held');
+    return await work(this.client);
+  }
+
+  /** Whether somebody writes journals at present, or moves them. */
+  static async isHeld(database: Pick<ClientBase, 'query'>): Promise<boolean> {
+    const { rows } = await database.query<{ held: boolean }>(HOLDERS, [KEY]);
+    return rows[0]?.held === true;
   }
 
   async letGo(): Promise<void> {

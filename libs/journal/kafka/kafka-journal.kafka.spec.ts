@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { jest } from '@jest/globals';
 import { Kafka, logLevel } from 'kafkajs';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
@@ -10,6 +11,8 @@ import { KafkaJournalReader } from './kafka-reader.js';
 import type { KafkaAddress } from './kafkajs/kafka-address.js';
 import { KafkajsTopics } from './kafkajs/kafkajs-topics.js';
 import { decodeRecord, encodeRecord } from './record-format.js';
+
+jest.setTimeout(60_000);
 
 const clock = new SystemClock();
 

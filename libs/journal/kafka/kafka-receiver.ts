@@ -31,17 +31,14 @@ export class KafkaReceiver implements JournalReceiver {
     const { place, log } = reception;
     checkFollows(shard, place.head, first);
     const { values, behind } = placed(place, entries);
-    let base: number;
     try {
-      base = await log.append(values, SEND_WITHIN_MILLIS);
+      const base = await log.append(values, SEND_WITHIN_MILLIS);
+      if (base !== place.next) throw new Error(`somebody else writes to its topic, at offset ${place.next}`);
     } catch (error) {
       // Whoever asks again looks first how far it came.
       this.shards.delete(shard);
       await log.close();
       throw new JournalUnavailable(shard, messageOf(error), { cause: error });
-    }
-    if (base !== place.next) {
-      throw new JournalUnavailable(shard, `somebody else writes to its topic, at offset ${place.next}`);
     }
     reception.place = behind;
   }

@@ -30,8 +30,7 @@ export class KafkaStore implements JournalStore {
   }
 
   journalOf(opener: string): Journal {
-    const openLog = this.topics.prepare.bind(this.topics);
-    const journal = new KafkaJournal({ openLog, clock: this.ports.clock, opener });
+    const journal = this.journalOfMover(opener);
     return {
       open: async (shard) => {
         await this.lock.share();
@@ -39,6 +38,11 @@ export class KafkaStore implements JournalStore {
         return await journal.open(shard);
       },
     };
+  }
+
+  journalOfMover(opener: string): Journal {
+    const openLog = this.topics.prepare.bind(this.topics);
+    return new KafkaJournal({ openLog, clock: this.ports.clock, opener });
   }
 
   async prepare(): Promise<void> {

@@ -1,8 +1,9 @@
 import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { ConfigFault } from '#libs/platform/start-fault.js';
 import { JournalHome } from '../home/journal-home.js';
 import { kafkaAddress } from '../kafka/kafka-access.js';
 import type { KafkaSettings } from '../kafka/kafka-settings.js';
-import type { JournalStore } from './journal-store.js';
+import type { JournalStore, StoreKind } from './journal-store.js';
 import { KafkaStore } from './kafka-store.js';
 import { PostgresStore } from './postgres-store.js';
 import type { StorePorts } from './store-ports.js';
@@ -11,12 +12,22 @@ import type { StorePorts } from './store-ports.js';
  * The one place that chooses: Kafka where its brokers are named, PostgreSQL otherwise; and refused where the database knows better.
  */
 export async function openJournalStore(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
+  const isInKafka = settings.KAFKA_BROKERS !== undefined;
+  const { KAFKA_TOPIC_PREFIX: topicPrefix } = settings;
+  await new JournalHome(ports.pool).check(isInKafka ? { topicPrefix } : undefined).catch(unlessAway);
+  return await storeOfKind(isInKafka ? 'kafka' : 'postgres', settings, ports);
+}
+
+/** For who wants one of the two, wherever the journals are kept. */
+export async function storeOfKind(
+  kind: StoreKind,
+  settings: KafkaSettings,
+  ports: StorePorts,
+): Promise<JournalStore> {
+  if (kind === 'postgres') return new PostgresStore(ports);
   const address = await kafkaAddress(settings, ports.instance);
-  const topicPrefix = settings.KAFKA_TOPIC_PREFIX;
-  await new JournalHome(ports.pool)
-    .check(address === undefined ? undefined : { topicPrefix })
-    .catch(unlessAway);
-  return address === undefined ? new PostgresStore(ports) : new KafkaStore(ports, address, topicPrefix);
+  if (address === undefined) throw new ConfigFault(['KAFKA_BROKERS is not set: it says where Kafka is']);
+  return new KafkaStore(ports, address, settings.KAFKA_TOPIC_PREFIX);
 }
 
 /** Who only reads may start before the database does; a writer asks again. */

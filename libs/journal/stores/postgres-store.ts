@@ -20,8 +20,7 @@ export class PostgresStore implements JournalStore {
   }
 
   journalOf(opener: string): Journal {
-    const { databaseUrl: url, clock } = this.ports;
-    const journal = new PostgresJournal({ url, opener, clock });
+    const journal = this.journalOfMover(opener);
     return {
       open: async (shard) => {
         await this.lock.share();
@@ -29,6 +28,11 @@ export class PostgresStore implements JournalStore {
         return await journal.open(shard);
       },
     };
+  }
+
+  journalOfMover(opener: string): Journal {
+    const { databaseUrl: url, clock } = this.ports;
+    return new PostgresJournal({ url, opener, clock });
   }
 
   prepare(): Promise<void> {

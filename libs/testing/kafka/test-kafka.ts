@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { EmbeddedKafka, type KafkaOptions } from '../../platform/embedded-kafka/embedded-kafka.js';
 import { missingForKafka } from '../../platform/embedded-kafka/jars.js';
+import { sharedKafka } from './shared-kafka.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const START_WITHIN_MS = 240_000;
@@ -19,12 +20,14 @@ export interface TestKafka {
   readonly addresses: readonly string[];
   /** So that suites that share brokers do not meet. */
   readonly prefix: string;
-  /** Brokers of the suite's own, to be paused and killed; undefined where those of KAFKA_BROKERS are used. */
+  /** Brokers of the suite's own, to be paused and killed; undefined where others use them too. */
   readonly own: EmbeddedKafka | undefined;
 }
 
 export interface WantedKafka {
-  /** Those of KAFKA_BROKERS will do: nothing is done to them but reading and writing. */
+  /**
+   * Those of KAFKA_BROKERS will do, or a broker that all such suites share: nothing is done to them but reading and writing.
+   */
   readonly anyBrokers?: boolean;
   readonly brokers?: 1 | 3;
   readonly settings?: KafkaOptions['settings'];
@@ -47,8 +50,8 @@ export function describeWithKafka(
     let kafka: TestKafka | undefined;
     beforeAll(async () => {
       const prefix = `test.${randomBytes(4).toString('hex')}.`;
-      if (given !== undefined) {
-        kafka = { addresses: given.split(','), prefix, own: undefined };
+      if (anyBrokers) {
+        kafka = { addresses: given?.split(',') ?? (await sharedKafka()), prefix, own: undefined };
         return;
       }
       const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));

@@ -1,0 +1,130 @@
+import { JournalCorrupt, JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { compareShard } from '#libs/journal/moving/compare-shard.js';
+import { moveJournals } from '#libs/journal/moving/move-journals.js';
+import { SHARDS } from '#libs/owner-link/routing.js';
+import type { Environment } from '#libs/platform/config.js';
+import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
+import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
+import { dump } from './journal/dump.js';
+import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
+import { Progress } from './journal/progress.js';
+import { verdictLines } from './journal/verdict-text.js';
+import { verify } from './journal/verify.js';
+
+const EXIT_USAGE = 64;
+const EXIT_DAMAGED = 1;
+const NAME = 'journal-tool';
+const STAY_MS = 60_000;
+
+async function main(args: readonly string[], environment: Environment): Promise<number> {
+  const call = callOf(args, SHARDS);
+  if (call === undefined) {
+    console.log(USAGE);
+    return 0;
+  }
+  return await atPlace(environment, tell, (place) => run(call, place));
+}
+
+/** Resolves with the exit code. */
+async function run(call: Call, place: Place): Promise<number> {
+  const shards = call.shard === undefined ? ALL_SHARDS : [call.shard];
+  switch (call.command) {
+    case 'verify': {
+      const verdict = await verify({ ...place, tell }, shards, call);
+      if (call.json) console.log(JSON.stringify(verdict));
+      else for (const line of verdictLines(verdict)) console.log(line);
+      return verdict.sound ? 0 : EXIT_DAMAGED;
+    }
+    case 'dump': {
+      const { reader } = await place.store(call.store);
+      await dump(reader, shards, call.dump, process.stdout);
+      return 0;
+    }
+    case 'copy':
+      return await copy(call, place);
+    case 'compare':
+      return await compare(call, place, shards);
+  }
+}
+
+async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<number> {
+  const progress = new Progress(place.clock, tell);
+  const moved = await moveJournals({
+    from: await place.store(from),
+    to: await place.store(to),
+    databaseUrl: place.databaseUrl,
+    clock: place.clock,
+    shards: ALL_SHARDS,
+    opener: NAME,
+    tell: ({ shard, doing, done, of }) => {
+      progress.tell(`shard ${shard}: ${doing}, ${done} of ${of}`);
+    },
+  });
+  if (json) console.log(JSON.stringify({ from, to, shards: moved }));
+  else {
+    for (const { shard, records, found, hash } of moved) {
+      console.log(`shard ${shard}: ${records} records, ${found} of them there before; head ${hash}`);
+    }
+    console.log(`the journals are in ${to} from now on; those in ${from} are left as they are`);
+  }
+  return 0;
+}
+
+async function compare({ json }: Call, place: Place, shards: readonly number[]): Promise<number> {
+  const [postgres, kafka] = [await place.store('postgres'), await place.store('kafka')];
+  const progress = new Progress(place.clock, tell);
+  const compared: object[] = [];
+  let differ = false;
+  for (const shard of shards) {
+    const { alike, differsAt, surplus } = await compareShard(shard, postgres.reader, kafka.reader, (done) => {
+      progress.tell(`shard ${shard}: ${done} compared`);
+    });
+    differ ||= differsAt !== undefined;
+    const only = { only_postgres: surplus.one, only_kafka: surplus.other };
+    compared.push({ shard, alike, ...only, ...(differsAt === undefined ? {} : { differs_at: differsAt }) });
+    if (json) continue;
+    if (differsAt === undefined) {
+      console.log(
+        `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka`,
+      );
+    } else console.log(`shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${differsAt}`);
+  }
+  if (json) console.log(JSON.stringify({ alike: !differ, shards: compared }));
+  return differ ? EXIT_DAMAGED : 0;
+}
+
+/** Documents go to standard output, and nothing else. */
+function tell(line: string): void {
+  console.error(line);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageFault) {
+    console.error(`journal: ${error.message}\n\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof JournalCorrupt) {
+    console.error(`journal: ${error.message}`);
+    return EXIT_DAMAGED;
+  }
+  const isAway = error instanceof JournalUnreadable || error instanceof JournalUnavailable;
+  if (isAway || isConnectionFailure(error)) {
+    console.error(`journal: ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT.unavailable;
+  }
+  const fault = asStartFault(error);
+  if (fault === undefined) throw error;
+  console.error(`journal: ${fault.message}`);
+  return fault.exitCode;
+}
+
+// The clock's timers do not hold a process; this one waits on purpose.
+const stay = setInterval(() => undefined, STAY_MS);
+try {
+  process.exitCode = await main(process.argv.slice(2), process.env);
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+} finally {
+  clearInterval(stay);
+}

@@ -1,0 +1,276 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { evolve } from '#libs/auction/evolve.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
+import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
+import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
+import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { Projection } from '#libs/projections/projection.js';
+import { Projector, transactionsOf } from '#libs/projections/projector.js';
+import { LIVE } from '#libs/projections/schemas.js';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { expectedHolds } from '#libs/testing/expected-holds.js';
+import { randomSession } from '#libs/testing/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+
+jest.setTimeout(60_000);
+
+const SHARD = 0;
+const EVENTS = 120;
+const clock = new SystemClock();
+let database: TestDatabase;
+let entries: JournalEntry[];
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** As from a shell. */
+async function journal(
+  args: string,
+  env: Readonly<Record<string, string>> = { DATABASE_URL: database.url },
+): Promise<Ran> {
+  const child = spawn(process.execPath, ['tools/run.mjs', 'apps/operations/journal.js', ...args.split(' ')], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number]>,
+  ]);
+  return { code, output, errors };
+}
+
+function statesOf(all: readonly JournalEntry[]): AuctionState[] {
+  const states = new Map<string, AuctionState>();
+  for (const { kind, payload, sequence: position } of all) {
+    const event = kind === 'event' ? decodeEvent(payload) : undefined;
+    if (event === undefined || !isOfAuction(event)) continue;
+    states.set(event.auction_id, evolve(states.get(event.auction_id), { event, position }));
+  }
+  return [...states.values()];
+}
+
+/** Stories set nothing aside. */
+function holding(payload: string): string {
+  const event = decodeEvent(payload);
+  if (event.type !== 'AUCTION_OPENED') return payload;
+  const { venue } = event.data.terms.routes[0]!;
+  const hold = [{ venue, resource: 'COLLATERAL' as const, asset: '', amount: 1_000_000 }];
+  return encodeEvent({ ...event, data: { ...event.data, hold } });
+}
+
+/** A shard that was traded on, with everything that follows from its journal. */
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  const { pool } = database;
+  const writer = await new PostgresJournal({ url: database.url, clock, opener: 'test' }).open(SHARD);
+  const payloads = randomSession(7, 30)
+    .records.filter(({ kind }) => kind === 'event')
+    .map(({ payload }) => holding(payload));
+  // Not to the end: some auctions are still open, and hold something.
+  await writer.append(payloads.slice(0, EVENTS));
+  await writer.close();
+  entries = await everything(new PostgresJournalReader(pool), SHARD);
+  const projector = new Projector(transactionsOf(pool), new Projection(LIVE), clock, {
+    applied: () => undefined,
+  });
+  await projector.take(SHARD, entries);
+  for (const [name, amount] of Object.entries(expectedHolds(statesOf(entries)))) {
+    const [account, venue, resource, ...asset] = name.split('/');
+    await pool.query(
+      'insert into risk.reserved (account_id, venue, resource, asset, shard_0) values ($1, $2, $3, $4, $5)',
+      [account, venue, resource, asset.join('/'), amount],
+    );
+  }
+  for (const table of ['journal.records', 'risk.reserved', 'execution.quotes']) {
+    await pool.query(`create table ${copyOf(table)} as table ${table}`);
+  }
+});
+
+afterEach(async () => {
+  for (const table of ['journal.records', 'risk.reserved', 'execution.quotes']) {
+    await database.pool.query(`truncate ${table}`);
+    await database.pool.query(`insert into ${table} select * from ${copyOf(table)}`);
+  }
+});
+
+afterAll(() => database.drop());
+
+function copyOf(table: string): string {
+  return `public.${table.replace('.', '_')}`;
+}
+
+describe('npm run journal -- verify', () => {
+  it('says what there is where all is sound', async () => {
+    const { code, output } = await journal('verify --output json');
+    expect([code, JSON.parse(output)]).toMatchObject([
+      0,
+      {
+        sound: true,
+        store: 'postgres',
+        shards: [
+          { shard: 0, records: entries.length, epochs: 1, faults: [] },
+          { records: 0 },
+          { records: 0 },
+        ],
+        reservations: { missing: [], surplus: [] },
+      },
+    ]);
+    const { reservations } = JSON.parse(output) as { reservations: { resources: number } };
+    expect(reservations.resources).toBeGreaterThan(0);
+    expect((await journal('verify --shard 0')).output).toContain('SOUND');
+  });
+
+  it.each([
+    [
+      'a changed payload',
+      `update journal.records set payload = payload || ' ' where sequence = 20`,
+      'sequence 20',
+    ],
+    ['a removed record', 'delete from journal.records where sequence = 20', 'sequence 20'],
+    [
+      'an end that was cut off',
+      'delete from journal.records where sequence > (select max(sequence) - 5 from journal.records)',
+      'but projections know record',
+    ],
+    [
+      'an owner that reserved in an epoch of which nothing is left',
+      'insert into risk.shard_fence values (0, 2) on conflict (shard) do update set epoch = 2',
+      'somebody has reserved in epoch 2',
+    ],
+    [
+      'a quote that stands otherwise in the projections',
+      `update execution.quotes set status = status || 'X' where quote_id = (select min(quote_id::text)::uuid from execution.quotes)`,
+      '1 NOT AS THE JOURNALS SAY',
+    ],
+    [
+      'less set aside than was promised',
+      `update risk.reserved set shard_0 = shard_0 - 1 where account_id = (select min(account_id) from risk.reserved where shard_0 > 0)`,
+      'WITH TOO LITTLE',
+    ],
+  ])('finds %s', async (_, statement, said) => {
+    await database.pool.query(statement);
+    const { code, output } = await journal('verify');
+    await database.pool.query('delete from risk.shard_fence');
+    expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+    expect(output).toContain('DAMAGED');
+  });
+
+  it('finds a history that was written anew, chain and all', async () => {
+    await writeAnew(
+      entries.map((entry) => (entry.sequence === 2 ? { ...entry, payload: entries[3]!.payload } : entry)),
+    );
+    expect(await journal('verify --chain-only')).toMatchObject({ code: 0 });
+    const { code, output } = await journal('verify');
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('is not the one of which the projections were made'),
+    ]);
+  });
+
+  it('takes what a killed owner has left set aside for no damage', async () => {
+    await database.pool.query('update risk.reserved set shard_0 = shard_0 + 5');
+    const { code, output } = await journal('verify');
+    expect([code, output]).toEqual([0, expect.stringContaining('which the next owner sets free')]);
+  });
+});
+
+describe('npm run journal -- dump', () => {
+  it('gives every record, from which the whole chain can be recomputed', async () => {
+    const lines = linesOf((await journal('dump --raw')).output);
+    expect(lines).toHaveLength(entries.length);
+    let before = BEFORE_FIRST.hash;
+    for (const { shard, sequence, epoch, kind, payload, previous_hash: previousHash, hash } of lines) {
+      expect(previousHash).toBe(before);
+      before = recordHash({ shard, sequence, epoch, kind, payload: String(payload), previousHash });
+      expect(before).toBe(hash);
+    }
+  });
+
+  it('lets through what is asked for', async () => {
+    const all = entries.filter(({ kind }) => kind === 'event').map(({ payload }) => decodeEvent(payload));
+    const opened = linesOf((await journal('dump --type AUCTION_OPENED')).output);
+    expect(opened).toHaveLength(all.filter(({ type }) => type === 'AUCTION_OPENED').length);
+    const [auction] = all.flatMap((event) => ('auction_id' in event ? [event.auction_id] : []));
+    const ofAuction = linesOf((await journal(`dump --auction ${auction ?? ''}`)).output);
+    expect(ofAuction.map(({ payload }) => payload)).toEqual(
+      all.filter((event) => 'auction_id' in event && event.auction_id === auction),
+    );
+    const some = linesOf((await journal('dump --shard 0 --from 5 --to 9 --kind event')).output);
+    expect(some.map(({ sequence }) => sequence)).toEqual([5, 6, 7, 8, 9]);
+    expect(linesOf((await journal('dump --kind epoch')).output)).toHaveLength(1);
+  });
+
+  it('ends when nobody reads on', async () => {
+    const child = spawn(process.execPath, ['tools/run.mjs', 'apps/operations/journal.js', 'dump'], {
+      env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+});
+
+it.each([
+  ['', 64, 'expected one of'],
+  ['erase', 64, 'expected one of'],
+  ['verify --type X', 64, 'verify has no --type'],
+  ['dump --shard 7', 64, 'there are shards 0 to 2'],
+  ['dump --from 0', 64, 'sequences are numbers from 1 on'],
+  ['copy --from kafka', 64, 'copy wants'],
+  ['copy --from kafka --to kafka', 64, 'copy wants'],
+  ['verify --store kafka', 78, 'KAFKA_BROKERS is not set'],
+])('npm run journal -- %s: exit code %d, %s', async (args, code, said) => {
+  expect(await journal(args)).toMatchObject({ code, errors: expect.stringContaining(said) });
+});
+
+it('a database or a Kafka that does not answer is one line and exit code 69', async () => {
+  const away = await journal('verify', { DATABASE_URL: 'postgres://sotto@127.0.0.1:1/none' });
+  expect([away.code, away.errors.trim().split('\n')]).toEqual([
+    69,
+    [expect.stringContaining('ECONNREFUSED')],
+  ]);
+  const env = { DATABASE_URL: database.url, KAFKA_BROKERS: '127.0.0.1:1' };
+  expect(await journal('verify --store kafka', env)).toMatchObject({ code: 69 });
+  expect(await journal('copy --from postgres --to kafka', env)).toMatchObject({ code: 69 });
+});
+
+interface Line {
+  readonly shard: number;
+  readonly sequence: number;
+  readonly epoch: number;
+  readonly kind: EntryKind;
+  readonly previous_hash: string;
+  readonly hash: string;
+  readonly payload: unknown;
+}
+
+function linesOf(output: string): Line[] {
+  return output
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** What somebody can do who may write the table and knows how hashes are made. */
+async function writeAnew(records: readonly JournalEntry[]): Promise<void> {
+  let previousHash = BEFORE_FIRST.hash;
+  for (const record of records) {
+    const hash = recordHash({ ...record, previousHash });
+    await database.pool.query(
+      `update journal.records set payload = $2, hash = decode($3, 'hex') where sequence = $1`,
+      [record.sequence, record.payload, hash],
+    );
+    previousHash = hash;
+  }
+}

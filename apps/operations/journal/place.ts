@@ -1,0 +1,56 @@
+import type { Pool } from 'pg';
+import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store.js';
+import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
+import type { StorePorts } from '#libs/journal/stores/store-ports.js';
+import { SHARDS } from '#libs/owner-link/routing.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { loadConfig, type Environment } from '#libs/platform/config.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { openDatabase } from './database.js';
+
+const POOL = 6;
+const NAME = 'journal-tool';
+
+export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+/** What commands work on. */
+export interface Place {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly databaseUrl: string;
+  /** That where the journals are kept, or the one that is named. */
+  readonly store: (kind?: StoreKind) => Promise<JournalStore>;
+}
+
+export async function atPlace<T>(
+  environment: Environment,
+  tell: (line: string) => void,
+  work: (place: Place) => Promise<T>,
+): Promise<T> {
+  const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
+  const clock = new SystemClock();
+  const { url: databaseUrl, close } = await openDatabase(environment, tell);
+  const pool = openPool(databaseUrl, { applicationName: NAME, max: POOL });
+  const ports: StorePorts = { databaseUrl, pool, clock, instance: NAME, shards: ALL_SHARDS };
+  const opened: JournalStore[] = [];
+  try {
+    return await work({
+      pool,
+      clock,
+      databaseUrl,
+      store: async (kind) => {
+        const store = await (kind === undefined
+          ? openJournalStore(settings, ports)
+          : storeOfKind(kind, settings, ports));
+        opened.push(store);
+        return store;
+      },
+    });
+  } finally {
+    await Promise.all(opened.map((store) => store.close()));
+    await pool.end();
+    await close();
+  }
+}

@@ -1,0 +1,50 @@
+import type { ReservationCheck } from './reservations.js';
+import type { Verdict, VerifiedShard } from './verify.js';
+
+const HASH_SHOWN = 16;
+const MOST = 20;
+
+export function verdictLines(verdict: Verdict): string[] {
+  const { sound, store, shards, projections, reservations } = verdict;
+  return [
+    ...shards.flatMap(shardLines),
+    ...(projections ?? []).map(({ table, rows, differing }) =>
+      differing === 0
+        ? `${table}: ${rows} rows, all as the journals say`
+        : `${table}: ${rows} rows, ${differing} NOT AS THE JOURNALS SAY: see npm run projection -- compare`,
+    ),
+    ...(reservations === undefined ? [] : reservationLines(reservations)),
+    ...leftOut(verdict),
+    sound ? `SOUND: the journals in ${store} are whole` : `DAMAGED: see above`,
+  ];
+}
+
+function shardLines({ shard, records, epochs, head, faults, survey }: VerifiedShard): string[] {
+  if (faults.length > 0) return faults.map((fault) => `shard ${shard}: ${fault}`);
+  if (records === 0) return [`shard ${shard}: never opened`];
+  const line = `shard ${shard}: ${records} records in ${epochs} epochs, chain whole, head ${head.hash.slice(0, HASH_SHOWN)}`;
+  if (survey === undefined) return [line];
+  const { late, doubled, messages } = survey;
+  return [
+    line,
+    `shard ${shard}: ${messages} messages in its topic, of which ${late} came too late and ${doubled} twice`,
+  ];
+}
+
+function reservationLines({ resources, missing, surplus }: ReservationCheck): string[] {
+  const lines = missing.slice(0, MOST).map(({ shard, account, resource, journal, reserved }) => {
+    return `shard ${shard}: ${reserved} of ${resource} RESERVED for ${account}, but ${journal} promised`;
+  });
+  if (missing.length > MOST) lines.push(`and ${missing.length - MOST} more`);
+  const left =
+    surplus.length === 0 ? '' : `, ${surplus.length} with more than that, which the next owner sets free`;
+  const verdict =
+    missing.length === 0 ? 'all that was promised is set aside' : `${missing.length} WITH TOO LITTLE`;
+  return [...lines, `reservations: ${resources} resources, ${verdict}${left}`];
+}
+
+function leftOut({ shards, projections, reservations }: Verdict): string[] {
+  if (shards.some(({ faults }) => faults.length > 0)) return [];
+  if (projections === undefined) return ['projections and reservations were not compared'];
+  return reservations === undefined ? ['reservations were not compared: owners run, and change them'] : [];
+}

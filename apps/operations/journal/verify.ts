@@ -1,0 +1,108 @@
+import { JournalLock } from '#libs/journal/home/journal-lock.js';
+import type { JournalStore } from '#libs/journal/stores/journal-store.js';
+import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
+import { compareProjections } from '#libs/projections/rebuild/compare.js';
+import type { TableComparison } from '#libs/projections/rebuild/differences.js';
+import type { Call } from './call.js';
+import { marksOf, reservingEpochs } from './marks.js';
+import type { Place } from './place.js';
+import { Progress } from './progress.js';
+import { checkReservations, HeldByJournal, type ReservationCheck } from './reservations.js';
+import { walkShard, type Walk } from './walk-shard.js';
+
+export interface VerifiedShard extends Walk {
+  readonly survey: TopicSurvey | undefined;
+}
+
+export interface Verdict {
+  readonly sound: boolean;
+  readonly store: JournalStore['kind'];
+  readonly shards: readonly VerifiedShard[];
+  /** Undefined where it was not asked for, or nothing can be said of it because a journal is damaged. */
+  readonly projections: readonly TableComparison[] | undefined;
+  /** Undefined, too, while owners write. */
+  readonly reservations: ReservationCheck | undefined;
+}
+
+export interface VerifyPorts extends Place {
+  readonly tell: (line: string) => void;
+}
+
+/** Everything that can be said of the journals, of what was made from them and of what they promise. */
+export async function verify(
+  ports: VerifyPorts,
+  shards: readonly number[],
+  { store: kind, chainOnly }: Pick<Call, 'store' | 'chainOnly'>,
+): Promise<Verdict> {
+  const { pool } = ports;
+  const store = await ports.store(kind);
+  // Whoever keeps an older copy has made nothing from it since.
+  const isInUse = !chainOnly && (await isHome(ports, store));
+  const isWritten = await JournalLock.isHeld(pool);
+  const held = shards.map((shard) => new HeldByJournal(shard));
+  const walks = await walkAll(ports, store, held, isInUse);
+  const sound = walks.every(({ faults }) => faults.length === 0);
+  const beside = sound && isInUse;
+  const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
+  const reservations = beside && !isWritten ? await checkReservations(pool, held) : undefined;
+  return {
+    sound:
+      sound &&
+      (projections ?? []).every(({ differing }) => differing === 0) &&
+      (reservations?.missing ?? []).length === 0,
+    store: store.kind,
+    shards: walks,
+    projections,
+    reservations,
+  };
+}
+
+async function walkAll(
+  { pool, clock, tell }: VerifyPorts,
+  store: JournalStore,
+  held: readonly HeldByJournal[],
+  isInUse: boolean,
+): Promise<VerifiedShard[]> {
+  const marks = isInUse ? await marksOf(pool) : [];
+  const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
+  const heads = await store.reader.heads();
+  const progress = new Progress(clock, tell);
+  const walks: VerifiedShard[] = [];
+  for (const journal of held) {
+    const { shard } = journal;
+    const walk = await walkShard(shard, {
+      reader: store.reader,
+      marks: marks.filter((mark) => mark.shard === shard),
+      reservingEpoch: epochs.get(shard) ?? 0,
+      tell: (read) => {
+        progress.tell(`shard ${shard}: ${read} of ${heads.get(shard) ?? 0} records read`);
+      },
+      ...(isInUse ? { onEntries: (entries) => journal.take(entries) } : {}),
+    });
+    walks.push(await surveyed(store, walk));
+  }
+  return walks;
+}
+
+async function surveyed(store: JournalStore, walk: Walk): Promise<VerifiedShard> {
+  if (walk.faults.length > 0 || walk.records === 0) return { ...walk, survey: undefined };
+  return { ...walk, survey: await store.survey(walk.shard) };
+}
+
+async function projectionsOf(
+  { pool, clock, tell }: VerifyPorts,
+  { reader }: JournalStore,
+  shards: readonly number[],
+): Promise<TableComparison[]> {
+  tell('making the projections again to compare them');
+  const [only] = shards;
+  return await compareProjections({ pool, reader, clock }, shards.length === 1 ? only : undefined);
+}
+
+async function isHome({ store: open }: VerifyPorts, store: JournalStore): Promise<boolean> {
+  try {
+    return (await open()).kind === store.kind;
+  } catch {
+    return false;
+  }
+}

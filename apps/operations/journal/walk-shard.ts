@@ -1,0 +1,83 @@
+import { BEFORE_FIRST, headAt } from '#libs/journal/hash-chain.js';
+import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
+import { JournalCorrupt, messageOf } from '#libs/journal/journal-errors.js';
+import type { Mark } from './marks.js';
+
+export interface Walk {
+  readonly shard: number;
+  readonly records: number;
+  readonly epochs: number;
+  readonly head: JournalHead;
+  /** Why the journal is not whole and as it was written; empty when it is. */
+  readonly faults: readonly string[];
+}
+
+export interface WalkPorts {
+  readonly reader: JournalReader;
+  /** Those of the shard, in the order of their sequences; read before the walk, so that the journal has come as far. */
+  readonly marks: readonly Mark[];
+  readonly reservingEpoch: number;
+  readonly tell: (read: number) => void;
+  /** Gets every record on the way. */
+  readonly onEntries?: (entries: readonly JournalEntry[]) => void;
+}
+
+const PAGE = 4_000;
+
+/** Reads a shard from its first record to its last. */
+export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> {
+  let head = BEFORE_FIRST;
+  let epochs = 0;
+  const faults: string[] = [];
+  const waiting = [...ports.marks];
+  let isNonsense = false;
+  try {
+    for (;;) {
+      const page = await ports.reader.read(shard, head.sequence + 1, PAGE);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      if (page[0]?.previousHash !== head.hash) {
+        throw new JournalCorrupt(shard, head.sequence + 1, 'it was written anew while it was read');
+      }
+      epochs += page.filter(({ kind }) => kind === 'epoch').length;
+      while (waiting[0] !== undefined && waiting[0].sequence <= last.sequence) {
+        const fault = faultOf(waiting.shift(), page);
+        if (fault !== undefined) faults.push(fault);
+      }
+      if (!isNonsense) isNonsense = !taken(ports, page, faults);
+      head = headAt(last);
+      ports.tell(head.sequence);
+    }
+    faults.push(
+      ...waiting.map(({ of, sequence }) => `it ends at ${head.sequence}, but ${of} know record ${sequence}`),
+    );
+    if (ports.reservingEpoch > head.epoch) {
+      faults.push(
+        `it ends in epoch ${head.epoch}, but somebody has reserved in epoch ${ports.reservingEpoch}`,
+      );
+    }
+  } catch (error) {
+    if (!(error instanceof JournalCorrupt)) throw error;
+    faults.push(error.message);
+  }
+  return { shard, records: head.sequence, epochs, head, faults };
+}
+
+/** Records that are just as they were written may still be none that any rule reads. */
+function taken({ onEntries }: WalkPorts, page: readonly JournalEntry[], faults: string[]): boolean {
+  try {
+    onEntries?.(page);
+    return true;
+  } catch (error) {
+    faults.push(`what its records say cannot be: ${messageOf(error)}`);
+    return false;
+  }
+}
+
+function faultOf(mark: Mark | undefined, page: readonly JournalEntry[]): string | undefined {
+  const [first] = page;
+  if (mark === undefined || first === undefined) return undefined;
+  const { of, sequence, hash } = mark;
+  if (page[sequence - first.sequence]?.hash === hash) return undefined;
+  return `record ${sequence} is not the one of which the ${of} were made`;
+}

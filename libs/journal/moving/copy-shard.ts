@@ -1,0 +1,61 @@
+import type { JournalEntry, JournalReader } from '../journal.js';
+import { JournalCorrupt } from '../journal-errors.js';
+import { GROUP_BYTES, GROUP_RECORDS } from '../limits.js';
+import type { JournalReceiver } from '../stores/journal-receiver.js';
+
+const PAGE = 4 * GROUP_RECORDS;
+
+/** Puts behind what is there already whatever is missing of the shard; resolves with the number of records that are there now. */
+export async function copyShard(
+  shard: number,
+  from: JournalReader,
+  to: JournalReceiver,
+  tell: (copied: number) => void = () => undefined,
+): Promise<number> {
+  const { sequence, hash } = await to.head(shard);
+  await checkIsOf(shard, from, { sequence, hash });
+  let copied = sequence;
+  for (;;) {
+    const page = await from.read(shard, copied + 1, PAGE);
+    if (page.length === 0) return copied;
+    for (const batch of batchesOf(page)) {
+      await to.receive(shard, batch);
+      copied += batch.length;
+      tell(copied);
+    }
+  }
+}
+
+/** An earlier copy of this journal may be gone on with; anything else must not be mixed with it. */
+async function checkIsOf(
+  shard: number,
+  from: JournalReader,
+  { sequence, hash }: Pick<JournalEntry, 'sequence' | 'hash'>,
+): Promise<void> {
+  if (sequence === 0) return;
+  const [entry] = await from.read(shard, sequence, 1);
+  if (entry?.hash === hash) return;
+  throw new JournalCorrupt(
+    shard,
+    sequence,
+    'where it is to be copied to, another record stands there already',
+  );
+}
+
+/** Each small enough for one write of either kind of store. */
+function batchesOf(entries: readonly JournalEntry[]): JournalEntry[][] {
+  const batches: JournalEntry[][] = [];
+  let bytes = Infinity;
+  for (const entry of entries) {
+    const size = Buffer.byteLength(entry.payload);
+    const last = batches.at(-1);
+    if (last === undefined || last.length === GROUP_RECORDS || bytes + size > GROUP_BYTES) {
+      batches.push([entry]);
+      bytes = size;
+    } else {
+      last.push(entry);
+      bytes += size;
+    }
+  }
+  return batches;
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
+import { JournalHome, WrongHome } from '../home/journal-home.js';
+import { JournalLock } from '../home/journal-lock.js';
+import { JournalCorrupt } from '../journal-errors.js';
+import type { JournalStore } from '../stores/journal-store.js';
+import { compareShard } from './compare-shard.js';
+import { copyShard } from './copy-shard.js';
+
+export interface MoveProgress {
+  readonly shard: number;
+  readonly doing: 'copying' | 'comparing';
+  readonly done: number;
+  readonly of: number;
+}
+
+export interface Move {
+  readonly from: JournalStore;
+  readonly to: JournalStore;
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly shards: readonly number[];
+  readonly opener: string;
+  readonly tell?: (progress: MoveProgress) => void;
+}
+
+export interface MovedShard {
+  readonly shard: number;
+  readonly records: number;
+  /** How many of them were there already when this move began. */
+  readonly found: number;
+  readonly hash: string;
+}
+
+/**
+ * Takes the journals of a cluster that is stopped to another store, as they are. The old place stays as it is, but for one epoch record
+ * in each shard: behind it nobody who still believes to be the owner can write. Until everything is there and has been compared the
+ * journals are where they were, so whatever breaks off is simply done again, and goes on where it was. See docs/decisions/0047.
+ */
+export async function moveJournals(move: Move): Promise<MovedShard[]> {
+  const { from, to, databaseUrl, clock } = move;
+  const lock = new JournalLock(databaseUrl, clock);
+  await lock.takeAlone();
+  const receiver = to.receiver();
+  try {
+    const home = await from.home();
+    await lock.whileHeld((client) => new JournalHome(client).check(home)).catch(notFromThere);
+    const moved: MovedShard[] = [];
+    for (const shard of move.shards) {
+      const { sequence: found } = await receiver.head(shard);
+      await endEpoch(move, shard);
+      const head = (await from.reader.heads()).get(shard) ?? 0;
+      const tell = (doing: MoveProgress['doing']) => (done: number) => {
+        move.tell?.({ shard, doing, done, of: head });
+      };
+      const records = await copyShard(shard, from.reader, receiver, tell('copying'));
+      await checkAlike(move, shard, records, tell('comparing'));
+      moved.push({ shard, found, records, hash: (await receiver.head(shard)).hash });
+    }
+    const newHome = await to.home();
+    await lock.whileHeld((client) => new JournalHome(client).move(newHome));
+    return moved;
+  } finally {
+    await receiver.close();
+    await lock.letGo();
+  }
+}
+
+function notFromThere(error: unknown): never {
+  if (error instanceof WrongHome) throw new WrongHome(`that is not where they are: ${error.message}`);
+  throw error;
+}
+
+async function endEpoch({ from, opener }: Move, shard: number): Promise<void> {
+  const writer = await from.journalOfMover(opener).open(shard);
+  await writer.close();
+}
+
+async function checkAlike(
+  { from, to }: Move,
+  shard: number,
+  records: number,
+  tell: (done: number) => void,
+): Promise<void> {
+  const { alike, differsAt, surplus } = await compareShard(shard, from.reader, to.reader, tell);
+  if (differsAt !== undefined) {
+    throw new JournalCorrupt(shard, differsAt, 'the copy has another record there');
+  }
+  if (surplus.one > 0 || surplus.other > 0 || alike !== records) {
+    throw new StartFault(`shard ${shard} has changed while it was moved: somebody writes it`);
+  }
+}

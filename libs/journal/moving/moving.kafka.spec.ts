@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { loadConfig } from '#libs/platform/config.js';
+import { StartFault } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import type { JournalEntry } from '../journal.js';
+import { JournalCorrupt, JournalFenced } from '../journal-errors.js';
+import { kafkaSettings } from '../kafka/kafka-settings.js';
+import { MAX_PAYLOAD_BYTES } from '../limits.js';
+import { journalMigrations } from '../migrations/list.js';
+import type { JournalStore, StoreKind } from '../stores/journal-store.js';
+import { openJournalStore, storeOfKind } from '../stores/open-journal-store.js';
+import { compareShard } from './compare-shard.js';
+import { moveJournals, type Move, type MovedShard } from './move-journals.js';
+
+jest.setTimeout(60_000);
+
+const SHARDS = [0, 1];
+const clock = new SystemClock();
+
+describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
+  const opened: JournalStore[] = [];
+  let database: TestDatabase;
+  let topicPrefix: string;
+  let count = 0;
+
+  beforeEach(async () => {
+    database = await createTestDatabase(journalMigrations);
+    topicPrefix = `${kafka().prefix}moving-${(count += 1)}.`;
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    await database.drop();
+  });
+
+  const settings = () =>
+    loadConfig(kafkaSettings, {
+      KAFKA_BROKERS: kafka().addresses.join(','),
+      KAFKA_TOPIC_PREFIX: topicPrefix,
+    });
+  const ports = () => ({
+    databaseUrl: database.url,
+    pool: database.pool,
+    clock,
+    instance: 'test',
+    shards: SHARDS,
+  });
+  const storeOf = async (kind: StoreKind): Promise<JournalStore> => {
+    const store = await storeOfKind(kind, settings(), ports());
+    opened.push(store);
+    return store;
+  };
+  /** As an owner does it, who is gone afterwards. */
+  const write = async (kind: StoreKind, ...batches: readonly (readonly string[])[]): Promise<void> => {
+    const store = await storeOf(kind);
+    try {
+      for (const shard of SHARDS) {
+        const writer = await store.journalOf('owner').open(shard);
+        for (const batch of batches) await writer.append(batch);
+        await writer.close();
+      }
+    } finally {
+      await store.close();
+    }
+  };
+  const move = async (from: StoreKind, to: StoreKind, tell?: Move['tell']): Promise<MovedShard[]> =>
+    moveJournals({
+      from: await storeOf(from),
+      to: await storeOf(to),
+      databaseUrl: database.url,
+      clock,
+      shards: SHARDS,
+      opener: 'mover',
+      ...(tell === undefined ? {} : { tell }),
+    });
+  const all = async (kind: StoreKind, shard: number): Promise<JournalEntry[]> =>
+    everything((await storeOf(kind)).reader, shard);
+
+  it('are there with every record and hash, and owners go on there and nowhere else', async () => {
+    await write('postgres', ['"a"', '"b"'], ['"ä"']);
+    await write('postgres', ['"c"']);
+    const before = await all('postgres', 1);
+    const [, moved] = await move('postgres', 'kafka');
+    const there = await all('kafka', 1);
+    expect(there.slice(0, before.length)).toEqual(before);
+    expect(there).toEqual(await all('postgres', 1));
+    expect(moved).toMatchObject({ shard: 1, found: 0, records: before.length + 1, hash: there.at(-1)!.hash });
+    await expect(write('postgres', ['"no"'])).rejects.toThrow('the journals are in Kafka');
+    const plain = loadConfig(kafkaSettings, {});
+    await expect(openJournalStore(plain, ports())).rejects.toThrow('set KAFKA_BROKERS');
+    await write('kafka', ['"d"']);
+    expect((await all('kafka', 1)).slice(0, there.length)).toEqual(there);
+  });
+
+  it('come back behind what had been left, and go there again, always one chain', async () => {
+    await write('postgres', ['"a"']);
+    await move('postgres', 'kafka');
+    await write('kafka', ['"b"', '"c"']);
+    const [back] = await move('kafka', 'postgres');
+    expect(back).toMatchObject({ found: 3 });
+    await expect(write('kafka', ['"no"'])).rejects.toThrow('the journals are in PostgreSQL');
+    await write('postgres', ['"d"']);
+    await move('postgres', 'kafka');
+    await write('kafka', ['"e"']);
+    const events = (await all('kafka', 0)).filter(({ kind }) => kind === 'event');
+    expect(events.map(({ payload }) => payload)).toEqual(['"a"', '"b"', '"c"', '"d"', '"e"']);
+    const [postgres, inKafka] = [await storeOf('postgres'), await storeOf('kafka')];
+    const comparison = await compareShard(0, postgres.reader, inKafka.reader);
+    expect(comparison).toMatchObject({ differsAt: undefined, surplus: { one: 0, other: 2 } });
+  });
+
+  it('may hold the longest payloads, and more records than one write takes', async () => {
+    await write('postgres', ...Array.from({ length: 6 }, () => [`"${'x'.repeat(MAX_PAYLOAD_BYTES - 2)}"`]));
+    await write(
+      'postgres',
+      Array.from({ length: 3_000 }, (_, index) => `"${index}"`),
+    );
+    await move('postgres', 'kafka');
+    expect(await all('kafka', 0)).toEqual(await all('postgres', 0));
+  });
+
+  it('stay where they are when the move breaks off, and the next one goes on where it was', async () => {
+    await write(
+      'postgres',
+      Array.from({ length: 3_000 }, (_, index) => `"${index}"`),
+    );
+    const broken = move('postgres', 'kafka', ({ shard, done }) => {
+      if (shard === 0 && done > 2_000) throw new Error('broken off');
+    });
+    await expect(broken).rejects.toThrow('broken off');
+    await write('postgres', ['"in between"']);
+    const [first, second] = await move('postgres', 'kafka');
+    expect(first!.found).toBeGreaterThan(2_000);
+    expect(second).toMatchObject({ found: 0 });
+    expect(await all('kafka', 0)).toEqual(await all('postgres', 0));
+  });
+
+  it('are not moved while an owner runs, and no owner starts while they are moved', async () => {
+    const store = await storeOf('postgres');
+    const owner = await store.journalOf('owner').open(0);
+    await owner.append(['"a"']);
+    await expect(move('postgres', 'kafka')).rejects.toThrow('stop the cluster first');
+    await owner.append(['"b"']);
+    await owner.close();
+    await store.close();
+    const starts: Promise<unknown>[] = [];
+    await move('postgres', 'kafka', () => {
+      starts.push(write('postgres', ['"c"']).catch((error: unknown) => error));
+    });
+    for (const refusal of await Promise.all(starts)) expect(refusal).toBeInstanceOf(StartFault);
+    expect(starts.length).toBeGreaterThan(0);
+    expect(await all('postgres', 0)).toHaveLength(4);
+  });
+
+  it.each([
+    ['postgres', 'kafka'],
+    ['kafka', 'postgres'],
+  ] as const)(
+    'from %s leave an owner behind who was only asleep: it writes nothing any more',
+    async (from, to) => {
+      // It has lost its lock with its connection to the database, and has not woken up to take it again.
+      const asleep = await (await storeOf(from)).journalOfMover('asleep').open(0);
+      await asleep.append(['"a"']);
+      await move(from, to);
+      await expect(asleep.append(['"late"'])).rejects.toBeInstanceOf(JournalFenced);
+      expect(await all(from, 0)).toEqual(await all(to, 0));
+      await asleep.close();
+    },
+  );
+
+  it('are not mixed with others that stand there already', async () => {
+    await write('postgres', ['"a"', '"b"']);
+    const stranger = await (await storeOf('kafka')).journalOfMover('stranger').open(0);
+    await stranger.append(['"x"']);
+    await stranger.close();
+    await expect(move('postgres', 'kafka')).rejects.toThrow('another record stands there already');
+    await write('postgres', ['"c"']);
+  });
+
+  it('that are damaged stay where they are, and the record is named', async () => {
+    await write('postgres', ['"a"', '"b"', '"c"']);
+    await database.pool.query(`update journal.records set payload = '"z"' where shard = 1 and sequence = 3`);
+    const failure = await move('postgres', 'kafka').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(JournalCorrupt);
+    expect(failure).toMatchObject({ shard: 1, sequence: 3 });
+    await (await openJournalStore(loadConfig(kafkaSettings, {}), ports())).close();
+  });
+
+  it('are not moved from where they are not', async () => {
+    await write('kafka', ['"a"']);
+    await expect(move('postgres', 'kafka')).rejects.toThrow('that is not where they are');
+  });
+});

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { connect, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const READY = /ready: KAFKA_BROKERS=(\S+)/;
+const READY_WITHIN_MS = 180_000;
+const LOOK_EVERY_MS = 50;
+
+/**
+ * `npm run kafka` for many suites, started by the first that asks; it ends with the process that runs them. Suites share nothing but
+ * that process, so a file of its pid tells where the broker is.
+ */
+export async function sharedKafka(): Promise<string[]> {
+  const note = path.join(tmpdir(), `sotto-kafka-${process.pid}`);
+  const known = existsSync(note) ? readFileSync(note, 'utf8').split(',') : [];
+  if (known.length > 0 && (await isListening(known[0] ?? ''))) return known;
+  const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
+  const said = path.join(folder, 'said.log');
+  const log = openSync(said, 'a');
+  const program = path.resolve('dist/apps/operations/kafka.js');
+  const kafka = spawn(process.execPath, [program, '--folder', path.join(folder, 'data')], {
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  kafka.unref();
+  hireKeeper(kafka, [folder, note]);
+  const addresses = await untilReady(kafka, said);
+  writeFileSync(note, addresses);
+  return addresses.split(',');
+}
+
+async function untilReady(kafka: ChildProcess, said: string): Promise<string> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  for (;;) {
+    const output = readFileSync(said, 'utf8');
+    const [, addresses] = READY.exec(output) ?? [];
+    if (addresses !== undefined) return addresses;
+    if (kafka.exitCode !== null || performance.now() > deadline) {
+      throw new Error(`Kafka did not become ready: ${output}`);
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** Neither Kafka nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
+function hireKeeper({ pid }: ChildProcess, removed: readonly string[]): void {
+  const script = path.resolve('dist/libs/testing/cluster-keeper.js');
+  const keeper = spawn(process.execPath, [script, String(pid), ...removed], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  keeper.unref();
+  if (keeper.stdin instanceof Socket) keeper.stdin.unref();
+}
+
+function isListening(address: string): Promise<boolean> {
+  const [host = '', port] = address.split(':');
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port) });
+    const done = (result: boolean): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.once('connect', () => done(true)).once('error', () => done(false));
+  });
+}
