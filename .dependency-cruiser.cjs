@@ -57,8 +57,9 @@ module.exports = {
     },
     {
       name: 'libs-never-import-apps',
+      comment: 'The simulator alone puts whole processes together, out of what their apps are made of.',
       severity: 'error',
-      from: { path: '^libs/' },
+      from: { path: '^libs/', pathNot: '^libs/testing/simulator/' },
       to: { path: '^apps/' },
     },
     {

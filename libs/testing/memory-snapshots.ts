@@ -3,6 +3,8 @@ import type { Snapshot, SnapshotStore } from '../journal/snapshots.js';
 const KEPT = 2;
 
 export class MemorySnapshotStore implements SnapshotStore {
+  /** How often somebody was given one. */
+  found = 0;
   private readonly shards = new Map<number, Snapshot[]>();
 
   save(shard: number, snapshot: Snapshot): Promise<void> {
@@ -13,7 +15,13 @@ export class MemorySnapshotStore implements SnapshotStore {
   }
 
   latest(shard: number, before = Infinity): Promise<Snapshot | undefined> {
-    return Promise.resolve(this.newestFirst(shard).find(({ sequence }) => sequence < before));
+    return Promise.resolve(this.newest(shard, before));
+  }
+
+  newest(shard: number, before = Infinity): Snapshot | undefined {
+    const found = this.newestFirst(shard).find(({ sequence }) => sequence < before);
+    if (found !== undefined) this.found += 1;
+    return found;
   }
 
   private newestFirst(shard: number): readonly Snapshot[] {

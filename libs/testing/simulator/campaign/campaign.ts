@@ -1,0 +1,65 @@
+import { Worker } from 'node:worker_threads';
+import type { Outcome } from '../simulation.js';
+
+export interface CampaignOptions {
+  readonly from: number;
+  readonly count: number;
+  readonly threads: number;
+  readonly onOutcome: (outcome: Outcome, done: number) => void;
+  /** Seeds that fail; past so many the campaign ends. */
+  readonly mostFailures: number;
+}
+
+export interface Findings {
+  readonly searched: number;
+  readonly failures: readonly Outcome[];
+  readonly coverage: ReadonlyMap<string, number>;
+  readonly steps: number;
+  readonly simulatedMillis: number;
+}
+
+/** Searches seeds on several threads. Which thread had which seed makes no difference. */
+export async function campaign(options: CampaignOptions): Promise<Findings> {
+  const { from, count, threads, mostFailures } = options;
+  const failures: Outcome[] = [];
+  const coverage = new Map<string, number>();
+  let [next, searched, steps, simulatedMillis] = [from, 0, 0, 0];
+  const note = (outcome: Outcome): void => {
+    searched += 1;
+    steps += outcome.steps;
+    simulatedMillis += outcome.simulatedMillis;
+    for (const [name, times] of Object.entries(outcome.coverage)) {
+      coverage.set(name, (coverage.get(name) ?? 0) + times);
+    }
+    if (outcome.violation !== undefined) failures.push(outcome);
+    options.onOutcome(outcome, searched);
+  };
+  const lane = async (): Promise<void> => {
+    const worker = new Worker(new URL('./worker.js', import.meta.url));
+    try {
+      while (next < from + count && failures.length < mostFailures) {
+        const seed = next;
+        next += 1;
+        note(await searchedBy(worker, seed));
+      }
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(threads, count) }, lane));
+  failures.sort((a, b) => a.seed - b.seed);
+  return { searched, failures, coverage, steps, simulatedMillis };
+}
+
+function searchedBy(worker: Worker, seed: number): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', (outcome: Outcome) => {
+      worker.removeAllListeners('error');
+      resolve(outcome);
+    });
+    worker.once('error', (error) => {
+      reject(new Error(`seed ${seed} ended its thread`, { cause: error }));
+    });
+    worker.postMessage(seed);
+  });
+}

@@ -1,0 +1,57 @@
+import type { Scheduler } from './scheduler.js';
+
+/** How long a turn of a process's event loop may take. */
+const TURN_NANOS = 20_000;
+
+type Forbidden = 'setTimeout' | 'setInterval';
+
+/**
+ * While a simulation runs, `setImmediate` is the end of a turn in simulated time, and whoever asks for real time or chance is
+ * found out at once.
+ */
+export function enterSandbox(scheduler: Scheduler, turn: () => number): () => void {
+  const real = {
+    setImmediate: globalThis.setImmediate,
+    setTimeout: globalThis.setTimeout,
+    setInterval: globalThis.setInterval,
+    random: Math.random.bind(Math),
+    now: Date.now.bind(Date),
+    hrtime: process.hrtime.bigint.bind(process.hrtime),
+  };
+  const soon = (action: (...given: unknown[]) => void, ...given: unknown[]): NodeJS.Immediate => {
+    const { running } = scheduler;
+    const act = (): void => {
+      action(...given);
+    };
+    if (running === undefined) scheduler.after(turn() * TURN_NANOS, undefined, act);
+    else running.soon(act, turn() * TURN_NANOS);
+    return UNCANCELLABLE;
+  };
+  Object.assign(globalThis, { setImmediate: soon });
+  for (const name of ['setTimeout', 'setInterval'] as const)
+    Object.assign(globalThis, { [name]: refuse(name) });
+  Object.assign(Math, { random: refuse('Math.random') });
+  Object.assign(Date, { now: refuse('Date.now') });
+  process.hrtime.bigint = refuse('process.hrtime.bigint');
+  return () => {
+    const { setImmediate, setTimeout, setInterval, random, now, hrtime } = real;
+    Object.assign(globalThis, { setImmediate, setTimeout, setInterval });
+    Object.assign(Math, { random });
+    Object.assign(Date, { now });
+    process.hrtime.bigint = hrtime;
+  };
+}
+
+const UNCANCELLABLE: NodeJS.Immediate = {
+  hasRef: () => false,
+  ref: () => UNCANCELLABLE,
+  unref: () => UNCANCELLABLE,
+  _onImmediate: () => undefined,
+  [Symbol.dispose]: () => undefined,
+};
+
+function refuse(name: Forbidden | 'Math.random' | 'Date.now' | 'process.hrtime.bigint'): () => never {
+  return () => {
+    throw new Error(`${name} was asked within a simulation`);
+  };
+}

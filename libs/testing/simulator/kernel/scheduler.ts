@@ -1,0 +1,70 @@
+import type { Cancel } from '#libs/platform/clock.js';
+import { EventQueue, type Timed } from './event-queue.js';
+
+/** Where code runs: a simulated process. */
+export interface Place {
+  readonly isAlive: boolean;
+  /** Now, later, or never. */
+  run(action: () => void): void;
+  /** When everything has run that this turn of its event loop has to do. */
+  soon(action: () => void, afterNanos: number): void;
+}
+
+interface SimEvent extends Timed {
+  readonly host: Place | undefined;
+  readonly action: () => void;
+  isCancelled: boolean;
+}
+
+/**
+ * All that happens in a simulation, one thing after another on one simulated time line in nanoseconds. Between two steps every
+ * promise that can go on has gone on, so a crash falls where a process waits for something from outside, and nowhere else.
+ */
+export class Scheduler {
+  now = 0;
+  steps = 0;
+  private readonly queue = new EventQueue<SimEvent>();
+  private entered = 0;
+  private current: Place | undefined;
+
+  /** In which process the code runs that runs now. */
+  get running(): Place | undefined {
+    return this.current;
+  }
+
+  after(nanos: number, host: Place | undefined, action: () => void): Cancel {
+    const event = {
+      at: this.now + Math.max(0, Math.round(nanos)),
+      order: this.entered,
+      host,
+      action,
+      isCancelled: false,
+    };
+    this.entered += 1;
+    this.queue.add(event);
+    return () => {
+      event.isCancelled = true;
+    };
+  }
+
+  /** The next thing that is due before `until`. False where there is none. */
+  step(until: number): boolean {
+    for (;;) {
+      const next = this.queue.first();
+      if (next === undefined || next.at > until) return false;
+      this.queue.take();
+      if (next.isCancelled || next.host?.isAlive === false) continue;
+      this.now = Math.max(this.now, next.at);
+      this.steps += 1;
+      if (next.host === undefined) this.enter(undefined, next.action);
+      else next.host.run(next.action);
+      return true;
+    }
+  }
+
+  /** Until the next step all code belongs to this process. */
+  enter(host: Place | undefined, action: () => void): void {
+    this.current = host;
+    action();
+  }
+}

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { campaign, type Findings } from './campaign/campaign.js';
+import { readCall, USAGE, type Call } from './campaign/call.js';
+import { GOALS } from './campaign/coverage-goals.js';
+import { draw } from './plan/draw.js';
+import { shrink } from './plan/shrink.js';
+import { simulate, type Outcome } from './simulation.js';
+import { TWINS } from './twins/compare-twins.js';
+
+const NANOS_PER_SECOND = 1e9;
+const PROGRESS_EVERY = 100;
+const LAST_LINES = 120;
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function commit(): string {
+  const asked = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' });
+  return asked.status === 0 ? asked.stdout.trim() : 'unknown';
+}
+
+async function explain({ seed, violation, digest }: Outcome, { shrinks }: Call): Promise<void> {
+  if (violation === undefined) return;
+  say(`\nseed ${seed} fails at commit ${commit()}, trace ${digest}\n  ${violation.what}`);
+  say(`  replay: npm run simulate -- --seed ${seed} --trace`);
+  if (!shrinks || violation.check === TWINS) return;
+  const { plan, outcome, runs } = await shrink(draw(seed), violation.check);
+  say(
+    `  shrunk in ${runs} runs to ${plan.incidents.length} incidents: ${outcome.violation?.what ?? 'nothing'}`,
+  );
+  for (const line of outcome.lines.slice(-LAST_LINES)) say(`  ${line}`);
+}
+
+function showCoverage(coverage: Findings['coverage']): readonly string[] {
+  say('\nreached:');
+  for (const name of [...coverage.keys()].sort()) say(`  ${String(coverage.get(name)).padStart(9)} ${name}`);
+  return GOALS.filter((goal) => (coverage.get(goal) ?? 0) === 0);
+}
+
+async function replay(seed: number): Promise<number> {
+  const outcome = await simulate(draw(seed), { keepsTrace: true });
+  for (const line of outcome.lines) say(line);
+  say(`seed ${seed}: trace ${outcome.digest}, ${outcome.violation?.what ?? 'nothing found'}`);
+  return outcome.violation === undefined ? 0 : 1;
+}
+
+async function run(call: Call): Promise<number> {
+  if (call.showsTrace) return replay(call.seed);
+  const began = process.hrtime.bigint();
+  const seconds = (): number => Number(process.hrtime.bigint() - began) / NANOS_PER_SECOND;
+  const findings = await campaign({
+    from: call.seed,
+    count: call.count,
+    threads: call.threads,
+    mostFailures: call.mostFailures,
+    onOutcome: ({ seed, violation }, done) => {
+      if (violation !== undefined) say(`seed ${seed}: ${violation.what}`);
+      if (done % PROGRESS_EVERY === 0) say(`${done} of ${call.count} seeds, ${seconds().toFixed(0)} s`);
+    },
+  });
+  const { searched, failures, steps, simulatedMillis } = findings;
+  const missed = showCoverage(findings.coverage);
+  if (missed.length > 0) say(`\nnever reached: ${missed.join(', ')}`);
+  for (const failure of failures) await explain(failure, call);
+  say(
+    `\n${searched} seeds from ${call.seed}: ${failures.length} failed; ${steps} steps, ` +
+      `${(simulatedMillis / 3_600_000).toFixed(1)} simulated hours in ${seconds().toFixed(1)} s`,
+  );
+  return failures.length > 0 || (call.mustReach && missed.length > 0) ? 1 : 0;
+}
+
+const call = readCall(process.argv.slice(2));
+if (call === undefined) {
+  say(USAGE);
+  process.exitCode = 64;
+} else process.exitCode = await run(call);

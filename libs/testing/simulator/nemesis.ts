@@ -1,0 +1,84 @@
+import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
+import type { Random } from './kernel/random.js';
+import { closeMarket, suspend } from './people/authority.js';
+import { FOG, MAKERS } from './people/cast.js';
+import type { Viewer } from './people/viewer.js';
+import type { Fault } from './plan/plan.js';
+import type { Cluster } from './processes/cluster.js';
+import type { Unit } from './processes/unit.js';
+import type { World } from './processes/world.js';
+
+/** Makes go wrong what the plan says, and counts what really did. */
+export class Nemesis {
+  readonly met = new Map<string, number>();
+
+  constructor(
+    private readonly world: World,
+    private readonly cluster: Cluster,
+    private readonly viewers: readonly Viewer[],
+    private readonly random: Random,
+  ) {}
+
+  strike(fault: Fault): void {
+    const unit = this.cluster.units.get(fault.target);
+    if (unit === undefined) return;
+    if (!this.carryOut(fault, unit)) return;
+    this.met.set(fault.name, (this.met.get(fault.name) ?? 0) + 1);
+    this.world.trace.note(`fault: ${fault.name} ${fault.target} ${fault.other} ${fault.millis} ms`);
+  }
+
+  private carryOut({ name, target, other, millis }: Fault, unit: Unit): boolean {
+    const { network, database } = this.world;
+    switch (name) {
+      case 'CRASH':
+        if (unit.life === undefined) return false;
+        unit.crash();
+        return true;
+      case 'PAUSE':
+        unit.pause();
+        this.later(millis, () => unit.resumeAll());
+        return unit.life !== undefined;
+      case 'DEPOSE':
+        if (unit.life === undefined) return false;
+        unit.replace();
+        this.later(1_500 + millis, () => unit.resumeAll());
+        return true;
+      case 'CUT':
+        return network.cut(target, other) > 0;
+      case 'PARTITION':
+        network.block(target, other);
+        this.later(millis, () => network.unblock(target, other));
+        return target !== other;
+      case 'CLOCK_JUMP':
+        unit.life?.clock.setWall(millis);
+        return unit.life !== undefined;
+      case 'DATABASE_RESTART':
+      case 'DATABASE_OUTAGE':
+        if (database.isDown) return false;
+        database.goDown();
+        this.later(millis, () => database.comeBack());
+        return true;
+      case 'BROKER_OUTAGE': {
+        const topic = this.random.pick(this.world.topics);
+        topic.goDown();
+        this.later(millis, () => topic.comeBack());
+        return true;
+      }
+      case 'MARKET_CLOSES':
+        closeMarket(database, FOG);
+        return true;
+      case 'MAKER_SUSPENDED':
+        suspend(database, this.random.pick(MAKERS));
+        return true;
+      case 'STREAM_CUT': {
+        if (this.viewers.length === 0) return false;
+        this.random.pick(this.viewers).drop();
+        return true;
+      }
+    }
+  }
+
+  private later(millis: number, act: () => void): void {
+    this.world.scheduler.after(millis * NANOS_PER_MILLI, undefined, act);
+  }
+}

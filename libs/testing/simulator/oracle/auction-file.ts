@@ -1,0 +1,49 @@
+import type { RawAward, RawHold, RawTerms } from './raw-events.js';
+
+export interface FiledQuote {
+  readonly id: string;
+  readonly maker: string;
+  price: number;
+  quantity: number;
+  minimum: number;
+  revision: number;
+  expiresAt: string | undefined;
+  priority: number;
+  status: 'ACTIVE' | 'WITHDRAWN' | 'EXPIRED' | 'JUDGED';
+  hold: readonly RawHold[];
+}
+
+export interface FiledAward {
+  readonly terms: RawAward;
+  stage: 'PENDING' | 'SUBMITTED' | 'CONFIRMED' | 'FAILED';
+  attempt: number;
+}
+
+/** One line of somebody's timeline: its kind, and when it was. */
+export interface StoryLine {
+  readonly kind: string;
+  readonly at: string;
+}
+
+/** An auction as the oracle keeps it: plain, and grown event by event. */
+export interface AuctionFile {
+  readonly id: string;
+  readonly shard: number;
+  readonly terms: RawTerms;
+  readonly hold: readonly RawHold[];
+  stage: 'OPEN' | 'CLOSED' | 'OFF' | 'AWARDED' | 'NOT_AWARDED' | 'COMPLETED';
+  status: string;
+  readonly quotes: Map<string, FiledQuote>;
+  readonly awards: Map<string, FiledAward>;
+  readonly stories: Map<string, StoryLine[]>;
+  /** For whom it is over. */
+  readonly over: Set<string>;
+}
+
+export function activeQuotes(file: AuctionFile): FiledQuote[] {
+  return [...file.quotes.values()].filter(({ status }) => status === 'ACTIVE');
+}
+
+export function partiesOf({ terms }: AuctionFile): string[] {
+  return [terms.originator.account_id, ...terms.audience.map((party) => party.account_id)];
+}

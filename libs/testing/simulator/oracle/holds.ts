@@ -1,0 +1,55 @@
+import type { RawHold, RawTerms } from './raw-events.js';
+
+const MILLION = 1_000_000n;
+
+/** Rounded up, with the product in whole numbers. */
+export function rounded(price: number, quantity: number): number {
+  const product = BigInt(price) * BigInt(quantity);
+  return Number(product / MILLION) + (product % MILLION === 0n ? 0 : 1);
+}
+
+interface Trade {
+  readonly side: 'BUY' | 'SELL';
+  readonly price: number;
+  readonly quantity: number;
+  /** Into how many fills it may fall, each rounded up. */
+  readonly parts: number;
+}
+
+export function nameOf(account: string, { venue, resource, asset }: Omit<RawHold, 'amount'>): string {
+  return [account, venue, resource, asset].join('\u0000');
+}
+
+/** What is wrong with a hold for such a trade, or undefined: tokens go first, the rest is covered by collateral. */
+export function faultOfHold(terms: RawTerms, trade: Trade, hold: readonly RawHold[]): string | undefined {
+  const { side, price, quantity, parts } = trade;
+  const expected = new Map<string, number>();
+  for (const { venue, contract_id: contract, outcome } of terms.routes) {
+    const asset = `${contract}/${outcome}`;
+    const tokens = side === 'SELL' ? amountIn(hold, venue, 'OUTCOME_TOKEN', asset) : 0;
+    if (tokens > quantity) return `${tokens} tokens for ${quantity}`;
+    if (tokens > 0) expected.set(nameOf('', { venue, resource: 'OUTCOME_TOKEN', asset }), tokens);
+    const unit = side === 'BUY' ? price : 1_000_000 - price;
+    const cost = quantity === tokens ? 0 : rounded(unit, quantity - tokens) + parts - 1;
+    const collateral = nameOf('', { venue, resource: 'COLLATERAL', asset: '' });
+    const most = Math.max(expected.get(collateral) ?? 0, cost);
+    if (most > 0) expected.set(collateral, most);
+    expected.set(nameOf('', { venue, resource: 'VENUE_POSITION_LIMIT', asset: '' }), quantity);
+  }
+  const unit = side === 'BUY' ? price : 1_000_000 - price;
+  const exposure = { venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '' };
+  expected.set(nameOf('', exposure), rounded(unit, quantity) + parts - 1);
+  const told = new Map(hold.map((one) => [nameOf('', one), one.amount]));
+  if (told.size !== hold.length) return 'a resource stands twice';
+  for (const [name, amount] of expected) {
+    if (told.get(name) !== amount)
+      return `${name.replaceAll('\u0000', '/')}: ${told.get(name) ?? 0} instead of ${amount}`;
+  }
+  return told.size === expected.size ? undefined : 'it holds what nobody needs';
+}
+
+export function amountIn(hold: readonly RawHold[], venue: string, resource: string, asset: string): number {
+  return hold
+    .filter((one) => one.venue === venue && one.resource === resource && one.asset === asset)
+    .reduce((sum, { amount }) => sum + amount, 0);
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { PlacedEvent, RawEvent } from './raw-events.js';
+import { must } from './violation.js';
+
+const LINE = /^1 (\d+) (\d+) (epoch|event) (\d+|-) (\d+|-) ([0-9a-f]{64})$/;
+const CHECK = 'one journal';
+
+/**
+ * One shard's journal as it follows from the messages in its topic, read by the letter of docs/decisions/0045 and nothing of the
+ * code that reads it in production.
+ */
+export class JournalCopy {
+  head = 0;
+  epoch = 0;
+  private hash = '0'.repeat(64);
+  readonly hashes: string[] = [];
+  /** Messages that count for nobody, by why. */
+  readonly ignored = new Map<string, number>();
+
+  constructor(private readonly shard: number) {}
+
+  /** The event that the message adds to the journal, if it adds any. */
+  take(offset: number, value: Buffer): PlacedEvent | undefined {
+    const text = value.toString('utf8');
+    const end = text.indexOf('\n');
+    const fields = LINE.exec(text.slice(0, end));
+    must(fields !== null, CHECK, () => `offset ${offset} of shard ${this.shard} holds no record`);
+    const [, epochText, sequenceText, kind = '', , , hash = ''] = fields;
+    const [epoch, sequence, payload] = [Number(epochText), Number(sequenceText), text.slice(end + 1)];
+    const follows = sequence === this.head + 1 && this.digest(epoch, sequence, kind, payload) === hash;
+    const why = this.whyIgnored(kind, epoch, sequence);
+    if (why !== undefined) {
+      this.ignored.set(why, (this.ignored.get(why) ?? 0) + 1);
+      return undefined;
+    }
+    must(
+      follows,
+      CHECK,
+      () =>
+        `offset ${offset} of shard ${this.shard}: ${kind} ${epoch}/${sequence} cannot follow ${this.epoch}/${this.head}`,
+    );
+    must(
+      kind === 'epoch' ? epoch > this.epoch : epoch === this.epoch,
+      CHECK,
+      () => `offset ${offset} of shard ${this.shard}: an ${kind} of epoch ${epoch} in epoch ${this.epoch}`,
+    );
+    this.head = sequence;
+    this.epoch = epoch;
+    this.hash = hash;
+    this.hashes.push(hash);
+    if (kind === 'epoch') return undefined;
+    return { shard: this.shard, sequence, event: JSON.parse(payload) as RawEvent };
+  }
+
+  private digest(epoch: number, sequence: number, kind: string, payload: string): string {
+    const hash = createHash('sha256');
+    for (const field of [String(this.shard), String(epoch), String(sequence), kind, this.hash, payload]) {
+      hash.update(`${Buffer.byteLength(field)}:${field},`);
+    }
+    return hash.digest('hex');
+  }
+
+  /** What older epochs write behind a take-over, a take-over that came too late, and what is there already. */
+  private whyIgnored(kind: string, epoch: number, sequence: number): string | undefined {
+    if (kind === 'epoch') return sequence <= this.head ? 'late take-over' : undefined;
+    if (epoch < this.epoch) return 'event of a deposed writer';
+    return epoch === this.epoch && sequence <= this.head ? 'repeated event' : undefined;
+  }
+}

@@ -1,0 +1,15 @@
+/** What must not happen has happened. `check` names the promise that was broken. */
+export class Violation extends Error {
+  override readonly name = 'Violation';
+
+  constructor(
+    readonly check: string,
+    what: string,
+  ) {
+    super(`${check}: ${what}`);
+  }
+}
+
+export function must(holds: boolean, check: string, what: () => string): asserts holds {
+  if (!holds) throw new Violation(check, what());
+}

@@ -1,0 +1,137 @@
+import { Random } from '../kernel/random.js';
+import { keyOf, type BalanceRow, type Tables } from '../storage/tables.js';
+
+export interface Contract {
+  readonly venue: string;
+  readonly contract_id: string;
+  readonly outcome: string;
+}
+
+/** Rain trades at two venues and settles alike; on fog's grid every fill is rounded. */
+export const RAIN: Contract = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
+export const RAIN_AT_B: Contract = { venue: 'venue_b', contract_id: 'rain', outcome: 'YES' };
+export const FOG: Contract = { venue: 'venue_a', contract_id: 'fog', outcome: 'YES' };
+
+export interface Grid {
+  readonly tick: number;
+  readonly step: number;
+}
+
+export const GRIDS: ReadonlyMap<Contract, Grid> = new Map([
+  [RAIN, { tick: 1_000, step: 1_000_000 }],
+  [RAIN_AT_B, { tick: 1_000, step: 1_000_000 }],
+  [FOG, { tick: 7, step: 1_000 }],
+]);
+
+function named(name: string): string {
+  return new Random(`account ${name}`).uuid();
+}
+
+export const ORIGINATORS = ['olga', 'otto'].map(named);
+export const MAKERS = ['mia', 'max', 'moe', 'may'].map(named);
+export const STRANGER = named('sid');
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  ['olga', 'otto', 'mia', 'max', 'moe', 'may', 'sid'].map((name) => [named(name), name]),
+);
+const LONG_PAST_THE_END = '2030-01-01 00:00:00';
+const NO_LIMIT = 1_000_000_000_000_000;
+const VENUES = ['venue_a', 'venue_b'];
+
+export function nameOf(account: string): string {
+  return NAMES.get(account) ?? account;
+}
+
+export interface Wealth {
+  readonly collateral: number;
+  readonly tokens: number;
+  readonly positions: number;
+  readonly exposure: number;
+}
+
+/** The database as it is before anything happens: a registry, a policy, and what everybody has. */
+export function furnish(
+  tables: Tables,
+  wealthOf: (account: string) => Wealth,
+  isProtected: (maker: string) => boolean,
+): void {
+  for (const [{ venue, contract_id, outcome }, { tick, step }] of GRIDS) {
+    tables.contracts.rows.set(keyOf(venue, contract_id, outcome), {
+      venue,
+      contract_id,
+      outcome,
+      title: `${contract_id} at ${venue}`,
+      equivalence_id: contract_id,
+      price_tick_atoms: tick,
+      quantity_step_atoms: step,
+      status: 'TRADING',
+      closes_at: LONG_PAST_THE_END,
+    });
+  }
+  for (const account of [...ORIGINATORS, ...MAKERS, STRANGER]) {
+    tables.principals.rows.set(account, principal(account));
+    enrich(tables, account, wealthOf(account));
+    if (MAKERS.includes(account) && isProtected(account)) {
+      const limits = {
+        window_ms: 10_000,
+        max_awards: 2,
+        max_award_notional_atoms: NO_LIMIT,
+        frozen_ms: 1_500,
+      };
+      tables.protection.rows.set(account, limits);
+    }
+  }
+}
+
+function principal(account: string): object {
+  const isMaker = MAKERS.includes(account);
+  const isOriginator = ORIGINATORS.includes(account) || account === STRANGER;
+  return {
+    account_id: account,
+    display_name: nameOf(account),
+    is_maker: isMaker,
+    is_originator: isOriginator,
+    suspended: false,
+    may_create: isOriginator,
+    may_quote: isMaker,
+    venues: VENUES,
+    max_quantity_atoms: NO_LIMIT,
+    control_group: null,
+  };
+}
+
+function enrich(tables: Tables, account: string, wealth: Wealth): void {
+  const own = (venue: string, asset: string, amount: number): void => {
+    put(tables, { account, venue, asset, amount });
+    put(tables, { account: 'system:opening', venue, asset, amount: -amount });
+    state(tables, keyOf(account, venue, asset === '' ? 'COLLATERAL' : 'OUTCOME_TOKEN', asset), amount);
+  };
+  for (const venue of VENUES) {
+    own(venue, '', wealth.collateral);
+    limit(tables, account, venue, 'VENUE_POSITION_LIMIT', wealth.positions);
+  }
+  for (const { venue, contract_id, outcome } of GRIDS.keys()) {
+    if (wealth.tokens > 0) own(venue, `${contract_id}/${outcome}`, wealth.tokens);
+  }
+  for (const venue of VENUES) {
+    const held = [...tables.balances.rows.values()]
+      .filter((row) => row.account === account && row.venue === venue && row.asset !== '')
+      .reduce((sum, { amount }) => sum + amount, 0);
+    state(tables, keyOf(account, venue, 'VENUE_POSITION_LIMIT', ''), Math.max(0, wealth.positions - held));
+  }
+  limit(tables, account, '', 'SERVICE_EXPOSURE_LIMIT', wealth.exposure);
+  state(tables, keyOf(account, '', 'SERVICE_EXPOSURE_LIMIT', ''), wealth.exposure);
+}
+
+function put({ balances }: Tables, { account, venue, asset, amount }: BalanceRow): void {
+  const key = keyOf(account, venue, asset);
+  balances.rows.set(key, { account, venue, asset, amount: (balances.rows.get(key)?.amount ?? 0) + amount });
+}
+
+function limit({ limits }: Tables, account: string, venue: string, resource: string, amount: number): void {
+  limits.rows.set(keyOf(account, venue, resource), { account, venue, asset: '', amount });
+}
+
+function state({ evidence }: Tables, key: string, amount: number): void {
+  evidence.rows.set(key, { amount, settled: 0, source_sequence: 1 });
+}

@@ -1,0 +1,210 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
+import type { Random } from '../kernel/random.js';
+import type { Promised } from '../oracle/promises.js';
+import type { HttpRequest } from '../processes/http-desk.js';
+import type { Deed } from '../plan/plan.js';
+import { FOG, GRIDS, MAKERS, ORIGINATORS, RAIN, RAIN_AT_B, type Contract } from './cast.js';
+import type { KnownAuction, Knowledge } from './knowledge.js';
+
+interface Command {
+  readonly command: Promised;
+  readonly request: Omit<HttpRequest, 'id'>;
+}
+
+/** A command that somebody gives, or nothing where there is nothing to be done. */
+export function commandFor(
+  deed: Deed,
+  known: Knowledge,
+  random: Random,
+  nowNanos: bigint,
+): Command | undefined {
+  switch (deed.act) {
+    case 'CREATE':
+      return create(deed, random);
+    case 'CANCEL': {
+      const anybodys = random.chance(0.1);
+      const auction = recent(known, random, ({ originator }) => anybodys || originator === deed.account);
+      const body = random.pick<object>([{}, {}, { reason: 'no' }, { reason: 'because '.repeat(100) }]);
+      return auction === undefined ? undefined : onAuction('CANCEL', 'cancelAuction', deed, auction.id, body);
+    }
+    case 'SUBMIT': {
+      const isStray = random.chance(0.05);
+      const auction = recent(known, random, ({ makers }) => isStray || makers.includes(deed.account));
+      return auction === undefined ? undefined : submit(deed, auction, random, nowNanos);
+    }
+    case 'REVISE':
+    case 'WITHDRAW':
+      return onQuote(deed, known, random);
+    case 'WITHDRAW_ALL': {
+      const command = {
+        operation: 'WITHDRAW_ALL',
+        account: deed.account,
+        auctionId: '',
+        key: deed.key,
+        content: '{}',
+      } as const;
+      return { command, request: { operation: 'withdrawAllQuotes', body: {}, key: deed.key } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function create(deed: Deed, random: Random): Command {
+  const drafted = random.chance(0.06) ? spoiled(createBody(random), random) : createBody(random);
+  const body = deed.closesAt === undefined ? drafted : closingAt(drafted, deed.closesAt);
+  const content = JSON.stringify(body);
+  const command = {
+    operation: 'CREATE',
+    account: deed.account,
+    auctionId: '',
+    key: deed.key,
+    content,
+  } as const;
+  return { command, request: { operation: 'createAuction', body, key: deed.key } };
+}
+
+function closingAt(draft: CreateDraft, closesAt: string): object {
+  const fields = Object.entries(draft).filter(([name]) => name !== 'duration_ms');
+  return { ...Object.fromEntries(fields), audience: { market_maker_ids: MAKERS }, closes_at: closesAt };
+}
+
+interface CreateDraft {
+  readonly side: 'BUY' | 'SELL';
+  readonly quantity_atoms: number;
+  readonly routes: readonly Contract[];
+  readonly audience: { readonly market_maker_ids: readonly string[] };
+  readonly duration_ms: number;
+  readonly [field: string]: unknown;
+}
+
+function createBody(random: Random): CreateDraft {
+  const routes = random.pick([[RAIN], [RAIN, RAIN_AT_B], [RAIN_AT_B], [FOG], [FOG]]);
+  const { tick, step } = gridOf(routes);
+  const isSplit = random.chance(0.5);
+  const quantity = step * random.between(1, 12);
+  const price = (): number => tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
+  return {
+    side: random.pick(['BUY', 'SELL']),
+    quantity_atoms: quantity,
+    routes,
+    audience: { market_maker_ids: random.shuffled(MAKERS).slice(0, random.between(1, MAKERS.length)) },
+    duration_ms: random.between(1_000, 6_000),
+    execution_deadline_ms: random.pick([5_000, 8_000]),
+    ...(isSplit ? { allocation: 'SPLIT', max_winners: random.between(2, 4) } : {}),
+    ...(random.chance(0.5) ? { limit_price_atoms: price() } : {}),
+    ...(random.chance(0.3) ? { min_fill_quantity_atoms: step * random.between(1, quantity / step) } : {}),
+    ...(random.chance(0.4) ? { quote_revision_policy: random.pick(['FREE', 'IMPROVE_ONLY', 'FINAL']) } : {}),
+    ...(random.chance(0.4)
+      ? { result_disclosure: random.pick(['WINNING_PRICE', 'WINNING_PRICE_AND_RANK']) }
+      : {}),
+  };
+}
+
+function spoiled(body: CreateDraft, random: Random): CreateDraft {
+  return random.pick<CreateDraft>([
+    { ...body, quantity_atoms: body.quantity_atoms + 1 },
+    { ...body, duration_ms: 999 },
+    { ...body, limit_price_atoms: 1_000_000 },
+    { ...body, audience: { market_maker_ids: [ORIGINATORS[0] ?? ''] } },
+    { ...body, routes: [RAIN, FOG] },
+    { ...body, routes: [] },
+    { ...body, routes: [{ ...RAIN, contract_id: 'hail' }] },
+    { ...body, max_winners: 1 },
+  ]);
+}
+
+function gridOf(routes: readonly Contract[]): { readonly tick: number; readonly step: number } {
+  const [first] = routes;
+  const grid = first === undefined ? undefined : GRIDS.get(first);
+  return grid ?? { tick: 1_000, step: 1_000_000 };
+}
+
+function submit(deed: Deed, auction: KnownAuction, random: Random, nowNanos: bigint): Command {
+  const { tick, step, quantity } = auction;
+  const most = quantity / step;
+  const size = random.between(1, most);
+  const price = tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
+  const good = {
+    price_atoms: price,
+    quantity_atoms: step * size,
+    ...(random.chance(0.4) ? { min_quantity_atoms: step * random.between(1, size) } : {}),
+    ...(random.chance(0.3)
+      ? { expires_at: instantFromNanos(nowNanos + BigInt(random.between(100, 5_000)) * 1_000_000n) }
+      : {}),
+  };
+  const body = random.chance(0.08)
+    ? random.pick<object>([
+        { ...good, price_atoms: price + 1 },
+        { ...good, price_atoms: 1_000_000 },
+        { ...good, quantity_atoms: quantity + step },
+        { ...good, quantity_atoms: 0 },
+        { ...good, min_quantity_atoms: good.quantity_atoms + step },
+        { ...good, expires_at: '2020-01-01T00:00:00.000000000Z' },
+      ])
+    : good;
+  return onAuction('SUBMIT', 'submitQuote', deed, auction.id, body);
+}
+
+function onQuote(deed: Deed, known: Knowledge, random: Random): Command | undefined {
+  const own = known.quotes.filter(({ maker }) => maker === deed.account);
+  const quote = own.at(-1 - random.below(Math.min(4, Math.max(1, own.length))));
+  const auction = known.auctions.find(({ id }) => id === quote?.auctionId);
+  if (quote === undefined || auction === undefined) return undefined;
+  const expected = random.chance(0.1) ? quote.revision + 1 : quote.revision;
+  const isRevision = deed.act === 'REVISE';
+  const body = isRevision
+    ? { expected_revision: expected, ...terms(auction, random) }
+    : random.chance(0.5)
+      ? { expected_revision: expected }
+      : {};
+  const operation = isRevision ? 'REVISE' : 'WITHDRAW';
+  return {
+    command: {
+      operation,
+      account: deed.account,
+      auctionId: quote.auctionId,
+      key: deed.key,
+      content: JSON.stringify([quote.id, body]),
+    },
+    request: {
+      operation: isRevision ? 'reviseQuote' : 'withdrawQuote',
+      ids: { auctionID: quote.auctionId, quoteID: quote.id },
+      body,
+      key: deed.key,
+    },
+  };
+}
+
+function terms({ tick, step, quantity }: KnownAuction, random: Random): object {
+  const price = tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
+  const size = step * random.between(1, quantity / step);
+  return random.pick<object>([
+    { price_atoms: price },
+    { quantity_atoms: size },
+    { price_atoms: price, quantity_atoms: size },
+  ]);
+}
+
+function onAuction(
+  operation: 'CANCEL' | 'SUBMIT',
+  operationId: string,
+  { account, key }: Deed,
+  auctionId: string,
+  body: object,
+): Command {
+  return {
+    command: { operation, account, auctionId, key, content: JSON.stringify(body) },
+    request: { operation: operationId, ids: { auctionID: auctionId }, body, key },
+  };
+}
+
+/** One of the latest auctions that will do. */
+function recent(
+  known: Knowledge,
+  random: Random,
+  does: (auction: KnownAuction) => boolean,
+): KnownAuction | undefined {
+  const all = known.auctions.filter(does);
+  return all.at(-1 - random.below(Math.min(5, Math.max(1, all.length))));
+}

@@ -1,0 +1,112 @@
+import type { AuctionFile } from '../oracle/auction-file.js';
+import type { Oracle } from '../oracle/oracle.js';
+import { must } from '../oracle/violation.js';
+
+export interface ToldEvent {
+  readonly seq: number;
+  readonly auction_id: string;
+  readonly timeline_seq: number;
+  readonly kind: string;
+  readonly occurred_at: string;
+}
+
+export interface ToldView {
+  readonly auction_id: string;
+  readonly view_version: number;
+}
+
+const DENSE = 'streams are dense';
+const TRUE = 'streams tell what happened';
+const COMPLETE = 'streams are complete';
+
+/** What one subscription has been told over all the sockets that carried it, held against the journals. */
+export class SubscriptionRecord {
+  last = 0;
+  events = 0;
+  /** By auction, how much of its timeline is known. */
+  private known = new Map<string, number>();
+  private parts: ToldView[] | undefined = [];
+  /** Auctions that were over when a snapshot left them out. */
+  private leftOut = new Set<string>();
+
+  constructor(
+    private readonly oracle: Oracle,
+    private readonly account: string,
+    private readonly id: string,
+  ) {}
+
+  get hasBegun(): boolean {
+    return this.parts === undefined;
+  }
+
+  snapshot(views: readonly ToldView[], more: boolean): void {
+    this.parts = [...(this.parts ?? []), ...views];
+    for (const { auction_id: id, view_version: version } of views) {
+      const story = this.oracle.storyOf(id, this.account);
+      must(
+        version > 0 && version <= story.length,
+        TRUE,
+        () => `${this.id}: ${id} at version ${version} of ${story.length}`,
+      );
+    }
+    if (more) return;
+    this.known = new Map(this.parts.map((view) => [view.auction_id, view.view_version]));
+    this.leftOut = new Set(
+      this.ownFiles().flatMap(({ id, over }) => (over.has(this.account) && !this.known.has(id) ? [id] : [])),
+    );
+    this.parts = undefined;
+  }
+
+  resync(): void {
+    this.parts = [];
+  }
+
+  event(told: ToldEvent): void {
+    const { seq, auction_id: id, timeline_seq: place, kind } = told;
+    must(seq === this.last + 1, DENSE, () => `${this.id}: ${seq} follows ${this.last}`);
+    must(this.parts === undefined, DENSE, () => `${this.id}: ${kind} before its snapshot`);
+    const known = this.known.get(id) ?? 0;
+    must(
+      place === known + 1,
+      DENSE,
+      () => `${this.id}: ${kind} is ${place} of ${id}, and ${known} are known`,
+    );
+    const line = this.oracle.storyOf(id, this.account)[place - 1];
+    must(
+      line?.kind === kind && line.at === told.occurred_at,
+      TRUE,
+      () => `${this.id}: ${place} of ${id} is ${kind} instead of ${line?.kind ?? 'nothing'}`,
+    );
+    this.last = seq;
+    this.events += 1;
+    this.known.set(id, place);
+  }
+
+  isComplete(): boolean {
+    return this.parts === undefined && this.missing() === undefined;
+  }
+
+  checkAtRest(): void {
+    must(this.parts === undefined, COMPLETE, () => `${this.id} has no snapshot`);
+    const missing = this.missing();
+    must(
+      missing === undefined,
+      COMPLETE,
+      () => `${this.id}: ${this.known.get(missing ?? '') ?? 'nothing'} of ${missing ?? ''}`,
+    );
+  }
+
+  /** An auction of whose timeline something has not come. */
+  private missing(): string | undefined {
+    return this.ownFiles().find(({ id }) => {
+      const known = this.known.get(id);
+      return known === undefined
+        ? !this.leftOut.has(id)
+        : known !== this.oracle.storyOf(id, this.account).length;
+    })?.id;
+  }
+
+  private ownFiles(): AuctionFile[] {
+    return [...this.oracle.files.values()].filter(({ stories }) => stories.has(this.account));
+  }
+}

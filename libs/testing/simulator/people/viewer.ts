@@ -1,0 +1,204 @@
+import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
+import type { Host } from '../kernel/host.js';
+import type { Random } from '../kernel/random.js';
+import type { Oracle } from '../oracle/oracle.js';
+import { must } from '../oracle/violation.js';
+import { streamAddress } from '../processes/gateway.js';
+import type { World } from '../processes/world.js';
+import type { Transcript } from '../twins/transcript.js';
+import type { WireEnd } from '../wire/wire-end.js';
+import { nameOf } from './cast.js';
+import { SubscriptionRecord, type ToldEvent, type ToldView } from './subscription-record.js';
+
+interface Said {
+  readonly type: string;
+  readonly cmd_id?: string;
+  readonly subscription_id?: string;
+  readonly resumed?: boolean;
+  readonly resume_token?: string;
+  readonly resume_error?: string;
+  readonly connection_id?: string;
+  readonly subscriptions?: readonly { readonly subscription_id: string }[];
+  readonly auctions?: readonly ToldView[];
+  readonly more?: boolean;
+  readonly status?: number;
+  readonly result?: object;
+  readonly error?: string;
+  readonly message?: string;
+}
+
+export type StreamAnswer = { readonly status: number; readonly body: string } | undefined;
+
+const RECONNECT_MILLIS = { least: 20, most: 900 };
+const PING_MILLIS = 8_000;
+const RESUMED = 'streams can be resumed anywhere';
+
+/** Somebody's live view: goes on at whatever gateway there is, with its token, and remembers what it was told. */
+export class Viewer {
+  readonly records = new Map<string, SubscriptionRecord>();
+  resumptions = 0;
+  resyncs = 0;
+  private end: WireEnd | undefined;
+  private isWelcome = false;
+  private token: string | undefined;
+  private connectionId: string | undefined;
+  private commands = 0;
+  private readonly waiting = new Map<string, (answer: StreamAnswer) => void>();
+
+  constructor(
+    private readonly world: World,
+    private readonly host: Host,
+    readonly account: string,
+    private readonly options: {
+      readonly random: Random;
+      readonly oracle: Oracle;
+      readonly gateways: readonly string[];
+      readonly transcript: Transcript | undefined;
+      readonly graceMillis: number | undefined;
+    },
+  ) {}
+
+  get isReady(): boolean {
+    return (
+      this.isWelcome && this.records.size > 0 && [...this.records.values()].every((record) => record.hasBegun)
+    );
+  }
+
+  connect(): void {
+    const { random, gateways, graceMillis } = this.options;
+    const gateway = random.pick(gateways);
+    const end = this.world.network.connect(
+      this.host,
+      streamAddress(gateway),
+      { account: this.account },
+      false,
+    );
+    this.end = end;
+    this.isWelcome = false;
+    const seen = Object.fromEntries([...this.records].map(([id, { last }]) => [id, last]));
+    end.onOpen = () => {
+      this.say('hello', {
+        ...(this.token === undefined ? {} : { resume_token: this.token, seen }),
+        ...(graceMillis === undefined ? {} : { cancel_on_disconnect: { grace_ms: graceMillis } }),
+      });
+      this.pingSoon(end);
+    };
+    end.onText = (text) => {
+      if (this.end !== end) return;
+      const said = JSON.parse(text) as Said & ToldEvent;
+      if (said.type !== 'heartbeat' && said.type !== 'pong') {
+        this.options.transcript?.note(this.account, 'stream', text, this.world.scheduler.now);
+      }
+      this.hear(said, gateway);
+    };
+    end.onClose = (code) => {
+      if (this.end === end) this.lost(code);
+    };
+  }
+
+  /** Its way to the gateway breaks. */
+  drop(): void {
+    this.end?.reset();
+  }
+
+  /** Whether the command was sent; its answer comes once, if only to say that there is none. */
+  command(type: string, fields: object, heed: (answer: StreamAnswer) => void): boolean {
+    if (!this.isWelcome || this.end?.state !== 'OPEN') return false;
+    this.waiting.set(this.say(type, fields), heed);
+    return true;
+  }
+
+  /** Whether it has been told all that its account's timelines hold. */
+  get hasAll(): boolean {
+    return [...this.records.values()].every((record) => record.isComplete());
+  }
+
+  checkAtRest(): void {
+    for (const record of this.records.values()) record.checkAtRest();
+  }
+
+  private say(type: string, fields: object): string {
+    this.commands += 1;
+    const cmdId = `c${this.commands}`;
+    this.end?.send(JSON.stringify({ type, cmd_id: cmdId, ...fields }));
+    return cmdId;
+  }
+
+  private hear(said: Said & ToldEvent, gateway: string): void {
+    const { type, subscription_id: id = '', cmd_id: cmdId = '' } = said;
+    if (type === 'welcome') this.welcome(said, gateway);
+    else if (type === 'subscribed') {
+      this.records.set(
+        id,
+        new SubscriptionRecord(this.options.oracle, this.account, `${nameOf(this.account)}/${id}`),
+      );
+    } else if (type === 'snapshot') this.record(id).snapshot(said.auctions ?? [], said.more === true);
+    else if (type === 'event') this.record(id).event(said);
+    else if (type === 'resync') {
+      this.resyncs += 1;
+      this.record(id).resync();
+    } else if (type === 'ack' || type === 'reject') this.answered(cmdId, said);
+    if (said.resume_token !== undefined) this.token = said.resume_token;
+  }
+
+  private welcome(said: Said, gateway: string): void {
+    this.isWelcome = true;
+    this.world.trace.note(`${nameOf(this.account)}: stream at ${gateway}, resumed ${String(said.resumed)}`);
+    must(
+      said.resumed === (this.token !== undefined),
+      RESUMED,
+      () => `${nameOf(this.account)}: ${said.resume_error ?? 'not resumed'}`,
+    );
+    if (said.resumed) {
+      this.resumptions += 1;
+      const told = (said.subscriptions ?? []).map(({ subscription_id: id }) => id).sort();
+      must(
+        said.connection_id === this.connectionId,
+        RESUMED,
+        () => `${nameOf(this.account)} has another connection`,
+      );
+      must(
+        told.join() === [...this.records.keys()].sort().join(),
+        RESUMED,
+        () => `${nameOf(this.account)} has ${told.join()}`,
+      );
+      return;
+    }
+    this.connectionId = said.connection_id;
+    this.records.clear();
+    this.say('subscribe', { channel: 'auctions' });
+  }
+
+  private answered(cmdId: string, { status = 0, result, error, message }: Said): void {
+    const heed = this.waiting.get(cmdId);
+    this.waiting.delete(cmdId);
+    const refusal = { error, ...(message === undefined ? {} : { message }) };
+    heed?.({ status, body: JSON.stringify(result ?? refusal) });
+  }
+
+  private lost(code: number): void {
+    this.end = undefined;
+    this.isWelcome = false;
+    this.world.trace.note(`${nameOf(this.account)}: stream lost, ${code}`);
+    const waiting = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const heed of waiting) heed(undefined);
+    const { least, most } = RECONNECT_MILLIS;
+    const wait = this.options.random.between(least, most) * NANOS_PER_MILLI;
+    this.world.scheduler.after(wait, this.host, () => this.connect());
+  }
+
+  private pingSoon(end: WireEnd): void {
+    this.world.scheduler.after(PING_MILLIS * NANOS_PER_MILLI, this.host, () => {
+      if (this.end !== end || end.state !== 'OPEN') return;
+      this.say('ping', {});
+      this.pingSoon(end);
+    });
+  }
+
+  private record(id: string): SubscriptionRecord {
+    const record = this.records.get(id);
+    must(record !== undefined, 'streams are dense', () => `nobody has heard of ${id}`);
+    return record;
+  }
+}

@@ -1,0 +1,169 @@
+import { Random } from '../kernel/random.js';
+import { MAKERS, ORIGINATORS, STRANGER, type Wealth } from '../people/cast.js';
+import type { WorldSettings } from '../processes/world.js';
+import type { DatabaseMood } from '../storage/database.js';
+import type { TopicMood } from '../storage/topic.js';
+import type { WireMood } from '../wire/network.js';
+import type { Deed, Fault, FaultName, Incident } from './plan.js';
+
+/** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
+export interface Plan {
+  readonly seed: number;
+  readonly activeMillis: number;
+  readonly gateways: number;
+  readonly projectors: number;
+  readonly executors: number;
+  readonly wire: WireMood;
+  readonly topic: TopicMood;
+  readonly database: DatabaseMood;
+  readonly settings: WorldSettings;
+  readonly wealth: Readonly<Record<string, Wealth>>;
+  readonly isProtected: Readonly<Record<string, boolean>>;
+  /** Grace of their quotes, for makers that quote over their stream. */
+  readonly graces: Readonly<Record<string, number>>;
+  readonly incidents: readonly Incident[];
+}
+
+const MOST_ACTIVE = { least: 5_000, most: 14_000 };
+const PLENTY = 1_000_000_000_000;
+
+/** Swarm testing: every seed has its own mix of what people do and of what goes wrong, and mostly leaves something out. */
+export function draw(seed: number): Plan {
+  const random = new Random(`seed ${seed}`);
+  const activeMillis = random.between(MOST_ACTIVE.least, MOST_ACTIVE.most);
+  const gateways = random.between(1, 2);
+  const has = (): boolean => random.chance(0.4);
+  const isRough = has();
+  const wealth = Object.fromEntries(
+    [...ORIGINATORS, ...MAKERS, STRANGER].map((account) => [account, wealthOf(random)]),
+  );
+  return {
+    seed,
+    activeMillis,
+    gateways,
+    projectors: random.between(1, 2),
+    executors: random.between(1, 2),
+    wire: {
+      slowestMillis: random.pick([1, 3, 30]),
+      drop: isRough && has() ? 0.01 : 0,
+      repeat: isRough && has() ? 0.03 : 0,
+      reorder: isRough && has() ? 0.03 : 0,
+    },
+    topic: {
+      slowestMillis: random.pick([1, 4, 40]),
+      lostBehind: has() ? 0.06 : 0,
+      lostBefore: has() ? 0.06 : 0,
+      late: has() ? 0.06 : 0,
+      twice: has() ? 0.06 : 0,
+      refused: has() ? 0.06 : 0,
+      staleEnd: has() ? 0.1 : 0,
+    },
+    database: { slowestMillis: random.pick([1, 3, 15]), stall: has() ? 0.01 : 0 },
+    settings: settingsOf(random),
+    wealth,
+    isProtected: Object.fromEntries(MAKERS.map((maker) => [maker, random.chance(0.25)])),
+    graces: Object.fromEntries(
+      MAKERS.filter(() => random.chance(0.4)).map((maker) => [maker, random.pick([0, 300, 2_000])]),
+    ),
+    incidents: [
+      ...deedsOf(random.fork('deeds'), activeMillis),
+      ...faultsOf(random.fork('faults'), activeMillis, gateways),
+    ].sort((a, b) => a.atMillis - b.atMillis),
+  };
+}
+
+function settingsOf(random: Random): WorldSettings {
+  return {
+    shard: {
+      activeAuctionLimit: random.chance(0.1) ? 3 : 100,
+      commandsPerMakerLimit: random.chance(0.15) ? 4 : 100,
+      limitsFactor: random.chance(0.2) ? 1 : 100,
+      snapshotEvery: random.pick([5, 20, 1_000]),
+      maxClockOffsetMillis: 500,
+      maxProjectionLagEvents: random.chance(0.1) ? 30 : 10_000,
+      maxProjectionLagMillis: random.chance(0.1) ? 1_500 : 60_000,
+    },
+    streamHistory: random.pick([4, 30, 1_000]),
+    executionConcurrency: random.between(1, 8),
+  };
+}
+
+function wealthOf(random: Random): Wealth {
+  const isPoor = random.chance(0.25);
+  return {
+    collateral: isPoor ? random.between(1_000_000, 15_000_000) : PLENTY,
+    tokens: random.chance(0.4) ? random.between(1, 20_000_000) : 0,
+    positions: random.chance(0.1) ? 30_000_000 : PLENTY,
+    exposure: random.chance(0.1) ? 12_000_000 : PLENTY,
+  };
+}
+
+function deedsOf(random: Random, activeMillis: number): Deed[] {
+  const weights: Readonly<Record<Deed['act'], number>> = {
+    CREATE: random.between(1, 4),
+    CANCEL: random.between(0, 1),
+    SUBMIT: random.between(8, 24),
+    REVISE: random.between(0, 10),
+    WITHDRAW: random.between(0, 4),
+    WITHDRAW_ALL: random.between(0, 1),
+    READ: random.between(1, 6),
+  };
+  const acts = (Object.keys(weights) as Deed['act'][]).flatMap((act) =>
+    Array<Deed['act']>(weights[act]).fill(act),
+  );
+  const count = random.between(25, 110);
+  return Array.from({ length: count }, (_, index) => {
+    const act = index < 2 ? 'CREATE' : random.pick(acts);
+    const isOriginators = act === 'CREATE' || act === 'CANCEL' || (act === 'READ' && random.chance(0.4));
+    const account = random.chance(0.03)
+      ? random.pick([STRANGER, ...ORIGINATORS])
+      : random.pick(isOriginators ? ORIGINATORS : MAKERS);
+    return {
+      kind: 'DEED',
+      atMillis: 600 + random.below(index < 2 ? 100 : activeMillis - 700),
+      account,
+      act,
+      key: `k${index}`,
+      isTwice: random.chance(0.08),
+      isAmbiguous: random.chance(0.04),
+    };
+  });
+}
+
+const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; readonly millis: number }[] = [
+  { name: 'CRASH', most: 6, millis: 0 },
+  { name: 'PAUSE', most: 3, millis: 4_000 },
+  { name: 'DEPOSE', most: 3, millis: 5_000 },
+  { name: 'CUT', most: 6, millis: 0 },
+  { name: 'PARTITION', most: 3, millis: 3_000 },
+  { name: 'CLOCK_JUMP', most: 3, millis: 0 },
+  { name: 'DATABASE_RESTART', most: 2, millis: 100 },
+  { name: 'DATABASE_OUTAGE', most: 1, millis: 4_000 },
+  { name: 'BROKER_OUTAGE', most: 2, millis: 3_000 },
+  { name: 'STREAM_CUT', most: 12, millis: 0 },
+  { name: 'MARKET_CLOSES', most: 1, millis: 0 },
+  { name: 'MAKER_SUSPENDED', most: 1, millis: 0 },
+];
+
+function faultsOf(random: Random, activeMillis: number, gateways: number): Fault[] {
+  const owners = ['owner-0', 'owner-1', 'owner-2'];
+  const doors = Array.from({ length: gateways }, (_, index) => `gateway-${index}`);
+  const others = [...doors, 'projector-0', 'executor-0'];
+  const chosen = SOMETIMES.filter(() => random.chance(0.4));
+  return chosen.flatMap(({ name, most, millis }) =>
+    Array.from({ length: random.between(1, most) }, (): Fault => ({
+      kind: 'FAULT',
+      atMillis: random.between(300, activeMillis),
+      name,
+      target:
+        name === 'DEPOSE' || name === 'CLOCK_JUMP' || random.chance(0.6)
+          ? random.pick(owners)
+          : random.pick(others),
+      other: random.pick([...doors, ...doors, ...owners, 'executor-0']),
+      millis:
+        name === 'CLOCK_JUMP'
+          ? random.pick([-5_000, -800, -200, 200, 900, 5_000, 3_600_000])
+          : Math.round(random.next() * millis),
+    })),
+  );
+}

@@ -1,0 +1,39 @@
+/** Something that somebody does, at a moment of simulated time. What exactly follows from the deed's own seed. */
+export interface Deed {
+  readonly kind: 'DEED';
+  readonly atMillis: number;
+  readonly account: string;
+  readonly act: 'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'READ';
+  readonly key: string;
+  readonly isTwice: boolean;
+  /** Its key comes once more, with other content. */
+  readonly isAmbiguous?: boolean;
+  /** Of a create, where the plan wants to know it. */
+  readonly closesAt?: string;
+}
+
+export type FaultName =
+  | 'CRASH'
+  | 'PAUSE'
+  | 'DEPOSE'
+  | 'CUT'
+  | 'PARTITION'
+  | 'CLOCK_JUMP'
+  | 'DATABASE_RESTART'
+  | 'DATABASE_OUTAGE'
+  | 'BROKER_OUTAGE'
+  | 'STREAM_CUT'
+  | 'MARKET_CLOSES'
+  | 'MAKER_SUSPENDED';
+
+/** Something that goes wrong, and for how long. */
+export interface Fault {
+  readonly kind: 'FAULT';
+  readonly atMillis: number;
+  readonly name: FaultName;
+  readonly target: string;
+  readonly other: string;
+  readonly millis: number;
+}
+
+export type Incident = Deed | Fault;

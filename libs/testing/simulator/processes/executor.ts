@@ -1,0 +1,23 @@
+import { AwardCarrier } from '#apps/executor/award-carrier.js';
+import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { poolOf } from '../storage/sql-pool.js';
+import { openLink } from './owner.js';
+import type { Life } from './unit.js';
+import { SHARDS } from './world.js';
+
+/** An executor's process: one carrier for each shard. */
+export function bootExecutor(life: Life): Promise<void> {
+  const { host, clock, random, world } = life;
+  const pool = poolOf(world.database, host);
+  for (const shard of SHARDS) {
+    new AwardCarrier({
+      link: openLink(life, shard),
+      desk: new PostgresSettlement(pool, clock, () => random.next()),
+      clock,
+      concurrency: world.settings.executionConcurrency,
+      meter: { settled: () => undefined },
+      onFault: (what, error) => world.onFault(host.name, what, error),
+    }).start();
+  }
+  return Promise.resolve();
+}

@@ -1,0 +1,129 @@
+import { OwnerRouter } from '#apps/gateway/owner-router.js';
+import { AuctionPages } from '#apps/gateway/auctions/auction-pages.js';
+import { AuctionsController } from '#apps/gateway/auctions/auctions.controller.js';
+import { CompletedReads } from '#apps/gateway/auctions/completed-reads.js';
+import { TimelineStream } from '#apps/gateway/auctions/timeline-stream.js';
+import { QuotePages } from '#apps/gateway/quotes/quote-pages.js';
+import { QuotesController } from '#apps/gateway/quotes/quotes.controller.js';
+import { WithdrawAll } from '#apps/gateway/quotes/withdraw-all.js';
+import { PresenceReporter } from '#apps/gateway/stream/presence-reporter.js';
+import { startingPoint } from '#apps/gateway/stream/starting-point.js';
+import { StreamArchive } from '#apps/gateway/stream/stream-archive.js';
+import { StreamCommands } from '#apps/gateway/stream/stream-commands.js';
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import type { OwnerLink } from '#libs/owner-link/client.js';
+import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { Feed } from '#libs/stream/feed/feed.js';
+import { STREAM_LIMITS } from '#libs/stream/limits.js';
+import { ResumeTokens } from '#libs/stream/resume-token.js';
+import { StreamHub } from '#libs/stream/stream-hub.js';
+import { SnapshotShelf } from '../storage/snapshot-shelf.js';
+import { poolOf } from '../storage/sql-pool.js';
+import { HttpDesk } from './http-desk.js';
+import { openLink } from './owner.js';
+import { acceptStream, sessionOf } from './stream-door.js';
+import type { Life } from './unit.js';
+import { SHARDS, STREAM_KEY, topicOf } from './world.js';
+
+const OWNER_TIMEOUT_MILLIS = 3_000;
+const CONNECTIONS_PER_ACCOUNT = 16;
+
+export function httpAddress(gateway: string): string {
+  return `${gateway}/http`;
+}
+
+export function streamAddress(gateway: string): string {
+  return `${gateway}/stream`;
+}
+
+interface Desks {
+  readonly owners: OwnerRouter;
+  readonly reader: JournalReader;
+  readonly controllers: readonly object[];
+  readonly archive: StreamArchive;
+}
+
+/** A gateway's process behind its listeners, put together as `apps/gateway` does it. */
+export async function bootGateway(life: Life): Promise<void> {
+  const { host, random, world } = life;
+  const desks = openDesks(life);
+  const http = new HttpDesk(desks.controllers, () => random.uuid());
+  const hub = await openStreams(life, desks);
+  world.network.listen(httpAddress(host.name), host, ({ end, headers }) => {
+    http.serve(end, headers.account ?? '');
+  });
+  world.network.listen(streamAddress(host.name), host, ({ end, headers }) => {
+    acceptStream(hub, end, headers.account ?? '');
+  });
+  world.trace.note(`${host.name}: serves`);
+}
+
+function openDesks(life: Life): Desks {
+  const { host, random, world } = life;
+  const links: OwnerLink[] = SHARDS.map((shard) =>
+    openLink(life, shard, {
+      reads: { activeOnly: true, readFallback: true },
+      timeoutMillis: OWNER_TIMEOUT_MILLIS,
+      onNotice: (notice) => owners.noticed(shard, notice),
+    }),
+  );
+  const owners = new OwnerRouter(links);
+  const completedReader = new CompletedReader(poolOf(world.database, host));
+  const completed = new CompletedReads(completedReader);
+  const timelines = new TimelineStream(owners, completedReader, completed);
+  const controllers = [
+    new AuctionsController(owners, new AuctionPages(owners, completedReader), completed, timelines),
+    new QuotesController(owners, completed, new QuotePages(owners, completedReader), new WithdrawAll(owners)),
+  ];
+  return {
+    owners,
+    controllers,
+    reader: new KafkaJournalReader({ openLog: (shard) => topicOf(world, shard).open(host), shards: SHARDS }),
+    archive: new StreamArchive(owners, completed, timelines, () => random.uuid()),
+  };
+}
+
+async function openStreams(life: Life, { owners, reader, controllers, archive }: Desks): Promise<StreamHub> {
+  const { host, clock, random, world } = life;
+  const snapshots = new SnapshotShelf(world.snapshots, world.database, host);
+  const history = world.settings.streamHistory;
+  const feed = new Feed({
+    reader,
+    clock,
+    shards: SHARDS.length,
+    history,
+    startingPoint: (shard) => startingPoint(shard, reader, snapshots, history),
+    onFailure: (error, shard) => world.onFault(host.name, `feed of ${shard ?? 'all'}`, error),
+  });
+  await feed.start();
+  owners.onNotice((shard, { head }) => feed.hint(shard, head));
+  const presence = new PresenceReporter({
+    gateway: random.uuid(),
+    shards: SHARDS,
+    ask: (shard, request) => owners.ask(shard, request),
+    clock,
+  });
+  presence.start();
+  const nothing = (): void => undefined;
+  const ports = {
+    feed,
+    tokens: new ResumeTokens([STREAM_KEY], (bytes) => random.bytes(bytes)),
+    sessions: { check: sessionOf },
+    commands: new StreamCommands(controllers, {
+      newRequestId: () => random.uuid(),
+      now: () => instantFromNanos(clock.epochNanos()),
+    }),
+    archive,
+    presence,
+    meter: { opened: nothing, closed: nothing, received: nothing, resumed: nothing, resynced: nothing },
+    clock,
+    limits: STREAM_LIMITS,
+    newId: () => random.uuid(),
+    onFault: (error: unknown) => world.onFault(host.name, 'stream', error),
+  };
+  const hub = new StreamHub(ports, clock, CONNECTIONS_PER_ACCOUNT);
+  hub.start();
+  return hub;
+}

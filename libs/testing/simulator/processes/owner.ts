@@ -1,0 +1,153 @@
+import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
+import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
+import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
+import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { IdFactory } from '#libs/engine/ids.js';
+import { Shard } from '#libs/engine/shard.js';
+import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import type { JournalWriter } from '#libs/journal/journal.js';
+import { OwnerLink } from '#libs/owner-link/client.js';
+import { SERVICE_TOKEN_HEADER } from '#libs/owner-link/protocol.js';
+import { isServiceToken, LinkServer } from '#libs/owner-link/server.js';
+import { repeat } from '#libs/platform/clock.js';
+import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { openReservations } from '../storage/reservation-session.js';
+import { SnapshotShelf } from '../storage/snapshot-shelf.js';
+import { poolOf } from '../storage/sql-pool.js';
+import { LinkEnd } from '../wire/link-end.js';
+import type { Life } from './unit.js';
+import { ID_KEY, SERVICE_TOKEN, SHARDS, topicOf } from './world.js';
+
+const JOURNAL_LOOK_MILLIS = 250;
+const FAILED_LINGER_MILLIS = 1_500;
+
+/** The address of a shard's owner. */
+export function ownerAddress(shard: number): string {
+  return `owner-${shard}`;
+}
+
+/** An owner's process, put together as `apps/owner` does it. */
+export async function bootOwner(life: Life, number: number): Promise<void> {
+  const { host, world } = life;
+  const failures: unknown[] = [];
+  const fail = (error: unknown): void => {
+    failures.push(error);
+    if (failures.length > 1) return;
+    world.trace.note(
+      `${host.name}: the journal has failed: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    link.cut();
+    life.clock.after(FAILED_LINGER_MILLIS, () => life.exit('its journal has failed'));
+  };
+  const link: LinkServer = new LinkServer({
+    serviceTokens: () => [SERVICE_TOKEN],
+    handle: (request, peer) => shard.handle(request, peer),
+    onFault: (error, peer) => world.onFault(host.name, `link of ${peer}`, error),
+  });
+  const shard = await openShard(life, number, link, fail);
+  await shard.start();
+  world.trace.note(`${host.name}: serves`);
+  if (failures.length > 0) return;
+  world.network.listen(ownerAddress(number), host, ({ end, headers }) => {
+    if (isServiceToken(headers[SERVICE_TOKEN_HEADER], [SERVICE_TOKEN])) link.serve(new LinkEnd(end), headers);
+    else end.terminate();
+  });
+}
+
+async function openShard(
+  life: Life,
+  number: number,
+  link: LinkServer,
+  fail: (error: unknown) => void,
+): Promise<Shard> {
+  const { host, clock, random, world } = life;
+  const { database } = world;
+  const pool = poolOf(database, host);
+  const journal = new KafkaJournal({
+    openLog: (shard) => Promise.resolve(topicOf(world, shard).open(host)),
+    clock,
+    opener: host.name,
+  });
+  const writer = await journal.open(number);
+  watchJournal(life, writer, fail);
+  const desk = await PostgresReservationDesk.open({
+    url: '',
+    shard: number,
+    epoch: writer.head.epoch,
+    clock,
+    random: () => random.next(),
+    openSession: () => openReservations(database, host, number),
+  });
+  const policy = new PolicyWatch(pool, clock);
+  await policy.start();
+  const settlement = new PostgresSettlement(pool, clock, () => random.next());
+  return new Shard({
+    shard: number,
+    clock,
+    writer,
+    reader: new KafkaJournalReader({
+      openLog: (shard) => topicOf(world, shard).open(host),
+      shards: [number],
+    }),
+    snapshots: new SnapshotShelf(world.snapshots, database, host),
+    desk,
+    preflight: new PostgresPreflight(pool, clock),
+    policy,
+    ids: new IdFactory(Buffer.from(ID_KEY, 'hex')),
+    completed: new CompletedReader(pool),
+    conclusion: {
+      conclude: async (awardId) => {
+        const { outcome } = await settlement.abandon(awardId, 'EXECUTION_DEADLINE_PASSED');
+        return outcome === 'SETTLED' ? 'CONFIRMED' : 'FAILED';
+      },
+    },
+    protection: new MakerProtection(pool),
+    peers: peersOf(life, number),
+    referenceNanos: () => referenceOf(life),
+    journalHasRoom: () => Promise.resolve(true),
+    meter: { command: () => undefined, appended: () => undefined },
+    announce: (notice) => link.announce(notice),
+    settings: world.settings.shard,
+    onJournalFailure: fail,
+    onFault: (what, error) => world.onFault(host.name, what, error),
+  });
+}
+
+function watchJournal({ clock }: Life, writer: JournalWriter, fail: (error: unknown) => void): void {
+  repeat(clock, JOURNAL_LOOK_MILLIS, () => {
+    const health = writer.health();
+    if (!health.ok) fail(new Error(health.reason));
+    return Promise.resolve();
+  });
+}
+
+function peersOf(life: Life, number: number): Map<number, OwnerLink> {
+  const others = SHARDS.filter((shard) => shard !== number);
+  return new Map(others.map((shard) => [shard, openLink(life, shard)]));
+}
+
+/** A link to an owner over the simulated network. */
+export function openLink(
+  { host, clock, world }: Life,
+  shard: number,
+  more: Partial<ConstructorParameters<typeof OwnerLink>[0]> = {},
+): OwnerLink {
+  return new OwnerLink({
+    url: `http://${ownerAddress(shard)}`,
+    serviceToken: () => SERVICE_TOKEN,
+    peer: host.name,
+    clock,
+    openSocket: (_url, headers) =>
+      new LinkEnd(world.network.connect(host, ownerAddress(shard), headers, true)),
+    ...more,
+  });
+}
+
+async function referenceOf({ host, world: { database } }: Life): Promise<bigint> {
+  const pool = poolOf(database, host);
+  const client = await pool.connect();
+  client.release(true);
+  return database.epochNanos();
+}

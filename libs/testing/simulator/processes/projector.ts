@@ -1,0 +1,22 @@
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import { Follower } from '#libs/projections/following/follower.js';
+import { Projection } from '#libs/projections/projection.js';
+import { Projector, transactionsOf } from '#libs/projections/projector.js';
+import { LIVE } from '#libs/projections/schemas.js';
+import { poolOf } from '../storage/sql-pool.js';
+import type { Life } from './unit.js';
+import { SHARDS, topicOf } from './world.js';
+
+/** A projector's process. */
+export function bootProjector({ host, clock, world }: Life): Promise<void> {
+  const pool = poolOf(world.database, host);
+  new Follower({
+    pool,
+    reader: new KafkaJournalReader({ openLog: (shard) => topicOf(world, shard).open(host), shards: SHARDS }),
+    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, { applied: () => undefined }),
+    clock,
+    shards: SHARDS,
+    onFault: (what, error) => world.onFault(host.name, what, error),
+  }).start();
+  return Promise.resolve();
+}

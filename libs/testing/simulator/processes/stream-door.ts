@@ -1,0 +1,50 @@
+import type { Principal } from '#libs/edge/endpoint.js';
+import type { Session } from '#libs/stream/ports.js';
+import type { StreamSocket } from '#libs/stream/socket.js';
+import type { StreamHub } from '#libs/stream/stream-hub.js';
+import type { WireEnd } from '../wire/wire-end.js';
+
+const FAR_AHEAD = 4_000_000_000;
+
+/** Everybody has both capabilities; what counts is the policy. */
+export function principalOf(account: string): Principal {
+  return {
+    account_id: account,
+    roles: new Set(),
+    capabilities: new Set(['auction:create', 'auction:quote']),
+  };
+}
+
+/** A token is an account's name here: who is who is not what is searched. */
+export function sessionOf(token: string): Session {
+  return { principal: principalOf(token), expiresAt: FAR_AHEAD };
+}
+
+/** A handshake that was found good becomes a connection, as the gateway's stream server does it. */
+export function acceptStream(hub: StreamHub, end: WireEnd, account: string): void {
+  let isPaused = false;
+  let kept: string[] = [];
+  const socket: StreamSocket = {
+    get buffered() {
+      return end.buffered;
+    },
+    send: (text, onWritten) => end.send(text, onWritten),
+    cork: () => undefined,
+    uncork: () => undefined,
+    ping: () => undefined,
+    pause: () => {
+      isPaused = true;
+    },
+    resume: () => {
+      isPaused = false;
+      for (const text of kept.splice(0)) end.onText(text);
+    },
+    close: (code) => end.close(code),
+  };
+  const connection = hub.open(socket, account, sessionOf(account));
+  end.onText = (text) => {
+    if (isPaused) kept = [...kept, text];
+    else connection.onText(text);
+  };
+  end.onClose = (code) => hub.closed(connection, code);
+}

@@ -1,0 +1,102 @@
+import { Host } from '../kernel/host.js';
+import type { Random } from '../kernel/random.js';
+import { NANOS_PER_MILLI, SimClock } from '../kernel/sim-clock.js';
+import type { World } from './world.js';
+
+/** One life of a process: its surroundings, and how it says that it has to end. */
+export interface Life {
+  readonly world: World;
+  readonly host: Host;
+  readonly clock: SimClock;
+  readonly random: Random;
+  /** The process exits; whoever supervises it starts another. */
+  readonly exit: (why: string) => void;
+}
+
+const RESTART_MILLIS = { least: 20, most: 1_200 };
+const MOST_DRIFT = 200;
+
+/** A process and its supervisor: whatever ends the one, the other starts it anew. */
+export class Unit {
+  private current: Life | undefined;
+  private readonly former: Life[] = [];
+  private lives = 0;
+  private readonly random: Random;
+
+  constructor(
+    readonly name: string,
+    private readonly world: World,
+    private readonly boot: (life: Life) => Promise<void>,
+  ) {
+    this.random = world.random.fork(name);
+  }
+
+  get life(): Life | undefined {
+    return this.current;
+  }
+
+  get starts(): number {
+    return this.lives;
+  }
+
+  start(): void {
+    const { world, name } = this;
+    this.lives += 1;
+    const random = this.random.fork(String(this.lives));
+    const host = new Host(name, world.scheduler);
+    const life: Life = {
+      world,
+      host,
+      clock: new SimClock(world.scheduler, host, random.between(-MOST_DRIFT, MOST_DRIFT)),
+      random,
+      exit: (why) => {
+        world.trace.note(`${name}: exits, ${why}`);
+        this.crash(life);
+      },
+    };
+    this.current = life;
+    world.trace.note(`${name}: starts`);
+    world.scheduler.after(0, host, () => {
+      this.boot(life).catch((error: unknown) => {
+        life.exit(`it cannot start: ${error instanceof Error ? error.message : String(error)}`);
+      });
+    });
+  }
+
+  /** As after kill -9, or the end of a process that has given up. */
+  crash(life = this.current): void {
+    if (life?.host.isAlive !== true) return;
+    life.host.die();
+    if (life !== this.current) return;
+    this.current = undefined;
+    this.startSoon();
+  }
+
+  /** The process stands still, and its supervisor takes it for dead: another one is started beside it. */
+  replace(): void {
+    const { current } = this;
+    if (current === undefined) return;
+    current.host.pause();
+    this.former.push(current);
+    this.current = undefined;
+    this.startSoon();
+  }
+
+  pause(): void {
+    this.current?.host.pause();
+  }
+
+  resumeAll(): void {
+    for (const life of [...this.former.splice(0), ...(this.current === undefined ? [] : [this.current])]) {
+      life.host.resume();
+    }
+  }
+
+  private startSoon(): void {
+    const { least, most } = RESTART_MILLIS;
+    const wait = this.random.between(least, most) * NANOS_PER_MILLI;
+    this.world.scheduler.after(wait, undefined, () => {
+      if (this.current === undefined) this.start();
+    });
+  }
+}

@@ -1,0 +1,246 @@
+import { MemorySnapshotStore } from '../memory-snapshots.js';
+import { drive, settled } from './kernel/event-loop.js';
+import { Random } from './kernel/random.js';
+import { enterSandbox } from './kernel/sandbox.js';
+import { Scheduler } from './kernel/scheduler.js';
+import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
+import { Trace } from './kernel/trace.js';
+import { Nemesis } from './nemesis.js';
+import { Oracle } from './oracle/oracle.js';
+import { must, Violation } from './oracle/violation.js';
+import { furnish } from './people/cast.js';
+import { Crowd } from './people/crowd.js';
+import type { Plan } from './plan/draw.js';
+import { Cluster } from './processes/cluster.js';
+import { SHARDS, type World } from './processes/world.js';
+import { Database } from './storage/database.js';
+import { Topic } from './storage/topic.js';
+import type { Transcript } from './twins/transcript.js';
+import { Network } from './wire/network.js';
+
+/** What came of one simulation. */
+export interface Outcome {
+  readonly seed: number;
+  readonly violation: { readonly check: string; readonly what: string } | undefined;
+  readonly digest: string;
+  readonly steps: number;
+  readonly simulatedMillis: number;
+  readonly coverage: Readonly<Record<string, number>>;
+  readonly lines: readonly string[];
+}
+
+/** What somebody wants to know besides. */
+export interface Watching {
+  readonly keepsTrace?: boolean;
+  readonly transcript?: Transcript;
+}
+
+const REST_WITHIN_MILLIS = 120_000;
+const LOOK_MILLIS = 200;
+const LIVENESS = 'everything comes to rest';
+
+/** One world from its beginning to its end. */
+class Simulation {
+  private readonly scheduler = new Scheduler();
+  private readonly random: Random;
+  private readonly trace: Trace;
+  private readonly world: World;
+  private readonly oracle: Oracle;
+  private readonly cluster: Cluster;
+  private readonly crowd: Crowd;
+  private readonly nemesis: Nemesis;
+  private readonly faults = new Map<string, number>();
+  private isDone = false;
+  private broken: Violation | undefined;
+
+  constructor(
+    private readonly plan: Plan,
+    { keepsTrace = false, transcript }: Watching,
+  ) {
+    this.random = new Random(`world ${plan.seed}`);
+    this.trace = new Trace(this.scheduler, keepsTrace);
+    this.world = this.build();
+    const { tables } = this.world.database;
+    furnish(
+      tables,
+      (account) => plan.wealth[account] ?? { collateral: 0, tokens: 0, positions: 0, exposure: 0 },
+      (maker) => plan.isProtected[maker] === true,
+    );
+    this.oracle = new Oracle(tables);
+    this.cluster = new Cluster(this.world, plan);
+    const { gateways } = this.cluster;
+    this.crowd = new Crowd({
+      world: this.world,
+      oracle: this.oracle,
+      plan,
+      random: this.random.fork('crowd'),
+      gateways,
+      transcript,
+    });
+    this.nemesis = new Nemesis(this.world, this.cluster, this.crowd.viewers, this.random.fork('nemesis'));
+  }
+
+  async run(): Promise<Outcome> {
+    const leave = enterSandbox(this.scheduler, this.turnLength());
+    const found = await this.search().then(
+      () => this.broken,
+      (error: unknown) => violationOf(error),
+    );
+    // What is left of this world must not run on into the next one.
+    await settled();
+    leave();
+    if (found !== undefined) this.trace.note(`violation: ${found.message}`);
+    return {
+      seed: this.plan.seed,
+      violation: found === undefined ? undefined : { check: found.check, what: found.message },
+      digest: this.trace.digest(),
+      steps: this.scheduler.steps,
+      simulatedMillis: Math.round(this.scheduler.now / NANOS_PER_MILLI),
+      coverage: this.coverage(),
+      lines: this.trace.lines,
+    };
+  }
+
+  private async search(): Promise<void> {
+    const { scheduler, plan, crowd, nemesis } = this;
+    this.cluster.start();
+    for (const viewer of crowd.viewers) this.at(300, () => viewer.connect());
+    for (const incident of plan.incidents) {
+      this.at(incident.atMillis, () => {
+        if (incident.kind === 'FAULT') nemesis.strike(incident);
+        else crowd.do(incident);
+      });
+    }
+    this.at(plan.activeMillis, () => this.heal());
+    const end = (plan.activeMillis + REST_WITHIN_MILLIS) * NANOS_PER_MILLI;
+    await drive(() => this.broken === undefined && !this.isDone && scheduler.step(end));
+    if (this.broken === undefined) must(this.isDone, LIVENESS, () => this.unrest());
+  }
+
+  private heal(): void {
+    const { network, topics, database } = this.world;
+    this.trace.note('everything is well from here on');
+    network.calm();
+    database.calm();
+    for (const topic of topics) topic.calm();
+    this.cluster.heal();
+    this.lookForRest();
+  }
+
+  private lookForRest(): void {
+    this.scheduler.after(LOOK_MILLIS * NANOS_PER_MILLI, undefined, () => {
+      if (this.unrest() !== '') this.lookForRest();
+      else this.finish();
+    });
+  }
+
+  private finish(): void {
+    this.trace.note('at rest');
+    this.oracle.money.checkAtRest();
+    this.crowd.checkAtRest();
+    this.crowd.readAll(() => {
+      this.isDone = true;
+    });
+  }
+
+  /** What is still to happen, in words; nothing where all is at rest. */
+  private unrest(): string {
+    const { tables } = this.world.database;
+    const open = [...this.oracle.files.values()].filter(({ stage }) => stage !== 'COMPLETED');
+    if (open.length > 0)
+      return `${open.length} auctions are not over, ${open[0]?.id ?? ''} is ${open[0]?.stage ?? ''}`;
+    if (!this.crowd.isAtRest)
+      return `${this.crowd.errands.waiting} commands have no answer, or a stream has not begun`;
+    for (const shard of SHARDS) {
+      const projected = tables.positions.rows.get(String(shard))?.sequence ?? 0;
+      const head = this.oracle.copies[shard]?.head ?? 0;
+      if (projected !== head) return `shard ${shard} is projected up to ${projected} of ${head}`;
+    }
+    const held = [...tables.reserved.rows.values()].some((amounts) => amounts.some((amount) => amount !== 0));
+    if (held) return 'something is still set aside';
+    const behind = this.crowd.viewers.some((viewer) => !viewer.hasAll);
+    return behind ? 'somebody has not been told everything' : '';
+  }
+
+  private at(millis: number, act: () => void): void {
+    this.scheduler.after(millis * NANOS_PER_MILLI, undefined, act);
+  }
+
+  private turnLength(): () => number {
+    const random = this.random.fork('turns');
+    return () => random.next();
+  }
+
+  /** What the world's own parts find wrong while a process runs must not be caught by that process. */
+  private guarded(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.broken ??= violationOf(error);
+    }
+  }
+
+  private build(): World {
+    const { scheduler, random, trace, plan } = this;
+    const onAppend = (shard: number) => (offset: number, value: Buffer) => {
+      this.guarded(() => this.oracle.onMessage(shard, offset, value));
+    };
+    return {
+      scheduler,
+      random,
+      trace,
+      network: new Network(scheduler, random.fork('network'), plan.wire, trace),
+      topics: SHARDS.map(
+        (shard) =>
+          new Topic(shard, scheduler, random.fork(`topic ${shard}`), plan.topic, trace, onAppend(shard)),
+      ),
+      database: new Database(scheduler, random.fork('database'), plan.database, trace, () =>
+        this.guarded(() => this.oracle.onCommit()),
+      ),
+      snapshots: new MemorySnapshotStore(),
+      settings: plan.settings,
+      onFault: (host, what, error) => {
+        trace.note(`${host}: ${what} failed: ${error instanceof Error ? error.message : String(error)}`);
+        this.faults.set(what, (this.faults.get(what) ?? 0) + 1);
+      },
+    };
+  }
+
+  private coverage(): Record<string, number> {
+    const { network, topics, database } = this.world;
+    const counted: [string, ReadonlyMap<string, number>][] = [
+      ['fault', this.nemesis.met],
+      ['wire', network.met],
+      ...topics.map(({ met }): [string, ReadonlyMap<string, number>] => ['topic', met]),
+      ['database', database.met],
+      ['answer', this.crowd.promises.codes],
+      ...this.oracle.copies.map(({ ignored }): [string, ReadonlyMap<string, number>] => ['ignored', ignored]),
+    ];
+    const sums: Record<string, number> = {};
+    for (const [kind, counts] of counted) {
+      for (const [name, count] of counts) sums[`${kind} ${name}`] = (sums[`${kind} ${name}`] ?? 0) + count;
+    }
+    for (const [name, count] of this.oracle.reached) sums[name] = count;
+    sums['snapshots read'] = this.world.snapshots.found;
+    for (const viewer of this.crowd.viewers) {
+      sums['stream resumed'] = (sums['stream resumed'] ?? 0) + viewer.resumptions;
+      sums['stream resynced'] = (sums['stream resynced'] ?? 0) + viewer.resyncs;
+      for (const { events } of viewer.records.values())
+        sums['stream events'] = (sums['stream events'] ?? 0) + events;
+    }
+    sums.reads = this.crowd.reads;
+    return sums;
+  }
+}
+
+function violationOf(error: unknown): Violation {
+  if (error instanceof Violation) return error;
+  return new Violation(
+    'no process throws',
+    error instanceof Error ? (error.stack ?? error.message) : String(error),
+  );
+}
+
+export function simulate(plan: Plan, watching: Watching = {}): Promise<Outcome> {
+  return new Simulation(plan, watching).run();
+}

@@ -1,0 +1,129 @@
+import type { OpenedSession, ReservedLine } from '#libs/admission/risk/desk-session.js';
+import { accountResourceName, type AccountKey } from '#libs/admission/risk/resource-key.js';
+import { Standing, type StandingRow } from '#libs/admission/risk/reserved-rows.js';
+import type { Host } from '../kernel/host.js';
+import type { Database } from './database.js';
+import { DatabaseFault } from './database-fault.js';
+import { Session } from './session.js';
+import { Transaction } from './transaction.js';
+
+/** Long past everything that a simulation sees. */
+const VALID_UNTIL = '2030-01-01 00:00:00';
+const IDLE_MILLIS = 2_000;
+const NOTHING: readonly number[] = [0, 0, 0];
+
+/** The desk's statements as one serializable transaction after another, on the simulated server. */
+class ReservationSession {
+  private readonly session: Session;
+  private tx = new Transaction();
+
+  constructor(
+    private readonly database: Database,
+    host: Host,
+    private readonly shard: number,
+  ) {
+    this.session = new Session(database, host);
+  }
+
+  raiseFence(epoch: number): Promise<boolean> {
+    return this.work(() => {
+      const { tables } = this.database;
+      const tx = new Transaction();
+      const known = tx.get(tables.fences, String(this.shard)) ?? 0;
+      if (known > epoch) return false;
+      tx.put(tables.fences, String(this.shard), epoch);
+      this.database.commit(tx, true);
+      return true;
+    });
+  }
+
+  begin(_contested: readonly string[], keys: readonly AccountKey[]) {
+    return this.work(() => {
+      const { tables } = this.database;
+      this.tx = new Transaction();
+      this.session.waitAtMost(IDLE_MILLIS);
+      const epoch = this.tx.get(tables.fences, String(this.shard));
+      const rows = keys.map((key, index) => this.standingOf(key, index));
+      return { epoch, standing: new Standing(keys, rows) };
+    });
+  }
+
+  keysHeld(): Promise<AccountKey[]> {
+    return this.work(() => {
+      const held = [...this.tx.all(this.database.tables.reserved)];
+      return held.flatMap(([name, amounts]) => (amounts[this.shard] === 0 ? [] : [keyNamed(name)]));
+    });
+  }
+
+  commit(lines: readonly ReservedLine[]): Promise<void> {
+    return this.work(() => {
+      const { tables } = this.database;
+      for (const { key, amount } of lines) {
+        const name = accountResourceName(key.account, key);
+        const amounts = [...(this.tx.get(tables.reserved, name) ?? NOTHING)];
+        amounts[this.shard] = amount;
+        this.tx.put(tables.reserved, name, amounts);
+      }
+      this.session.waitNoMore();
+      this.database.commit(this.tx, true);
+    });
+  }
+
+  rollback(): Promise<void> {
+    return this.work(() => {
+      this.session.waitNoMore();
+      this.tx = new Transaction();
+    });
+  }
+
+  destroy(): void {
+    this.session.abandon();
+  }
+
+  end(): Promise<void> {
+    this.session.abandon();
+    return Promise.resolve();
+  }
+
+  private work<T>(act: () => T): Promise<T> {
+    return this.session.send<T>((done) => {
+      done(act());
+    });
+  }
+
+  private standingOf(key: AccountKey, index: number): StandingRow {
+    const { tables } = this.database;
+    const name = accountResourceName(key.account, key);
+    const evidence = this.tx.get(tables.evidence, name);
+    const reserved = this.tx.get(tables.reserved, name);
+    const [first = 0, second = 0, third = 0] = reserved ?? NOTHING;
+    return [
+      String(index + 1),
+      evidence === undefined ? null : String(evidence.amount),
+      String(evidence?.settled ?? 0),
+      String(evidence?.source_sequence ?? 1),
+      VALID_UNTIL,
+      VALID_UNTIL,
+      reserved === undefined ? null : String(first),
+      String(second),
+      String(third),
+    ];
+  }
+}
+
+function keyNamed(name: string): AccountKey {
+  const [account = '', venue = '', resource = '', asset = ''] = name.split('\u0000');
+  return { account, venue, asset, resource: resource as AccountKey['resource'] };
+}
+
+export async function openReservations(
+  database: Database,
+  host: Host,
+  shard: number,
+): Promise<OpenedSession> {
+  await new Promise<void>((resolve) => {
+    database.scheduler.after(database.delay(), host, resolve);
+  });
+  if (database.isDown) throw new DatabaseFault('ECONNREFUSED', 'connect ECONNREFUSED');
+  return new ReservationSession(database, host, shard);
+}

@@ -1,0 +1,119 @@
+import type { Cancel } from '#libs/platform/clock.js';
+import type { Host } from '../kernel/host.js';
+import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
+import type { Database } from './database.js';
+import { DatabaseFault } from './database-fault.js';
+
+const LOST = 'Connection terminated unexpectedly';
+/** As the pools of the product have it. */
+const IDLE_IN_TRANSACTION_MILLIS = 30_000;
+
+/** One connection of a process to the server: what it sends is carried out in order, what it hears comes in order. */
+export class Session {
+  private readonly life: number;
+  private lastArrival = 0;
+  private lastAnswer = 0;
+  private isOver = false;
+  private queue: (() => void)[] = [];
+  private isBusy = false;
+  private giveUp: () => void = () => undefined;
+  private onEnd: () => void = () => undefined;
+  private idle: Cancel = () => undefined;
+
+  constructor(
+    readonly database: Database,
+    private readonly host: Host,
+  ) {
+    this.life = database.life;
+    database.sessions.add(this);
+    // The server notices, and rolls back.
+    host.whenDead(() => database.scheduler.after(database.delay(), undefined, () => this.end()));
+  }
+
+  /** What the server does when the session ends, however it ends. */
+  whenEnded(tell: () => void): void {
+    this.onEnd = tell;
+  }
+
+  /** The process gives the connection up; what it has sent may still arrive. */
+  abandon(): void {
+    this.database.scheduler.after(this.database.delay(), undefined, () => this.end());
+  }
+
+  /**
+   * Has the server do something. `work` calls `done` when it is finished; an error it throws or gives is the answer. What was sent
+   * by a process that has died since may have arrived or not.
+   */
+  send<T>(work: (done: (outcome: T | Error) => void) => void): Promise<T> {
+    const { database, host } = this;
+    return new Promise((resolve, reject) => {
+      const answer = (outcome: T | Error): void => {
+        this.lastAnswer = Math.max(this.lastAnswer + 1, database.scheduler.now + database.delay());
+        database.scheduler.after(this.lastAnswer - database.scheduler.now, host, () => {
+          if (outcome instanceof Error) reject(outcome);
+          else resolve(outcome);
+        });
+      };
+      this.lastArrival = Math.max(this.lastArrival + 1, database.scheduler.now + database.delay());
+      database.scheduler.after(this.lastArrival - database.scheduler.now, undefined, () => {
+        this.queue.push(() => this.carryOut(work, answer));
+        this.goOn();
+      });
+    });
+  }
+
+  /** A transaction that its process has forgotten ends with its session. */
+  waitAtMost(millis = IDLE_IN_TRANSACTION_MILLIS): void {
+    this.idle();
+    this.idle = this.database.scheduler.after(millis * NANOS_PER_MILLI, undefined, () => this.end());
+  }
+
+  waitNoMore(): void {
+    this.idle();
+  }
+
+  /** The server is gone. Whoever waits for an answer learns no more than that. */
+  breakOff(): void {
+    this.end();
+    this.giveUp();
+  }
+
+  private carryOut<T>(
+    work: (done: (outcome: T | Error) => void) => void,
+    answer: (outcome: T | Error) => void,
+  ): void {
+    const { database } = this;
+    let isDone = false;
+    const done = (outcome: T | Error): void => {
+      if (isDone) return;
+      isDone = true;
+      answer(outcome);
+      this.isBusy = false;
+      this.goOn();
+    };
+    this.isBusy = true;
+    this.giveUp = () => done(new Error(LOST));
+    if (this.isOver || database.isDown || database.life !== this.life) {
+      this.breakOff();
+      return;
+    }
+    try {
+      work(done);
+    } catch (error) {
+      done(error instanceof Error ? error : new DatabaseFault('XX000', String(error)));
+    }
+  }
+
+  private goOn(): void {
+    if (this.isBusy) return;
+    this.queue.shift()?.();
+  }
+
+  private end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.database.sessions.delete(this);
+    this.idle();
+    this.onEnd();
+  }
+}

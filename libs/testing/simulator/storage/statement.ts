@@ -1,0 +1,67 @@
+import type { Tables } from './tables.js';
+import type { Transaction } from './transaction.js';
+
+export interface Answer {
+  readonly rows: readonly object[];
+  readonly rowCount: number;
+}
+
+export interface Context {
+  readonly tables: Tables;
+  readonly tx: Transaction;
+  /** By the server's clock, as an instant. */
+  readonly now: string;
+}
+
+/** What one statement of the product does, found by its name or, where it has none, by how its text begins. */
+export interface Statement {
+  /** Names of the locks that it waits for and holds until its transaction ends. */
+  locks?(values: readonly unknown[]): readonly string[];
+  run(context: Context, values: readonly unknown[]): Answer;
+}
+
+export type Statements = Readonly<Record<string, Statement>>;
+
+export function rowsOf(rows: readonly object[]): Answer {
+  return { rows, rowCount: rows.length };
+}
+
+export function changed(rowCount: number): Answer {
+  return { rows: [], rowCount };
+}
+
+const HEADER_BYTES = 20;
+const TEXT = 25;
+const BIGINT = 20;
+
+/** The elements of an array in the server's binary format, or of a plain one. */
+export function elements(value: unknown): readonly (string | null)[] {
+  if (!Buffer.isBuffer(value)) return (value as readonly (string | number)[]).map(String);
+  const type = value.readInt32BE(8);
+  const count = value.readInt32BE(12);
+  const items: (string | null)[] = [];
+  let at = HEADER_BYTES;
+  for (let left = count; left > 0; left -= 1) {
+    const length = value.readInt32BE(at);
+    at += 4;
+    items.push(length < 0 ? null : textOf(value.subarray(at, at + length), type));
+    at += Math.max(0, length);
+  }
+  return items;
+}
+
+function textOf(bytes: Buffer, type: number): string {
+  if (type === TEXT) return bytes.toString('utf8');
+  return type === BIGINT ? String(bytes.readBigInt64BE(0)) : bytes.toString('hex');
+}
+
+/** The n-th element of each of some columns, as an array for each row. */
+export function rowsFrom(...columns: readonly unknown[]): (string | null)[][] {
+  const read = columns.map(elements);
+  return (read[0] ?? []).map((_, index) => read.map((column) => column[index] ?? null));
+}
+
+export function required(value: string | null | undefined): string {
+  if (value === null || value === undefined) throw new Error('a column that is not null is null');
+  return value;
+}

@@ -1,0 +1,85 @@
+import { keyOf, type QuoteRow } from '../tables.js';
+import { rowsOf, type Answer, type Context, type Statements } from '../statement.js';
+
+type Place = readonly [at: string, id: string];
+
+/** What is asked of the projections. */
+export const readingStatements: Statements = {
+  'projection-position': {
+    run: ({ tables, tx }, [shard]) => one(tx.get(tables.positions, String(shard))),
+  },
+  'completed-auction': {
+    run: ({ tables, tx }, [id, viewer]) => {
+      const isSeen = tx.get(tables.viewers, keyOf(String(viewer), String(id))) !== undefined;
+      return one(isSeen ? tx.get(tables.completed, String(id)) : undefined);
+    },
+  },
+  'completed-role': {
+    run: ({ tables, tx }, [id, viewer]) => one(tx.get(tables.viewers, keyOf(String(viewer), String(id)))),
+  },
+  'completed-status': {
+    run: ({ tables, tx }, [id]) => {
+      const row = tx.get(tables.completed, String(id));
+      return one(row?.completed_at === null ? undefined : row);
+    },
+  },
+  'completed-page': {
+    run: ({ tables, tx }, [viewer, at, id, limit]) => {
+      const own = [...tx.all(tables.viewers)].map(([, row]) => row).filter((row) => row.viewer_id === viewer);
+      const page = newestFirst(own, (row) => [row.opened_at, row.auction_id], [String(at), String(id)]);
+      const rows = page.flatMap((row) => tx.get(tables.completed, row.auction_id) ?? []);
+      return rowsOf(rows.slice(0, Number(limit)));
+    },
+  },
+  'execution-history': {
+    run: ({ tables, tx }, [id, upTo]) =>
+      rowsOf((tx.get(tables.events, String(id)) ?? []).filter(({ sequence }) => sequence <= Number(upTo))),
+  },
+  'answer-by-key': {
+    run: ({ tables, tx }, [id, key]) =>
+      rowsOf((tx.get(tables.events, String(id)) ?? []).filter((row) => row.command_key === key)),
+  },
+  'answer-of-create': {
+    run: ({ tables, tx }, [account, operation, key]) =>
+      rowsOf(
+        [...tx.all(tables.answers)]
+          .map(([, row]) => row)
+          .filter((row) => row.account_id === account && row.operation === operation && row.key === key),
+      ),
+  },
+  'answer-of-shard': {
+    run: ({ tables, tx }, parts) => one(tx.get(tables.answers, keyOf(...parts.map(String)))),
+  },
+  'quotes-page': { run: (context, values) => quotePage(context, values) },
+  'quotes-page-of-status': { run: (context, values) => quotePage(context, values) },
+  'quotes-owner': {
+    run: ({ tables, tx }, [quoteId, auctionId, account]) => {
+      const row = tx.get(tables.quotes, String(quoteId));
+      return one(row?.auction_id === auctionId && row?.account_id === account ? row : undefined);
+    },
+  },
+};
+
+function one(row: object | undefined): Answer {
+  return rowsOf(row === undefined ? [] : [row]);
+}
+
+function quotePage({ tables, tx }: Context, [account, at, id, limit, status]: readonly unknown[]): Answer {
+  const own = [...tx.all(tables.quotes)]
+    .map(([, row]) => row)
+    .filter((row) => row.account_id === account && (status === undefined || row.status === status));
+  const placeOf = (row: QuoteRow): Place => [row.submitted_at, row.quote_id];
+  return rowsOf(newestFirst(own, placeOf, [String(at), String(id)]).slice(0, Number(limit)));
+}
+
+function newestFirst<Row>(rows: readonly Row[], placeOf: (row: Row) => Place, before: Place): Row[] {
+  return rows
+    .filter((row) => isBefore(placeOf(row), before))
+    .sort((a, b) => (isBefore(placeOf(a), placeOf(b)) ? 1 : -1));
+}
+
+/** Numbers as text, and ids. */
+function isBefore([at, id]: Place, [otherAt, otherId]: Place): boolean {
+  const [one, other] = [BigInt(at), BigInt(otherAt)];
+  return one < other || (one === other && id < otherId);
+}

@@ -1,0 +1,122 @@
+/** Rows by key; each knows which commit wrote it last. */
+export class Table<Row> {
+  readonly rows = new Map<string, Row>();
+  readonly versions = new Map<string, number>();
+}
+
+export interface PositionRow {
+  readonly shard: number;
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+export interface EventRow {
+  readonly auction_id: string;
+  readonly sequence: number;
+  readonly command_key: string | null;
+  readonly payload: string;
+}
+
+export interface QuoteRow {
+  readonly quote_id: string;
+  readonly auction_id: string;
+  readonly account_id: string;
+  readonly submitted_at: string;
+  readonly status: string;
+  readonly view: string;
+}
+
+export interface AuctionRow {
+  readonly auction_id: string;
+  readonly opened_at: string;
+  readonly completed_at: string | null;
+  readonly sequence: number;
+  readonly events: number;
+  readonly status: string;
+  readonly state: string;
+}
+
+export interface ViewerRow {
+  readonly viewer_id: string;
+  readonly auction_id: string;
+  readonly opened_at: string;
+  readonly is_originator: boolean;
+}
+
+export interface AnswerRow {
+  readonly account_id: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly shard: number;
+  readonly content: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+export interface SettlementRow {
+  readonly outcome: 'SETTLED' | 'FAILED';
+  readonly reason: string | null;
+  readonly venue: string | null;
+}
+
+export interface BalanceRow {
+  readonly account: string;
+  readonly venue: string;
+  readonly asset: string;
+  readonly amount: number;
+}
+
+export interface EvidenceRow {
+  readonly amount: number;
+  readonly settled: number;
+  readonly source_sequence: number;
+}
+
+export interface PolicyRow {
+  readonly version: number;
+  readonly protection: number;
+  readonly contracts: number;
+  readonly principals: number;
+}
+
+export interface ProtectionRow {
+  readonly window_ms: number;
+  readonly max_awards: number;
+  readonly max_award_notional_atoms: number;
+  readonly frozen_ms: number;
+}
+
+export interface CountedRow {
+  readonly account_id: string;
+  readonly awarded_at: string;
+  readonly notional_atoms: number;
+}
+
+/** Everything that the processes share in their database, keys as in its schemas. */
+export class Tables {
+  readonly positions = new Table<PositionRow>();
+  /** By auction, in order. */
+  readonly events = new Table<readonly EventRow[]>();
+  readonly quotes = new Table<QuoteRow>();
+  readonly completed = new Table<AuctionRow>();
+  readonly viewers = new Table<ViewerRow>();
+  readonly answers = new Table<AnswerRow>();
+  readonly settlements = new Table<SettlementRow>();
+  readonly balances = new Table<BalanceRow>();
+  readonly limits = new Table<BalanceRow>();
+  readonly evidence = new Table<EvidenceRow>();
+  /** What each shard has set aside, by the names of `accountResourceName`. */
+  readonly reserved = new Table<readonly number[]>();
+  readonly fences = new Table<number>();
+  readonly policy = new Table<PolicyRow>();
+  readonly contracts = new Table<object>();
+  readonly principals = new Table<object>();
+  readonly protection = new Table<ProtectionRow>();
+  readonly counted = new Table<CountedRow>();
+  readonly frozen = new Table<string>();
+}
+
+export function keyOf(...parts: readonly (string | number)[]): string {
+  return parts.join('\u0000');
+}

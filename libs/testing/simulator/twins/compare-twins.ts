@@ -1,0 +1,117 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { BEGINNING } from '../kernel/sim-clock.js';
+import { Random } from '../kernel/random.js';
+import { MAKERS, ORIGINATORS, STRANGER } from '../people/cast.js';
+import { draw, type Plan } from '../plan/draw.js';
+import type { Deed } from '../plan/plan.js';
+import { simulate } from '../simulation.js';
+import { CALM_TOPIC } from '../storage/topic.js';
+import { Transcript } from './transcript.js';
+
+export const TWINS = 'noninterference';
+
+const CLOSES_AT_MILLIS = 6_000;
+const NANOS_PER_MILLI = 1_000_000;
+const MARGIN_MILLIS = 50;
+const OBSERVERS = [...ORIGINATORS, ...MAKERS.slice(0, 1), STRANGER];
+const RIVALS = MAKERS.slice(1);
+const ACTS: readonly Deed['act'][] = [
+  'SUBMIT',
+  'SUBMIT',
+  'SUBMIT',
+  'REVISE',
+  'REVISE',
+  'WITHDRAW',
+  'READ',
+  'READ',
+  'READ',
+];
+
+/**
+ * Lives one world twice, with and without the deeds of competitors, and compares every word that the others were told until
+ * results were disclosed. Nothing goes wrong in it: what competitors do is the only difference.
+ */
+export async function compareTwins(
+  seed: number,
+): Promise<{ readonly check: string; readonly what: string } | undefined> {
+  const plan = twinPlan(seed);
+  const alone: Plan = {
+    ...plan,
+    incidents: plan.incidents.filter((one) => one.kind === 'DEED' && OBSERVERS.includes(one.account)),
+  };
+  const [crowded, quiet] = [new Transcript(untilNanos()), new Transcript(untilNanos())];
+  for (const [life, transcript] of [
+    [plan, crowded],
+    [alone, quiet],
+  ] as const) {
+    const { violation } = await simulate(life, { transcript });
+    if (violation !== undefined) return { ...violation, what: `twins: ${violation.what}` };
+  }
+  const difference = firstDifference(crowded, quiet);
+  return difference === undefined ? undefined : { check: TWINS, what: `${TWINS}: ${difference}` };
+}
+
+function untilNanos(): number {
+  return (CLOSES_AT_MILLIS - MARGIN_MILLIS) * NANOS_PER_MILLI;
+}
+
+function firstDifference(crowded: Transcript, quiet: Transcript): string | undefined {
+  for (const observer of OBSERVERS) {
+    const ways = new Set(
+      [...crowded.told.keys(), ...quiet.told.keys()].filter((name) => name.startsWith(observer)),
+    );
+    for (const way of ways) {
+      const [one = [], other = []] = [crowded.told.get(way), quiet.told.get(way)];
+      for (let index = 0; index < Math.max(one.length, other.length); index += 1) {
+        if (one[index] === other[index]) continue;
+        return `${way} ${index}: with competitors ${one[index] ?? 'nothing'}, without ${other[index] ?? 'nothing'}`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** All auctions close at the same moment, so that until then nothing is disclosed of any. */
+function twinPlan(seed: number): Plan {
+  const base = draw(seed);
+  const random = new Random(`twins ${seed}`);
+  const closesAt = instantFromNanos(BEGINNING + BigInt(CLOSES_AT_MILLIS) * 1_000_000n);
+  const creates = Array.from({ length: random.between(1, 4) }, (_, index): Deed => {
+    const account = random.pick(ORIGINATORS);
+    return {
+      kind: 'DEED',
+      atMillis: 700 + 100 * index,
+      account,
+      act: 'CREATE',
+      key: `c${index}`,
+      isTwice: false,
+      closesAt,
+    };
+  });
+  const deeds = Array.from({ length: random.between(20, 60) }, (_, index): Deed => {
+    const account = random.chance(0.5) ? random.pick(RIVALS) : random.pick(OBSERVERS);
+    const act = MAKERS.includes(account) ? random.pick(ACTS) : 'READ';
+    const atMillis = 1_500 + random.below(CLOSES_AT_MILLIS - 1_700);
+    return { kind: 'DEED', atMillis, account, act, key: `t${index}`, isTwice: false };
+  });
+  const { shard } = base.settings;
+  return {
+    ...base,
+    activeMillis: CLOSES_AT_MILLIS,
+    wire: { slowestMillis: 0, drop: 0, repeat: 0, reorder: 0 },
+    topic: { ...CALM_TOPIC, slowestMillis: 0 },
+    database: { slowestMillis: 0, stall: 0 },
+    settings: {
+      ...base.settings,
+      streamHistory: 1_000,
+      shard: {
+        ...shard,
+        activeAuctionLimit: 100,
+        maxProjectionLagEvents: 10_000,
+        maxProjectionLagMillis: 60_000,
+      },
+    },
+    graces: {},
+    incidents: [...creates, ...deeds].sort((a, b) => a.atMillis - b.atMillis),
+  };
+}

@@ -1,0 +1,22 @@
+/** What each of some people was told, in order, by each way on which it came. */
+export class Transcript {
+  readonly told = new Map<string, string[]>();
+
+  constructor(private readonly untilNanos: number) {}
+
+  note(account: string, way: string, text: string, nowNanos: number): void {
+    if (nowNanos > this.untilNanos) return;
+    const name = `${account} ${way}`;
+    const lines = this.told.get(name) ?? [];
+    this.told.set(name, lines);
+    lines.push(withoutTimes(text));
+  }
+}
+
+/** Ids follow from accounts and keys, so nothing but moments and tokens may differ between two lives of one world. */
+function withoutTimes(text: string): string {
+  return text
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T')
+    .replace(/,?"resume_token":"[^"]*"/g, '')
+    .replace(/"connection_id":"[^"]*"/g, '"connection_id":"C"');
+}
