@@ -41,11 +41,13 @@ const INTERNAL_ERROR: LinkReply = { status: 500, body: '{"error":"internal_error
 export class LinkServer {
   private readonly sockets = new WebSocketServer({
     noServer: true,
+    clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
     skipUTF8Validation: true,
   });
 
+  private readonly served = new Set<LinkSocket>();
   /** One for each peer that wants to hear of the head. */
   private readonly listeners = new Set<(notice: LinkNotice) => void>();
   private latest: LinkNotice | undefined;
@@ -76,13 +78,13 @@ export class LinkServer {
   /** Replies that are on their way still leave; then the peers are told to go. */
   async close(): Promise<void> {
     await nextTurn();
-    for (const ws of this.sockets.clients) ws.close(1001);
+    for (const ws of this.served) ws.close(1001);
     this.sockets.close();
   }
 
   /** Ends every connection at once, with nothing more said. */
   cut(): void {
-    for (const ws of this.sockets.clients) ws.terminate();
+    for (const ws of this.served) ws.terminate();
     this.sockets.close();
   }
 
@@ -91,13 +93,17 @@ export class LinkServer {
     if (!isServiceToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
       return '403 Forbidden';
     if (typeof request.headers[PEER_HEADER] !== 'string') return '400 Bad Request';
-    if (this.sockets.clients.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
+    if (this.served.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
     return undefined;
   }
 
   /** Answers a peer that has shown its token, over a socket that is open. */
   serve(ws: LinkSocket, headers: IncomingHttpHeaders): void {
     const peer = peerOf(headers);
+    this.served.add(ws);
+    ws.on('close', () => {
+      this.served.delete(ws);
+    });
     const slot = new NoticeSlot();
     const replies: FrameBatch = new FrameBatch(
       (frame) => {

@@ -37,6 +37,8 @@ export interface Watching {
 
 const REST_WITHIN_MILLIS = 120_000;
 const LOOK_MILLIS = 200;
+/** A deposed owner that goes on may take so long to find out. */
+const HEALING_MILLIS = 1_500;
 const LIVENESS = 'everything comes to rest';
 
 /** One world from its beginning to its end. */
@@ -124,7 +126,7 @@ class Simulation {
     database.calm();
     for (const topic of topics) topic.calm();
     this.cluster.heal();
-    this.lookForRest();
+    this.at(HEALING_MILLIS, () => this.lookForRest());
   }
 
   private lookForRest(): void {
