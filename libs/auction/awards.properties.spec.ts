@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { sumsOf } from '#libs/testing/auction-holds.js';
 import { inAnySession } from '#libs/testing/auction-play.js';
+import { holdOf } from './held.js';
 import type { AwardTerms } from './events.js';
 import { findQuote, type AuctionState } from './state.js';
 import type { Hold } from './terms.js';
@@ -46,11 +47,11 @@ describe('an award', () => {
   it('never needs more of anything than its maker and all of them than the originator had set aside', () => {
     awarded((awards, state) => {
       for (const award of awards) {
-        expectWithin(award.maker_hold, findQuote(state, award.quote_id)!.hold);
+        expectWithin(award.maker_hold, holdOf(findQuote(state, award.quote_id)));
       }
       expectWithin(
         awards.flatMap((award) => award.originator_hold),
-        state.hold,
+        holdOf(state),
       );
     });
   });

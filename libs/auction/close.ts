@@ -2,6 +2,7 @@ import { completed, decideCompletion } from './completion.js';
 import type { Decided } from './decided.js';
 import type { AwardTerms, NotAwardedReason } from './events.js';
 import { decideExpiries } from './expire.js';
+import { holdOf } from './held.js';
 import { assetOf, holdFor, type Need } from './holds.js';
 import { plusMillis } from './instant.js';
 import { activeQuotes, type AuctionState, type Quote } from './state.js';
@@ -33,7 +34,8 @@ export function decideClose(state: AuctionState, facts: CloseFacts): readonly De
   ];
 }
 
-function outcome({ terms, hold }: AuctionState, standing: readonly Quote[], facts: CloseFacts): Decided[] {
+function outcome(state: AuctionState, standing: readonly Quote[], facts: CloseFacts): Decided[] {
+  const { terms } = state;
   const at = terms.closes_at;
   const ranked = rank(terms, standing);
   const fills = award(terms, ranked);
@@ -42,7 +44,7 @@ function outcome({ terms, hold }: AuctionState, standing: readonly Quote[], fact
     return [{ at, body: { type: 'AUCTION_NOT_AWARDED', data: { reason } } }, completed(at, 'NO_AWARD')];
   }
   const data = {
-    awards: awardsOf(terms, hold, fills, facts),
+    awards: awardsOf(terms, holdOf(state), fills, facts),
     execution_deadline: plusMillis(at, terms.execution_deadline_ms),
   };
   return [{ at, body: { type: 'AUCTION_AWARDED', data } }];
@@ -70,7 +72,7 @@ function awardsOf(
       maker: quote.maker,
       price_atoms: quote.price_atoms,
       quantity_atoms: quantity,
-      maker_hold: kept(terms, opposite(terms.side), quote.price_atoms, quantity, quote.hold),
+      maker_hold: kept(terms, opposite(terms.side), quote.price_atoms, quantity, holdOf(quote)),
       originator_hold: originatorHold,
     };
   });

@@ -11,6 +11,7 @@ import {
 } from '#libs/testing/auction-commands.js';
 import { given, placed, type Past } from '#libs/testing/auction-given.js';
 import { CLOSES_AT, storyTerms } from '#libs/testing/auction-story.js';
+import { holdOf } from './held.js';
 import type { AuctionEventBody } from './events.js';
 import { evolve } from './evolve.js';
 import { activeQuotes, bookOf, findQuote, type QuoteStatus } from './state.js';
@@ -32,7 +33,7 @@ describe('an auction', () => {
     expect(state).toEqual({
       terms: storyTerms(),
       status: 'OPEN',
-      hold: expect.any(Array),
+      held: { keys: expect.any(Array), amounts: expect.any(Array) },
       books: [],
       awards: [],
     });
@@ -78,8 +79,10 @@ describe('a quote', () => {
 
   it('loses its expiry and note when the event has none', () => {
     const noted = given(anOpenAuction(), aQuote('mia', { client_reference: 'n', expires_at: at(9_000) }));
-    const { quote_id, maker, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at, hold } =
-      findQuote(noted.state, 'quote-of-mia')!;
+    const before = findQuote(noted.state, 'quote-of-mia')!;
+    const { quote_id, maker, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at } =
+      before;
+    const hold = holdOf(before);
     const terms = {
       quote_id,
       maker,
@@ -160,7 +163,7 @@ describe("a maker's book", () => {
     const after = open.and(revises('mia', { price_atoms: 501_000 }));
     expect(bookOf(after.state, 'max')).toBe(bookOf(open.state, 'max'));
     expect(after.state.terms).toBe(open.state.terms);
-    expect(after.state.hold).toBe(open.state.hold);
+    expect(after.state.held).toBe(open.state.held);
     expect(findQuote(open.state, 'quote-of-mia')?.revision).toBe(1);
   });
 

@@ -1,6 +1,7 @@
 import type { AuctionEvent, Placed } from './events.js';
 import { awarded, executed, notAwarded } from './evolve/outcome.js';
 import { ended, entered, released, rejectedOnce, revised } from './evolve/quotes.js';
+import { heldAs } from './held.js';
 import type { AuctionState } from './state.js';
 
 /**
@@ -13,7 +14,7 @@ export function evolve(
 ): AuctionState {
   if (event.type === 'AUCTION_OPENED') {
     const { terms, hold } = event.data;
-    return { terms, status: 'OPEN', hold, books: [], awards: [] };
+    return { terms, status: 'OPEN', held: heldAs(hold), books: [], awards: [] };
   }
   if (state === undefined) throw new Error(`auction ${event.auction_id} begins with ${event.type}`);
   const { at } = event;

@@ -2,13 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
 import { cancels, closes, expires, reports, voids, withdraws } from '#libs/testing/auction-commands.js';
 import { given } from '#libs/testing/auction-given.js';
+import { holdOf } from './held.js';
 import type { Decided } from './decided.js';
 import { holdsOf } from './holds-of.js';
 import { activeQuote } from './state.js';
 
 const open = given(anOpenAuction(), aQuote('mia'), aQuote('max', { price_atoms: 700_000 }));
-const ofMia = activeQuote(open.state, 'mia')?.hold;
-const ofMax = activeQuote(open.state, 'max')?.hold;
+const ofMia = holdOf(activeQuote(open.state, 'mia'));
+const ofMax = holdOf(activeQuote(open.state, 'max'));
 const report = (maker: string, step: 'CONFIRMED' | 'FAILED') =>
   reports({ award_id: `award-of-quote-of-${maker}`, step, attempt: 1 });
 
@@ -18,11 +19,11 @@ function held(history: ReturnType<typeof given>): Record<string, unknown> {
 
 describe('what an auction has set aside', () => {
   it('while it is open: what the originator and the active quotes may come to cost', () => {
-    expect(held(open)).toEqual({ olga: open.state.hold, mia: ofMia, max: ofMax });
-    expect(held(open.and(withdraws('mia')))).toEqual({ olga: open.state.hold, max: ofMax });
+    expect(held(open)).toEqual({ olga: holdOf(open.state), mia: ofMia, max: ofMax });
+    expect(held(open.and(withdraws('mia')))).toEqual({ olga: holdOf(open.state), max: ofMax });
     const brief = given(anOpenAuction(), aQuote('mia', { expires_at: at(5_000) }));
     expect(held(brief)).toHaveProperty('mia');
-    expect(held(brief.and(expires(at(5_000))))).toEqual({ olga: open.state.hold });
+    expect(held(brief.and(expires(at(5_000))))).toEqual({ olga: holdOf(open.state) });
   });
 
   it('between the close and the decision: the same', () => {

@@ -1,4 +1,5 @@
 import { hasEnded } from './completion.js';
+import { holdOf } from './held.js';
 import { activeQuotes, type AuctionState } from './state.js';
 import type { Hold } from './terms.js';
 
@@ -12,8 +13,8 @@ export function holdsOf(state: AuctionState): Map<string, Hold[]> {
   };
   const originator = state.terms.originator.account_id;
   if (isUndecided(state)) {
-    add(originator, state.hold);
-    for (const quote of activeQuotes(state)) add(quote.maker, quote.hold);
+    add(originator, holdOf(state));
+    for (const quote of activeQuotes(state)) add(quote.maker, holdOf(quote));
   }
   for (const award of state.awards) {
     if (hasEnded(award.execution_status)) continue;

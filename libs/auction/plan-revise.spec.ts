@@ -3,6 +3,7 @@ import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-build
 import { closes, revises, withdraws } from '#libs/testing/auction-commands.js';
 import { given, type Expected } from '#libs/testing/auction-given.js';
 import { CLOSES_AT } from '#libs/testing/auction-story.js';
+import { holdOf } from './held.js';
 import type { ReviseBody } from './commands.js';
 import { planRevise } from './plan-revise.js';
 import { rejected, type ConflictCode, type EngineCode } from './rejection.js';
@@ -75,7 +76,7 @@ describe('a revision is accepted', () => {
     expect(
       planRevise(state, 'quote-of-mia', body, { maker: 'mia', now: at(2), policy: undefined }),
     ).toMatchObject({
-      current: findQuote(state, 'quote-of-mia')?.hold,
+      current: holdOf(findQuote(state, 'quote-of-mia')),
       need: { side: 'SELL', price_atoms: 510_000, quantity_atoms: 4 * CONTRACT, parts: 1 },
     });
   });

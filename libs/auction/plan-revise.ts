@@ -1,5 +1,6 @@
 import type { QuoteFacts, ReviseBody } from './commands.js';
 import type { AuctionEventBody } from './events.js';
+import { holdOf } from './held.js';
 import type { Need } from './holds.js';
 import { checkOpen, standingQuote } from './open-check.js';
 import { needOf, type QuoteDraft } from './plan-submit.js';
@@ -52,7 +53,7 @@ export function planRevise(
     keeps_priority:
       revised.price_atoms === quote.price_atoms && revised.quantity_atoms <= quote.quantity_atoms,
     need: needOf(terms, revised.price_atoms, revised.quantity_atoms),
-    current: quote.hold,
+    current: holdOf(quote),
   };
 }
 

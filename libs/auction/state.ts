@@ -1,7 +1,8 @@
 import type { AwardTerms, CancelledBy, CompletedStatus, NotAwardedReason, WithdrawnBy } from './events.js';
+import type { Held } from './held.js';
 import type { Instant } from './instant.js';
 import type { Atoms } from './money.js';
-import type { Hold, Terms } from './terms.js';
+import type { Terms } from './terms.js';
 
 export type LiveStatus = 'OPEN' | 'CLOSED' | 'AWARDED' | 'EXECUTING';
 export type AuctionStatus = LiveStatus | CompletedStatus;
@@ -40,7 +41,7 @@ export interface Quote {
   readonly withdrawn_by?: WithdrawnBy;
   /** Journal position of the last revision that changed the price or raised the quantity. */
   readonly priority: number;
-  readonly hold: readonly Hold[];
+  readonly held: Held;
   /** The stream connection that it was submitted on, whatever revised it since. No business of any view. */
   readonly connection_id?: string;
   readonly result?: QuoteResult;
@@ -67,7 +68,7 @@ export interface AuctionState {
   readonly terms: Terms;
   readonly status: AuctionStatus;
   /** What the originator has set aside; split over the awards once there are any. */
-  readonly hold: readonly Hold[];
+  readonly held: Held;
   readonly books: readonly MakerBook[];
   readonly awards: readonly Award[];
   readonly closed_at?: Instant;
@@ -98,6 +99,14 @@ export function activeQuotes(state: AuctionState): Quote[] {
     const last = book.quotes.at(-1);
     return last?.status === 'ACTIVE' ? [last] : [];
   });
+}
+
+/** The latest quote of each maker, whatever has become of it. */
+export function* lastQuotes({ books }: AuctionState): Generator<Quote> {
+  for (const { quotes } of books) {
+    const last = quotes.at(-1);
+    if (last !== undefined) yield last;
+  }
 }
 
 export function findQuote(state: AuctionState, quoteId: string): Quote | undefined {

@@ -1,14 +1,10 @@
 import { decideCompletion } from '#libs/auction/completion.js';
-import type { AuctionEvent, CommandMark, Placed } from '#libs/auction/events.js';
+import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { evolve } from '#libs/auction/evolve.js';
 import { isLive, type AuctionState } from '#libs/auction/state.js';
-
-/** Under which position of the journal the first answer to a command stands. */
-export interface Mark {
-  readonly position: number;
-  readonly content: string;
-}
+import { Marks } from './marks.js';
+import { Sharing } from './sharing.js';
 
 /**
  * An auction in the owner's memory. `head` includes what is on its way to the journal and is what commands are decided
@@ -20,19 +16,15 @@ export interface Entry {
   durable: AuctionState | undefined;
   /** Journal positions of the auction's events, in order. */
   readonly positions: number[];
-  readonly marks: Map<string, Mark>;
+  readonly marks: Marks;
   /** The earliest moment for which the agenda holds an appointment. */
   dueAt: Instant | undefined;
   /** Where the award or its absence stands: from here on the auction is over for makers without an award. */
   decidedAt: number | undefined;
   /** Where each winner's award ended, by maker: from there on the auction is over for that winner. */
-  readonly awardEnds: Map<string, number>;
+  awardEnds: Map<string, number> | undefined;
   /** Where its last event stands. */
   completedAt: number | undefined;
-}
-
-export function markName(mark: Pick<CommandMark, 'operation' | 'account_id' | 'key'>): string {
-  return `${mark.operation}/${mark.account_id}/${mark.key}`;
 }
 
 /** All auctions that this shard keeps in memory: the live ones, and completed ones until the projections have them. */
@@ -42,6 +34,7 @@ export class AuctionBook {
   /** Completed and not yet forgotten, in the order of completion. */
   private completed: Entry[] = [];
   private live = 0;
+  private readonly sharing = new Sharing();
 
   get size(): number {
     return this.entries.size;
@@ -68,7 +61,7 @@ export class AuctionBook {
   apply(placed: Placed<AuctionEvent>): Entry {
     const { event, position } = placed;
     const entry = this.entries.get(event.auction_id);
-    if (entry === undefined) return this.enter(evolve(undefined, placed), placed);
+    if (entry === undefined) return this.enter(this.opened(placed), placed);
     const wasLive = isLive(entry.head.status);
     entry.head = evolve(entry.head, placed);
     entry.positions.push(position);
@@ -79,6 +72,8 @@ export class AuctionBook {
 
   /** Puts back an entry out of a snapshot. */
   restore(entry: Entry): void {
+    entry.head = this.sharing.state(entry.head);
+    entry.durable = entry.head;
     this.entries.set(entry.id, entry);
     this.index(entry);
     if (isLive(entry.head.status)) this.live += 1;
@@ -102,16 +97,20 @@ export class AuctionBook {
     }
   }
 
+  private opened(placed: Placed<AuctionEvent>): AuctionState {
+    return this.sharing.state(evolve(undefined, placed));
+  }
+
   private enter(state: AuctionState, placed: Placed<AuctionEvent>): Entry {
     const entry: Entry = {
       id: placed.event.auction_id,
       head: state,
       durable: undefined,
       positions: [placed.position],
-      marks: new Map(),
+      marks: new Marks(),
       dueAt: undefined,
       decidedAt: undefined,
-      awardEnds: new Map(),
+      awardEnds: undefined,
       completedAt: undefined,
     };
     this.entries.set(entry.id, entry);
@@ -131,12 +130,12 @@ export class AuctionBook {
 
   private note(entry: Entry, { event, position }: Placed<AuctionEvent>): void {
     if (event.command !== undefined) {
-      entry.marks.set(markName(event.command), { position, content: event.command.content });
+      entry.marks.note(event.command, position);
     }
     if (event.type === 'AUCTION_AWARDED' || event.type === 'AUCTION_NOT_AWARDED') entry.decidedAt = position;
     if (event.type === 'EXECUTION_CONFIRMED' || event.type === 'EXECUTION_FAILED') {
       const award = entry.head.awards.find(({ award_id: id }) => id === event.data.award_id);
-      if (award !== undefined) entry.awardEnds.set(award.maker, position);
+      if (award !== undefined) (entry.awardEnds ??= new Map()).set(award.maker, position);
     }
     if (event.type === 'AUCTION_COMPLETED') {
       entry.completedAt = position;

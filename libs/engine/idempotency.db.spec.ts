@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
+import { collidingKeys } from '#libs/testing/colliding-keys.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction, type Answer } from '#libs/testing/shard-fixture.js';
 import {
@@ -54,6 +55,24 @@ function quoteName(quote: Record<string, string>) {
 }
 
 describe('a repeat of what was done', () => {
+  it('is not taken for another command that only looks like it, before and after a restart', async () => {
+    const quote = quoteName(await submits(await live.opens()));
+    const [one, two] = collidingKeys({ operation: 'REVISE', account_id: MIA });
+    const first = reviseOrder(MIA, quote, { expected_revision: 1, price_atoms: 490_000 }, one);
+    const second = reviseOrder(MIA, quote, { expected_revision: 2, price_atoms: 480_000 }, two);
+    const answers = [await live.ask(first), await live.ask(second)];
+    expect(answers.map(({ status, body }) => [status, body.revision])).toEqual([
+      [200, 2],
+      [200, 3],
+    ]);
+    const repeated = async () => [await live.ask(first), await live.ask(second)];
+    expect(await repeated()).toMatchObject(answers.map(again));
+    await restarted();
+    expect(await repeated()).toMatchObject(answers.map(again));
+    const other = reviseOrder(MIA, quote, { expected_revision: 3, price_atoms: 470_000 }, one);
+    expect(await live.ask(other)).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } });
+  });
+
   it('is told the same, byte for byte, before and after a restart and long after the state has moved on', async () => {
     const create = live.createOrder();
     const first = [await live.ask(create)];

@@ -3,7 +3,7 @@ import type { Instant } from '#libs/auction/instant.js';
 import { findQuote } from '#libs/auction/state.js';
 import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/viewer.js';
 import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
-import { markName, type Entry } from './auction-book.js';
+import type { Entry } from './auction-book.js';
 import { asRepeat, KEY_CONFLICT, type CommandsInWork } from './commands-in-work.js';
 import type { CompletedAuctions, StoredAnswer } from './ports.js';
 import type { QuoteMeter } from './buckets.js';
@@ -101,10 +101,12 @@ export class Intake {
     entry: Entry,
     command: AuctionCommand | ShardCommand,
   ): Promise<LinkReply | undefined> {
-    const mark = entry.marks.get(markName({ ...named(command), account_id: command.account }));
-    if (mark === undefined) return undefined;
-    if (mark.content !== command.content) return CONFLICT;
-    return asRepeat(await this.ports.stored.ofAuction(entry, mark.position));
+    const name = { ...named(command), account_id: command.account };
+    for (const position of entry.marks.find(name)) {
+      const answer = await this.ports.stored.ofAuction(entry, position, name);
+      if (answer !== undefined) return repeatOf(answer, command.content);
+    }
+    return undefined;
   }
 
   private async kept(command: ShardCommand, auctionId: string | undefined): Promise<LinkReply | undefined> {

@@ -5,6 +5,7 @@ import { closes, reports } from '#libs/testing/auction-commands.js';
 import { given } from '#libs/testing/auction-given.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import type { Entry } from './auction-book.js';
+import { Marks } from './marks.js';
 import { PendingAwards } from './pending-awards.js';
 
 const [MIA, MAX] = ['award-of-quote-of-mia', 'award-of-quote-of-max'];
@@ -27,8 +28,8 @@ function entry(durable: AuctionState | undefined, head = durable ?? awarded.stat
     head,
     durable,
     positions: [],
-    marks: new Map(),
-    awardEnds: new Map(),
+    marks: new Marks(),
+    awardEnds: undefined,
     dueAt: undefined,
     decidedAt: undefined,
     completedAt: undefined,

@@ -1,4 +1,5 @@
 import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
+import { holdOf } from '#libs/auction/held.js';
 import type { Need } from '#libs/auction/holds.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { needOf } from '#libs/auction/plan-submit.js';
@@ -64,7 +65,7 @@ export class Preflights {
       context.policy.judgeQuote(request.account, terms, request.quantity_atoms, at) ??
       checkQuoteTerms(terms, { price_atoms: request.price_atoms, quantity_atoms: request.quantity_atoms });
     if (refusal !== undefined) return fault(refusal.status, refusal.error, refusal.message);
-    const own = activeQuote(state, request.account)?.hold ?? [];
+    const own = holdOf(activeQuote(state, request.account));
     return this.verdict(request.account, needOf(terms, request.price_atoms, request.quantity_atoms), own);
   }
 

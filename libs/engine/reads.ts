@@ -140,7 +140,7 @@ function overAtFor(
   viewer: Viewer,
 ): number | undefined {
   if (durable === undefined || viewer.role === 'ORIGINATOR' || !isDecided(durable)) return completedAt;
-  return awardOf(durable, viewer.account_id) === undefined ? decidedAt : awardEnds.get(viewer.account_id);
+  return awardOf(durable, viewer.account_id) === undefined ? decidedAt : awardEnds?.get(viewer.account_id);
 }
 
 function isBefore(openedAt: string, id: string, mark: { opened_at: string; auction_id: string }): boolean {

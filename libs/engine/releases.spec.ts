@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { holdOf } from '#libs/auction/held.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
@@ -74,7 +75,7 @@ class Auction {
     if (event.type === 'QUOTE_REVISED') {
       const { quote } = event.data;
       const last = before?.books.find(({ maker }) => maker === quote.maker)?.quotes.at(-1);
-      this.counted.grant(quote.maker, last?.hold ?? [], quote.hold);
+      this.counted.grant(quote.maker, holdOf(last), quote.hold);
     }
     if (before !== undefined) {
       for (const { account, hold } of releasesOf(before, event)) this.counted.release(account, hold);

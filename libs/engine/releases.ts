@@ -1,4 +1,5 @@
 import type { AuctionEventBody } from '#libs/auction/events.js';
+import { holdOf } from '#libs/auction/held.js';
 import { activeQuotes, findQuote, type AuctionState } from '#libs/auction/state.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { beyond } from './hold-arithmetic.js';
@@ -32,18 +33,18 @@ export function releasesOf(before: AuctionState, body: AuctionEventBody): Releas
 
 function ofQuote(before: AuctionState, quoteId: string): Release[] {
   const quote = findQuote(before, quoteId);
-  return quote === undefined ? [] : [{ account: quote.maker, hold: quote.hold }];
+  return quote === undefined ? [] : [{ account: quote.maker, hold: holdOf(quote) }];
 }
 
 function ofRevision(before: AuctionState, quoteId: string, hold: readonly Hold[]): Release[] {
   const quote = findQuote(before, quoteId);
-  return quote === undefined ? [] : some(quote.maker, beyond(quote.hold, hold));
+  return quote === undefined ? [] : some(quote.maker, beyond(holdOf(quote), hold));
 }
 
 function ofEveryone(before: AuctionState): Release[] {
   return [
-    { account: before.terms.originator.account_id, hold: before.hold },
-    ...activeQuotes(before).map((quote) => ({ account: quote.maker, hold: quote.hold })),
+    { account: before.terms.originator.account_id, hold: holdOf(before) },
+    ...activeQuotes(before).map((quote) => ({ account: quote.maker, hold: holdOf(quote) })),
   ];
 }
 
@@ -52,10 +53,10 @@ type AwardedBody = Extract<AuctionEventBody, { type: 'AUCTION_AWARDED' }>;
 function beyondAwards(before: AuctionState, awards: AwardedBody['data']['awards']): Release[] {
   const kept = awards.flatMap((award) => award.originator_hold);
   return [
-    ...some(before.terms.originator.account_id, beyond(before.hold, kept)),
+    ...some(before.terms.originator.account_id, beyond(holdOf(before), kept)),
     ...activeQuotes(before).flatMap((quote) => {
       const award = awards.find((candidate) => candidate.quote_id === quote.quote_id);
-      return some(quote.maker, beyond(quote.hold, award?.maker_hold ?? []));
+      return some(quote.maker, beyond(holdOf(quote), award?.maker_hold ?? []));
     }),
   ];
 }

@@ -1,18 +1,19 @@
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { nextTurn } from '#libs/platform/clock.js';
-import type { Entry, Mark } from './auction-book.js';
+import type { Entry } from './auction-book.js';
+import { Marks } from './marks.js';
 import type { NotedConnection } from './connections/noted-connections.js';
 import type { RecentAnswer } from './stored-answers.js';
 
 /** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
-export const SNAPSHOT_FORMAT = 2;
+export const SNAPSHOT_FORMAT = 3;
 
 /** One auction, as a line of the snapshot. */
 interface EntryLine {
   readonly state: AuctionState;
   readonly positions: readonly number[];
-  readonly marks: readonly (readonly [string, Mark])[];
+  readonly marks: readonly (readonly [number, number])[];
   readonly decided_at?: number;
   readonly completed_at?: number;
   readonly award_ends?: readonly (readonly [string, number])[];
@@ -73,11 +74,11 @@ function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine 
     position !== undefined && position <= sequence ? position : undefined;
   const decided = until(entry.decidedAt);
   const completed = until(entry.completedAt);
-  const ends = [...entry.awardEnds].filter(([, position]) => position <= sequence);
+  const ends = [...(entry.awardEnds ?? [])].filter(([, position]) => position <= sequence);
   return {
     state,
     positions: entry.positions.filter((position) => position <= sequence),
-    marks: [...entry.marks].filter(([, mark]) => mark.position <= sequence),
+    marks: entry.marks.upTo(sequence),
     ...(decided === undefined ? {} : { decided_at: decided }),
     ...(completed === undefined ? {} : { completed_at: completed }),
     ...(ends.length === 0 ? {} : { award_ends: ends }),
@@ -105,10 +106,10 @@ function entryOf(line: EntryLine): Entry {
     head: line.state,
     durable: line.state,
     positions: [...line.positions],
-    marks: new Map(line.marks),
+    marks: new Marks(line.marks),
     dueAt: undefined,
     decidedAt: line.decided_at,
-    awardEnds: new Map(line.award_ends),
+    awardEnds: line.award_ends === undefined ? undefined : new Map(line.award_ends),
     completedAt: line.completed_at,
   };
 }

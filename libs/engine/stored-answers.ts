@@ -5,6 +5,7 @@ import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
+import { isSameCommand, type CommandName } from './marks.js';
 import type { CommandScope, StoredAnswer } from './ports.js';
 
 export interface RecentAnswer extends StoredAnswer {
@@ -20,10 +21,13 @@ export class StoredAnswers {
     private readonly reader: JournalReader,
   ) {}
 
-  async ofAuction(entry: Entry, position: number): Promise<LinkReply> {
+  /** Undefined where the record at `position` answers another command. */
+  async ofAuction(entry: Entry, position: number, name: CommandName): Promise<StoredAnswer | undefined> {
     const events = await this.eventsOf(entry, position);
+    const command = events.at(-1)?.event.command;
+    if (command === undefined || !isSameCommand(command, name)) return undefined;
     const { status, body } = replyFor(events, position);
-    return reply(status, body);
+    return { content: command.content, reply: reply(status, body) };
   }
 
   /** The auction's history up to `position`, as the journal has it. */

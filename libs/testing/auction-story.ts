@@ -1,3 +1,4 @@
+import { holdOf } from '#libs/auction/held.js';
 import { evolve } from '#libs/auction/evolve.js';
 import type {
   AuctionEvent,
@@ -116,9 +117,10 @@ export class AuctionStory {
   }
 
   revises(maker: string, different: Partial<QuoteTerms>): this {
-    const { quote_id, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at, hold } =
-      this.quoteOf(maker);
-    const before = { quote_id, maker, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at, hold };
+    const standing = this.quoteOf(maker);
+    const { quote_id, revision, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at } = standing;
+    const terms = { quote_id, maker, price_atoms, quantity_atoms, min_quantity_atoms, submitted_at };
+    const before = { ...terms, hold: holdOf(standing) };
     const quote = { ...before, revision: revision + 1, ...different };
     return this.happens({ type: 'QUOTE_REVISED', data: { quote, keeps_priority: false } });
   }

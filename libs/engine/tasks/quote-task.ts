@@ -1,4 +1,5 @@
 import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
+import { holdOf } from '#libs/auction/held.js';
 import type { AuctionEventBody, QuoteOperation, ShardEventBody } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { quoteView } from '#libs/auction/quote-view.js';
@@ -125,7 +126,7 @@ export class QuoteTask implements Task {
 
   private currentHold(): readonly Hold[] {
     const quoteId = this.rule.quoteId;
-    return quoteId === undefined ? [] : (findQuote(this.entry.head, quoteId)?.hold ?? []);
+    return quoteId === undefined ? [] : holdOf(findQuote(this.entry.head, quoteId));
   }
 }
 
