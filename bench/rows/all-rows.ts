@@ -5,6 +5,7 @@ import { get } from './get.js';
 import { http } from './http.js';
 import { idle } from './idle.js';
 import { journal } from './journal.js';
+import { kafka } from './kafka.js';
 import { lag } from './lag.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
@@ -19,6 +20,7 @@ import { reserve } from './reserve.js';
 export const ROWS: readonly Row[] = [
   idle,
   journal,
+  kafka,
   replay,
   reserve,
   projection,

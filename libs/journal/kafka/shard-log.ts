@@ -75,13 +75,15 @@ export class ShardLog {
     const cursor = new LogCursor(this.shard, from);
     const bytes = Math.min(MAX_FETCH_BYTES, Math.max(MIN_FETCH_BYTES, limit * RECORD_BYTES));
     let messages = ahead;
+    let coming = this.behind(ahead, { end, limit, bytes });
     let taken = 0;
     let damage: JournalCorrupt | undefined;
     try {
       while (entries.length < limit && cursor.place.next < end) {
         if (taken === messages.length) {
-          messages = await this.fetch(cursor.place, bytes, end);
+          messages = await this.given(cursor.place, end, coming ?? this.log.fetch(cursor.place.next, bytes));
           taken = 0;
+          coming = this.behind(messages, { end, limit: limit - entries.length, bytes });
         }
         for (; taken < messages.length && entries.length < limit; taken += 1) {
           const message = messages[taken];
@@ -96,6 +98,19 @@ export class ShardLog {
     }
     const { place, rival } = cursor;
     return { entries, place, damage, ahead: messages.slice(taken), rival };
+  }
+
+  /** What is needed behind these messages, asked for while they are still being looked at. */
+  private behind(
+    messages: readonly LogMessage[],
+    { end, limit, bytes }: { readonly end: number; readonly limit: number; readonly bytes: number },
+  ): Promise<readonly LogMessage[]> | undefined {
+    const next = (messages.at(-1)?.offset ?? end) + 1;
+    if (messages.length >= limit || next >= end) return undefined;
+    const coming = this.log.fetch(next, bytes);
+    // Where damage is found first, nobody waits for it.
+    coming.catch(() => undefined);
+    return coming;
   }
 
   /** Behind the last record. */
@@ -145,8 +160,16 @@ export class ShardLog {
     return offset === undefined || (await this.at(offset))?.record.hash === head.hash;
   }
 
-  private async fetch({ next, head }: LogPlace, bytes: number, end: number): Promise<readonly LogMessage[]> {
-    const messages = await this.log.fetch(next, bytes).catch((error: unknown) => {
+  private fetch(place: LogPlace, bytes: number, end: number): Promise<readonly LogMessage[]> {
+    return this.given(place, end, this.log.fetch(place.next, bytes));
+  }
+
+  private async given(
+    { next, head }: LogPlace,
+    end: number,
+    coming: Promise<readonly LogMessage[]>,
+  ): Promise<readonly LogMessage[]> {
+    const messages = await coming.catch((error: unknown) => {
       if (!(error instanceof MessagesDeleted)) throw error;
       throw new JournalCorrupt(this.shard, head.sequence + 1, error.message);
     });

@@ -16,6 +16,7 @@ import { appending, EARLIEST, LATEST, messagesFrom, offsetAt, type Question } fr
 import { within } from './within.js';
 
 const READ_MILLIS = 5_000;
+const NANOS_PER_MILLI = 1_000_000n;
 
 /** A broker that answers a send with one of these has not touched its log, and will not the next time either. */
 const FINAL_REFUSALS: ReadonlySet<string> = new Set([
@@ -61,7 +62,9 @@ export class KafkajsLog implements TopicLog {
       throw new SendRefused(messageOf(error), false, { cause: error });
     });
     try {
-      return await leader.ask(appending(this.topic, values, withinMillis), withinMillis);
+      const timestamp = this.clock.epochNanos() / NANOS_PER_MILLI;
+      const sent = { topic: this.topic, values, withinMillis, timestamp };
+      return await leader.ask(appending(sent), withinMillis);
     } catch (error) {
       const type = typeOf(error);
       if (!REFUSALS.has(type)) {

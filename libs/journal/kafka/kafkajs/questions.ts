@@ -3,6 +3,7 @@ import protocol from 'kafkajs/src/protocol/requests/index.js';
 import type { LogMessage } from '../topic-log.js';
 import { readFetchAnswer } from './fetch-answer.js';
 import type { HostAndPort } from './kafka-address.js';
+import { writeProduceRequest, type Produced } from './produce-request.js';
 
 /** Versions of the protocol that every Kafka from 2.3 on speaks, 4.x included. */
 const VERSIONS = { apiVersions: 2, metadata: 6, produce: 7, fetch: 11, listOffsets: 3 };
@@ -57,11 +58,16 @@ export function leadershipOf(topic: string): Question<Leadership> {
 }
 
 /** Resolves with the offset of the first message. */
-export function appending(topic: string, values: readonly Buffer[], withinMillis: number): Question<number> {
-  const messages = values.map((value) => ({ value }));
-  const partitions = [{ partition: PARTITION, firstSequence: 0, messages }];
-  const asked = produce({ acks: ALL_IN_SYNC, timeout: withinMillis, topicData: [{ topic, partitions }] });
-  return question(asked, ({ topics }) => offsetIn(topics[0]?.partitions[0]?.baseOffset));
+export function appending(sent: Produced): Question<number> {
+  const { request, response } = produce({ acks: ALL_IN_SYNC, timeout: sent.withinMillis, topicData: [] });
+  const encode = () => {
+    const body = writeProduceRequest(sent);
+    // What kafkajs takes for one of its encoders, and for what is in it.
+    return Promise.resolve({ buf: body, buffer: body });
+  };
+  return question({ request: { ...request, encode }, response }, ({ topics }) =>
+    offsetIn(topics[0]?.partitions[0]?.baseOffset),
+  );
 }
 
 export function offsetAt(topic: string, timestamp: number): Question<number> {

@@ -1,9 +1,6 @@
 import type { LogMessage } from '../topic-log.js';
+import { BATCH, FORMAT, PREFIX } from './batch-layout.js';
 
-/** Where the fields of a record batch of format 2 stand, counted from its first byte. */
-const BATCH = { length: 8, magic: 16, attributes: 21, lastOffsetDelta: 23, count: 57, records: 61 };
-const PREFIX = BATCH.length + 4;
-const FORMAT = 2;
 /** Compressed, or not data but a marker of a transaction: nothing that a journal's writer makes. */
 const FOREIGN = 0b10_0111;
 const NOTHING = Buffer.alloc(0);

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
+import type { JournalWriter } from '#libs/journal/journal.js';
+import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
+import { kafkaJars, missingForKafka, type JarPlaces } from '#libs/platform/embedded-kafka/jars.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+
+const CACHE = 'node_modules/.cache/sotto-kafka';
+const POMS = { broker: 'deploy/kafka/pom.xml', tools: 'deploy/kafka/tools-pom.xml' };
+const PREFIX = 'bench.journal.';
+const TOOL = 'org.apache.kafka.tools.ProducerPerformance';
+/** Of its records, which it sends before it begins to count. */
+const WARM_UP = 0.25;
+const RATE = /, ([\d.]+) records\/sec/g;
+
+export interface ToolRun {
+  readonly records: number;
+  readonly recordBytes: number;
+  readonly batchBytes: number;
+}
+
+/** Brokers of a benchmark's own, as durable as those of a deployment. */
+export class BenchKafka {
+  private readonly topics: KafkajsTopics;
+  private readonly clock = new SystemClock();
+
+  private constructor(
+    private readonly kafka: EmbeddedKafka,
+    private readonly folder: string,
+    private readonly tools: string,
+  ) {
+    this.topics = new KafkajsTopics({ brokers: this.addresses, clientId: 'bench' }, PREFIX, this.clock);
+  }
+
+  static async start(brokers: 1 | 3): Promise<BenchKafka> {
+    const places = placesOf(POMS.broker);
+    const tools = placesOf(POMS.tools);
+    const missing = missingForKafka(places) ?? missingForKafka(tools);
+    if (missing !== undefined) throw new Error(`Kafka cannot be measured here: ${missing}`);
+    const folder = await mkdtemp(path.join(tmpdir(), 'sotto-bench-kafka-'));
+    const jars = await kafkaJars(tools);
+    return new BenchKafka(await EmbeddedKafka.start({ folder, brokers, ...places }), folder, jars);
+  }
+
+  get addresses(): string[] {
+    return this.kafka.addresses;
+  }
+
+  async writer(shard: number): Promise<JournalWriter> {
+    const journal = new KafkaJournal({
+      openLog: (wanted) => this.topics.prepare(wanted),
+      clock: this.clock,
+      opener: 'bench',
+    });
+    return await journal.open(shard);
+  }
+
+  reader(): KafkaJournalReader {
+    return new KafkaJournalReader({ openLog: (shard) => this.topics.open(shard), shards: [] });
+  }
+
+  /** Records a second of Kafka's own producer, with one request in flight, into a topic that is set like a journal's. */
+  async producerTool(shard: number, { records, recordBytes, batchBytes }: ToolRun): Promise<number> {
+    await (await this.topics.prepare(shard)).close();
+    const properties = [
+      'acks=all',
+      'enable.idempotence=false',
+      'max.in.flight.requests.per.connection=1',
+      `batch.size=${batchBytes}`,
+    ];
+    const args = {
+      '--bootstrap-server': this.addresses.join(','),
+      '--topic': this.topics.nameOf(shard),
+      '--num-records': String(records),
+      '--warmup-records': String(Math.round(records * WARM_UP)),
+      '--record-size': String(recordBytes),
+      '--throughput': '-1',
+    };
+    const java = ['-Xmx256m', '-cp', path.join(this.tools, '*'), TOOL, ...Object.entries(args).flat()];
+    java.push('--command-property', ...properties);
+    const tool = spawn('java', java, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const [said, [code]] = await Promise.all([text(tool.stdout), once(tool, 'exit') as Promise<[number]>]);
+    // Its last line speaks of the whole run.
+    const [, rate] = [...said.matchAll(RATE)].at(-1) ?? [];
+    if (code !== 0 || rate === undefined) throw new Error(`the producer tool has failed: ${said}`);
+    return Number(rate);
+  }
+
+  async stop(): Promise<void> {
+    for (const broker of this.kafka.brokers) broker.signal('SIGKILL');
+    await this.kafka.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function placesOf(pom: string): JarPlaces {
+  return { cacheFolder: path.resolve(CACHE), pom: path.resolve(pom) };
+}

@@ -1,0 +1,121 @@
+import { encodeRecord } from '#libs/journal/kafka/record-format.js';
+import { sealEvent, BEFORE_FIRST } from '#libs/journal/hash-chain.js';
+import type { JournalWriter } from '#libs/journal/journal.js';
+import { alternating } from '../alternating.js';
+import { BenchKafka } from '../ground/bench-kafka.js';
+import type { Ground } from '../ground/ground.js';
+import { closedLoop } from '../load/closed-loop.js';
+import { revisionPayloads } from '../load/journal-rows.js';
+import { asFastAs, atLeast, type Check, type Outcome, type Row, type Settings } from '../row.js';
+
+const SHARD = { journal: 0, tool: 1, read: 2 };
+/** Events that one owner's commands of a moment make, and how many such calls wait for each other's write. */
+const BATCH = 100;
+const CALLERS = 8;
+/** What the tool gathers for a request where nothing else is said. */
+const TOOLS_OWN_BATCH = 16_384;
+const TOOL_RECORDS = 400_000;
+const READ_RECORDS = 300_000;
+const PAGE = 5_000;
+const QUICK = 50;
+
+/** Appends and reads of one owner beside what Kafka's own producer does with records of the same size. */
+export const kafka: Row = {
+  name: 'kafka',
+  title: "Journal on Kafka beside Kafka's own producer tool, one broker and three",
+  async run(_ground: Ground, settings: Settings): Promise<Outcome> {
+    const one = await measured(1, settings);
+    const three = await measured(3, settings);
+    return {
+      checks: [...one.checks, ...three.checks],
+      details: { one: one.details, three: three.details },
+    };
+  },
+};
+
+async function measured(brokers: 1 | 3, settings: Settings): Promise<Outcome> {
+  const cluster = await BenchKafka.start(brokers);
+  try {
+    const appended = await appends(cluster, brokers, settings);
+    if (brokers === 3) return appended;
+    const read = await reads(cluster, settings);
+    return {
+      checks: [...appended.checks, ...read.checks],
+      details: { ...appended.details, ...read.details },
+    };
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function appends(cluster: BenchKafka, brokers: number, settings: Settings): Promise<Outcome> {
+  const { seconds, quick } = settings;
+  const payloads = revisionPayloads(BATCH);
+  const recordBytes = sizeOf(payloads[0] ?? '');
+  const records = quick ? TOOL_RECORDS / QUICK : TOOL_RECORDS;
+  const writer = await cluster.writer(SHARD.journal);
+  const appending = async (callers: number, batch: readonly string[]): Promise<number> => {
+    return batch.length * (await closedLoop(callers, seconds, () => append(writer, batch)));
+  };
+  // The first calls of all meet cold code.
+  await appending(CALLERS, payloads);
+  const { medians, runs } = await alternating(
+    {
+      tool: () => cluster.producerTool(SHARD.tool, { records, recordBytes, batchBytes: TOOLS_OWN_BATCH }),
+      journal: () => appending(CALLERS, payloads),
+      toolSameBatch: () =>
+        cluster.producerTool(SHARD.tool, { records, recordBytes, batchBytes: BATCH * CALLERS * recordBytes }),
+      oneCaller: () => appending(1, payloads),
+      singles: () => appending(1, payloads.slice(0, 1)),
+    },
+    settings,
+  );
+  await writer.close();
+  const on = brokers === 1 ? 'one broker' : `${brokers} brokers`;
+  const check = asFastAs(
+    `appends, ${on}`,
+    'records/s',
+    medians.journal,
+    { name: 'producer tool, one request in flight', measured: medians.tool },
+    { minimum: 0.8, goal: 1 },
+  );
+  return { checks: [check], details: { record_bytes: recordBytes, appends: runs } };
+}
+
+async function append(writer: JournalWriter, payloads: readonly string[]): Promise<void> {
+  await writer.append(payloads);
+}
+
+/** A recovering owner's reading, the hash of every record recomputed. */
+async function reads(cluster: BenchKafka, settings: Settings): Promise<Outcome> {
+  const records = settings.quick ? READ_RECORDS / QUICK : READ_RECORDS;
+  const writer = await cluster.writer(SHARD.read);
+  const payloads = revisionPayloads(1_000);
+  for (let written = 0; written < records; written += payloads.length) await writer.append(payloads);
+  await writer.close();
+  const { medians, runs } = await alternating({ reads: () => readingAll(cluster) }, settings);
+  const checks: Check[] = [
+    atLeast('reads of a recovery', 'records/s', medians.reads, { minimum: 200_000, goal: 200_000 }),
+  ];
+  return { checks, details: { reads: runs } };
+}
+
+async function readingAll(cluster: BenchKafka): Promise<number> {
+  const reader = cluster.reader();
+  const begun = performance.now();
+  let read = 0;
+  for (;;) {
+    const page = await reader.read(SHARD.read, read + 1, PAGE);
+    if (page.length === 0) break;
+    read += page.length;
+  }
+  const seconds = (performance.now() - begun) / 1_000;
+  await reader.close();
+  return read / seconds;
+}
+
+/** Of an event somewhere in a journal, as its topic has it. */
+function sizeOf(payload: string): number {
+  const entry = sealEvent(SHARD.journal, { ...BEFORE_FIRST, epoch: 1, sequence: 100_000 }, payload);
+  return encodeRecord(entry, { offset: 100_000, sequence: 100_000 }).length;
+}

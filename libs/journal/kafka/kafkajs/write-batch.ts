@@ -1,0 +1,77 @@
+import { BATCH, FORMAT, PREFIX } from './batch-layout.js';
+import { crc32c } from './crc32c.js';
+
+const NOBODY = -1n;
+const MORE = 0x80;
+const LAST_7_BITS = 0x7f;
+/** Attributes, no time of its own, and no key before its value; no headers behind it. */
+const FIXED = 4;
+const NO_KEY = 0x01;
+
+/**
+ * One record batch, neither compressed nor of any transaction. kafkajs's own encoder makes some objects and copies of each record, and
+ * checks a byte at a time: it took five times as long as all the rest of an append.
+ */
+export function writeBatch(values: readonly Buffer[], timestamp: bigint): Buffer {
+  let size = BATCH.records;
+  for (const [index, value] of values.entries()) {
+    const length = lengthOf(index, value);
+    size += varintLength(length) + length;
+  }
+  const batch = Buffer.allocUnsafe(size);
+  let at = BATCH.records;
+  for (const [index, value] of values.entries()) {
+    at = writeVarint(batch, at, lengthOf(index, value));
+    batch[at] = 0;
+    batch[at + 1] = 0;
+    at = writeVarint(batch, at + 2, index);
+    batch[at] = NO_KEY;
+    at = writeVarint(batch, at + 1, value.length);
+    at += value.copy(batch, at);
+    batch[at] = 0;
+    at += 1;
+  }
+  return withHead(batch, values.length, timestamp);
+}
+
+function withHead(batch: Buffer, count: number, timestamp: bigint): Buffer {
+  batch.fill(0, 0, BATCH.records);
+  batch.writeInt32BE(batch.length - PREFIX, BATCH.length);
+  batch.writeInt8(FORMAT, BATCH.magic);
+  batch.writeInt32BE(count - 1, BATCH.lastOffsetDelta);
+  batch.writeBigInt64BE(timestamp, BATCH.firstTimestamp);
+  batch.writeBigInt64BE(timestamp, BATCH.maxTimestamp);
+  batch.writeBigInt64BE(NOBODY, BATCH.producerId);
+  batch.writeInt32BE(count, BATCH.count);
+  // Over everything behind itself, so it comes last.
+  batch.writeUInt32BE(crc32c(batch.subarray(BATCH.attributes)), BATCH.checksum);
+  return batch;
+}
+
+/** Of a record, from behind its own length on. */
+function lengthOf(index: number, value: Buffer): number {
+  return FIXED + varintLength(index) + varintLength(value.length) + value.length;
+}
+
+/** Numbers from 0 on, the sign in the last bit. */
+function varintLength(value: number): number {
+  let rest = value << 1;
+  let length = 1;
+  while (rest >= MORE) {
+    rest >>>= 7;
+    length += 1;
+  }
+  return length;
+}
+
+function writeVarint(bytes: Buffer, start: number, value: number): number {
+  let rest = value << 1;
+  let at = start;
+  while (rest >= MORE) {
+    bytes[at] = (rest & LAST_7_BITS) | MORE;
+    rest >>>= 7;
+    at += 1;
+  }
+  bytes[at] = rest;
+  return at + 1;
+}
