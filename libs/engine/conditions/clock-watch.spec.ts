@@ -110,3 +110,20 @@ it('forgives the small steps of a clock that is kept in time', async () => {
   clock.setWall(600);
   expect(watch.isSound()).toBe(false);
 });
+
+it.each([HOUR, -HOUR])('that never was right, by %d ms, is not worked by', async (millis) => {
+  clock.setWall(millis);
+  watch = new ClockWatch({
+    clock,
+    reference: () => reference(),
+    lastEventNanos: () => lastEvent,
+    maxOffsetMillis: MAX_OFFSET,
+    pollMillis: 10,
+  });
+  await watch.start();
+  expect(watch.isSound()).toBe(false);
+  expect(Math.abs(millisFromTruth())).toBeLessThan(50);
+  clock.setWall(0);
+  await looked();
+  expect(watch.isSound()).toBe(true);
+});

@@ -22,6 +22,7 @@ const POLL_MILLIS = 1_000;
 export class ClockWatch {
   private baseline: bigint;
   private agreed = false;
+  private hasEverAgreed = false;
   private offset: bigint | undefined;
   private cancel: Cancel | undefined;
 
@@ -38,7 +39,10 @@ export class ClockWatch {
     return this.agreed && magnitude(this.wallAgainstMonotonic() - this.baseline) <= MAX_STEP_NANOS;
   }
 
-  /** The time to work by. While the clock is not to be trusted it is carried on from when it last was. */
+  /**
+   * The time to work by. While the clock is not to be trusted it is carried on from when it last was, and in a process in which
+   * it never was, from what the other clock said: what is journaled ahead of time would keep every later owner waiting for it.
+   */
   epochNanos(): bigint {
     const { clock } = this.options;
     return this.isSound() ? clock.epochNanos() : this.baseline + clock.monotonicNanos();
@@ -65,6 +69,8 @@ export class ClockWatch {
       this.agreed =
         magnitude(this.offset) <= bound + halfWay && ours + bound >= this.options.lastEventNanos();
       if (this.agreed) this.baseline = this.wallAgainstMonotonic();
+      else if (!this.hasEverAgreed) this.baseline = reference + halfWay - clock.monotonicNanos();
+      this.hasEverAgreed ||= this.agreed;
     } catch {
       // A database that does not answer says nothing of the clock: what was found last still holds, jumps are seen without it.
     }
