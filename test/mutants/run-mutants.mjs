@@ -53,7 +53,7 @@ function plant(copy, name) {
   if (path === undefined) throw new Error(`${name} names no file`);
   mkdirSync(join(copy, dirname(path)), { recursive: true });
   cpSync(join(ROOT, path), join(copy, path));
-  const patched = spawnSync('patch', ['-p1', '--no-backup-if-mismatch'], {
+  const patched = spawnSync('git', ['apply', '-'], {
     cwd: copy,
     input: patch,
     encoding: 'utf8',
