@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
+import { isPortFree } from '#libs/platform/ports.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
@@ -64,10 +64,12 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     await writer.append(['"kept"']);
     await writer.close();
     expect(await first.stop()).toBe(0);
-    expect(await isListening(port)).toBe(false);
+    expect(await isPortFree(port, '127.0.0.1')).toBe(true);
     const again = Run.start('--folder', folder);
     expect(await again.port()).toBe(port);
-    expect((await journal.open(0)).head).toMatchObject({ epoch: 2, sequence: 3 });
+    const heir = await journal.open(0);
+    expect(heir.head).toMatchObject({ epoch: 2, sequence: 3 });
+    await heir.close();
     const beside = Run.start('--folder', folder);
     expect([await beside.code, beside.output]).toEqual([69, expect.stringContaining('does it run already?')]);
     expect(await again.stop()).toBe(0);
@@ -83,14 +85,3 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect([await two.code, two.output]).toEqual([64, expect.stringContaining('1 broker or 3')]);
   });
 });
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-}
