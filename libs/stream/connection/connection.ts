@@ -142,7 +142,7 @@ export class Connection {
       this.line.say(reject(cmdId, INVALID));
       return;
     }
-    const { limits, feed, tokens, clock, newId } = this.ports;
+    const { limits, feed, recollector, tokens, clock, newId } = this.ports;
     if ((hello.cancel_on_disconnect?.grace_ms ?? 0) > limits.maxGraceMillis) {
       this.line.say(reject(cmdId, OUT_OF_RANGE));
       return;
@@ -150,7 +150,7 @@ export class Connection {
     this.isGreeting = true;
     this.intake.hold(true);
     const { catchUpMillis } = limits;
-    const greeting = greet(hello, this.account, { feed, tokens, clock, newId, catchUpMillis });
+    const greeting = greet(hello, this.account, { feed, recollector, tokens, clock, newId, catchUpMillis });
     Promise.all([greeting, this.guard.check()]).then(
       ([greeted]) => {
         if (!this.line.isEnded) this.welcome(cmdId, greeted);
@@ -190,7 +190,7 @@ export class Connection {
     // Rendered when it leaves: by then it is known when the session ends.
     line.say({ size: 0, render });
     this.beatAt = ports.clock.monotonicNanos();
-    if (resumed !== undefined) book.resume(resumed.point, resumed.broken());
+    if (resumed !== undefined) book.resume(resumed.point, resumed.broken(), resumed.recollection);
     intake.hold(false);
   }
 

@@ -147,6 +147,14 @@ export class Feed {
     }
   }
 
+  /** The auctions of the shard that may not have been over for the account at this position; everything behind it must be held. */
+  openAt(account: string, shard: number, position: number): string[] {
+    const ids = new Set<string>();
+    for (const { terms } of this.memories[shard]?.liveOf(account) ?? []) ids.add(terms.auction_id);
+    for (const { auctionId } of this.gainsSince(account, shard, position)) ids.add(auctionId);
+    return [...ids];
+  }
+
   listen(account: string, listener: FeedListener): () => void {
     return this.listeners.add(account, listener);
   }

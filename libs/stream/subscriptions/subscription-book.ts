@@ -1,14 +1,16 @@
 import type { TimelineEntry } from '#libs/auction/timeline-entry.js';
 import type { FeedEvent } from '../feed/change.js';
+import { isOverFor } from '#libs/auction/viewer.js';
 import type { Sight } from '../feed/feed.js';
 import type { FeedListener } from '../feed/listeners.js';
+import type { Recollection } from '../feed/recollection.js';
 import type { StreamLimits } from '../limits.js';
 import type { Outbox } from '../outbox.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
 import type { ResyncReason, SubscriptionName } from '../server-messages.js';
 import { Bookmark, type BookmarkPorts, type ConnectionName } from './bookmark.js';
-import { Replay } from './replay.js';
-import type { Seen, Subscription } from './subscription.js';
+import { Replay, type Gap } from './replay.js';
+import { isTold, shardOf, type Seen, type Subscription } from './subscription.js';
 import { Teller } from './teller.js';
 
 export interface BookPorts extends BookmarkPorts {
@@ -30,6 +32,8 @@ export class SubscriptionBook implements FeedListener {
   private readonly teller: Teller;
   private unlisten: (() => void) | undefined;
   private replay: Replay | undefined;
+  /** What the feed has taken in and the subscriptions have not been told yet. */
+  private inDelivery: { readonly events: readonly FeedEvent[]; next: number } = { events: [], next: 0 };
   private waitingForLive: (() => void)[] = [];
   private isStopped = false;
 
@@ -124,22 +128,20 @@ export class SubscriptionBook implements FeedListener {
   }
 
   /** Tells what has happened since the token, and then anew those that cannot be continued. */
-  resume(point: ResumePoint, broken: Broken): void {
+  resume(point: ResumePoint, broken: Broken, recollection: Recollection): void {
     const { feed, outbox } = this.ports;
     if (this.size === 0) return;
     for (const subscription of this.teller.all()) {
       if (broken.has(subscription.number)) subscription.isComplete = false;
     }
-    // Nobody who is continued depends on a shard whose history does not reach so far.
+    // A shard on which nobody depends who is continued need not be recalled.
     const present = feed.positions();
     const from = present.map((position, shard) => {
-      const told = point.positions[shard] ?? 0;
-      return feed.reaches(shard, told) ? told : position;
+      return this.isHeard(shard) ? (point.positions[shard] ?? 0) : position;
     });
     const replay = new Replay(
       {
-        feed,
-        account: this.name.account,
+        recollection,
         hasRoom: () => outbox.hasRoom,
         tell: (shard, event) => !this.isStopped && this.teller.tell(shard, event),
       },
@@ -148,20 +150,43 @@ export class SubscriptionBook implements FeedListener {
     );
     this.replay = replay;
     this.bookmark.begin(point.lane, replay.cursors);
-    this.goOn(replay, broken);
+    this.goOn(replay, broken, recollection);
   }
 
   onEvents(shard: number, events: readonly FeedEvent[]): void {
     this.guarded(() => {
       // Whatever is not told any more stands in the snapshots that were taken instead: the feed is behind the whole batch.
-      for (const event of events) if (!this.teller.tell(shard, event)) break;
+      const inDelivery = { events, next: 0 };
+      this.inDelivery = inDelivery;
+      for (const event of events) {
+        if (!this.teller.tell(shard, event)) break;
+        inDelivery.next += 1;
+      }
+      inDelivery.next = events.length;
       this.bookmark.leave();
     });
   }
 
+  /**
+   * Whether a snapshot could not stand for what is dropped, the events of these auctions and whatever is still to be told:
+   * because one of the auctions is over by now.
+   */
+  wouldLose(auctions: Iterable<string>): boolean {
+    for (const id of auctions) if (this.isOver(id)) return true;
+    const { events, next } = this.inDelivery;
+    for (const { auctionId } of events.slice(next)) if (this.teller.hears(auctionId) && this.isOver(auctionId)) return true;
+    for (const id of this.replay?.untold() ?? []) {
+      if (id === undefined || (this.teller.hears(id) && this.isOver(id))) return true;
+    }
+    return false;
+  }
+
   /** Too much was waiting: what has not left is not counted, and the present is told instead. */
   makeGood(dropped: ReadonlyMap<Subscription, number>): void {
-    this.tellAllAnew('SLOW_READER', dropped);
+    this.teller.takeBack(dropped);
+    this.keepUpWithFeed();
+    const all = this.teller.all();
+    if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, 'SLOW_READER'])));
   }
 
   /** Tells subscriptions anew from the present; events go on behind that. */
@@ -199,20 +224,29 @@ export class SubscriptionBook implements FeedListener {
     this.unlisten = undefined;
   }
 
-  private goOn(replay: Replay, broken: Broken): void {
+  private goOn(replay: Replay, broken: Broken, recollection: Recollection): void {
     this.guarded(() => {
       if (this.replay !== replay) return;
       const outcome = replay.goOn();
       if (outcome === 'STOPPED') return;
       this.bookmark.leave();
-      if (outcome === 'LOST') this.tellAllAnew('HISTORY_GONE', new Map());
-      else if (outcome === 'DONE') this.goLive(broken);
+      if (outcome === 'DONE') this.goLive(broken);
       else {
-        void this.ports.outbox.room().then(() => {
-          this.goOn(replay, broken);
-        });
+        this.ready(outcome, recollection).then(
+          () => {
+            this.goOn(replay, broken, recollection);
+          },
+          (error: unknown) => {
+            if (this.replay === replay) this.ports.onFault(error);
+          },
+        );
       }
     });
+  }
+
+  private async ready(outcome: 'WAITING' | Gap, recollection: Recollection): Promise<void> {
+    await this.ports.outbox.room();
+    if (outcome !== 'WAITING') await recollection.recall(outcome.shard, outcome.position);
   }
 
   private goLive(broken: Broken): void {
@@ -224,13 +258,6 @@ export class SubscriptionBook implements FeedListener {
       if (reason !== undefined) reasons.set(subscription, reason);
     }
     if (reasons.size > 0) this.resync(reasons);
-  }
-
-  private tellAllAnew(reason: ResyncReason, dropped: ReadonlyMap<Subscription, number>): void {
-    this.teller.takeBack(dropped);
-    this.keepUpWithFeed();
-    const all = this.teller.all();
-    if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, reason])));
   }
 
   private keepUpWithFeed(): void {
@@ -245,6 +272,19 @@ export class SubscriptionBook implements FeedListener {
     } catch (error) {
       this.ports.onFault(error);
     }
+  }
+
+  private isHeard(shard: number): boolean {
+    return this.teller.all().some((subscription) => {
+      const { auctionId } = subscription;
+      return isTold(subscription) && (auctionId === undefined || shardOf(auctionId) === shard);
+    });
+  }
+
+  /** What the feed does not remember any more is over for everybody. */
+  private isOver(auctionId: string): boolean {
+    const sight = this.ports.feed.find(auctionId, this.name.account);
+    return sight === undefined || isOverFor(sight.state, sight.viewer);
   }
 
   private sightsOf({ auctionId }: Subscription): readonly Sight[] | undefined {
