@@ -45,8 +45,10 @@ export interface Refused {
 export interface WantedHistories {
   readonly account: string;
   readonly shard: number;
-  /** Auctions in which something happened behind this position, and that were not over for the account there. */
-  readonly behind: number;
+  /** Auctions that were not over for the account at this position, */
+  readonly openAt: number;
+  /** and in which something happened behind this one. */
+  readonly happenedBehind: number;
   /** Those of them that may not be over for the account yet, as far as the chronicle goes. */
   readonly others: readonly string[];
   /** Nothing behind this position is wanted; asked again and again, for it may become less. */

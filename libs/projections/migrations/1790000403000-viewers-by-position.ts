@@ -50,7 +50,11 @@ export class ViewersByPosition1790000403000 implements MigrationInterface {
       `update completed.viewers viewer set shard = left(viewer.auction_id::text, 1)::smallint, sequence = found.sequence
        from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as found (auction_id, viewer_id, sequence)
        where viewer.auction_id = found.auction_id and viewer.viewer_id = found.viewer_id`,
-      [found.map(({ id: each }) => each), found.map(({ viewer }) => viewer), found.map(({ sequence }) => sequence)],
+      [
+        found.map(({ id: each }) => each),
+        found.map(({ viewer }) => viewer),
+        found.map(({ sequence }) => sequence),
+      ],
     );
     return ids.at(-1);
   }
@@ -63,6 +67,10 @@ function endsIn(events: readonly EventRow[]): { id: string; viewer: string; sequ
     const before = auctions.get(id);
     const after = fold(before, { position: sequence, event: decodeEvent(payload) as AuctionEvent });
     auctions.set(id, after);
-    return newlyOverFor(before?.state, after.state).map(({ account_id: viewer }) => ({ id, viewer, sequence }));
+    return newlyOverFor(before?.state, after.state).map(({ account_id: viewer }) => ({
+      id,
+      viewer,
+      sequence,
+    }));
   });
 }

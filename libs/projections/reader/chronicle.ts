@@ -6,8 +6,10 @@ import { projectedPosition } from './projected-position.js';
 export interface WantedHistories {
   readonly account: string;
   readonly shard: number;
-  /** Auctions in which something happened behind this position, and that were not over for the account there. */
-  readonly behind: number;
+  /** Auctions that were not over for the account at this position, */
+  readonly openAt: number;
+  /** and in which something happened behind this one. */
+  readonly happenedBehind: number;
   /** Those of them that may not be over for the account yet, as far as this chronicle goes. */
   readonly others: readonly string[];
   /** Nothing behind this position is wanted; asked again and again, for it may become less. */
@@ -64,7 +66,7 @@ export class Chronicle {
     for (const ids of partsOf([...others], CHRONICLE.auctions)) {
       yield* this.all(await this.touched(ids, wanted), wanted.upTo);
     }
-    for (let from = wanted.behind; ; ) {
+    for (let from = wanted.openAt; ;) {
       const rows = await this.ended(from, wanted);
       yield* this.all(
         rows.map(({ auction_id: id }) => id).filter((id) => !others.has(id)),
@@ -95,17 +97,20 @@ export class Chronicle {
     }
   }
 
-  private async ended(from: number, { account, shard, behind, upTo }: WantedHistories): Promise<EndedRow[]> {
-    const values = [account, shard, from, behind, upTo()];
+  private async ended(
+    from: number,
+    { account, shard, happenedBehind, upTo }: WantedHistories,
+  ): Promise<EndedRow[]> {
+    const values = [account, shard, from, happenedBehind, upTo()];
     const { rows } = await this.pool.query<EndedRow>({ name: 'chronicle-ended', text: ENDED, values });
     return rows;
   }
 
   private async touched(
     ids: readonly string[],
-    { behind, upTo }: WantedHistories,
+    { happenedBehind, upTo }: WantedHistories,
   ): Promise<readonly string[]> {
-    const values = [ids, behind, upTo()];
+    const values = [ids, happenedBehind, upTo()];
     const { rows } = await this.pool.query<EndedRow>({ name: 'chronicle-touched', text: TOUCHED, values });
     return rows.map(({ auction_id: id }) => id);
   }

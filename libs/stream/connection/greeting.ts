@@ -8,7 +8,7 @@ import type { ResumeError, ResyncReason } from '../server-messages.js';
 import type { ConnectionName } from '../subscriptions/bookmark.js';
 import { Holdings } from '../subscriptions/holdings.js';
 import type { Seen } from '../subscriptions/subscription.js';
-import type { Broken } from '../subscriptions/subscription-book.js';
+import type { Broken } from '../subscriptions/resumption.js';
 
 export interface GreetingPorts {
   readonly feed: Feed;

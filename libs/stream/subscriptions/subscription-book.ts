@@ -9,8 +9,8 @@ import type { Outbox } from '../outbox.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
 import type { ResyncReason, SubscriptionName } from '../server-messages.js';
 import { Bookmark, type BookmarkPorts, type ConnectionName } from './bookmark.js';
-import { Replay, type Gap } from './replay.js';
-import { isTold, shardOf, type Seen, type Subscription } from './subscription.js';
+import { Resumption, type Broken, type Reasons } from './resumption.js';
+import type { Seen, Subscription } from './subscription.js';
 import { Teller } from './teller.js';
 
 export interface BookPorts extends BookmarkPorts {
@@ -23,15 +23,12 @@ export interface BookPorts extends BookmarkPorts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Why subscriptions of a token, by number, cannot be told what comes next. */
-export type Broken = ReadonlyMap<number, ResyncReason>;
-
 /** The subscriptions of one connection from the first word to the last: begun, continued, told anew, ended. */
 export class SubscriptionBook implements FeedListener {
   private readonly bookmark: Bookmark;
   private readonly teller: Teller;
   private unlisten: (() => void) | undefined;
-  private replay: Replay | undefined;
+  private resumption: Resumption | undefined;
   /** What the feed has taken in and the subscriptions have not been told yet. */
   private inDelivery: { readonly events: readonly FeedEvent[]; next: number } = { events: [], next: 0 };
   private waitingForLive: (() => void)[] = [];
@@ -88,7 +85,7 @@ export class SubscriptionBook implements FeedListener {
 
   /** Resolves when the connection has been told all that it missed; nothing begins before. */
   live(): Promise<void> {
-    if (this.replay === undefined) return Promise.resolve();
+    if (this.resumption === undefined) return Promise.resolve();
     return new Promise((resolve) => {
       this.waitingForLive.push(resolve);
     });
@@ -129,28 +126,30 @@ export class SubscriptionBook implements FeedListener {
 
   /** Tells what has happened since the token, and then anew those that cannot be continued. */
   resume(point: ResumePoint, broken: Broken, recollection: Recollection): void {
-    const { feed, outbox } = this.ports;
+    const { feed, outbox, onResync, onFault } = this.ports;
     if (this.size === 0) return;
-    for (const subscription of this.teller.all()) {
-      if (broken.has(subscription.number)) subscription.isComplete = false;
-    }
-    // A shard on which nobody depends who is continued need not be recalled.
-    const present = feed.positions();
-    const from = present.map((position, shard) => {
-      return this.isHeard(shard) ? (point.positions[shard] ?? 0) : position;
-    });
-    const replay = new Replay(
+    const resumption = new Resumption(
       {
+        outbox,
+        teller: this.teller,
         recollection,
-        hasRoom: () => outbox.hasRoom,
-        tell: (shard, event) => !this.isStopped && this.teller.tell(shard, event),
+        present: feed.positions(),
+        onResync,
+        onDone: (left) => {
+          this.keepUpWithFeed();
+          this.listen();
+          if (left.size > 0) this.resync(left);
+        },
+        onFault,
       },
-      from,
-      point.lane,
+      point,
+      broken,
     );
-    this.replay = replay;
-    this.bookmark.begin(point.lane, replay.cursors);
-    this.goOn(replay, broken, recollection);
+    this.resumption = resumption;
+    this.bookmark.begin(point.lane, resumption.cursors);
+    this.guarded(() => {
+      resumption.begin();
+    });
   }
 
   onEvents(shard: number, events: readonly FeedEvent[]): void {
@@ -168,16 +167,15 @@ export class SubscriptionBook implements FeedListener {
   }
 
   /**
-   * Whether a snapshot could not stand for what is dropped, the events of these auctions and whatever is still to be told:
+   * Whether no snapshot could stand for what is dropped, the events of these auctions and whatever is still to be told,
    * because one of the auctions is over by now.
    */
   wouldLose(auctions: Iterable<string>): boolean {
     for (const id of auctions) if (this.isOver(id)) return true;
     const { events, next } = this.inDelivery;
-    for (const { auctionId } of events.slice(next)) if (this.teller.hears(auctionId) && this.isOver(auctionId)) return true;
-    for (const id of this.replay?.untold() ?? []) {
-      if (id === undefined || (this.teller.hears(id) && this.isOver(id))) return true;
-    }
+    for (const { auctionId } of events.slice(next)) if (this.wouldBeMissed(auctionId)) return true;
+    for (const id of this.resumption?.untold() ?? [])
+      if (id === undefined || this.wouldBeMissed(id)) return true;
     return false;
   }
 
@@ -190,7 +188,7 @@ export class SubscriptionBook implements FeedListener {
   }
 
   /** Tells subscriptions anew from the present; events go on behind that. */
-  resync(reasons: ReadonlyMap<Subscription, ResyncReason>): void {
+  resync(reasons: Reasons): void {
     // All of them before anything is said: no token may claim that one was told what has been taken back.
     for (const subscription of reasons.keys()) subscription.isComplete = false;
     // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
@@ -209,7 +207,8 @@ export class SubscriptionBook implements FeedListener {
   /** Nothing is told any more. */
   stop(): void {
     this.isStopped = true;
-    this.replay = undefined;
+    this.resumption?.stop();
+    this.resumption = undefined;
     this.waitingForLive = [];
     this.stopListening();
   }
@@ -224,44 +223,9 @@ export class SubscriptionBook implements FeedListener {
     this.unlisten = undefined;
   }
 
-  private goOn(replay: Replay, broken: Broken, recollection: Recollection): void {
-    this.guarded(() => {
-      if (this.replay !== replay) return;
-      const outcome = replay.goOn();
-      if (outcome === 'STOPPED') return;
-      this.bookmark.leave();
-      if (outcome === 'DONE') this.goLive(broken);
-      else {
-        this.ready(outcome, recollection).then(
-          () => {
-            this.goOn(replay, broken, recollection);
-          },
-          (error: unknown) => {
-            if (this.replay === replay) this.ports.onFault(error);
-          },
-        );
-      }
-    });
-  }
-
-  private async ready(outcome: 'WAITING' | Gap, recollection: Recollection): Promise<void> {
-    await this.ports.outbox.room();
-    if (outcome !== 'WAITING') await recollection.recall(outcome.shard, outcome.position);
-  }
-
-  private goLive(broken: Broken): void {
-    this.keepUpWithFeed();
-    this.listen();
-    const reasons = new Map<Subscription, ResyncReason>();
-    for (const subscription of this.teller.all()) {
-      const reason = broken.get(subscription.number);
-      if (reason !== undefined) reasons.set(subscription, reason);
-    }
-    if (reasons.size > 0) this.resync(reasons);
-  }
-
   private keepUpWithFeed(): void {
-    this.replay = undefined;
+    this.resumption?.stop();
+    this.resumption = undefined;
     this.bookmark.keepUpWithFeed();
     for (const resolve of this.waitingForLive.splice(0)) resolve();
   }
@@ -274,11 +238,8 @@ export class SubscriptionBook implements FeedListener {
     }
   }
 
-  private isHeard(shard: number): boolean {
-    return this.teller.all().some((subscription) => {
-      const { auctionId } = subscription;
-      return isTold(subscription) && (auctionId === undefined || shardOf(auctionId) === shard);
-    });
+  private wouldBeMissed(auctionId: string): boolean {
+    return this.teller.hears(auctionId) && this.isOver(auctionId);
   }
 
   /** What the feed does not remember any more is over for everybody. */

@@ -66,10 +66,7 @@ export function markOf(subscription: Subscription, isInDelivery: boolean): Subsc
 }
 
 /** Whether it is told what happens. */
-export function isTold({
-  isComplete,
-  isOver,
-}: Pick<SubscriptionMark, 'isComplete' | 'isOver'>): boolean {
+export function isTold({ isComplete, isOver }: Pick<SubscriptionMark, 'isComplete' | 'isOver'>): boolean {
   return isComplete && !isOver;
 }
 

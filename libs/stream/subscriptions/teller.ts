@@ -83,6 +83,11 @@ export class Teller {
     return true;
   }
 
+  /** All of the position in delivery has been told. */
+  leave(): void {
+    this.bookmark.leave();
+  }
+
   tellResync(subscription: Subscription, reason: ResyncReason): void {
     subscription.seq = Math.max(subscription.seq, subscription.skip);
     this.outbox.tellState(message('resync', { subscription_id: subscription.id, reason }));
