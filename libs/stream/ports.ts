@@ -99,6 +99,7 @@ export interface Presence {
 
 export interface StreamMeter {
   opened(): void;
+  /** Once for each, as soon as it is told nothing more. */
   closed(code: number): void;
   received(type: string): void;
   resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;

@@ -39,7 +39,8 @@ export class Connection {
       onOverflow: () => {
         this.slowReader.overflowed(this.conversation?.book);
       },
-      onEnd: () => {
+      onEnd: (code) => {
+        ports.meter.closed(code);
         this.intake.end();
         this.conversation?.end();
       },
@@ -80,8 +81,7 @@ export class Connection {
 
   /** The socket is gone, whoever has closed it. */
   onClosed(code: number): void {
-    this.ports.meter.closed(code);
-    this.line.end();
+    this.line.end(code);
   }
 
   /** Looked at several times a second. */
