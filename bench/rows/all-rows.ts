@@ -6,6 +6,7 @@ import { http } from './http.js';
 import { idle } from './idle.js';
 import { journal } from './journal.js';
 import { kafka } from './kafka.js';
+import { kafkaQuotes } from './kafka-quotes.js';
 import { lag } from './lag.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
@@ -26,6 +27,7 @@ export const ROWS: readonly Row[] = [
   projection,
   quotes,
   latency,
+  kafkaQuotes,
   lag,
   http,
   get,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-builders.js';
 import { closes, reports } from '#libs/testing/auction-commands.js';
 import { given } from '#libs/testing/auction-given.js';
-import type { ExecutionReport } from './execution.js';
+import { decideExecution, type ExecutionReport } from './execution.js';
 
 type Step = ExecutionReport['step'];
 
@@ -103,6 +103,17 @@ describe('what is no news changes nothing', () => {
     for (const step of ['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'] as const) {
       ended.when(report(MIA, step, 9)).then();
     }
+  });
+
+  it('another attempt behind the deadline, though its end is', () => {
+    const late = { now: at(120_001) };
+    const { state } = submitted;
+    const retrying = { award_id: MIA, step: 'RETRYING', attempt: 2 } as const;
+    expect(decideExecution(state, retrying, late)).toEqual({ ok: true, events: [] });
+    expect(decideExecution(state, retrying, { now: at(120_000) })).toMatchObject({ events: [{}] });
+    expect(decideExecution(state, { ...retrying, step: 'FAILED' }, late)).toMatchObject({
+      events: [{ body: { type: 'EXECUTION_FAILED', data: { attempt: 1 } } }],
+    });
   });
 
   it('an award that nobody knows, or before there is any', () => {

@@ -14,9 +14,10 @@ const NEVER_SUBMITTED = 0;
 
 export function decideExecution(state: AuctionState, report: ExecutionReport, { now }: Moment): Decision {
   const award = state.awards.find((candidate) => candidate.award_id === report.award_id);
-  if (award === undefined || !isNews(award, report)) return { ok: true, events: [] };
+  const isTooLate = state.execution_deadline !== undefined && now > state.execution_deadline;
+  if (award === undefined || !isNews(award, report, isTooLate)) return { ok: true, events: [] };
   const { step } = report;
-  const attempt = attemptOf(award, report);
+  const attempt = attemptOf(award, report, isTooLate);
   const events = [...untold(award, step, attempt), { ...report, attempt }].map((one) => told(one, now));
   if (step === 'CONFIRMED' || step === 'FAILED') {
     const settlement = settlementOf(state.awards.map((one) => (one === award ? step : one.execution_status)));
@@ -25,15 +26,20 @@ export function decideExecution(state: AuctionState, report: ExecutionReport, { 
   return { ok: true, events };
 }
 
-function isNews(award: Award, { step, attempt }: ExecutionReport): boolean {
+/** Behind the deadline nothing is tried any more, only ended. */
+function isNews(award: Award, { step, attempt }: ExecutionReport, isTooLate: boolean): boolean {
   if (hasEnded(award.execution_status)) return false;
   if (step === 'SUBMITTED') return award.execution_status === 'PENDING';
-  return step !== 'RETRYING' || attempt > Math.max(1, award.last_attempt);
+  return step !== 'RETRYING' || (attempt > Math.max(1, award.last_attempt) && !isTooLate);
 }
 
-/** A carrier that was started anew may have lost count, and only what was never submitted ends without an attempt. */
-function attemptOf(award: Award, { step, attempt }: ExecutionReport): number {
-  return Math.max(attempt, award.last_attempt, step === 'FAILED' ? NEVER_SUBMITTED : 1);
+/**
+ * A carrier that was started anew may have lost count, attempts behind the deadline are none, and only what was never submitted
+ * ends without one.
+ */
+function attemptOf(award: Award, { step, attempt }: ExecutionReport, isTooLate: boolean): number {
+  const least = Math.max(award.last_attempt, step === 'FAILED' ? NEVER_SUBMITTED : 1);
+  return isTooLate ? least : Math.max(attempt, least);
 }
 
 /** The story has no gaps, even where reports of single steps were lost: submitted, tried again, and then its end. */

@@ -11,17 +11,26 @@ export function alterations(bundle: ReplayBundle, sha256: Sha256): Finding[] {
   return [...recordAlterations(bundle, digests), ...frameAlterations(bundle, digests, sha256)];
 }
 
-function recordAlterations({ records }: ReplayBundle, digests: readonly string[]): Finding[] {
+function recordAlterations(bundle: ReplayBundle, digests: readonly string[]): Finding[] {
+  const { records } = bundle;
+  // The first digit of an auction's id names its shard.
+  const shard = Number.parseInt(bundle.auction_id.charAt(0), 16);
   return records.flatMap((record, index) => {
     const name = { ...record, number: index + 1 };
     const findings: Finding[] = [];
     if (digests[index] !== record.digest) findings.push(about(name, 'it is not as it was sealed'));
     if (record.number !== index + 1)
       findings.push(about(name, `it was sealed as number ${record.number}: records are missing or moved`));
+    if (record.shard !== shard) findings.push(about(name, "it is of another shard than the auction's"));
     const before = records[index - 1];
     if (before === undefined) return findings;
-    if (record.position <= before.position) findings.push(about(name, 'it stands before the one before it'));
-    if (record.shard !== before.shard) findings.push(about(name, 'it is of another shard'));
+    // One that was altered itself says nothing of its neighbours.
+    if (digests[index - 1] === before.digest) {
+      if (record.position <= before.position)
+        findings.push(about(name, 'it stands before the one before it'));
+      if (record.epoch < before.epoch)
+        findings.push(about(name, 'its writer was deposed before the one before it'));
+    }
     if (record.previous !== before.digest && record.previous !== digests[index - 1])
       findings.push(about(name, 'it was sealed behind another record than the one before it'));
     return findings;

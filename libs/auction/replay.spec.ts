@@ -24,7 +24,12 @@ function resealed(bundle: ReplayBundle, change: (records: ReplayRecord[]) => Rep
   const events = change(structuredClone([...bundle.records]));
   const opened = events[0]!.data.terms as ReplayBundle['terms'];
   const view = { ...bundle, terms: opened, events };
-  const records = [...sealedRecords(view, () => ({ shard: 0, epoch: 1 }), sha256)];
+  const places = events[Symbol.iterator]();
+  const placeOf = (): { shard: number; epoch: number } => {
+    const { shard, epoch } = places.next().value!;
+    return { shard, epoch };
+  };
+  const records = [...sealedRecords(view, placeOf, sha256)];
   return { ...signedFrame(view, records.at(-1)!.digest, signer), records };
 }
 
@@ -89,6 +94,23 @@ describe('a forger who seals the records anew', () => {
     }, 250);
     expect(tried).toBeGreaterThan(0);
   });
+});
+
+it.each<[string, Partial<ReplayRecord>, string]>([
+  ['of another shard', { shard: 15 }, 'it is of another shard'],
+  ['of a writer that was deposed', { epoch: 0 }, 'its writer was deposed'],
+  ['from before the one before it', { position: 0 }, 'it stands before'],
+])('a record %s is found out even when it was sealed anew, and it alone', (_, change, told) => {
+  inAnySession((played) => {
+    if (isLive(played.end.status)) return;
+    const forged = resealed(bundleOf(played), (records) => {
+      Object.assign(records.at(-1)!, change);
+      return records;
+    });
+    const findings = alterations(forged, sha256);
+    expect(findings.map(({ record }) => record?.number)).toEqual([forged.records.length]);
+    expect(findings[0]?.what).toContain(told);
+  }, 20);
 });
 
 type Fields = Record<string, unknown>;

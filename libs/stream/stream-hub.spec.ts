@@ -106,12 +106,47 @@ describe('all connections of a gateway', () => {
     expect(hub.isDraining).toBe(true);
     expect(lastOf(leaving)).toEqual({ type: 'goaway', reason: 'DRAINING' });
     connection.onText('{"type":"bye","cmd_id":"b"}');
+    await settled();
     hub.closed(connection, 1000);
     await pass(950);
     expect(staying.closedWith).toBeUndefined();
     await pass(100);
     await drained;
     expect([leaving.closedWith, staying.closedWith]).toEqual([1000, 4503]);
+  });
+
+  it('get the answers to what they said before the end, and are not heard behind it', async () => {
+    const answers: (() => void)[] = [];
+    const run = (): Promise<{ status: number; body: string }> =>
+      new Promise((resolve) => answers.push(() => resolve({ status: 200, body: '{}' })));
+    const { hub } = await opened({ ports: { commands: { run } } });
+    const [[socket, connection]] = [await connected(hub, 'mia')];
+    const say = (id: string): void => {
+      connection.onText(`{"type":"quote.withdraw_all","cmd_id":"${id}","idempotency_key":"${id}"}`);
+    };
+    say('early');
+    const drained = hub.drain(500);
+    await pass(600);
+    say('late');
+    await pass(100);
+    expect([socket.closedWith, answers.length]).toEqual([undefined, 1]);
+    answers[0]!();
+    await pass(50);
+    await drained;
+    expect(socket.closedWith).toBe(4503);
+    const texts = socket.waiting.map(({ text }) => JSON.parse(text) as { cmd_id?: string });
+    expect(texts.flatMap(({ cmd_id: id }) => id ?? [])).toContain('early');
+  });
+
+  it('are not waited for longer than a moment, however long an answer takes', async () => {
+    const run = (): Promise<never> => new Promise(() => undefined);
+    const { hub } = await opened({ ports: { commands: { run } } });
+    const [socket, connection] = await connected(hub, 'mia');
+    connection.onText('{"type":"quote.withdraw_all","cmd_id":"x","idempotency_key":"x"}');
+    const drained = hub.drain(500);
+    await pass(3_700);
+    await drained;
+    expect(socket.closedWith).toBe(4503);
   });
 
   it('are told to go elsewhere, once, when a journal cannot be followed any more, and are served on', async () => {

@@ -9,6 +9,8 @@ const NANOS_PER_MILLI = 1_000_000n;
 /** A timer that comes this late: the machine slept, or the process was stopped. Nobody was listened to meanwhile. */
 const STANDSTILL_NANOS = 1_000n * NANOS_PER_MILLI;
 const DRAIN_LOOK_MILLIS = 50;
+/** How long commands that came before the end may take for their answers. */
+const LAST_ANSWERS_MILLIS = 3_000;
 
 /** All connections of one gateway: looked after by one timer, counted, and told to go when the gateway does. */
 export class StreamHub {
@@ -70,6 +72,8 @@ export class StreamHub {
     for (let waited = 0; waited < patienceMillis && this.connections.size > 0; waited += DRAIN_LOOK_MILLIS) {
       await pause(this.clock, DRAIN_LOOK_MILLIS);
     }
+    const finished = [...this.connections].map((one) => one.finish(CLOSE.draining, 'draining'));
+    await Promise.race([Promise.all(finished), pause(this.clock, LAST_ANSWERS_MILLIS)]);
     for (const connection of this.connections) connection.close(CLOSE.draining, 'draining');
     this.cancel();
   }

@@ -51,6 +51,8 @@ export class StreamClient {
   /** The same, byte by byte. */
   readonly texts: string[] = [];
   readonly memory: StreamMemory;
+  /** What the pongs of the protocol have brought back. */
+  readonly pongs: string[] = [];
   closed: Closed | undefined;
   private readonly waiters = new Set<Waiter>();
   private readonly ending: Promise<Closed>;
@@ -63,6 +65,7 @@ export class StreamClient {
   ) {
     this.memory = memory ?? new StreamMemory();
     ws.on('message', (data: Buffer) => this.heard(data.toString()));
+    ws.on('pong', (data) => this.pongs.push(data.toString()));
     ws.on('error', () => undefined);
     this.ending = new Promise((resolve) => {
       ws.on('close', (code, reason) => {
@@ -201,6 +204,11 @@ export class StreamClient {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Puts bytes on the wire, whatever they are. */
+  write(bytes: Buffer): void {
+    this.wire.write(bytes);
   }
 
   /** What arrives stays in the pipes of the network, until they are full. Pings are not answered meanwhile either. */

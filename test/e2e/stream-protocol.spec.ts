@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { eventually } from '#libs/testing/eventually.js';
 import type { StreamClient } from '#libs/testing/stream-client.js';
 import { streamFloor, type StreamFloor } from './stream-floor.js';
 import { auctionBody, INSTANT, type Trader, UUID } from './trading-floor.js';
@@ -270,6 +271,30 @@ describe('what is no message', () => {
       Buffer.concat([Buffer.from('{"type":"ping","cmd_id":"'), Buffer.of(0xc3, 0x28), Buffer.from('"}')]),
     );
     expect((await client.untilClosed()).code).toBe(1007);
+  });
+
+  it('ends it with 1002 when it is no frame, or one that is not masked', async () => {
+    const unmasked = Buffer.from([0x81, 0x02, 0x7b, 0x7d]);
+    for (const bytes of [unmasked, Buffer.from('GET / HTTP/1.1\r\n\r\n')]) {
+      const client = await join();
+      client.write(bytes);
+      expect((await client.untilClosed()).code).toBe(1002);
+    }
+  });
+
+  it('ends it with 1008 when it has no end', async () => {
+    const client = await join();
+    const fragment = (opcode: number) => Buffer.from([opcode, 0x80, 0, 0, 0, 0]);
+    client.write(Buffer.concat([fragment(0x01), ...Array.from({ length: 20_000 }, () => fragment(0x00))]));
+    expect((await client.untilClosed()).code).toBe(1008);
+  });
+
+  it('goes on through any number of pings: the last of those that come together is answered', async () => {
+    const client = await join();
+    const ping = (text: string) => Buffer.from([0x89, 0x80 | text.length, 0, 0, 0, 0, ...Buffer.from(text)]);
+    client.write(Buffer.concat(Array.from({ length: 2_000 }, (_, n) => ping(`ping ${n}`))));
+    await eventually(() => expect(client.pongs.at(-1)).toBe('ping 1999'));
+    expect(await client.ask('ping')).toMatchObject({ type: 'pong' });
   });
 
   it('ends it with 1009 past 64 KiB, which themselves are read', async () => {

@@ -33,7 +33,6 @@ export const CODE_MEANINGS: Readonly<Record<string, string>> = {
   auction_mutation_rate_limited: 'a token bucket is empty; back off and repeat with the same key',
   stream_connection_limit: 'too many connections of one account at this gateway',
   stream_subscription_limit: 'at most 64 subscriptions on one connection',
-  stream_rate_limited: 'at most 50 calls of subscribe and unsubscribe a second',
   auction_rejected: 'the auction is not open',
   AUCTION_NOT_OPEN: 'the auction is over, or its `closes_at` is reached',
   INVALID_TERMS: 'a value out of its range, or fields that do not go together',

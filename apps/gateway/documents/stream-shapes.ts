@@ -95,7 +95,6 @@ const OF_THE_STREAM = [
   'forbidden',
   'unauthorized',
   'stream_subscription_limit',
-  'stream_rate_limited',
   'COMMAND_EXPIRED',
   'internal_error',
   'owner_routing_unavailable',
@@ -108,6 +107,8 @@ const NEVER_HERE = new Set([
   'internal_routing_headers_forbidden',
   'too_many_pipelined_requests',
   'invalid_events_page',
+  // There is one place for a key here.
+  'idempotency_key_mismatch',
 ]);
 
 const rejectionCodes = [
@@ -173,7 +174,13 @@ const SERVER_SHAPES: Readonly<Record<Exclude<ServerMessage, 'event'>, Readonly<R
     }),
   },
   session_expiring: { session_expires_at: moment },
-  goaway: { reason: words({ DRAINING: 'this gateway is about to stop: connect again and resume' }) },
+  goaway: {
+    reason: words({
+      DRAINING: 'this gateway is about to stop: connect again and resume',
+      SHARD_STOPPED:
+        'this gateway cannot follow one of the journals any more and serves the others on: resume elsewhere',
+    }),
+  },
 };
 
 export function serverShape(name: ServerMessage): Shape {

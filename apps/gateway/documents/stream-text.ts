@@ -31,7 +31,7 @@ else closes the connection with ${CLOSE.badMessage}.
    idempotency keys as over HTTP; the same key over either is one command. Past its \`not_after\` it is refused with \`COMMAND_EXPIRED\`.
 4. \`heartbeat\` every ${seconds(LIMITS.heartbeatMillis)}. A client that says nothing, not even the pongs of the protocol, for ${LIMITS.silentHeartbeats} of them is closed with ${CLOSE.heartbeat}.
 5. \`session_expiring\` ${seconds(LIMITS.expiryNoticeMillis)} before the session ends: send \`auth.refresh\`. A session that has ended or was revoked closes with ${CLOSE.unauthorized}.
-6. \`goaway\` when the gateway is about to stop: connect to another and resume. \`bye\` ends the connection in order.
+6. \`goaway\` when the gateway is about to stop, or cannot follow a journal any more: connect to another and resume. \`bye\` ends the connection in order.
 
 ## Resuming
 
@@ -47,14 +47,14 @@ within \`grace_ms\` (0 to ${LIMITS.maxGraceMillis}). The latest \`hello\` decide
 
 ## Limits
 
-${LIMITS.subscriptions} subscriptions a connection (\`stream_subscription_limit\`), ${LIMITS.subscribesPerSecond} subscribes a second (\`stream_rate_limited\`), and at ${LIMITS.commandsInFlight} commands in work nothing
+${LIMITS.subscriptions} subscriptions a connection (\`stream_subscription_limit\`), begun at ${LIMITS.subscribesPerSecond} a second (who asks faster is answered later), and at ${LIMITS.commandsInFlight} commands in work nothing
 more is read. When ${LIMITS.bufferedMessages} messages or ${LIMITS.bufferedBytes / 1_048_576} MiB wait for a reader it gets \`resync\`, and a second time within ${seconds(LIMITS.overflowMillis)} it is closed with ${CLOSE.slowReader}.`;
 
 export const CLIENT_TEXTS: Readonly<Record<ControlName | CommandName, string>> = {
   hello: 'The first message: a new connection, or one that goes on.',
   subscribe: 'Hear of all auctions, or of one; `after_seq` tells what is already known of its timeline.',
   unsubscribe: 'Hear no more of it.',
-  'auth.refresh': 'A newer token of the same account takes over.',
+  'auth.refresh': 'A newer token of the same account takes over; an older one changes nothing.',
   ping: 'Answered with `pong`.',
   bye: 'Ends the connection in order; quotes stand, whatever `cancel_on_disconnect` said.',
   'quote.submit': 'As `submitQuote` over HTTP.',
@@ -77,7 +77,7 @@ export const SERVER_TEXTS: Readonly<Record<ServerMessage, string>> = {
   pong: 'The answer to `ping`.',
   resync: 'The subscription could not be continued; a snapshot follows.',
   session_expiring: 'The session ends soon.',
-  goaway: 'This gateway is about to stop.',
+  goaway: 'This gateway is about to stop, or cannot tell everything any more.',
 };
 
 type OwnClose = keyof typeof CLOSE;
@@ -90,9 +90,11 @@ const OWN_CLOSES: Readonly<Record<OwnClose, string>> = {
   draining: 'this gateway stops, or cannot go on with the connection: connect again and resume',
 };
 
-/** By code. The first two are the WebSocket library's own. */
+/** By code. The first four are the WebSocket library's own. */
 export const CLOSE_CODES: Readonly<Record<string, string>> = {
+  1002: 'what is no frame of the protocol, or one that is not masked',
   1007: 'a text frame that is not UTF-8',
+  1008: 'a message in more than 16,384 fragments',
   1009: 'a frame of more than 64 KiB',
   ...Object.fromEntries(
     Object.entries(OWN_CLOSES).map(([name, text]) => [String(CLOSE[name as OwnClose]), text]),

@@ -23,6 +23,8 @@ export class StreamServer {
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
     clientTracking: false,
+    // By itself it cuts off whoever sends many pings at once.
+    autoPong: false,
     handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
 
@@ -49,6 +51,10 @@ export class StreamServer {
       ws.on('message', (data, isBinary) => {
         if (isBinary) connection.onBinary();
         else connection.onText(textOf(data));
+      });
+      ws.on('ping', (data) => {
+        connection.onAlive();
+        ours.pongTo(data);
       });
       ws.on('pong', () => {
         connection.onAlive();

@@ -7,6 +7,8 @@ export class StreamWebSocket implements StreamSocket {
   /** With what this side has closed it, whether or not the other side has ever read that. */
   closedWith: number | undefined;
 
+  private lastPing: Buffer | undefined;
+
   constructor(
     private readonly ws: WebSocket,
     private readonly wire: Duplex,
@@ -31,6 +33,24 @@ export class StreamWebSocket implements StreamSocket {
 
   ping(): void {
     if (this.ws.readyState === this.ws.OPEN) this.ws.ping();
+  }
+
+  /** Of pings that come together the last one is answered, which stands for those before it (RFC 6455, 5.5.3). */
+  pongTo(ping: Buffer): void {
+    const isFirst = this.lastPing === undefined;
+    this.lastPing = ping;
+    if (isFirst) setImmediate(() => this.pong());
+  }
+
+  private pong(): void {
+    const ping = this.lastPing;
+    // What the client does not read is not added to; it is answered when it does.
+    if (ping === undefined || this.ws.readyState !== this.ws.OPEN) return;
+    this.ws.pong(ping, false, () => {
+      const isNewer = this.lastPing !== ping;
+      if (!isNewer) this.lastPing = undefined;
+      else this.pong();
+    });
   }
 
   pause(): void {

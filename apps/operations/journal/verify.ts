@@ -1,6 +1,9 @@
+import type { Pool } from 'pg';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
+import { StartFault } from '#libs/platform/start-fault.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import type { Call } from './call.js';
@@ -37,14 +40,14 @@ export async function verify(
   const { pool } = ports;
   const store = await ports.store(kind);
   // Whoever keeps an older copy has made nothing from it since.
-  const isInUse = !chainOnly && (await isHome(ports, store));
-  const isWritten = await JournalLock.isHeld(pool);
+  const isInUse = !chainOnly && (kind === undefined || (await isHome(ports, store)));
+  const wasWritten = await JournalLock.isHeld(pool);
   const held = shards.map((shard) => new HeldByJournal(shard));
   const walks = await walkAll(ports, store, held, isInUse);
   const sound = walks.every(({ faults }) => faults.length === 0);
   const beside = sound && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
-  const reservations = beside && !isWritten ? await checkReservations(pool, held) : undefined;
+  const reservations = beside && !wasWritten ? await unlessWritten(pool, held) : undefined;
   return {
     sound:
       sound &&
@@ -55,6 +58,15 @@ export async function verify(
     projections,
     reservations,
   };
+}
+
+async function unlessWritten(
+  pool: Pool,
+  held: readonly HeldByJournal[],
+): Promise<ReservationCheck | undefined> {
+  const check = await checkReservations(pool, held);
+  // An owner may have begun since the journals were read.
+  return (await JournalLock.isHeld(pool)) ? undefined : check;
 }
 
 async function walkAll(
@@ -86,7 +98,12 @@ async function walkAll(
 
 async function surveyed(store: JournalStore, walk: Walk): Promise<VerifiedShard> {
   if (walk.faults.length > 0 || walk.records === 0) return { ...walk, survey: undefined };
-  return { ...walk, survey: await store.survey(walk.shard) };
+  try {
+    return { ...walk, survey: await store.survey(walk.shard) };
+  } catch (error) {
+    if (!(error instanceof JournalCorrupt)) throw error;
+    return { ...walk, faults: [error.message], survey: undefined };
+  }
 }
 
 async function projectionsOf(
@@ -102,7 +119,8 @@ async function projectionsOf(
 async function isHome({ store: open }: VerifyPorts, store: JournalStore): Promise<boolean> {
   try {
     return (await open()).kind === store.kind;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof StartFault) return false;
+    throw error;
   }
 }

@@ -51,6 +51,25 @@ describe('a command', () => {
     expect(await chat.say('auction.cancel')).toMatchObject([{ cmd_id: 'c2', ...heard }]);
   });
 
+  it('that was said before `bye` is answered before it', async () => {
+    let answer: () => void = () => undefined;
+    const run = (): Promise<{ status: number; body: string }> =>
+      new Promise((resolve) => {
+        answer = () => resolve({ status: 200, body: '{}' });
+      });
+    const chat = await greetedChat(clock, { ports: { commands: { run } } });
+    expect(await chat.say('quote.revise')).toEqual([]);
+    expect(await chat.say('bye')).toEqual([]);
+    expect(await chat.say('ping')).toEqual([]);
+    expect(chat.closedWith).toBeUndefined();
+    answer();
+    expect(await chat.hear()).toMatchObject([
+      { type: 'ack', cmd_id: 'c2' },
+      { type: 'ack', cmd_id: 'c3' },
+    ]);
+    expect(chat.closedWith).toBe(1000);
+  });
+
   it('that fails is a fault of ours, and the connection goes on', async () => {
     const gateway = await openGateway(clock, {
       ports: { commands: { run: () => Promise.reject(new Error('no')) } },

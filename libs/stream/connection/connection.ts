@@ -111,6 +111,12 @@ export class Connection {
     this.line.close(code, reason);
   }
 
+  /** Hears nothing more, answers what it has heard, and closes. */
+  async finish(code: number, reason: string): Promise<void> {
+    await this.intake.close();
+    this.close(code, reason);
+  }
+
   private lookAfter({ book }: Conversation, now: bigint): void {
     const { expiryNoticeMillis, heartbeatMillis } = this.ports.limits;
     if (this.guard.isEnding(expiryNoticeMillis)) {

@@ -26,6 +26,7 @@ export interface ConversationParts {
 export class Conversation {
   readonly book: SubscriptionBook;
   private readonly line: Line;
+  private readonly intake: Intake;
   private readonly controls: ControlDesk;
   private readonly commands: CommandDesk;
   private readonly standing: ConnectionStanding;
@@ -38,6 +39,7 @@ export class Conversation {
   ) {
     const { name, graceMillis, resumed } = greeting;
     this.line = line;
+    this.intake = intake;
     this.book = this.openBook(greeting);
     const work = new Work(intake, line, ports.onFault);
     const subscriptions = new SubscriptionDesk(ports, this.book, line, work);
@@ -67,10 +69,13 @@ export class Conversation {
     if (this.isWatched) this.ports.presence.gone(this.standing, this.saidBye ? 'BYE' : 'LOST');
   }
 
+  /** What was said before it is answered before it. */
   private leave(cmdId: string): void {
     this.saidBye = true;
-    this.line.say(ack(cmdId, 200, '{}'));
-    this.line.close(CLOSE.done, 'bye');
+    void this.intake.close().then(() => {
+      this.line.say(ack(cmdId, 200, '{}'));
+      this.line.close(CLOSE.done, 'bye');
+    });
   }
 
   private openBook({ name }: Greeting): SubscriptionBook {

@@ -8,6 +8,8 @@ export class Intake {
   private kept: string[] = [];
   private inFlight = 0;
   private isHeld = false;
+  private isClosed = false;
+  private whenAnswered: () => void = () => undefined;
   private isPaused = false;
 
   constructor(
@@ -22,6 +24,7 @@ export class Intake {
   }
 
   take(frame: string): void {
+    if (this.isClosed) return;
     if (this.mayReceive()) this.receive(frame);
     else this.kept.push(frame);
   }
@@ -39,13 +42,25 @@ export class Intake {
       await task;
     } finally {
       this.inFlight -= 1;
+      if (this.inFlight === 0) this.whenAnswered();
       this.goOn();
     }
+  }
+
+  /** Nothing that comes from now on is heard; resolves when what was is answered. */
+  close(): Promise<void> {
+    this.kept = [];
+    this.isClosed = true;
+    if (this.inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.whenAnswered = resolve;
+    });
   }
 
   /** Nobody listens any more. */
   end(): void {
     this.kept = [];
+    this.isClosed = true;
   }
 
   private mayReceive(): boolean {

@@ -58,11 +58,12 @@ export class SessionGuard {
     return true;
   }
 
-  /** A newer token of the same account takes over. */
+  /** A newer token of the same account takes over; one that ends sooner is good and changes nothing. */
   async refresh(token: string): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome, Session>> {
     const outcome = await this.sessions.check(token);
     if (typeof outcome === 'string') return outcome;
     if (outcome.principal.account_id !== this.principal.account_id) return 'foreign';
+    if (outcome.expiresAt < this.session.expiresAt && this.standing === 'good') return 'refreshed';
     this.token = token;
     this.session = outcome;
     this.standing = 'good';

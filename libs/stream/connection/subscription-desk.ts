@@ -1,6 +1,6 @@
 import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
 import { viewVersion } from '#libs/auction/view-version.js';
-import type { Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
 import {
   fullBucket,
   perSecond,
@@ -17,7 +17,7 @@ import { CatchUp } from '../subscriptions/catch-up.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 import type { SubscriptionBook } from '../subscriptions/subscription-book.js';
 import type { Line } from './line.js';
-import { NO_SUBSCRIPTION, NOT_HERE_YET, TOO_FAST, TOO_MANY_SUBSCRIPTIONS } from './refusals.js';
+import { NO_SUBSCRIPTION, NOT_HERE_YET, TOO_MANY_SUBSCRIPTIONS } from './refusals.js';
 import type { Work } from './work.js';
 
 export interface SubscribingPorts {
@@ -36,6 +36,7 @@ interface Wish {
 
 /** An auction is on its way here, or has just gone: so often it is looked for anew. */
 const TRIES = 3;
+const PACE_MILLIS = 20;
 
 /** Subscribing and unsubscribing: finds what is to be shown, wherever it is, and begins with it. */
 export class SubscriptionDesk {
@@ -54,15 +55,12 @@ export class SubscriptionDesk {
   }
 
   subscribe(cmdId: string, { auction_id: auctionId, after_seq: afterSeq }: Control<'subscribe'>): void {
-    const { state, taken } = take(this.rule, this.bucket, 1, this.ports.clock.monotonicNanos());
-    this.bucket = state;
-    if (!taken) this.line.say(reject(cmdId, TOO_FAST));
-    else if (this.isFull()) this.line.say(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
-    else {
-      this.work.run(cmdId, () =>
-        auctionId === undefined ? this.toAll(cmdId) : this.toOne({ cmdId, auctionId, afterSeq }),
-      );
-    }
+    this.work.run(cmdId, async () => {
+      if (!this.isTurn()) await this.turn();
+      if (this.isFull()) this.line.say(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
+      else if (auctionId === undefined) await this.toAll(cmdId);
+      else await this.toOne({ cmdId, auctionId, afterSeq });
+    });
   }
 
   unsubscribe(cmdId: string, id: string): void {
@@ -73,6 +71,21 @@ export class SubscriptionDesk {
     this.line.say(message('unsubscribed', { cmd_id: cmdId, subscription_id: id }));
     // The tokens of before would bring it back.
     this.book.beat();
+  }
+
+  /** What comes faster is answered later: a snapshot costs more than the asking for it. */
+  private async turn(): Promise<void> {
+    const { clock } = this.ports;
+    while (!this.line.isEnded) {
+      await pause(clock, PACE_MILLIS);
+      if (this.isTurn()) return;
+    }
+  }
+
+  private isTurn(): boolean {
+    const { state, taken } = take(this.rule, this.bucket, 1, this.ports.clock.monotonicNanos());
+    this.bucket = state;
+    return taken;
   }
 
   private async toAll(cmdId: string): Promise<void> {

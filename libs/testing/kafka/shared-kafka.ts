@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { connect, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isPortFree } from '../../platform/ports.js';
 
 const READY = /ready: KAFKA_BROKERS=(\S+)/;
 const READY_WITHIN_MS = 180_000;
@@ -17,7 +18,7 @@ const LOOK_EVERY_MS = 50;
 export async function sharedKafka(): Promise<string[]> {
   const note = path.join(tmpdir(), `sotto-kafka-${process.pid}`);
   const known = existsSync(note) ? readFileSync(note, 'utf8').split(',') : [];
-  if (known.length > 0 && (await isListening(known[0] ?? ''))) return known;
+  if (known[0] !== undefined && (await isTaken(known[0]))) return known;
   const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
   const said = path.join(folder, 'said.log');
   const log = openSync(said, 'a');
@@ -56,14 +57,7 @@ function hireKeeper({ pid }: ChildProcess, removed: readonly string[]): void {
   if (keeper.stdin instanceof Socket) keeper.stdin.unref();
 }
 
-function isListening(address: string): Promise<boolean> {
+async function isTaken(address: string): Promise<boolean> {
   const [host = '', port] = address.split(':');
-  return new Promise((resolve) => {
-    const socket = connect({ host, port: Number(port) });
-    const done = (result: boolean): void => {
-      socket.destroy();
-      resolve(result);
-    };
-    socket.once('connect', () => done(true)).once('error', () => done(false));
-  });
+  return !(await isPortFree(Number(port), host));
 }

@@ -8,9 +8,16 @@ import type { Cluster } from './processes/cluster.js';
 import type { Unit } from './processes/unit.js';
 import type { World } from './processes/world.js';
 
+/** Longer than the shortest time within which awards have to be settled. */
+const LONG_MILLIS = 5_500;
+const SETTLED_UNTOLD = 'SETTLED_UNTOLD';
+
 /** Makes go wrong what the plan says, and counts what really did. */
 export class Nemesis {
   readonly met = new Map<string, number>();
+  /** For how long executors are to stand still as soon as the ledger has settled another award. */
+  private armedFor: number | undefined;
+  private settled = 0;
 
   constructor(
     private readonly world: World,
@@ -27,6 +34,20 @@ export class Nemesis {
     this.world.trace.note(`fault: ${fault.name} ${fault.target} ${fault.other} ${fault.millis} ms`);
   }
 
+  /** Something was committed to the database. */
+  onCommit(): void {
+    const millis = this.armedFor;
+    if (millis === undefined || this.world.database.tables.settlements.rows.size <= this.settled) return;
+    this.armedFor = undefined;
+    const executors = [...this.cluster.units.values()].filter(({ name }) => name.startsWith('executor'));
+    for (const executor of executors) executor.pause();
+    this.later(millis, () => {
+      for (const executor of executors) executor.resumeAll();
+    });
+    this.met.set(SETTLED_UNTOLD, (this.met.get(SETTLED_UNTOLD) ?? 0) + 1);
+    this.world.trace.note(`executors stand still for ${millis} ms before they tell of a settlement`);
+  }
+
   private carryOut({ name, target, other, millis }: Fault, unit: Unit): boolean {
     const { network, database } = this.world;
     switch (name) {
@@ -38,6 +59,10 @@ export class Nemesis {
         unit.pause();
         this.later(millis, () => unit.resumeAll());
         return unit.life !== undefined;
+      case 'LONG_PAUSE':
+        this.armedFor = LONG_MILLIS + millis;
+        this.settled = database.tables.settlements.rows.size;
+        return true;
       case 'DEPOSE':
         if (unit.life === undefined) return false;
         unit.replace();

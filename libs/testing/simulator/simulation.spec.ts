@@ -3,9 +3,9 @@ import { search } from './campaign/search.js';
 import { draw } from './plan/draw.js';
 import { simulate } from './simulation.js';
 
-const SEEDS = 40;
+const SEEDS = 10;
 /** From different ends of the swarm. */
-const REPLAYED = [3, 8, 31];
+const REPLAYED = [3, 31];
 
 describe('a simulation', () => {
   it.each(REPLAYED)('of seed %d is the same whenever it is run', async (seed) => {

@@ -53,6 +53,7 @@ class Simulation {
   private readonly nemesis: Nemesis;
   private readonly faults = new Map<string, number>();
   private isDone = false;
+  private isReading = false;
   private broken: Violation | undefined;
 
   constructor(
@@ -78,6 +79,7 @@ class Simulation {
       random: this.random.fork('crowd'),
       gateways,
       transcript,
+      hasRival: (shard) => this.cluster.hasRival(shard),
     });
     this.nemesis = new Nemesis(this.world, this.cluster, this.crowd.viewers, this.random.fork('nemesis'));
   }
@@ -116,7 +118,8 @@ class Simulation {
     this.at(plan.activeMillis, () => this.heal());
     const end = (plan.activeMillis + REST_WITHIN_MILLIS) * NANOS_PER_MILLI;
     await drive(() => this.broken === undefined && !this.isDone && scheduler.step(end));
-    if (this.broken === undefined) must(this.isDone, LIVENESS, () => this.unrest());
+    if (this.broken === undefined)
+      must(this.isDone, LIVENESS, () => (this.isReading ? 'reads are refused' : this.unrest()));
   }
 
   private heal(): void {
@@ -138,6 +141,7 @@ class Simulation {
 
   private finish(): void {
     this.trace.note('at rest');
+    this.isReading = true;
     this.oracle.money.checkAtRest();
     this.crowd.checkAtRest();
     this.crowd.readAll(() => {
@@ -182,6 +186,11 @@ class Simulation {
     }
   }
 
+  private onCommit(): void {
+    this.guarded(() => this.oracle.onCommit());
+    this.nemesis.onCommit();
+  }
+
   private build(): World {
     const { scheduler, random, trace, plan } = this;
     const onAppend = (shard: number) => (offset: number, value: Buffer) => {
@@ -196,9 +205,7 @@ class Simulation {
         (shard) =>
           new Topic(shard, scheduler, random.fork(`topic ${shard}`), plan.topic, trace, onAppend(shard)),
       ),
-      database: new Database(scheduler, random.fork('database'), plan.database, trace, () =>
-        this.guarded(() => this.oracle.onCommit()),
-      ),
+      database: new Database(scheduler, random.fork('database'), plan.database, trace, () => this.onCommit()),
       snapshots: new MemorySnapshotStore(),
       settings: plan.settings,
       onFault: (host, what, error) => {

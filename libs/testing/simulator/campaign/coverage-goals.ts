@@ -2,6 +2,8 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   fault: [
     'CRASH',
     'PAUSE',
+    'LONG_PAUSE',
+    'SETTLED_UNTOLD',
     'DEPOSE',
     'CUT',
     'PARTITION',
@@ -16,7 +18,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   wire: ['DROPPED', 'REPEATED', 'REORDERED'],
   topic: ['lostBehind', 'lostBefore', 'late', 'twice', 'refused', 'staleEnd'],
   ignored: ['late take-over', 'event of a deposed writer', 'repeated event'],
-  database: ['STALLED', 'SERIALIZATION'],
+  database: ['STALLED', 'SERIALIZATION', 'BROKEN_BEFORE', 'BROKEN_BEHIND'],
   event: [
     'AUCTION_OPENED',
     'AUCTION_CANCELLED',

@@ -15,6 +15,8 @@ export interface Promised {
 const ACKNOWLEDGED = 'acknowledged means present exactly once';
 const REFUSED = 'refused means absent';
 const REPEATED = 'a repeat is told the same';
+const KNOWN = 'nobody is told that its auction never was';
+const STALE = '404 of an owner that does not know that it was replaced';
 const DOCUMENTED = 'documented codes only';
 const SUCCESS: Readonly<Record<Promised['operation'], string>> = {
   CREATE: 'AUCTION_OPENED',
@@ -34,7 +36,11 @@ export class Promises {
   >();
   readonly codes = new Map<string, number>();
 
-  constructor(private readonly oracle: Oracle) {}
+  constructor(
+    private readonly oracle: Oracle,
+    /** Whether a process of this shard may still answer that does not know that it was replaced. */
+    private readonly hasRival: (shard: number) => boolean,
+  ) {}
 
   answered(command: Promised, status: number, body: string): void {
     const { operation, account, auctionId, key, content } = command;
@@ -44,6 +50,7 @@ export class Promises {
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
     must(STATUSES.has(status), DOCUMENTED, () => `${name}: ${status} ${body}`);
     if (operation === 'WITHDRAW_ALL') return;
+    if (told.error === 'auction_not_found') this.checkUnknown(command, name);
     const isSuccess = status < 300;
     if (isSuccess) this.checkPresent(command, name, status, body);
     if (status === 422 && told.error !== 'COMMAND_EXPIRED') this.checkAbsent(command, name, told.error ?? '');
@@ -67,6 +74,12 @@ export class Promises {
           () => `${name} was acknowledged and is ${type ?? 'nowhere'}`,
         );
     }
+  }
+
+  private checkUnknown({ account, auctionId }: Promised, name: string): void {
+    if (this.oracle.storyOf(auctionId, account).length === 0) return;
+    must(this.hasRival(Number(auctionId[0])), KNOWN, () => `${name}: 404`);
+    this.codes.set(STALE, (this.codes.get(STALE) ?? 0) + 1);
   }
 
   private checkPresent({ operation }: Promised, name: string, status: number, body: string): void {

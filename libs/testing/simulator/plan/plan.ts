@@ -15,6 +15,7 @@ export interface Deed {
 export type FaultName =
   | 'CRASH'
   | 'PAUSE'
+  | 'LONG_PAUSE'
   | 'DEPOSE'
   | 'CUT'
   | 'PARTITION'

@@ -37,7 +37,7 @@ function simplerWorlds(plan: Plan): Partial<Plan>[] {
   return [
     { wire: { slowestMillis: 1, drop: 0, repeat: 0, reorder: 0 } },
     { topic: CALM_TOPIC },
-    { database: { slowestMillis: 1, stall: 0 } },
+    { database: { slowestMillis: 1, stall: 0, cut: 0 } },
     { incidents: plan.incidents.filter(({ kind }) => kind === 'DEED') },
     { projectors: 1, executors: 1 },
     { gateways: 1 },

@@ -19,7 +19,8 @@ const MOST_DRIFT = 200;
 /** A process and its supervisor: whatever ends the one, the other starts it anew. */
 export class Unit {
   private current: Life | undefined;
-  private readonly former: Life[] = [];
+  /** Those that others were started beside. */
+  private readonly rivals: Life[] = [];
   private lives = 0;
   private readonly random: Random;
 
@@ -37,6 +38,11 @@ export class Unit {
 
   get starts(): number {
     return this.lives;
+  }
+
+  /** Whether there is still a process that has been replaced, and may not know it. */
+  get hasRival(): boolean {
+    return this.rivals.some(({ host }) => host.isAlive);
   }
 
   start(): void {
@@ -77,7 +83,7 @@ export class Unit {
     const { current } = this;
     if (current === undefined) return;
     current.host.pause();
-    this.former.push(current);
+    this.rivals.push(current);
     this.current = undefined;
     this.startSoon();
   }
@@ -87,7 +93,7 @@ export class Unit {
   }
 
   resumeAll(): void {
-    for (const life of [...this.former.splice(0), ...(this.current === undefined ? [] : [this.current])]) {
+    for (const life of [...this.rivals, ...(this.current === undefined ? [] : [this.current])]) {
       life.host.resume();
     }
   }

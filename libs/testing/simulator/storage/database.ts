@@ -16,6 +16,8 @@ export interface DatabaseMood {
   readonly slowestMillis: number;
   /** Chance that a statement takes a hundred times as long. */
   readonly stall: number;
+  /** Chance that a connection breaks with a statement, before or after the server has carried it out. */
+  readonly cut: number;
 }
 
 const STATEMENTS: Statements = {
@@ -52,7 +54,7 @@ export class Database {
   ) {}
 
   calm(): void {
-    this.mood = { slowestMillis: 1, stall: 0 };
+    this.mood = { slowestMillis: 1, stall: 0, cut: 0 };
     this.isDown = false;
   }
 
@@ -82,6 +84,15 @@ export class Database {
     if (!this.random.chance(this.mood.stall)) return nanos;
     this.met.set('STALLED', (this.met.get('STALLED') ?? 0) + 1);
     return nanos * STALL_FACTOR;
+  }
+
+  /** What becomes of the connection over which a statement comes. */
+  fate(): 'BROKEN_BEFORE' | 'BROKEN_BEHIND' | undefined {
+    const { cut } = this.mood;
+    if (cut === 0 || !this.random.chance(cut)) return undefined;
+    const fate = this.random.pick(['BROKEN_BEFORE', 'BROKEN_BEHIND'] as const);
+    this.met.set(fate, (this.met.get(fate) ?? 0) + 1);
+    return fate;
   }
 
   statement(name: string | undefined, text: string): Statement {

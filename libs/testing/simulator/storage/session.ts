@@ -83,17 +83,19 @@ export class Session {
     answer: (outcome: T | Error) => void,
   ): void {
     const { database } = this;
+    const fate = database.fate();
     let isDone = false;
     const done = (outcome: T | Error): void => {
       if (isDone) return;
       isDone = true;
-      answer(outcome);
+      if (fate === 'BROKEN_BEHIND') this.end();
+      answer(fate === 'BROKEN_BEHIND' ? new Error(LOST) : outcome);
       this.isBusy = false;
       this.goOn();
     };
     this.isBusy = true;
     this.giveUp = () => done(new Error(LOST));
-    if (this.isOver || database.isDown || database.life !== this.life) {
+    if (fate === 'BROKEN_BEFORE' || this.isOver || database.isDown || database.life !== this.life) {
       this.breakOff();
       return;
     }

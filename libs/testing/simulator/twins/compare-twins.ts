@@ -100,7 +100,7 @@ function twinPlan(seed: number): Plan {
     activeMillis: CLOSES_AT_MILLIS,
     wire: { slowestMillis: 0, drop: 0, repeat: 0, reorder: 0 },
     topic: { ...CALM_TOPIC, slowestMillis: 0 },
-    database: { slowestMillis: 0, stall: 0 },
+    database: { slowestMillis: 0, stall: 0, cut: 0 },
     settings: {
       ...base.settings,
       streamHistory: 1_000,

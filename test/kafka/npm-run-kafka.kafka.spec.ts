@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
+import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
+import { isPortFree } from '#libs/platform/ports.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+
+jest.setTimeout(180_000);
+
+const READY = /^ready: KAFKA_BROKERS=127\.0\.0\.1:(\d+)$/m;
+const READY_WITHIN_MS = 120_000;
+const clock = new SystemClock();
+
+class Run {
+  output = '';
+  private readonly ended: Promise<number>;
+
+  private constructor(private readonly child: ChildProcess) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk) => (this.output += String(chunk)));
+    }
+    this.ended = once(child, 'exit').then(([code]) => code as number);
+  }
+
+  static start(...args: readonly string[]): Run {
+    const program = path.resolve('dist/apps/operations/kafka.js');
+    return new Run(spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  }
+
+  async port(): Promise<number> {
+    await eventually(() => expect(this.output).toMatch(READY), READY_WITHIN_MS);
+    return Number(READY.exec(this.output)?.[1]);
+  }
+
+  stop(): Promise<number> {
+    this.child.kill('SIGTERM');
+    return this.ended;
+  }
+
+  get code(): Promise<number> {
+    return this.ended;
+  }
+}
+
+describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'sotto-kafka-run-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('starts a broker that can be used, stops it with nothing left, and finds its data again', async () => {
+    const first = Run.start('--folder', folder);
+    const port = await first.port();
+    const topics = new KafkajsTopics({ brokers: [`127.0.0.1:${port}`], clientId: 'test' }, 'kept.', clock);
+    const journal = new KafkaJournal({ openLog: (shard) => topics.prepare(shard), clock, opener: 'test' });
+    const writer = await journal.open(0);
+    await writer.append(['"kept"']);
+    await writer.close();
+    expect(await first.stop()).toBe(0);
+    expect(await isPortFree(port, '127.0.0.1')).toBe(true);
+    const again = Run.start('--folder', folder);
+    expect(await again.port()).toBe(port);
+    const heir = await journal.open(0);
+    expect(heir.head).toMatchObject({ epoch: 2, sequence: 3 });
+    await heir.close();
+    const beside = Run.start('--folder', folder);
+    expect([await beside.code, beside.output]).toEqual([69, expect.stringContaining('does it run already?')]);
+    expect(await again.stop()).toBe(0);
+    const other = Run.start('--folder', folder, '--brokers', '3');
+    expect([await other.code, other.output]).toEqual([
+      78,
+      expect.stringContaining('a cluster of 1, not of 3'),
+    ]);
+  });
+
+  it('takes one broker or three', async () => {
+    const two = Run.start('--brokers', '2');
+    expect([await two.code, two.output]).toEqual([64, expect.stringContaining('1 broker or 3')]);
+  });
+});
