@@ -1,10 +1,15 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationInterface } from 'typeorm';
 import type { AuctionEvent } from '#libs/auction/events.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { fold, newlyOverFor, type FoldedAuction } from '../folded-auction.js';
 
 const BATCH = 500;
 const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000';
+
+/** What of a QueryRunner is used here. */
+export interface Runner {
+  query(text: string, values?: unknown[]): Promise<unknown>;
+}
 
 interface EventRow {
   readonly auction_id: string;
@@ -17,7 +22,7 @@ interface EventRow {
  * by it what ended meanwhile. Rows that are there already get it from the history, as the projector would have written it.
  */
 export class ViewersByPosition1790000403000 implements MigrationInterface {
-  async up(runner: QueryRunner): Promise<void> {
+  async up(runner: Runner): Promise<void> {
     await runner.query('alter table completed.viewers add column shard smallint, add column sequence bigint');
     let last: string | undefined = BEFORE_ALL_IDS;
     while (last !== undefined) last = await this.fillBehind(runner, last);
@@ -27,13 +32,13 @@ export class ViewersByPosition1790000403000 implements MigrationInterface {
     await runner.query('create index on completed.viewers (viewer_id, shard, sequence)');
   }
 
-  async down(runner: QueryRunner): Promise<void> {
+  async down(runner: Runner): Promise<void> {
     await runner.query('drop index completed.viewers_viewer_id_shard_sequence_idx');
     await runner.query('alter table completed.viewers drop column sequence, drop column shard');
   }
 
   /** Gives the last auction of those that it has filled in, and nothing when there was none. */
-  private async fillBehind(runner: QueryRunner, id: string): Promise<string | undefined> {
+  private async fillBehind(runner: Runner, id: string): Promise<string | undefined> {
     const auctions = (await runner.query(
       'select auction_id from completed.auctions where auction_id > $1 order by auction_id limit $2',
       [id, BATCH],

@@ -82,7 +82,7 @@ describe('every question to the projections', () => {
     ['a role', ROLE, [A, V], ['auctions_pkey', 'viewers_pkey']],
     ['a page of auctions', PAGE, [V, BEFORE_ALL.at, BEFORE_ALL.id, 51], ['auctions_pkey', 'viewers_pkey']],
     [
-      'a page of what ended behind a position',
+      'what ended behind a position',
       ENDED,
       [V, 1, 0, 0, 1_000_000],
       ['events_pkey', 'viewers_viewer_id_shard_sequence_idx'],

@@ -81,12 +81,14 @@ async function holdingsHere(
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
   const holdings = new Holdings(recollection, point, seen);
   try {
-    await holdings.recall();
+    do {
+      await holdings.recall();
+      await feed.waitUntil(() => !holdings.areComing(), catchUpMillis);
+    } while (holdings.areForgotten());
   } catch (error) {
     if (error instanceof ChronicleAway) return undefined;
     throw error;
   }
-  await feed.waitUntil(() => !holdings.areComing(), catchUpMillis);
   return holdings;
 }
 

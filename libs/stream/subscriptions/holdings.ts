@@ -38,9 +38,8 @@ export class Holdings {
     for (const shard of this.shards()) {
       for (;;) {
         this.count(shard);
-        const position = this.cursors[shard] ?? 0;
-        if (!this.isMissing(shard) || this.recollection.behind(shard, position) !== undefined) break;
-        await this.recollection.recall(shard, position);
+        if (!this.isForgotten(shard)) break;
+        await this.recollection.recall(shard, this.cursors[shard] ?? 0);
       }
     }
   }
@@ -48,7 +47,12 @@ export class Holdings {
   /** Whether there is anything to wait for. */
   areComing(): boolean {
     for (const shard of this.shards()) this.count(shard);
-    return this.shards().some((shard) => this.isMissing(shard));
+    return this.shards().some((shard) => this.isMissing(shard) && !this.isForgotten(shard));
+  }
+
+  /** Whether something has come and gone. */
+  areForgotten(): boolean {
+    return this.shards().some((shard) => this.isForgotten(shard));
   }
 
   /** Whether the subscription can be told exactly what comes next. */
@@ -62,6 +66,10 @@ export class Holdings {
 
   private isMissing(shard: number): boolean {
     return this.held.some((held) => held.shard === shard && held.missing > 0);
+  }
+
+  private isForgotten(shard: number): boolean {
+    return this.isMissing(shard) && this.recollection.behind(shard, this.cursors[shard] ?? 0) === undefined;
   }
 
   private count(shard: number): void {
