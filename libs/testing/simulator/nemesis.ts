@@ -39,11 +39,7 @@ export class Nemesis {
     const millis = this.armedFor;
     if (millis === undefined || this.world.database.tables.settlements.rows.size <= this.settled) return;
     this.armedFor = undefined;
-    const executors = [...this.cluster.units.values()].filter(({ name }) => name.startsWith('executor'));
-    for (const executor of executors) executor.pause();
-    this.later(millis, () => {
-      for (const executor of executors) executor.resumeAll();
-    });
+    this.pauseAll('executor', millis);
     this.met.set(SETTLED_UNTOLD, (this.met.get(SETTLED_UNTOLD) ?? 0) + 1);
     this.world.trace.note(`executors stand still for ${millis} ms before they tell of a settlement`);
   }
@@ -62,6 +58,9 @@ export class Nemesis {
       case 'LONG_PAUSE':
         this.armedFor = LONG_MILLIS + millis;
         this.settled = database.tables.settlements.rows.size;
+        return true;
+      case 'PROJECTORS_PAUSE':
+        this.pauseAll('projector', millis);
         return true;
       case 'DEPOSE':
         if (unit.life === undefined) return false;
@@ -101,6 +100,14 @@ export class Nemesis {
         return true;
       }
     }
+  }
+
+  private pauseAll(kind: string, millis: number): void {
+    const units = [...this.cluster.units.values()].filter(({ name }) => name.startsWith(kind));
+    for (const unit of units) unit.pause();
+    this.later(millis, () => {
+      for (const unit of units) unit.resumeAll();
+    });
   }
 
   private later(millis: number, act: () => void): void {

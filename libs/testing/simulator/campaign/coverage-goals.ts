@@ -3,6 +3,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'CRASH',
     'PAUSE',
     'LONG_PAUSE',
+    'PROJECTORS_PAUSE',
     'SETTLED_UNTOLD',
     'DEPOSE',
     'CUT',

@@ -87,6 +87,11 @@ export class Crowd {
     const viewer = this.viewers.find(({ account }) => account === deed.account);
     const isOverStream = deed.act === 'SUBMIT' && plan.graces[deed.account] !== undefined && own.chance(0.7);
     if (deed.isAmbiguous === true) this.repeatOtherwise(errand);
+    if (deed.repeatMillis !== undefined) {
+      world.scheduler.after(deed.repeatMillis * NANOS_PER_MILLI, undefined, () =>
+        this.errands.run({ ...found, caller: errand.caller }, false),
+      );
+    }
     if (!isOverStream || viewer === undefined || !this.overStream(errand, viewer))
       this.errands.run(errand, deed.isTwice);
   }

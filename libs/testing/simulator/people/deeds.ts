@@ -51,7 +51,7 @@ export function commandFor(
 }
 
 function create(deed: Deed, random: Random): Command {
-  const drafted = random.chance(0.06) ? spoiled(createBody(random), random) : createBody(random);
+  const drafted = random.chance(0.1) ? spoiled(createBody(random), random) : createBody(random);
   const body = deed.closesAt === undefined ? drafted : closingAt(drafted, deed.closesAt);
   const content = JSON.stringify(body);
   const command = {

@@ -58,7 +58,7 @@ export function draw(seed: number): Plan {
       refused: has() ? 0.06 : 0,
       staleEnd: has() ? 0.1 : 0,
     },
-    database: { slowestMillis: random.pick([1, 3, 15]), stall: has() ? 0.01 : 0, cut: has() ? 0.01 : 0 },
+    database: { slowestMillis: random.pick([1, 3, 15]), stall: has() ? 0.01 : 0, cut: has() ? 0.03 : 0 },
     settings: settingsOf(random),
     wealth,
     isProtected: Object.fromEntries(MAKERS.map((maker) => [maker, random.chance(0.25)])),
@@ -126,6 +126,7 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
       key: `k${index}`,
       isTwice: random.chance(0.08),
       isAmbiguous: random.chance(0.04),
+      ...(random.chance(0.15) ? { repeatMillis: random.between(200, 6_000) } : {}),
     };
   });
 }
@@ -135,6 +136,7 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'PAUSE', most: 3, millis: 4_000 },
   { name: 'DEPOSE', most: 3, millis: 5_000 },
   { name: 'LONG_PAUSE', most: 2, millis: 6_000 },
+  { name: 'PROJECTORS_PAUSE', most: 2, millis: 7_000 },
   { name: 'CUT', most: 6, millis: 0 },
   { name: 'PARTITION', most: 3, millis: 3_000 },
   { name: 'CLOCK_JUMP', most: 3, millis: 0 },

@@ -6,6 +6,8 @@ export interface Deed {
   readonly act: 'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'READ';
   readonly key: string;
   readonly isTwice: boolean;
+  /** It is said once more, so many milliseconds later. */
+  readonly repeatMillis?: number;
   /** Its key comes once more, with other content. */
   readonly isAmbiguous?: boolean;
   /** Of a create, where the plan wants to know it. */
@@ -16,6 +18,7 @@ export type FaultName =
   | 'CRASH'
   | 'PAUSE'
   | 'LONG_PAUSE'
+  | 'PROJECTORS_PAUSE'
   | 'DEPOSE'
   | 'CUT'
   | 'PARTITION'

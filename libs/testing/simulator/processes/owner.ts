@@ -51,7 +51,8 @@ export async function bootOwner(life: Life, number: number): Promise<void> {
   world.trace.note(`${host.name}: serves`);
   if (failures.length > 0) return;
   world.network.listen(ownerAddress(number), host, ({ end, headers }) => {
-    if (isServiceToken(headers[SERVICE_TOKEN_HEADER], [SERVICE_TOKEN])) link.serve(new LinkEnd(end), headers);
+    const isWelcome = failures.length === 0 && isServiceToken(headers[SERVICE_TOKEN_HEADER], [SERVICE_TOKEN]);
+    if (isWelcome) link.serve(new LinkEnd(end), headers);
     else end.terminate();
   });
 }
