@@ -87,10 +87,10 @@ export class Projection {
     const quotes = all.flatMap(({ before, after: { state } }) =>
       changedQuotes(before?.state, state).map((quote) => ({ quote, state })),
     );
+    const over = all.flatMap((step) => step.over);
     const completed = all.map(({ after }) => after).filter(({ state }) => isOverForAnybody(state));
     await this.quotes.put(client, quotes);
     await this.completed.put(client, shard, completed);
-    const over = all.flatMap((step) => step.over);
     await this.completed.admit(client, shard, over);
   }
 

@@ -31,7 +31,7 @@ it('rows of before get what the projector would have written', async () => {
   expect(written.length).toBeGreaterThan(2_000);
   const migration = new ViewersByPosition1790000403000();
   const { pool } = database;
-  const runner: Runner = { query: async (text, values) => (await pool.query(text, values)).rows };
+  const runner: Runner = { query: async (text, values) => (await pool.query<object>(text, values)).rows };
   await migration.down(runner);
   expect(await rows()).not.toEqual(written);
   await migration.up(runner);
