@@ -54,7 +54,8 @@ export const gatewayConfig = defineConfig({
   },
   STREAM_HISTORY_EVENTS: {
     schema: integer(100, 10_000_000),
-    describe: 'Events of each shard that a gateway keeps for streams that are resumed',
+    describe:
+      'Events of each shard that a gateway remembers for streams that are resumed; older ones are read',
     default: '20000',
   },
   STREAM_CONNECTIONS_PER_ACCOUNT: {

@@ -6,6 +6,7 @@ import { auctionView } from '#libs/auction/view.js';
 import { quotesFor } from '#libs/auction/own-quotes.js';
 import { AnswerReader, type AnswerScope, type KeptAnswer } from './reader/answer-reader.js';
 import { AuctionReader, type AuctionMark, type AuctionRow } from './reader/auction-reader.js';
+import { projectedPosition } from './reader/projected-position.js';
 import { QuoteReader, type QuoteMark, type QuoteRow } from './reader/quote-reader.js';
 import { TimelineReader, type TimelineBody } from './reader/timeline-reader.js';
 
@@ -85,12 +86,7 @@ export class CompletedReader {
   }
 
   /** Up to which record of the shard's journal all of this speaks. */
-  async position(shard: number): Promise<number> {
-    const { rows } = await this.pool.query<{ sequence: number }>({
-      name: 'projection-position',
-      text: 'select sequence from execution.positions where shard = $1',
-      values: [shard],
-    });
-    return rows[0]?.sequence ?? 0;
+  position(shard: number): Promise<number> {
+    return projectedPosition(this.pool, shard);
   }
 }

@@ -5,7 +5,7 @@ import { changedQuotes, fold, isOverForAnybody, newlyOverFor, type FoldedAuction
 import { readBatch, type JournalBatch } from './journal-batch.js';
 import type { Schemas } from './schemas.js';
 import { AnswersTable } from './tables/answers.js';
-import { CompletedTables } from './tables/completed-auctions.js';
+import { CompletedTables, type OverFor } from './tables/completed-auctions.js';
 import { EventsTable } from './tables/events.js';
 import { PositionsTable } from './tables/positions.js';
 import { QuotesTable } from './tables/quotes.js';
@@ -23,6 +23,8 @@ export interface Applied {
 interface Step {
   readonly before: FoldedAuction | undefined;
   readonly after: FoldedAuction;
+  /** For whom it became over in between. */
+  readonly over: readonly OverFor[];
 }
 
 const NOTHING: Recall = () => undefined;
@@ -85,13 +87,11 @@ export class Projection {
     const quotes = all.flatMap(({ before, after: { state } }) =>
       changedQuotes(before?.state, state).map((quote) => ({ quote, state })),
     );
-    const over = all.flatMap(({ before, after: { state } }) =>
-      newlyOverFor(before?.state, state).map((viewer) => ({ viewer, state })),
-    );
+    const over = all.flatMap((step) => step.over);
     const completed = all.map(({ after }) => after).filter(({ state }) => isOverForAnybody(state));
     await this.quotes.put(client, quotes);
     await this.completed.put(client, shard, completed);
-    await this.completed.admit(client, over);
+    await this.completed.admit(client, shard, over);
   }
 
   private async fold(
@@ -103,9 +103,14 @@ export class Projection {
     const steps = new Map<string, Step>();
     for (const { entry, event } of ofAuctions) {
       const id = event.auction_id;
+      const { sequence } = entry;
       const first = before.get(id);
-      const after = fold(steps.get(id)?.after ?? first, { position: entry.sequence, event });
-      steps.set(id, { before: first, after });
+      const earlier = steps.get(id);
+      const last = earlier?.after ?? first;
+      const after = fold(last, { position: sequence, event });
+      const { state } = after;
+      const over = newlyOverFor(last?.state, state).map((viewer) => ({ viewer, state, sequence }));
+      steps.set(id, { before: first, after, over: [...(earlier?.over ?? []), ...over] });
     }
     return steps;
   }

@@ -25,6 +25,11 @@ export interface StreamLimits {
   readonly expiryNoticeMillis: number;
   /** How long a resumed connection waits until this gateway has come as far as the one before, and the like. */
   readonly catchUpMillis: number;
+  /** What is recalled at once for one connection of what the feed has forgotten. */
+  readonly chapterEvents: number;
+  readonly chapterBytes: number;
+  /** Connections for which that is done at the same time. */
+  readonly recallsAtOnce: number;
 }
 
 export const STREAM_LIMITS: StreamLimits = {
@@ -44,4 +49,7 @@ export const STREAM_LIMITS: StreamLimits = {
   tokenMillis: 1_000,
   expiryNoticeMillis: 60_000,
   catchUpMillis: 5_000,
+  chapterEvents: 5_000,
+  chapterBytes: 4 * 1024 * 1024,
+  recallsAtOnce: 3,
 };

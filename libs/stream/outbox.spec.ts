@@ -23,7 +23,7 @@ describe('an outbox', () => {
   it('sends everything in the order in which it was told', () => {
     const { outbox, socket } = opened();
     outbox.say('1');
-    outbox.tellEvent('mia', '2');
+    outbox.tellEvent('mia', 'auction', '2');
     outbox.tellState({ size: 0, render: () => '3' });
     outbox.tellState('4');
     outbox.say({ size: 0, render: () => '5' });
@@ -65,37 +65,38 @@ describe('an outbox', () => {
     let overflows = 0;
     const { outbox } = opened({ limits, onOverflow: () => (overflows += 1) });
     // One more than the limit: the first is in the socket.
-    for (let told = 0; told < allowed; told += 1) outbox.tellEvent('mia', text);
+    for (let told = 0; told < allowed; told += 1) outbox.tellEvent('mia', 'auction', text);
     expect([overflows, outbox.isOverfull]).toEqual([0, false]);
-    outbox.tellEvent('mia', text);
+    outbox.tellEvent('mia', 'auction', text);
     expect([overflows, outbox.isOverfull]).toEqual([1, true]);
   });
 
-  it('takes back all but answers, and counts the events of each', () => {
+  it('takes back all but answers, counts the events of each, and says what they were about', () => {
     const { outbox, socket } = opened();
     outbox.say('in the socket');
-    outbox.tellEvent('mia', 'a');
+    outbox.tellEvent('mia', 'first', 'a');
     outbox.say('answer 1');
     outbox.tellState('snapshot');
-    outbox.tellEvent('max', 'b');
+    outbox.tellEvent('max', 'second', 'b');
     outbox.tellState('heartbeat');
-    outbox.tellEvent('mia', 'c');
+    outbox.tellEvent('mia', 'first', 'c');
     outbox.say('answer 2');
-    expect(outbox.drop()).toEqual(
-      new Map([
+    expect(outbox.drop()).toEqual({
+      events: new Map([
         ['mia', 2],
         ['max', 1],
       ]),
-    );
-    outbox.tellEvent('mia', 'anew');
+      auctions: new Set(['first', 'second']),
+    });
+    outbox.tellEvent('mia', 'auction', 'anew');
     expect(readAll(socket)).toEqual(['in the socket', 'answer 1', 'answer 2', 'anew']);
-    expect(outbox.drop()).toEqual(new Map());
+    expect(outbox.drop()).toEqual({ events: new Map(), auctions: new Set() });
   });
 
   it('frees the room of what it takes back', () => {
     const { outbox } = opened({ limits: { bufferedMessages: 3, bufferedBytes: 30 } });
     outbox.say('x');
-    for (let told = 0; told < 2; told += 1) outbox.tellEvent('mia', 'x'.repeat(10));
+    for (let told = 0; told < 2; told += 1) outbox.tellEvent('mia', 'auction', 'x'.repeat(10));
     outbox.tellState({ size: 11, render: () => '' });
     expect(outbox.isOverfull).toBe(true);
     outbox.drop();
@@ -106,7 +107,7 @@ describe('an outbox', () => {
     const { outbox, socket } = opened();
     outbox.hold(true);
     outbox.say('1');
-    outbox.tellEvent('mia', '2');
+    outbox.tellEvent('mia', 'auction', '2');
     expect(outbox.isHeld).toBe(true);
     expect(socket.waiting).toEqual([]);
     outbox.hold(false);

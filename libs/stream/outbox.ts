@@ -12,6 +12,14 @@ interface Item<A> {
   /** Answers are never dropped. Events are, and are counted. `STATE` is whatever the next snapshot makes superfluous. */
   readonly kind: 'ANSWER' | 'EVENT' | 'STATE';
   readonly addressee?: A;
+  /** Of an event, the auction. */
+  readonly about?: string;
+}
+
+/** Events that were taken back: how many for whom, and of which auctions. */
+export interface Dropped<A> {
+  readonly events: ReadonlyMap<A, number>;
+  readonly auctions: ReadonlySet<string>;
 }
 
 export interface OutboxLimits {
@@ -59,8 +67,8 @@ export class Outbox<A> {
     this.push({ part, kind: 'ANSWER' });
   }
 
-  tellEvent(addressee: A, text: string): void {
-    this.push({ part: text, kind: 'EVENT', addressee });
+  tellEvent(addressee: A, about: string, text: string): void {
+    this.push({ part: text, kind: 'EVENT', addressee, about });
   }
 
   tellState(part: Part): void {
@@ -91,15 +99,16 @@ export class Outbox<A> {
     }
   }
 
-  /** Takes back what has not left and is no answer; how many events that were, by addressee. */
-  drop(): Map<A, number> {
-    const dropped = new Map<A, number>();
-    for (const { kind, addressee } of this.queue.slice(this.next)) {
-      if (kind === 'EVENT' && addressee !== undefined)
-        dropped.set(addressee, (dropped.get(addressee) ?? 0) + 1);
+  /** Takes back what has not left and is no answer. */
+  drop(): Dropped<A> {
+    const events = new Map<A, number>();
+    const auctions = new Set<string>();
+    for (const { addressee, about } of this.queue.slice(this.next)) {
+      if (addressee !== undefined) events.set(addressee, (events.get(addressee) ?? 0) + 1);
+      if (about !== undefined) auctions.add(about);
     }
     this.keep(({ kind }) => kind === 'ANSWER');
-    return dropped;
+    return { events, auctions };
   }
 
   /** Nothing leaves any more, and nothing is kept. */

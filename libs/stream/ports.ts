@@ -1,3 +1,4 @@
+import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
 import type { JsonObject } from '#libs/edge/strict-json.js';
 import type { Principal } from '#libs/edge/endpoint.js';
@@ -41,6 +42,32 @@ export interface Refused {
   readonly error: string;
 }
 
+export interface WantedHistories {
+  readonly account: string;
+  readonly shard: number;
+  /** Auctions that were not over for the account at this position, */
+  readonly openAt: number;
+  /** and in which something happened behind this one. */
+  readonly happenedBehind: number;
+  /** Those of them that may not be over for the account yet, as far as the chronicle goes. */
+  readonly others: readonly string[];
+  /** Nothing behind this position is wanted; asked again and again, for it may become less. */
+  readonly upTo: () => number;
+}
+
+/** Some of an auction's events, in order. Those of one auction follow each other. */
+export interface HistoryPart {
+  readonly auctionId: string;
+  readonly events: readonly Placed<AuctionEvent>[];
+}
+
+/** The histories of an account's own auctions as they are kept for good, a moment behind the journals. */
+export interface Chronicle {
+  /** Up to which record of the shard's journal it goes. */
+  position(shard: number): Promise<number>;
+  histories(wanted: WantedHistories): AsyncIterable<HistoryPart>;
+}
+
 /** What is not, or not yet, in the feed's memory. */
 export interface Archive {
   /** The account's view as JSON text, and whether the auction is over for it. */
@@ -72,6 +99,7 @@ export interface Presence {
 
 export interface StreamMeter {
   opened(): void;
+  /** Once for each, as soon as it is told nothing more. */
   closed(code: number): void;
   received(type: string): void;
   resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;

@@ -16,6 +16,7 @@ type Step =
   | { readonly do: 'subscribe'; readonly auction: number | undefined; readonly afterSeq: number | undefined }
   | { readonly do: 'unsubscribe'; readonly which: number }
   | { readonly do: 'connect'; readonly gateway: number; readonly forgets: boolean }
+  | { readonly do: 'lag'; readonly shard: number; readonly records: number }
   | { readonly do: 'disconnect' }
   | { readonly do: 'pass'; readonly millis: number };
 
@@ -50,6 +51,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       forgets: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lag'), shard, records: fc.nat({ max: 30 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('disconnect') }) },
   {
     weight: 2,
@@ -97,6 +99,7 @@ class Stage {
   /** Everything is written and taken in, and the client has read it all. */
   private async finish(): Promise<void> {
     for (const number of SHARDS) this.world.write(number, ALL);
+    this.world.lags.fill(0);
     for (const one of this.gateways) await one.takeInAll();
     for (let rounds = 0, quiet = 0; rounds < 200 && quiet < 8; rounds += 1) {
       if (!this.client.isConnected) this.client.connect(this.gateways[rounds % 2]!);
@@ -136,6 +139,9 @@ class Stage {
       case 'connect':
         client.connect(gateways[step.gateway]!, step.forgets);
         return;
+      case 'lag':
+        world.lags[step.shard] = step.records;
+        return;
       case 'disconnect':
         client.disconnect();
         return;
@@ -166,10 +172,11 @@ interface Outcome {
   readonly closes: ReadonlySet<number>;
 }
 
-/** Of all plays together; what is rare may take more of them than one round has. */
-async function expectOfPlays(expected: Outcome, options: (play: Play) => GatewayOptions): Promise<void> {
+/** Of all plays together; what is rare may take more of them than one round has. How often histories were read. */
+async function expectOfPlays(expected: Outcome, options: (play: Play) => GatewayOptions): Promise<number> {
   const resyncs = new Set<string>();
   const closes = new Set<number>();
+  let recalls = 0;
   const isSeen = (): boolean =>
     [...expected.resyncs].every((reason) => resyncs.has(reason)) &&
     [...expected.closes].every((code) => closes.has(code));
@@ -180,11 +187,13 @@ async function expectOfPlays(expected: Outcome, options: (play: Play) => Gateway
         await stage.play(play);
         for (const reason of stage.client.resyncs) resyncs.add(reason);
         for (const code of stage.client.closes) closes.add(code);
+        recalls += stage.world.recalls;
       }),
       { numRuns: RUNS },
     );
   }
   expect({ resyncs, closes }).toEqual(expected);
+  return recalls;
 }
 
 describe('whoever resumes with its latest token and what it has seen', () => {
@@ -201,10 +210,16 @@ describe('whoever resumes with its latest token and what it has seen', () => {
     }));
   });
 
-  it('is told the present, and goes on from there, when nobody remembers what it missed', async () => {
+  it('is continued exactly when its gateway has forgotten what it missed', async () => {
+    const expected = { resyncs: new Set(['SNAPSHOT_INCOMPLETE']), closes: new Set<number>() };
+    const options = (): GatewayOptions => ({ history: 3, limits: { ...OFTEN, chapterEvents: 3 } });
+    expect(await expectOfPlays(expected, options)).toBeGreaterThan(RUNS);
+  });
+
+  it('has lost nothing in the end, whatever is slow, forgotten, or away for too long', async () => {
     const resyncs = new Set(['SNAPSHOT_INCOMPLETE', 'SLOW_READER', 'HISTORY_GONE']);
     await expectOfPlays({ resyncs, closes: new Set([4431, 4503]) }, ({ size }) => ({
-      history: size,
+      history: 2 * size,
       limits: { ...OFTEN, bufferedMessages: size, overflowMillis: 10, catchUpMillis: 200 },
     }));
   });

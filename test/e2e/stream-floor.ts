@@ -78,7 +78,7 @@ export async function streamFloor(): Promise<StreamFloor> {
 
 /** Heartbeats twice a second, and gateways that soon forget. */
 export async function quickStreamFloor(): Promise<StreamFloor> {
-  const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:4,originators:2' };
+  const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:8,originators:3' };
   const quick = { STREAM_HEARTBEAT_MS: String(QUICK_HEARTBEAT_MS), STREAM_HISTORY_EVENTS: '100' };
   return new StreamFloor(await sharedCluster('quick streams', { ...settings, ...quick }));
 }

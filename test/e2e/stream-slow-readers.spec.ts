@@ -197,6 +197,36 @@ describe('a reader that stops', () => {
     again.kill();
   });
 
+  it('is closed 4431 at once when auctions end that it has not heard of, and hears of each end when it goes on', async () => {
+    const client = await slow();
+    const cutOff = (): Promise<number> => metric('sotto_stream_closes_total', `code="${SLOW_READER}"`);
+    const [cutOffBefore, resyncsBefore] = [await cutOff(), await resyncs()];
+    const ended: string[] = [];
+    client.stopReading();
+    await ticker.ticksUntil(async () => {
+      const { auction_id: id } = await opens();
+      await maker.quotes(id, 500_000, 1);
+      await originator.cancel(id);
+      ended.push(id);
+      return (await cutOff()) > cutOffBefore;
+    }, MOST_TICKS);
+    // It is counted when it is decided, not when the client has come to read of it.
+    expect(client.closed).toBeUndefined();
+    expect(await resyncs()).toBe(resyncsBefore);
+    client.goOnReading();
+    expect((await client.untilClosed(30_000)).code).toBe(SLOW_READER);
+    const again = await floor.goesOn(maker.name, client);
+    const timelines = await timelinesOf(maker, [...ticker.ids, ...ended]);
+    for (const [id, told] of toldOf(client)) {
+      await untilTold(again, id, timelines, 30_000);
+      expect([id, faultsIn(told, timelines), told.resyncs]).toEqual([id, [], []]);
+      const ends = told.events.filter(({ kind }) => kind === 'AUCTION_COMPLETED');
+      expect(ends.map(({ auction_id: about }) => about).sort()).toEqual([...ended].sort());
+    }
+    expect(again.memory.faults).toEqual([]);
+    again.kill();
+  });
+
   it('costs the others nothing and the gateway little, however long it does not read', async () => {
     const streams = await Promise.all(Array.from({ length: SLOW_STREAMS }, () => slow()));
     const [attentive, neighbour] = [await floor.listen(bystander.name), await floor.listen(maker.name)];

@@ -38,7 +38,8 @@ else closes the connection with ${CLOSE.badMessage}.
 \`resume_token\` stands for the whole connection: every subscription and how far it has come. It comes with snapshots, with heartbeats, and
 with at least one event in ${LIMITS.tokenEvents} or within ${seconds(LIMITS.tokenMillis)}; it is good for 24 hours, at any gateway, for the same caller. \`hello\` with the
 latest one brings the subscriptions back under the same ids, and \`seq\` goes on. With \`seen\`, the last \`seq\` received of each
-subscription, nothing is lost and nothing comes twice. A subscription that cannot be continued gets \`resync\` and a new snapshot.
+subscription, nothing is lost and nothing comes twice, however long ago it was. A snapshot that had not arrived whole is shown again
+behind a \`resync\`, as it was, and what has happened since follows.
 
 ## Cancel on disconnect
 
@@ -48,7 +49,7 @@ within \`grace_ms\` (0 to ${LIMITS.maxGraceMillis}). The latest \`hello\` decide
 ## Limits
 
 ${LIMITS.subscriptions} subscriptions a connection (\`stream_subscription_limit\`), begun at ${LIMITS.subscribesPerSecond} a second (who asks faster is answered later), and at ${LIMITS.commandsInFlight} commands in work nothing
-more is read. When ${LIMITS.bufferedMessages} messages or ${LIMITS.bufferedBytes / 1_048_576} MiB wait for a reader it gets \`resync\`, and a second time within ${seconds(LIMITS.overflowMillis)} it is closed with ${CLOSE.slowReader}.`;
+more is read. When ${LIMITS.bufferedMessages} messages or ${LIMITS.bufferedBytes / 1_048_576} MiB wait for a reader it gets \`resync\`, and a second time within ${seconds(LIMITS.overflowMillis)} it is closed with ${CLOSE.slowReader}; so is at once whoever would not be told how an auction ended.`;
 
 export const CLIENT_TEXTS: Readonly<Record<ControlName | CommandName, string>> = {
   hello: 'The first message: a new connection, or one that goes on.',
@@ -86,7 +87,7 @@ const OWN_CLOSES: Readonly<Record<OwnClose, string>> = {
   badMessage: 'no JSON object with a `cmd_id`, a binary frame, or not `hello` first and in time',
   unauthorized: 'the session has expired or was revoked',
   heartbeat: 'nothing was heard for three heartbeats',
-  slowReader: 'more waited than may, twice',
+  slowReader: 'more waited than may, twice, or the end of an auction among it: resume, and nothing is lost',
   draining: 'this gateway stops, or cannot go on with the connection: connect again and resume',
 };
 

@@ -8,7 +8,9 @@ import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
+import { Chronicle } from '#libs/projections/reader/chronicle.js';
 import { Feed } from '#libs/stream/feed/feed.js';
+import { Recollector } from '#libs/stream/feed/recollection.js';
 import { STREAM_LIMITS } from '#libs/stream/limits.js';
 import type { Sessions } from '#libs/stream/ports.js';
 import { ResumeTokens } from '#libs/stream/resume-token.js';
@@ -79,6 +81,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
   const hub = new StreamHub(
     {
       feed,
+      recollector: new Recollector({ feed, chronicle: new Chronicle(pool), clock, limits }),
       tokens: new ResumeTokens(config.STREAM_KEYS),
       sessions,
       commands,

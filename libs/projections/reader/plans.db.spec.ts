@@ -6,6 +6,7 @@ import { BY_KEY, OF_CREATE, OF_SHARD } from './answer-reader.js';
 import { COMPLETED, LIST, RECORDS } from '../audit/audit-reader.js';
 import { ONE, PAGE, ROLE } from './auction-reader.js';
 import { BEFORE_ALL } from './before-all.js';
+import { ENDED, PARTS, TOUCHED } from './chronicle.js';
 import { HISTORY } from './history-reader.js';
 import { ALL, OF_STATUS, OWNS } from './quote-reader.js';
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
      from generate_series(1, ${AUCTIONS}) n`,
   );
   await pool.query(
-    `insert into completed.viewers select ${id(`'v' || (n + m) % 50`)}, ${id(`'a' || n`)}, n, n, m = 0
+    `insert into completed.viewers select ${id(`'v' || (n + m) % 50`)}, ${id(`'a' || n`)}, n, n, m = 0, n % 3, n * 5 + 4
      from generate_series(1, ${AUCTIONS}) n, generate_series(0, 4) m`,
   );
   await pool.query(
@@ -80,6 +81,14 @@ describe('every question to the projections', () => {
     ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_pkey']],
     ['a role', ROLE, [A, V], ['auctions_pkey', 'viewers_pkey']],
     ['a page of auctions', PAGE, [V, BEFORE_ALL.at, BEFORE_ALL.id, 51], ['auctions_pkey', 'viewers_pkey']],
+    [
+      'what ended behind a position',
+      ENDED,
+      [V, 1, 0, 0, 1_000_000],
+      ['events_pkey', 'viewers_viewer_id_shard_sequence_idx'],
+    ],
+    ['what happened in some auctions', TOUCHED, [`{${A}}`, 0, 1_000_000], ['events_pkey']],
+    ['parts of histories', PARTS, [`{${A}}`, 0, 1_000_000], ['events_pkey']],
     ['a page for auditors', LIST, [BEFORE_ALL.at, BEFORE_ALL.id], ['auctions_opened_at_auction_id_idx']],
     ['an auction for auditors', COMPLETED, [A], ['auctions_pkey']],
     ['records for auditors', RECORDS, [A], ['events_pkey']],

@@ -9,6 +9,8 @@ import { instants, integers, texts } from './columns.js';
 export interface OverFor {
   readonly viewer: Viewer;
   readonly state: AuctionState;
+  /** Where the event stands with which it became so. */
+  readonly sequence: number;
 }
 
 /** Auctions that are over for somebody, and for whom. Views are made of the state when they are read. */
@@ -47,21 +49,23 @@ export class CompletedTables {
     });
   }
 
-  async admit(client: ClientBase, over: readonly OverFor[]): Promise<void> {
+  async admit(client: ClientBase, shard: number, over: readonly OverFor[]): Promise<void> {
     if (over.length === 0) return;
     await client.query({
       name: `${this.viewers}-admit`,
       text: `
-        insert into ${this.viewers} (viewer_id, auction_id, opened_at, completed_at, is_originator)
-        select viewer_id::uuid, auction_id::uuid, opened_at, completed_at, role = 'ORIGINATOR'
-        from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])
-          as row (viewer_id, auction_id, opened_at, completed_at, role)`,
+        insert into ${this.viewers} (viewer_id, auction_id, opened_at, completed_at, is_originator, shard, sequence)
+        select viewer_id::uuid, auction_id::uuid, opened_at, completed_at, role = 'ORIGINATOR', $1, sequence
+        from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[])
+          as row (viewer_id, auction_id, opened_at, completed_at, role, sequence)`,
       values: [
+        shard,
         texts(over.map(({ viewer }) => viewer.account_id)),
         texts(over.map(({ state }) => state.terms.auction_id)),
         instants(over.map(({ state }) => state.terms.opened_at)),
         instants(over.map(({ viewer, state }) => completionOf(state, viewer))),
         texts(over.map(({ viewer }) => viewer.role)),
+        integers(over.map(({ sequence }) => sequence)),
       ],
     });
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/platform/clock.js';
 import type { Feed } from '../feed/feed.js';
+import type { Recollector } from '../feed/recollection.js';
 import type { StreamLimits } from '../limits.js';
 import type { Archive, Commands, Presence, Sessions, StreamMeter } from '../ports.js';
 import type { ResumeTokens } from '../resume-token.js';
@@ -7,6 +8,7 @@ import type { ResumeTokens } from '../resume-token.js';
 /** What all connections of a gateway have in common. */
 export interface ConnectionPorts {
   readonly feed: Feed;
+  readonly recollector: Recollector;
   readonly tokens: ResumeTokens;
   readonly sessions: Sessions;
   readonly commands: Commands;

@@ -39,7 +39,8 @@ export class Connection {
       onOverflow: () => {
         this.slowReader.overflowed(this.conversation?.book);
       },
-      onEnd: () => {
+      onEnd: (code) => {
+        ports.meter.closed(code);
         this.intake.end();
         this.conversation?.end();
       },
@@ -80,8 +81,7 @@ export class Connection {
 
   /** The socket is gone, whoever has closed it. */
   onClosed(code: number): void {
-    this.ports.meter.closed(code);
-    this.line.end();
+    this.line.end(code);
   }
 
   /** Looked at several times a second. */
@@ -148,7 +148,7 @@ export class Connection {
       this.line.say(reject(cmdId, INVALID));
       return;
     }
-    const { limits, feed, tokens, clock, newId } = this.ports;
+    const { limits, feed, recollector, tokens, clock, newId } = this.ports;
     if ((hello.cancel_on_disconnect?.grace_ms ?? 0) > limits.maxGraceMillis) {
       this.line.say(reject(cmdId, OUT_OF_RANGE));
       return;
@@ -156,7 +156,7 @@ export class Connection {
     this.isGreeting = true;
     this.intake.hold(true);
     const { catchUpMillis } = limits;
-    const greeting = greet(hello, this.account, { feed, tokens, clock, newId, catchUpMillis });
+    const greeting = greet(hello, this.account, { feed, recollector, tokens, clock, newId, catchUpMillis });
     Promise.all([greeting, this.guard.check()]).then(
       ([greeted]) => {
         if (!this.line.isEnded) this.welcome(cmdId, greeted);
@@ -196,7 +196,7 @@ export class Connection {
     // Rendered when it leaves: by then it is known when the session ends.
     line.say({ size: 0, render });
     this.beatAt = ports.clock.monotonicNanos();
-    if (resumed !== undefined) book.resume(resumed.point, resumed.broken());
+    if (resumed !== undefined) book.resume(resumed.point, resumed.broken(), resumed.recollection);
     intake.hold(false);
   }
 

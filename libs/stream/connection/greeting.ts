@@ -1,16 +1,18 @@
 import type { Clock } from '#libs/platform/clock.js';
 import type { Control } from '../client-messages.js';
 import type { Feed } from '../feed/feed.js';
+import { ChronicleAway, type Recollection, type Recollector } from '../feed/recollection.js';
 import type { ResumePoint } from '../resume-point.js';
 import type { ResumeTokens } from '../resume-token.js';
 import type { ResumeError, ResyncReason } from '../server-messages.js';
 import type { ConnectionName } from '../subscriptions/bookmark.js';
 import { Holdings } from '../subscriptions/holdings.js';
 import type { Seen } from '../subscriptions/subscription.js';
-import type { Broken } from '../subscriptions/subscription-book.js';
+import type { Broken } from '../subscriptions/resumption.js';
 
 export interface GreetingPorts {
   readonly feed: Feed;
+  readonly recollector: Recollector;
   readonly tokens: ResumeTokens;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -28,6 +30,7 @@ export interface Greeting {
 export interface Resumed {
   readonly point: ResumePoint;
   readonly seen: Seen;
+  readonly recollection: Recollection;
   /** Which of its subscriptions cannot be continued, as things stand at this moment. */
   readonly broken: () => Broken;
 }
@@ -54,7 +57,8 @@ export async function greet(
   }
   const { point } = opened;
   const seen = hello.seen ?? {};
-  const holdings = await holdingsHere(point, seen, account, ports);
+  const recollection = ports.recollector.of(account);
+  const holdings = await holdingsHere(point, seen, recollection, ports);
   if (holdings === undefined) return undefined;
   return {
     name: {
@@ -63,20 +67,28 @@ export async function greet(
       attachment: Math.max(attachment, point.attachment + 1),
     },
     graceMillis,
-    resumed: { point, seen, broken: () => brokenIn(point, holdings) },
+    resumed: { point, seen, recollection, broken: () => brokenIn(point, holdings) },
   };
 }
 
-/** Waits until this gateway has seen what the one before had told, if that is soon. */
+/** Waits until this gateway has seen what the one before had told, if that is soon, and finds what is older. */
 async function holdingsHere(
   point: ResumePoint,
   seen: Seen,
-  account: string,
+  recollection: Recollection,
   { feed, catchUpMillis }: GreetingPorts,
 ): Promise<Holdings | undefined> {
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
-  const holdings = new Holdings(feed, account, point, seen);
-  await feed.waitUntil(() => !holdings.areComing(), catchUpMillis);
+  const holdings = new Holdings(recollection, point, seen);
+  try {
+    do {
+      await holdings.recall();
+      await feed.waitUntil(() => !holdings.areComing(), catchUpMillis);
+    } while (holdings.areForgotten());
+  } catch (error) {
+    if (error instanceof ChronicleAway) return undefined;
+    throw error;
+  }
   return holdings;
 }
 

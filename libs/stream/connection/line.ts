@@ -5,8 +5,8 @@ import type { Subscription } from '../subscriptions/subscription.js';
 export interface LinePorts {
   readonly limits: OutboxLimits;
   readonly onOverflow: () => void;
-  /** Once, whoever has ended it. */
-  readonly onEnd: () => void;
+  /** Once, whoever has ended it and why: not when the last packet has gone, which may be long after. */
+  readonly onEnd: (code: number) => void;
 }
 
 /** The way to one client, until either side ends it. */
@@ -32,15 +32,15 @@ export class Line {
 
   close(code: number, reason: string): void {
     if (this.ended) return;
-    this.end();
+    this.end(code);
     this.socket.close(code, reason);
   }
 
   /** Also when the socket is gone already: whatever is to happen then need not wait for the last of its packets. */
-  end(): void {
+  end(code: number): void {
     if (this.ended) return;
     this.ended = true;
     this.outbox.end();
-    this.ports.onEnd();
+    this.ports.onEnd(code);
   }
 }

@@ -6,7 +6,7 @@ import type { Line } from './line.js';
 
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** What becomes of a reader for whom too much is waiting: it is told the present instead, once in a while, or has to go. */
+/** What becomes of a reader for whom too much is waiting: it is told the present instead, once in a while and if that says it all, or has to go. */
 export class SlowReader {
   private overflowAt: bigint | undefined;
   private isMakingGood = false;
@@ -24,10 +24,15 @@ export class SlowReader {
       this.line.close(CLOSE.slowReader, 'too slow');
       return;
     }
+    // What has ended stands in no snapshot. Whoever goes on with its latest token is told it.
+    if (book?.wouldLose(dropped.auctions) === true) {
+      this.line.close(outbox.isHeld ? CLOSE.draining : CLOSE.slowReader, 'too much waits');
+      return;
+    }
     // It is not the reader's fault when nothing is let out to it.
     if (!outbox.isHeld) this.overflowAt = this.clock.monotonicNanos();
     this.isMakingGood = true;
-    book?.makeGood(dropped);
+    book?.makeGood(dropped.events);
     this.isMakingGood = false;
   }
 

@@ -109,10 +109,7 @@ export class Feed {
   live(account: string): Sight[] {
     const sights: Sight[] = [];
     for (const memory of this.memories) {
-      for (const state of memory.liveOf(account)) {
-        const viewer = viewerOf(state, account);
-        if (viewer !== undefined && !isOverFor(state, viewer)) sights.push({ state, viewer });
-      }
+      for (const state of memory.liveOf(account)) sights.push(...liveFor(account, state));
     }
     return sights.sort(newestFirst);
   }
@@ -147,6 +144,26 @@ export class Feed {
     }
   }
 
+  /** The auctions of the shard that may not have been over for the account at this position; everything behind it must be held. */
+  openAt(account: string, shard: number, position: number): string[] {
+    const ids = new Set<string>();
+    for (const { terms } of this.memories[shard]?.liveOf(account) ?? []) ids.add(terms.auction_id);
+    for (const { auctionId } of this.gainsSince(account, shard, position)) ids.add(auctionId);
+    return [...ids];
+  }
+
+  /** What was live for the account when the shard was there; everything behind it must be held. */
+  liveAt(account: string, shard: number, position: number): Sight[] {
+    const changed = new Map<string, AuctionState | undefined>();
+    for (const { before, after } of this.memories[shard]?.since(position) ?? []) {
+      const { auction_id: id } = after.terms;
+      if (!changed.has(id)) changed.set(id, before);
+    }
+    return this.openAt(account, shard, position).flatMap((id) =>
+      liveFor(account, changed.has(id) ? changed.get(id) : this.memories[shard]?.find(id)),
+    );
+  }
+
   listen(account: string, listener: FeedListener): () => void {
     return this.listeners.add(account, listener);
   }
@@ -167,7 +184,13 @@ export class Feed {
   }
 }
 
-function newestFirst({ state: one }: Sight, { state: other }: Sight): number {
+/** Nothing where the auction is over for the account, or none of its own. */
+export function liveFor(account: string, state: AuctionState | undefined): Sight[] {
+  const viewer = state === undefined ? undefined : viewerOf(state, account);
+  return state === undefined || viewer === undefined || isOverFor(state, viewer) ? [] : [{ state, viewer }];
+}
+
+export function newestFirst({ state: one }: Sight, { state: other }: Sight): number {
   if (one.terms.opened_at !== other.terms.opened_at) {
     return one.terms.opened_at < other.terms.opened_at ? 1 : -1;
   }

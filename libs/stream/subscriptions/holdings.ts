@@ -1,6 +1,6 @@
-import type { Feed } from '../feed/feed.js';
+import type { Recollection } from '../feed/recollection.js';
 import type { ResumePoint, SubscriptionMark } from '../resume-point.js';
-import { concerns, heldBehind, type Seen } from './subscription.js';
+import { concerns, heldBehind, isTold, shardOf, type Seen } from './subscription.js';
 
 interface Held {
   readonly mark: SubscriptionMark;
@@ -10,73 +10,76 @@ interface Held {
 }
 
 /**
- * What a client holds already behind its token, looked for in this gateway's feed: there must be as much before the client
- * can be told what comes next. Every look counts only what has come since the last one, so that nobody can make us count
- * again and again by claiming to have seen what never was.
+ * What a client holds already behind its token, looked for at this gateway: there must be as much before the client can be
+ * told what comes next. Every look counts only what has come since the last one, so that nobody can make us count again and
+ * again by claiming to have seen what never was.
  */
 export class Holdings {
   private readonly held: readonly Held[];
   private readonly cursors: number[];
 
   constructor(
-    private readonly feed: Feed,
-    private readonly account: string,
-    private readonly point: ResumePoint,
+    private readonly recollection: Recollection,
+    { positions, lane, subscriptions }: ResumePoint,
     seen: Seen,
   ) {
-    this.cursors = [...point.positions];
-    this.held = point.subscriptions.flatMap((mark) => {
+    this.cursors = [...positions];
+    this.held = subscriptions.flatMap((mark) => {
       const missing = heldBehind(mark, seen);
-      return isTold(mark) && missing > 0 ? [{ mark, shard: laneOf(mark, point), missing }] : [];
+      // Of one auction all comes out of one shard; of all auctions, what has no token of its own comes out of the lane.
+      const shard = mark.auctionId === undefined ? lane : shardOf(mark.auctionId);
+      // Without a lane there is nothing to be counted.
+      return isTold(mark) && missing > 0 ? [{ mark, shard, missing }] : [];
     });
+  }
+
+  /** Resolves when everything has been counted that the feed does not remember. */
+  async recall(): Promise<void> {
+    for (const shard of this.shards()) {
+      for (;;) {
+        this.count(shard);
+        if (!this.isForgotten(shard)) break;
+        await this.recollection.recall(shard, this.cursors[shard] ?? 0);
+      }
+    }
   }
 
   /** Whether there is anything to wait for. */
   areComing(): boolean {
-    this.look();
-    return this.held.some(({ missing, shard }) => missing > 0 && this.isHeard(shard));
+    for (const shard of this.shards()) this.count(shard);
+    return this.shards().some((shard) => this.isMissing(shard) && !this.isForgotten(shard));
+  }
+
+  /** Whether something has come and gone. */
+  areForgotten(): boolean {
+    return this.shards().some((shard) => this.isForgotten(shard));
   }
 
   /** Whether the subscription can be told exactly what comes next. */
   canContinue(mark: SubscriptionMark): boolean {
-    if (!isTold(mark)) return mark.isComplete;
-    const shards =
-      mark.auctionId === undefined ? [...this.point.positions.keys()] : [laneOf(mark, this.point)];
-    return (
-      shards.every((shard) => this.feed.reaches(shard, this.point.positions[shard] ?? 0)) &&
-      this.held.every((held) => held.mark !== mark || held.missing <= 0)
-    );
+    return mark.isComplete && this.held.every((held) => held.mark !== mark || held.missing <= 0);
   }
 
-  /** What the history has lost cannot be counted any more, and without a lane there is nothing to be counted. */
-  private isHeard(shard: number): boolean {
-    return this.feed.reaches(shard, this.cursors[shard] ?? 0);
+  private shards(): number[] {
+    return [...new Set(this.held.map(({ shard }) => shard))].filter((shard) => shard in this.cursors);
   }
 
-  private look(): void {
-    for (const shard of new Set(this.held.map((held) => held.shard))) {
-      const from = this.cursors[shard] ?? 0;
-      if (!this.isHeard(shard)) continue;
-      for (const gain of this.feed.gainsSince(this.account, shard, from)) {
-        for (const held of this.held) {
-          if (held.shard === shard && concerns(held.mark, gain)) held.missing -= gain.entries;
-        }
+  private isMissing(shard: number): boolean {
+    return this.held.some((held) => held.shard === shard && held.missing > 0);
+  }
+
+  private isForgotten(shard: number): boolean {
+    return this.isMissing(shard) && this.recollection.behind(shard, this.cursors[shard] ?? 0) === undefined;
+  }
+
+  private count(shard: number): void {
+    const section = this.recollection.behind(shard, this.cursors[shard] ?? 0);
+    if (section === undefined) return;
+    for (const gain of section.gains()) {
+      for (const held of this.held) {
+        if (held.shard === shard && concerns(held.mark, gain)) held.missing -= gain.entries;
       }
-      this.cursors[shard] = this.feed.positions()[shard] ?? from;
     }
+    this.cursors[shard] = section.upTo;
   }
-}
-
-function isTold({ isComplete, isOver }: SubscriptionMark): boolean {
-  return isComplete && !isOver;
-}
-
-/** Of one auction all comes out of one shard; of all auctions, what has no token of its own comes out of the lane. */
-function laneOf({ auctionId }: SubscriptionMark, { lane }: ResumePoint): number {
-  return auctionId === undefined ? lane : shardOf(auctionId);
-}
-
-/** The first hex digit of an auction's id. */
-function shardOf(auctionId: string): number {
-  return Number.parseInt(auctionId.charAt(0), 16);
 }

@@ -1,12 +1,17 @@
 import type { FeedEvent } from '../feed/change.js';
-import type { Feed } from '../feed/feed.js';
+import type { Recollection } from '../feed/recollection.js';
 
 export interface ReplayPorts {
-  readonly feed: Feed;
-  readonly account: string;
+  readonly recollection: Recollection;
   readonly hasRoom: () => boolean;
   /** False when nothing more is to be told here. */
   readonly tell: (shard: number, event: FeedEvent) => boolean;
+}
+
+/** A place in a journal behind which nothing is at hand. */
+export interface Gap {
+  readonly shard: number;
+  readonly position: number;
 }
 
 /**
@@ -27,14 +32,31 @@ export class Replay {
     this.order = [...positions.keys()].sort((one, other) => rankOf(one, lane) - rankOf(other, lane));
   }
 
-  /** `LOST`: the history has gone on without the reader. */
-  goOn(): 'DONE' | 'WAITING' | 'LOST' | 'STOPPED' {
-    const { feed, account, hasRoom, tell } = this.ports;
+  /** As far as it can be told at once; where there is a gap it has to be recalled what comes behind it. */
+  goOn(): 'DONE' | 'WAITING' | 'STOPPED' | Gap {
     for (const shard of this.order) {
-      const from = this.cursors[shard] ?? 0;
-      if (!feed.reaches(shard, from)) return 'LOST';
-      let position = from;
-      for (const event of feed.since(account, shard, from)) {
+      const outcome = this.tellOf(shard);
+      if (outcome !== 'DONE') return outcome;
+    }
+    return 'DONE';
+  }
+
+  /** What is at hand of what is still to be told; undefined where something would have to be recalled. */
+  *untold(): Generator<string | undefined> {
+    for (const shard of this.order) {
+      const section = this.ports.recollection.behind(shard, this.cursors[shard] ?? 0);
+      for (const { auctionId, entries } of section?.gains() ?? []) if (entries > 0) yield auctionId;
+      if (section?.isLast !== true) yield undefined;
+    }
+  }
+
+  private tellOf(shard: number): ReturnType<Replay['goOn']> {
+    const { recollection, hasRoom, tell } = this.ports;
+    for (;;) {
+      let position = this.cursors[shard] ?? 0;
+      const section = recollection.behind(shard, position);
+      if (section === undefined) return { shard, position };
+      for (const event of section.events()) {
         if (event.position !== position) {
           this.cursors[shard] = position;
           if (!hasRoom()) return 'WAITING';
@@ -42,9 +64,9 @@ export class Replay {
         }
         if (!tell(shard, event)) return 'STOPPED';
       }
-      this.cursors[shard] = feed.positions()[shard] ?? 0;
+      this.cursors[shard] = section.upTo;
+      if (section.isLast) return 'DONE';
     }
-    return 'DONE';
   }
 }
 

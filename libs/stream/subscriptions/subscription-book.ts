@@ -1,13 +1,15 @@
 import type { TimelineEntry } from '#libs/auction/timeline-entry.js';
 import type { FeedEvent } from '../feed/change.js';
+import { isOverFor } from '#libs/auction/viewer.js';
 import type { Sight } from '../feed/feed.js';
 import type { FeedListener } from '../feed/listeners.js';
+import type { Recollection } from '../feed/recollection.js';
 import type { StreamLimits } from '../limits.js';
 import type { Outbox } from '../outbox.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
 import type { ResyncReason, SubscriptionName } from '../server-messages.js';
 import { Bookmark, type BookmarkPorts, type ConnectionName } from './bookmark.js';
-import { Replay } from './replay.js';
+import { Resumption, type Broken, type Reasons } from './resumption.js';
 import type { Seen, Subscription } from './subscription.js';
 import { Teller } from './teller.js';
 
@@ -21,15 +23,14 @@ export interface BookPorts extends BookmarkPorts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Why subscriptions of a token, by number, cannot be told what comes next. */
-export type Broken = ReadonlyMap<number, ResyncReason>;
-
 /** The subscriptions of one connection from the first word to the last: begun, continued, told anew, ended. */
 export class SubscriptionBook implements FeedListener {
   private readonly bookmark: Bookmark;
   private readonly teller: Teller;
   private unlisten: (() => void) | undefined;
-  private replay: Replay | undefined;
+  private resumption: Resumption | undefined;
+  /** What the feed has taken in and the subscriptions have not been told yet. */
+  private inDelivery: { readonly events: readonly FeedEvent[]; next: number } = { events: [], next: 0 };
   private waitingForLive: (() => void)[] = [];
   private isStopped = false;
 
@@ -84,7 +85,7 @@ export class SubscriptionBook implements FeedListener {
 
   /** Resolves when the connection has been told all that it missed; nothing begins before. */
   live(): Promise<void> {
-    if (this.replay === undefined) return Promise.resolve();
+    if (this.resumption === undefined) return Promise.resolve();
     return new Promise((resolve) => {
       this.waitingForLive.push(resolve);
     });
@@ -124,48 +125,70 @@ export class SubscriptionBook implements FeedListener {
   }
 
   /** Tells what has happened since the token, and then anew those that cannot be continued. */
-  resume(point: ResumePoint, broken: Broken): void {
-    const { feed, outbox } = this.ports;
+  resume(point: ResumePoint, broken: Broken, recollection: Recollection): void {
+    const { feed, outbox, onResync, onFault } = this.ports;
     if (this.size === 0) return;
-    for (const subscription of this.teller.all()) {
-      if (broken.has(subscription.number)) subscription.isComplete = false;
-    }
-    // Nobody who is continued depends on a shard whose history does not reach so far.
-    const present = feed.positions();
-    const from = present.map((position, shard) => {
-      const told = point.positions[shard] ?? 0;
-      return feed.reaches(shard, told) ? told : position;
-    });
-    const replay = new Replay(
+    const resumption = new Resumption(
       {
-        feed,
-        account: this.name.account,
-        hasRoom: () => outbox.hasRoom,
-        tell: (shard, event) => !this.isStopped && this.teller.tell(shard, event),
+        outbox,
+        teller: this.teller,
+        recollection,
+        present: feed.positions(),
+        onResync,
+        onDone: (left) => {
+          this.keepUpWithFeed();
+          this.listen();
+          if (left.size > 0) this.resync(left);
+        },
+        onFault,
       },
-      from,
-      point.lane,
+      point,
+      broken,
     );
-    this.replay = replay;
-    this.bookmark.begin(point.lane, replay.cursors);
-    this.goOn(replay, broken);
+    this.resumption = resumption;
+    this.bookmark.begin(point.lane, resumption.cursors);
+    this.guarded(() => {
+      resumption.begin();
+    });
   }
 
   onEvents(shard: number, events: readonly FeedEvent[]): void {
     this.guarded(() => {
       // Whatever is not told any more stands in the snapshots that were taken instead: the feed is behind the whole batch.
-      for (const event of events) if (!this.teller.tell(shard, event)) break;
+      const inDelivery = { events, next: 0 };
+      this.inDelivery = inDelivery;
+      for (const event of events) {
+        if (!this.teller.tell(shard, event)) break;
+        inDelivery.next += 1;
+      }
+      inDelivery.next = events.length;
       this.bookmark.leave();
     });
   }
 
+  /**
+   * Whether no snapshot could stand for what is dropped, the events of these auctions and whatever is still to be told,
+   * because one of the auctions is over by now.
+   */
+  wouldLose(auctions: Iterable<string>): boolean {
+    for (const id of auctions) if (this.isOver(id)) return true;
+    const { events, next } = this.inDelivery;
+    for (const { auctionId } of events.slice(next)) if (this.wouldBeMissed(auctionId)) return true;
+    for (const id of this.resumption?.untold() ?? [])
+      if (id === undefined || this.wouldBeMissed(id)) return true;
+    return false;
+  }
+
   /** Too much was waiting: what has not left is not counted, and the present is told instead. */
   makeGood(dropped: ReadonlyMap<Subscription, number>): void {
-    this.tellAllAnew('SLOW_READER', dropped);
+    this.teller.takeBack(dropped);
+    this.keepUpWithFeed();
+    const all = this.teller.all();
+    if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, 'SLOW_READER'])));
   }
 
   /** Tells subscriptions anew from the present; events go on behind that. */
-  resync(reasons: ReadonlyMap<Subscription, ResyncReason>): void {
+  resync(reasons: Reasons): void {
     // All of them before anything is said: no token may claim that one was told what has been taken back.
     for (const subscription of reasons.keys()) subscription.isComplete = false;
     // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
@@ -184,7 +207,8 @@ export class SubscriptionBook implements FeedListener {
   /** Nothing is told any more. */
   stop(): void {
     this.isStopped = true;
-    this.replay = undefined;
+    this.resumption?.stop();
+    this.resumption = undefined;
     this.waitingForLive = [];
     this.stopListening();
   }
@@ -199,42 +223,9 @@ export class SubscriptionBook implements FeedListener {
     this.unlisten = undefined;
   }
 
-  private goOn(replay: Replay, broken: Broken): void {
-    this.guarded(() => {
-      if (this.replay !== replay) return;
-      const outcome = replay.goOn();
-      if (outcome === 'STOPPED') return;
-      this.bookmark.leave();
-      if (outcome === 'LOST') this.tellAllAnew('HISTORY_GONE', new Map());
-      else if (outcome === 'DONE') this.goLive(broken);
-      else {
-        void this.ports.outbox.room().then(() => {
-          this.goOn(replay, broken);
-        });
-      }
-    });
-  }
-
-  private goLive(broken: Broken): void {
-    this.keepUpWithFeed();
-    this.listen();
-    const reasons = new Map<Subscription, ResyncReason>();
-    for (const subscription of this.teller.all()) {
-      const reason = broken.get(subscription.number);
-      if (reason !== undefined) reasons.set(subscription, reason);
-    }
-    if (reasons.size > 0) this.resync(reasons);
-  }
-
-  private tellAllAnew(reason: ResyncReason, dropped: ReadonlyMap<Subscription, number>): void {
-    this.teller.takeBack(dropped);
-    this.keepUpWithFeed();
-    const all = this.teller.all();
-    if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, reason])));
-  }
-
   private keepUpWithFeed(): void {
-    this.replay = undefined;
+    this.resumption?.stop();
+    this.resumption = undefined;
     this.bookmark.keepUpWithFeed();
     for (const resolve of this.waitingForLive.splice(0)) resolve();
   }
@@ -245,6 +236,16 @@ export class SubscriptionBook implements FeedListener {
     } catch (error) {
       this.ports.onFault(error);
     }
+  }
+
+  private wouldBeMissed(auctionId: string): boolean {
+    return this.teller.hears(auctionId) && this.isOver(auctionId);
+  }
+
+  /** What the feed does not remember any more is over for everybody. */
+  private isOver(auctionId: string): boolean {
+    const sight = this.ports.feed.find(auctionId, this.name.account);
+    return sight === undefined || isOverFor(sight.state, sight.viewer);
   }
 
   private sightsOf({ auctionId }: Subscription): readonly Sight[] | undefined {

@@ -65,6 +65,16 @@ export function markOf(subscription: Subscription, isInDelivery: boolean): Subsc
   return { number, channel, auctionId, base, sent: Math.max(seq, skip) - base, isComplete, isOver };
 }
 
+/** Whether it is told what happens. */
+export function isTold({ isComplete, isOver }: Pick<SubscriptionMark, 'isComplete' | 'isOver'>): boolean {
+  return isComplete && !isOver;
+}
+
+/** The first hex digit of an auction's id. */
+export function shardOf(auctionId: string): number {
+  return Number.parseInt(auctionId.charAt(0), 16);
+}
+
 export function concerns(
   { channel, auctionId }: Pick<Subscription, 'channel' | 'auctionId'>,
   event: Pick<FeedEvent, 'auctionId'>,

@@ -450,8 +450,10 @@ describe('a connection that goes on', () => {
     const [, snapshot] = await before.say('subscribe', { channel: 'auction', auction_id: FIRST });
     await gateway.takeInAll();
     const chat = new Chat(gateway, mia);
-    const hello = { resume_token: snapshot?.resume_token };
-    expect(await chat.say('hello', hello)).toMatchObject([
+    const hello = { resume_token: snapshot?.resume_token, seen: { s1: 900 } };
+    expect(await chat.say('hello', hello)).toEqual([]);
+    clock.pass(5_000);
+    expect(await chat.hear()).toMatchObject([
       { type: 'welcome' },
       { type: 'heartbeat' },
       { type: 'resync', reason: 'HISTORY_GONE' },
@@ -460,6 +462,8 @@ describe('a connection that goes on', () => {
     Object.assign(world, { view: () => Promise.resolve({ status: 503, error: 'away' }) });
     const other = new Chat(gateway, mia);
     await other.say('hello', hello);
+    clock.pass(5_000);
+    await other.hear();
     expect(other.closedWith).toBe(4503);
   });
 });

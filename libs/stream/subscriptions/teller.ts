@@ -8,7 +8,7 @@ import type { Channel, ResumePoint } from '../resume-point.js';
 import { eventMessage, message, snapshotMessage, type ResyncReason } from '../server-messages.js';
 import type { Bookmark } from './bookmark.js';
 import { snapshotParts } from './snapshots.js';
-import { concerns, newSubscription, restored, type Seen, type Subscription } from './subscription.js';
+import { concerns, isTold, newSubscription, restored, type Seen, type Subscription } from './subscription.js';
 
 /**
  * Numbers what the subscriptions of one connection are told and gives it the tokens that say how far that is. Events reach
@@ -76,11 +76,16 @@ export class Teller {
       for (const subscription of this.subscriptions.values()) subscription.base = subscription.seq;
     }
     for (const subscription of this.subscriptions.values()) {
-      if (!subscription.isComplete || subscription.isOver || !concerns(subscription, event)) continue;
+      if (!isTold(subscription) || !concerns(subscription, event)) continue;
       this.tellOne(subscription, shard, event);
       if (this.round !== round) return false;
     }
     return true;
+  }
+
+  /** All of the position in delivery has been told. */
+  leave(): void {
+    this.bookmark.leave();
   }
 
   tellResync(subscription: Subscription, reason: ResyncReason): void {
@@ -112,7 +117,8 @@ export class Teller {
     if (isLast) this.complete(subscription);
     const members = membersOf(subscription.auctionId ?? '', timelineSeq, entry);
     const token = isLast ? this.token() : undefined;
-    this.outbox.tellEvent(subscription, eventMessage(subscription.id, subscription.seq, members, token));
+    const { id, seq, auctionId = '' } = subscription;
+    this.outbox.tellEvent(subscription, auctionId, eventMessage(id, seq, members, token));
   }
 
   /** The tokens that the client has do not know it yet, so the next event brings one. */
@@ -127,6 +133,11 @@ export class Teller {
     this.outbox.tellState(message('heartbeat', { server_time: time, resume_token: this.token() }));
   }
 
+  /** Whether any subscription is told what happens to the auction. */
+  hears(auctionId: string): boolean {
+    return this.all().some((subscription) => isTold(subscription) && concerns(subscription, { auctionId }));
+  }
+
   /** Stands for the whole connection as it is now. */
   private token(): string {
     return this.bookmark.token(this.subscriptions.values(), this.nextNumber);
@@ -138,7 +149,7 @@ export class Teller {
     const isDue = this.bookmark.isDue(shard, this.clock.monotonicNanos());
     const { id, seq } = subscription;
     const token = isDue ? this.token() : undefined;
-    this.outbox.tellEvent(subscription, eventMessage(id, seq, event.members, token));
+    this.outbox.tellEvent(subscription, event.auctionId, eventMessage(id, seq, event.members, token));
   }
 
   /** Says what is so now, when it is rendered. */

@@ -54,6 +54,7 @@ class Simulation {
   private readonly faults = new Map<string, number>();
   private isDone = false;
   private isReading = false;
+  private recalled = 0;
   private broken: Violation | undefined;
 
   constructor(
@@ -208,6 +209,9 @@ class Simulation {
       database: new Database(scheduler, random.fork('database'), plan.database, trace, () => this.onCommit()),
       snapshots: new MemorySnapshotStore(),
       settings: plan.settings,
+      onRecall: () => {
+        this.recalled += 1;
+      },
       onFault: (host, what, error) => {
         trace.note(`${host}: ${what} failed: ${error instanceof Error ? error.message : String(error)}`);
         this.faults.set(what, (this.faults.get(what) ?? 0) + 1);
@@ -231,9 +235,9 @@ class Simulation {
     }
     for (const [name, count] of this.oracle.reached) sums[name] = count;
     sums['snapshots read'] = this.world.snapshots.found;
+    sums['stream recalled'] = this.recalled;
     for (const viewer of this.crowd.viewers) {
       sums['stream resumed'] = (sums['stream resumed'] ?? 0) + viewer.resumptions;
-      sums['stream resynced'] = (sums['stream resynced'] ?? 0) + viewer.resyncs;
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;
     }

@@ -46,7 +46,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   allocation: ['SINGLE_WINNER', 'SPLIT'],
   nobody: ['won NO_QUOTES', 'won RESERVE_NOT_MET', 'won MINIMUM_NOT_MET'],
   priority: ['kept', 'lost'],
-  stream: ['resumed', 'resynced', 'events'],
+  stream: ['resumed', 'recalled', 'events'],
 };
 
 const ANSWERS = [

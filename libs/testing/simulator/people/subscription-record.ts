@@ -24,7 +24,7 @@ export class SubscriptionRecord {
   last = 0;
   events = 0;
   /** By auction, how much of its timeline is known. */
-  private known = new Map<string, number>();
+  private readonly known = new Map<string, number>();
   private parts: ToldView[] | undefined = [];
   /** Auctions that were over when a snapshot left them out. */
   private leftOut = new Set<string>();
@@ -50,7 +50,8 @@ export class SubscriptionRecord {
       );
     }
     if (more) return;
-    this.known = new Map(this.parts.map((view) => [view.auction_id, view.view_version]));
+    // What it has once heard of it must be told to its end, even if a snapshot comes in between that does not show it.
+    for (const view of this.parts) this.known.set(view.auction_id, view.view_version);
     this.leftOut = new Set(
       this.ownFiles().flatMap(({ id, over }) => (over.has(this.account) && !this.known.has(id) ? [id] : [])),
     );

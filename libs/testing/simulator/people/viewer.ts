@@ -37,7 +37,6 @@ const RESUMED = 'streams can be resumed anywhere';
 export class Viewer {
   readonly records = new Map<string, SubscriptionRecord>();
   resumptions = 0;
-  resyncs = 0;
   private end: WireEnd | undefined;
   private isWelcome = false;
   private token: string | undefined;
@@ -134,10 +133,8 @@ export class Viewer {
       );
     } else if (type === 'snapshot') this.record(id).snapshot(said.auctions ?? [], said.more === true);
     else if (type === 'event') this.record(id).event(said);
-    else if (type === 'resync') {
-      this.resyncs += 1;
-      this.record(id).resync();
-    } else if (type === 'ack' || type === 'reject') this.answered(cmdId, said);
+    else if (type === 'resync') this.record(id).resync();
+    else if (type === 'ack' || type === 'reject') this.answered(cmdId, said);
     if (said.resume_token !== undefined) this.token = said.resume_token;
   }
 

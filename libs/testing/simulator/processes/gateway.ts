@@ -15,7 +15,9 @@ import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { Chronicle, type WantedHistories } from '#libs/projections/reader/chronicle.js';
 import { Feed } from '#libs/stream/feed/feed.js';
+import { Recollector } from '#libs/stream/feed/recollection.js';
 import { STREAM_LIMITS } from '#libs/stream/limits.js';
 import { ResumeTokens } from '#libs/stream/resume-token.js';
 import { StreamHub } from '#libs/stream/stream-hub.js';
@@ -107,8 +109,17 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   });
   presence.start();
   const nothing = (): void => undefined;
+  const kept = new Chronicle(poolOf(world.database, host));
+  const chronicle = {
+    position: (shard: number) => kept.position(shard),
+    histories: (wanted: WantedHistories) => {
+      world.onRecall();
+      return kept.histories(wanted);
+    },
+  };
   const ports = {
     feed,
+    recollector: new Recollector({ feed, chronicle, clock, limits: STREAM_LIMITS }),
     tokens: new ResumeTokens([STREAM_KEY], (bytes) => random.bytes(bytes)),
     sessions: { check: sessionOf },
     commands: new StreamCommands(controllers, {

@@ -28,6 +28,8 @@ export interface World {
   readonly database: Database;
   readonly snapshots: MemorySnapshotStore;
   readonly settings: WorldSettings;
+  /** A gateway has read what kept histories say of an account's auctions. */
+  readonly onRecall: () => void;
   /** A part of a process has told that it failed: no violation in itself. */
   readonly onFault: (host: string, what: string, error: unknown) => void;
 }

@@ -42,6 +42,8 @@ export interface ViewerRow {
   readonly auction_id: string;
   readonly opened_at: string;
   readonly is_originator: boolean;
+  readonly shard: number;
+  readonly sequence: number;
 }
 
 export interface AnswerRow {

@@ -73,14 +73,16 @@ export const projectionStatements: Statements = {
     },
   },
   'completed.viewers-admit': {
-    run: ({ tables, tx }, columns) => {
-      for (const [viewer, id, opened, , role] of rowsFrom(...columns)) {
+    run: ({ tables, tx }, [shard, ...columns]) => {
+      for (const [viewer, id, opened, , role, sequence] of rowsFrom(...columns)) {
         const key = keyOf(required(viewer), required(id));
         if (tx.get(tables.viewers, key) !== undefined) throw new Error('duplicate key in completed.viewers');
         const row = {
           viewer_id: required(viewer),
           auction_id: required(id),
           opened_at: required(opened),
+          shard: Number(shard),
+          sequence: Number(sequence),
         };
         tx.put(tables.viewers, key, { ...row, is_originator: role === 'ORIGINATOR' });
       }

@@ -1,4 +1,5 @@
-import { keyOf, type QuoteRow } from '../tables.js';
+import { CHRONICLE } from '#libs/projections/reader/chronicle.js';
+import { keyOf, type EventRow, type QuoteRow } from '../tables.js';
 import { rowsOf, type Answer, type Context, type Statements } from '../statement.js';
 
 type Place = readonly [at: string, id: string];
@@ -35,6 +36,33 @@ export const readingStatements: Statements = {
     run: ({ tables, tx }, [id, upTo]) =>
       rowsOf((tx.get(tables.events, String(id)) ?? []).filter(({ sequence }) => sequence <= Number(upTo))),
   },
+  'chronicle-ended': {
+    run: ({ tables, tx }, [viewer, shard, from, behind, upTo]) => {
+      const rows = [...tx.all(tables.viewers)]
+        .map(([, row]) => row)
+        .filter((row) => row.viewer_id === viewer && row.shard === shard && row.sequence > Number(from))
+        .filter((row) => happened(tx.get(tables.events, row.auction_id), behind, upTo));
+      return rowsOf(rows.sort((a, b) => a.sequence - b.sequence).slice(0, CHRONICLE.auctions));
+    },
+  },
+  'chronicle-touched': {
+    run: ({ tables, tx }, [ids, behind, upTo]) =>
+      rowsOf(
+        (ids as readonly string[])
+          .filter((id) => happened(tx.get(tables.events, id), behind, upTo))
+          .map((id) => ({ auction_id: id })),
+      ),
+  },
+  'chronicle-parts': {
+    run: ({ tables, tx }, [ids, after, upTo]) =>
+      rowsOf(
+        (ids as readonly string[]).flatMap((id) =>
+          (tx.get(tables.events, id) ?? [])
+            .filter(({ sequence }) => sequence > Number(after) && sequence <= Number(upTo))
+            .slice(0, CHRONICLE.events),
+        ),
+      ),
+  },
   'answer-by-key': {
     run: ({ tables, tx }, [id, key]) =>
       rowsOf((tx.get(tables.events, String(id)) ?? []).filter((row) => row.command_key === key)),
@@ -62,6 +90,10 @@ export const readingStatements: Statements = {
 
 function one(row: object | undefined): Answer {
   return rowsOf(row === undefined ? [] : [row]);
+}
+
+function happened(events: readonly EventRow[] | undefined, behind: unknown, upTo: unknown): boolean {
+  return events?.some(({ sequence }) => sequence > Number(behind) && sequence <= Number(upTo)) === true;
 }
 
 function quotePage({ tables, tx }: Context, [account, at, id, limit, status]: readonly unknown[]): Answer {

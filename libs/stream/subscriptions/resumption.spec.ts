@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
+import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { AuctionWorld } from '../fixtures/auction-world.js';
+import { Chat, type Heard } from '../fixtures/chat.js';
+import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { sessionOf, TestGateway, type GatewayOptions } from '../fixtures/test-gateway.js';
+import { TestSocket } from '../fixtures/test-socket.js';
+import { journalOf } from '../fixtures/told-auctions.js';
+import type { SessionOutcome } from '../ports.js';
+
+const mia = uuidNamed('mia');
+const FIRST = uuidNamed('first');
+const OPENED = 2;
+const TO_ITS_END = ['QUOTE_ACCEPTED', 'AUCTION_CLOSED', 'QUOTE_NOT_AWARDED', 'AUCTION_COMPLETED'];
+
+let clock: SteppedClock;
+
+beforeEach(() => {
+  clock = new SteppedClock();
+});
+
+type Events = ReturnType<typeof realistic>;
+
+function told(name: string, tell = (story: AuctionStory): AuctionStory => story): Events {
+  return realistic(tell(new AuctionStory(storyTerms())).events, name, 0, 0);
+}
+
+function refused(times: number): Events {
+  return told('second', (story) => {
+    for (let time = 0; time < times; time += 1) story.isRefused('mia', 'SUBMIT');
+    return story;
+  });
+}
+
+/** In which mia quotes and wins nothing. */
+const ended = told('first', (story) => story.submits('mia').awardsNobody('RESERVE_NOT_MET'));
+
+interface Opened {
+  readonly world: AuctionWorld;
+  readonly gateway: TestGateway;
+}
+
+/** All is written, and nothing of it taken in. */
+async function openedWith(events: Events, options: GatewayOptions = {}): Promise<Opened> {
+  const world = new AuctionWorld([journalOf(0, events)]);
+  const gateway = new TestGateway(world, clock, options);
+  await gateway.start();
+  world.write(0, Infinity);
+  return { world, gateway };
+}
+
+/** A connection that was told the first of an auction, and then died. */
+async function tokenAfter(gateway: TestGateway, records: number, wish: object): Promise<string> {
+  await gateway.takeIn(0, records);
+  const chat = new Chat(gateway, mia);
+  await chat.hello();
+  const heard = await chat.say('subscribe', wish);
+  chat.connection.onClosed(1006);
+  return String(heard.at(-1)?.resume_token);
+}
+
+function kindsOf(heard: readonly Heard[]): unknown[] {
+  return heard.map(({ type, kind }) => kind ?? type);
+}
+
+describe('a connection that goes on where its gateway has forgotten what it missed', () => {
+  const noise = [1, 2, 3].flatMap((number) => told(`later ${number}`));
+
+  it.each([
+    ['all auctions', { channel: 'auctions' }],
+    ['the auction', { channel: 'auction', auction_id: FIRST }],
+  ])('is told how an auction ended, to a subscription to %s', async (_, wish) => {
+    const { gateway, world } = await openedWith([...ended, ...noise], { history: 2 });
+    const token = await tokenAfter(gateway, OPENED, wish);
+    await gateway.takeInAll();
+    expect(gateway.feed.find(FIRST, mia)).toBeUndefined();
+    const [welcome, ...events] = await new Chat(gateway, mia).say('hello', { resume_token: token });
+    expect(welcome).toMatchObject({ type: 'welcome', resumed: true });
+    expect(kindsOf(events.slice(0, 4))).toEqual(TO_ITS_END);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((__, index) => index + 1));
+    expect(events.filter(({ auction_id: id }) => id !== FIRST)).toHaveLength('auction_id' in wish ? 0 : 6);
+    expect(world.recalls).toBe(1);
+  });
+
+  it('hears nothing but a welcome when nothing of its own has happened', async () => {
+    const others = JSON.stringify(Array.from({ length: 9 }, (_, number) => told(`theirs ${number}`)).flat());
+    const theirs = JSON.parse(others.replaceAll(mia, uuidNamed('nobody'))) as Events;
+    const { gateway, world } = await openedWith([...told('first'), ...theirs], { history: 3 });
+    const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
+    await gateway.takeInAll();
+    const chat = new Chat(gateway, mia);
+    expect(kindsOf(await chat.say('hello', { resume_token: token }))).toEqual(['welcome']);
+    clock.pass(10_000);
+    expect(kindsOf(await chat.tick())).toEqual(['heartbeat']);
+    expect(world.recalls).toBe(1);
+  });
+
+  it('is told it in as many pieces as it takes, no faster than it reads', async () => {
+    const limits = { chapterEvents: 10, bufferedMessages: 40 };
+    const { gateway, world } = await openedWith(refused(300), { history: 3, limits });
+    const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
+    await gateway.takeInAll();
+    const socket = new TestSocket(true);
+    const chat = new Chat(gateway, mia, socket);
+    chat.connection.onText(JSON.stringify({ type: 'hello', cmd_id: 'h', resume_token: token }));
+    await settled();
+    const pieces = world.recalls;
+    expect(pieces).toBeLessThan(3);
+    const events = (await chat.hear()).slice(1);
+    expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
+    expect(world.recalls).toBeGreaterThan(25);
+  });
+
+  it('waits for what is kept to come after the journals, or else has to come again, with the same token', async () => {
+    const { gateway, world } = await openedWith([...ended, ...noise], { history: 2 });
+    const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
+    await gateway.takeInAll();
+    world.lags[0] = 5;
+    const chat = new Chat(gateway, mia);
+    await chat.say('hello', { resume_token: token });
+    clock.pass(4_900);
+    expect(await chat.hear()).toEqual([]);
+    world.lags[0] = 1;
+    clock.pass(100);
+    expect(kindsOf(await chat.hear()).slice(0, 4)).toEqual(TO_ITS_END);
+
+    world.lags[0] = 5;
+    const impatient = new Chat(gateway, mia);
+    expect(kindsOf(await impatient.say('hello', { resume_token: token }))).toEqual(['welcome']);
+    for (let waited = 0; waited < 60; waited += 1) {
+      clock.pass(100);
+      await settled();
+    }
+    expect(impatient.closedWith).toBe(4503);
+  });
+});
+
+describe('a snapshot that has not arrived whole', () => {
+  it.each([1_000, 2])(
+    'is shown again as it was then, and how auctions ended since is told behind it (history of %d)',
+    async (history) => {
+      const { gateway } = await openedWith([...told('second'), ...ended, ...told('third')], {
+        history,
+        limits: { snapshotPart: 1 },
+      });
+      await gateway.takeIn(0, 3);
+      const chat = new Chat(gateway, mia);
+      await chat.hello();
+      const [, part] = await chat.say('subscribe', { channel: 'auctions' });
+      expect(part).toMatchObject({ type: 'snapshot', more: true });
+      await gateway.takeInAll();
+      const heard = await new Chat(gateway, mia).say('hello', { resume_token: part!.resume_token });
+      expect(heard.slice(0, 4)).toMatchObject([
+        { type: 'welcome', resumed: true },
+        { type: 'resync', reason: 'SNAPSHOT_INCOMPLETE' },
+        { type: 'snapshot', auctions: [{ view_version: 2 }], more: true },
+        { type: 'snapshot', auctions: [{ view_version: 2 }], more: false },
+      ]);
+      expect(kindsOf(heard.slice(4))).toEqual([...TO_ITS_END, 'AUCTION_OPENED', 'INVITATION_RECEIVED']);
+    },
+  );
+});
+
+describe('a reader that is slow while an auction ends', () => {
+  async function slow(options: GatewayOptions = {}): Promise<Opened & { readonly chat: Chat }> {
+    const opened = await openedWith([...told('second'), ...ended, ...refused(40).slice(1)], {
+      ...options,
+      limits: { bufferedMessages: 10 },
+    });
+    await opened.gateway.takeIn(0, 3);
+    const chat = new Chat(opened.gateway, mia, new TestSocket(true));
+    await chat.hello();
+    await chat.say('subscribe', { channel: 'auctions' });
+    return { ...opened, chat };
+  }
+
+  it.each([
+    ['with what waits', 7, 20],
+    ['later in what is being delivered', 3 + ended.length, 0],
+  ])('is closed at once, %s, and goes on from its token without a loss', async (_, first, second) => {
+    const { chat, gateway } = await slow();
+    await gateway.takeIn(0, first);
+    await gateway.takeIn(0, second);
+    await gateway.takeInAll();
+    const heard = await chat.hear();
+    expect(chat.closedWith).toBe(4431);
+    expect(new Set(heard.map(({ type }) => type))).toEqual(new Set(['event']));
+    const token = heard.findLast(({ resume_token: given }) => given !== undefined)?.resume_token;
+    const seen = { s1: Number(heard.at(-1)?.seq) };
+    const rest = await new Chat(gateway, mia).say('hello', { resume_token: token, seen });
+    const events = [...heard, ...rest.slice(1)];
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((__, index) => index + 1));
+    expect(kindsOf(events.filter(({ auction_id: id }) => id === FIRST))).toEqual(TO_ITS_END);
+  });
+
+  it('is told the present when it had heard of the end before', async () => {
+    const { chat, gateway } = await slow();
+    await gateway.takeIn(0, ended.length - 1);
+    expect(kindsOf(await chat.hear())).toEqual(TO_ITS_END);
+    await gateway.takeInAll();
+    expect(kindsOf(await chat.hear()).slice(-2)).toEqual(['resync', 'snapshot']);
+  });
+
+  it('is not called slow when nothing may be let out to it', async () => {
+    let isKnown = true;
+    const check = (token: string): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
+    const { chat, gateway } = await slow({ ports: { sessions: { check } } });
+    isKnown = false;
+    chat.connection.tick();
+    await gateway.takeInAll();
+    expect(chat.closedWith).toBe(4503);
+  });
+});
