@@ -163,8 +163,14 @@ describe('a snapshot that has not arrived whole', () => {
 });
 
 describe('a reader that is slow while an auction ends', () => {
-  async function slow(options: GatewayOptions = {}): Promise<Opened & { readonly chat: Chat }> {
-    const opened = await openedWith([...told('second'), ...ended, ...refused(40).slice(1)], {
+  const early = [...ended, ...refused(40).slice(1)];
+  const late = [ended[0]!, ...refused(40).slice(1), ...ended.slice(1)];
+
+  async function slow(
+    events = early,
+    options: GatewayOptions = {},
+  ): Promise<Opened & { readonly chat: Chat }> {
+    const opened = await openedWith([...told('second'), ...events], {
       ...options,
       limits: { bufferedMessages: 10 },
     });
@@ -176,23 +182,24 @@ describe('a reader that is slow while an auction ends', () => {
   }
 
   it.each([
-    ['with what waits', 7, 20],
-    ['later in what is being delivered', 3 + ended.length, 0],
-  ])('is closed at once, %s, and goes on from its token without a loss', async (_, first, second) => {
-    const { chat, gateway } = await slow();
-    await gateway.takeIn(0, first);
-    await gateway.takeIn(0, second);
-    await gateway.takeInAll();
-    const heard = await chat.hear();
-    expect(chat.closedWith).toBe(4431);
-    expect(new Set(heard.map(({ type }) => type))).toEqual(new Set(['event']));
-    const token = heard.findLast(({ resume_token: given }) => given !== undefined)?.resume_token;
-    const seen = { s1: Number(heard.at(-1)?.seq) };
-    const rest = await new Chat(gateway, mia).say('hello', { resume_token: token, seen });
-    const events = [...heard, ...rest.slice(1)];
-    expect(events.map(({ seq }) => seq)).toEqual(events.map((__, index) => index + 1));
-    expect(kindsOf(events.filter(({ auction_id: id }) => id === FIRST))).toEqual(TO_ITS_END);
-  });
+    ['among what waits', early],
+    ['further on in what is being delivered', late],
+  ])(
+    'is closed at once where the end is %s, and goes on from its token without a loss',
+    async (_, events) => {
+      const { chat, gateway } = await slow(events);
+      await gateway.takeInAll();
+      const heard = await chat.hear();
+      expect(chat.closedWith).toBe(4431);
+      expect(new Set(heard.map(({ type }) => type))).toEqual(new Set(['event']));
+      const token = heard.findLast(({ resume_token: given }) => given !== undefined)?.resume_token;
+      const seen = { s1: Number(heard.at(-1)?.seq) };
+      const rest = await new Chat(gateway, mia).say('hello', { resume_token: token, seen });
+      const all = [...heard, ...rest.slice(1)];
+      expect(all.map(({ seq }) => seq)).toEqual(all.map((__, index) => index + 1));
+      expect(kindsOf(all.filter(({ auction_id: id }) => id === FIRST))).toEqual(TO_ITS_END);
+    },
+  );
 
   it('is told the present when it had heard of the end before', async () => {
     const { chat, gateway } = await slow();
@@ -205,7 +212,7 @@ describe('a reader that is slow while an auction ends', () => {
   it('is not called slow when nothing may be let out to it', async () => {
     let isKnown = true;
     const check = (token: string): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
-    const { chat, gateway } = await slow({ ports: { sessions: { check } } });
+    const { chat, gateway } = await slow(early, { ports: { sessions: { check } } });
     isKnown = false;
     chat.connection.tick();
     await gateway.takeInAll();
