@@ -42,6 +42,8 @@ const PACE_MILLIS = 20;
 export class SubscriptionDesk {
   private readonly rule: BucketRule;
   private bucket: BucketState;
+  private waiting = 0;
+  private turns = Promise.resolve();
 
   constructor(
     private readonly ports: SubscribingPorts,
@@ -56,7 +58,7 @@ export class SubscriptionDesk {
 
   subscribe(cmdId: string, { auction_id: auctionId, after_seq: afterSeq }: Control<'subscribe'>): void {
     this.work.run(cmdId, async () => {
-      if (!this.isTurn()) await this.turn();
+      if (this.waiting > 0 || (!this.isFull() && !this.isTurn())) await this.turn();
       if (this.isFull()) this.line.say(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
       else if (auctionId === undefined) await this.toAll(cmdId);
       else await this.toOne({ cmdId, auctionId, afterSeq });
@@ -73,12 +75,17 @@ export class SubscriptionDesk {
     this.book.beat();
   }
 
-  /** What comes faster is answered later: a snapshot costs more than the asking for it. */
+  /** What comes faster is answered later, in order: a snapshot costs more than the asking for it. */
   private async turn(): Promise<void> {
-    const { clock } = this.ports;
-    while (!this.line.isEnded) {
-      await pause(clock, PACE_MILLIS);
-      if (this.isTurn()) return;
+    this.waiting += 1;
+    this.turns = this.turns.then(() => this.pace());
+    await this.turns;
+    this.waiting -= 1;
+  }
+
+  private async pace(): Promise<void> {
+    while (!this.line.isEnded && !this.isFull() && !this.isTurn()) {
+      await pause(this.ports.clock, PACE_MILLIS);
     }
   }
 

@@ -95,8 +95,8 @@ export class Nemesis {
         suspend(database, this.random.pick(MAKERS));
         return true;
       case 'STREAM_CUT': {
-        if (this.viewers.length === 0) return false;
-        this.random.pick(this.viewers).drop();
+        const everybody = this.random.chance(0.4);
+        for (const viewer of everybody ? this.viewers : [this.random.pick(this.viewers)]) viewer.drop();
         return true;
       }
     }

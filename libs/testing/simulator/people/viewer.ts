@@ -29,7 +29,7 @@ interface Said {
 
 export type StreamAnswer = { readonly status: number; readonly body: string } | undefined;
 
-const RECONNECT_MILLIS = { least: 20, most: 900 };
+const RECONNECT_MILLIS = { soonest: 1, least: 20, most: 900 };
 const PING_MILLIS = 8_000;
 const RESUMED = 'streams can be resumed anywhere';
 
@@ -180,8 +180,9 @@ export class Viewer {
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
     for (const heed of waiting) heed(undefined);
-    const { least, most } = RECONNECT_MILLIS;
-    const wait = this.options.random.between(least, most) * NANOS_PER_MILLI;
+    const { random } = this.options;
+    const { least, most, soonest } = RECONNECT_MILLIS;
+    const wait = (random.chance(0.5) ? soonest : random.between(least, most)) * NANOS_PER_MILLI;
     this.world.scheduler.after(wait, this.host, () => this.connect());
   }
 
