@@ -217,7 +217,7 @@ describe('whoever resumes with its latest token and what it has seen', () => {
   });
 
   it('has lost nothing in the end, whatever is slow, forgotten, or away for too long', async () => {
-    const resyncs = new Set(['SNAPSHOT_INCOMPLETE', 'SLOW_READER', 'HISTORY_GONE']);
+    const resyncs = new Set(['SNAPSHOT_INCOMPLETE', 'SLOW_READER']);
     await expectOfPlays({ resyncs, closes: new Set([4431, 4503]) }, ({ size }) => ({
       history: 2 * size,
       limits: { ...OFTEN, bufferedMessages: size, overflowMillis: 10, catchUpMillis: 200 },
