@@ -83,9 +83,36 @@ describe('a connection that goes on where its gateway has forgotten what it miss
     expect(world.recalls).toBe(1);
   });
 
+  const others = JSON.stringify(Array.from({ length: 9 }, (_, number) => told(`theirs ${number}`)).flat());
+  const theirs = JSON.parse(others.replaceAll(mia, uuidNamed('nobody'))) as Events;
+
+  it('hears the same, byte for byte, whatever others have done meanwhile', async () => {
+    const hearing = async (noise: Events): Promise<{ frames: Heard[]; recalls: number }> => {
+      clock = new SteppedClock();
+      const own = [...ended.slice(1), ...refused(9)];
+      const journal = [
+        ended[0]!,
+        ...own.flatMap((event, index) => [event, ...noise.slice(index, index + 1)]),
+      ];
+      const { gateway, world } = await openedWith(journal, { history: 15, limits: { tokenEvents: 3 } });
+      const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
+      await gateway.takeInAll();
+      const chat = new Chat(gateway, mia);
+      const heard = await chat.say('hello', { resume_token: token });
+      clock.pass(10_000);
+      heard.push(...(await chat.tick()));
+      const plain = ({ resume_token: given, connection_id: id, ...frame }: Heard): Heard => {
+        return { ...frame, token: String(given).length, id: String(id).length };
+      };
+      return { frames: heard.map(plain), recalls: world.recalls };
+    };
+    const [alone, among] = [await hearing([]), await hearing(theirs)];
+    expect(among.frames).toEqual(alone.frames);
+    expect(alone.frames.length).toBeGreaterThan(12);
+    expect([alone.recalls, among.recalls]).toEqual([0, 1]);
+  });
+
   it('hears nothing but a welcome when nothing of its own has happened', async () => {
-    const others = JSON.stringify(Array.from({ length: 9 }, (_, number) => told(`theirs ${number}`)).flat());
-    const theirs = JSON.parse(others.replaceAll(mia, uuidNamed('nobody'))) as Events;
     const { gateway, world } = await openedWith([...told('first'), ...theirs], { history: 3 });
     const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
     await gateway.takeInAll();
