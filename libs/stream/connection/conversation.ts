@@ -108,7 +108,7 @@ export class Conversation {
     const auctionId = subscription.auctionId ?? '';
     const found = await ports.archive.view(book.account, auctionId);
     if (line.isEnded || !book.has(subscription) || book.round !== round) return;
-    const sight = ports.feed.find(auctionId, book.account);
+    const sight = subscription.isOver ? undefined : ports.feed.find(auctionId, book.account);
     if (sight !== undefined) book.begin(subscription, [sight]);
     else if ('error' in found) line.close(CLOSE.draining, 'cannot go on here');
     else book.showEnded(subscription, found.text, true);

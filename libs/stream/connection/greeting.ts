@@ -81,9 +81,11 @@ async function holdingsHere(
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
   const holdings = new Holdings(recollection, point, seen);
   try {
+    // Whatever the client has seen was in the journals when it came here; what is not there it has not seen.
+    const heads = await feed.heads();
     do {
       await holdings.recall();
-      await feed.waitUntil(() => !holdings.areComing(), catchUpMillis);
+      if (!(await feed.waitUntil(() => !holdings.areComing(heads), catchUpMillis))) return undefined;
     } while (holdings.areForgotten());
   } catch (error) {
     if (error instanceof ChronicleAway) return undefined;

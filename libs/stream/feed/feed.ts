@@ -96,6 +96,12 @@ export class Feed {
     return this.memories.map((memory) => memory.position);
   }
 
+  /** By shard, where the journals end at this moment. */
+  async heads(): Promise<number[]> {
+    const heads = await this.ports.reader.heads();
+    return this.memories.map((_, shard) => heads.get(shard) ?? 0);
+  }
+
   hasReached(positions: readonly number[]): boolean {
     return this.memories.every((memory, shard) => memory.position >= (positions[shard] ?? 0));
   }

@@ -44,10 +44,13 @@ export class Holdings {
     }
   }
 
-  /** Whether there is anything to wait for. */
-  areComing(): boolean {
+  /** Whether there is anything to wait for, up to where the journals end. */
+  areComing(heads: readonly number[]): boolean {
     for (const shard of this.shards()) this.count(shard);
-    return this.shards().some((shard) => this.isMissing(shard) && !this.isForgotten(shard));
+    return this.shards().some((shard) => {
+      const isBehind = (this.cursors[shard] ?? 0) < (heads[shard] ?? 0);
+      return this.isMissing(shard) && isBehind && !this.isForgotten(shard);
+    });
   }
 
   /** Whether something has come and gone. */

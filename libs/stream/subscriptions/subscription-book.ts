@@ -248,9 +248,11 @@ export class SubscriptionBook implements FeedListener {
     return sight === undefined || isOverFor(sight.state, sight.viewer);
   }
 
-  private sightsOf({ auctionId }: Subscription): readonly Sight[] | undefined {
+  private sightsOf({ auctionId, isOver }: Subscription): readonly Sight[] | undefined {
     const { feed } = this.ports;
     if (auctionId === undefined) return feed.live(this.name.account);
+    // It knows the end already, where the feed may have yet to come to it.
+    if (isOver) return undefined;
     const sight = feed.find(auctionId, this.name.account);
     return sight === undefined ? undefined : [sight];
   }

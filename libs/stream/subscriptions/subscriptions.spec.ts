@@ -451,9 +451,7 @@ describe('a connection that goes on', () => {
     await gateway.takeInAll();
     const chat = new Chat(gateway, mia);
     const hello = { resume_token: snapshot?.resume_token, seen: { s1: 900 } };
-    expect(await chat.say('hello', hello)).toEqual([]);
-    clock.pass(5_000);
-    expect(await chat.hear()).toMatchObject([
+    expect(await chat.say('hello', hello)).toMatchObject([
       { type: 'welcome' },
       { type: 'heartbeat' },
       { type: 'resync', reason: 'HISTORY_GONE' },
@@ -462,8 +460,6 @@ describe('a connection that goes on', () => {
     Object.assign(world, { view: () => Promise.resolve({ status: 503, error: 'away' }) });
     const other = new Chat(gateway, mia);
     await other.say('hello', hello);
-    clock.pass(5_000);
-    await other.hear();
     expect(other.closedWith).toBe(4503);
   });
 });
