@@ -169,8 +169,8 @@ jest.setTimeout(120_000);
 
 const RUNS = 100;
 const ROUNDS = 6;
-/** Only where histories cannot be had in time, which few plays bring about. */
-const RARE = ['HISTORY_GONE'];
+/** Only where histories cannot be had in time, or a snapshot makes an overflow good: not every run has such a play. */
+const RARE = ['HISTORY_GONE', 'SLOW_READER'];
 
 interface Outcome {
   readonly resyncs: ReadonlySet<string>;
@@ -223,7 +223,7 @@ describe('whoever resumes with its latest token and what it has seen', () => {
   });
 
   it('has lost nothing in the end, whatever is slow, forgotten, or away for too long', async () => {
-    const resyncs = new Set(['SNAPSHOT_INCOMPLETE', 'SLOW_READER']);
+    const resyncs = new Set(['SNAPSHOT_INCOMPLETE']);
     await expectOfPlays({ resyncs, closes: new Set([4431, 4503]) }, ({ size }) => ({
       history: 2 * size,
       limits: { ...OFTEN, bufferedMessages: size, overflowMillis: 10, catchUpMillis: 200 },
