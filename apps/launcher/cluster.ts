@@ -13,7 +13,6 @@ import { refuseSecretsAlone, secretsBeside } from './belongings.js';
 import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
-import { prepareJournals } from './journals.js';
 import { embedDatabase, useDatabase, type Database } from './database.js';
 import { OWNERS, type PlanProcesses } from './processes.js';
 import { allReady, internalUrl } from './readiness.js';
@@ -31,6 +30,8 @@ export interface ClusterParts {
   readonly migrations: readonly MigrationClass[];
   readonly seed: Seed;
   readonly journalTable: string;
+  /** Resolves with whether the journals are in Kafka. */
+  readonly prepareJournals: (databaseUrl: string, env: Environment, clock: Clock) => Promise<boolean>;
 }
 
 export interface ClusterPlace {
@@ -104,7 +105,7 @@ export class Cluster {
     await migrate(database.url, this.parts.migrations, { info: () => undefined });
     terminal.step('schema up to date');
     signal.throwIfAborted();
-    const isOnKafka = await prepareJournals(database.url, this.place.env, clock);
+    const isOnKafka = await this.parts.prepareJournals(database.url, this.place.env, clock);
     if (isOnKafka) terminal.step('topics of the journals in place');
     signal.throwIfAborted();
     const seed = await this.parts.seed({ databaseUrl: database.url, loadAccounts: config.LOAD_ACCOUNTS });

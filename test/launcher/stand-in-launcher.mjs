@@ -20,6 +20,7 @@ const parts = {
   migrations: [],
   seed: () => Promise.resolve({ password: 'demo-password', users, contracts: [] }),
   journalTable: 'journal.record',
+  prepareJournals: () => Promise.resolve(false),
 };
 
 process.exit(await launch(process.env, parts, new SystemClock()));

@@ -5,7 +5,7 @@ import type { JournalReader } from '../journal.js';
 import type { Witnessed } from './witness-table.js';
 
 /** Brokers that have just changed a topic's leader may for a moment not know of its latest records. */
-const PATIENCE_MILLIS = 5_000;
+const PATIENCE_MILLIS = 3_000;
 const LOOK_MILLIS = 250;
 
 /** A topic that does not hold what this database has seen in it, or holds what it has never seen. */
@@ -33,7 +33,10 @@ export async function checkWitness(
     const [entry] = await reader.read(shard, sequence, 1).catch(orDamaged);
     if (entry?.hash === hash) return;
     if (entry !== undefined) {
-      throw lost(shard, `record ${sequence} in topic ${topic} is not the one that this database has seen there`);
+      throw lost(
+        shard,
+        `record ${sequence} in topic ${topic} is not the one that this database has seen there`,
+      );
     }
     if (waited >= PATIENCE_MILLIS) break;
     await pause(clock, LOOK_MILLIS);

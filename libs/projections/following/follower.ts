@@ -145,6 +145,8 @@ export class Follower {
     if (entry !== undefined) {
       throw new JournalCorrupt(shard, end.sequence, 'it is not the record that was projected');
     }
-    throw new JournalUnreadable(`the journal of shard ${shard} does not reach record ${end.sequence}, which is projected`);
+    throw new JournalUnreadable(
+      `the journal of shard ${shard} does not reach record ${end.sequence}, which is projected`,
+    );
   }
 }

@@ -8,6 +8,7 @@ import type { TopicLog } from '../topic-log.js';
 import { typeOf } from './answered-error.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { KafkajsLog } from './kafkajs-log.js';
+import { seedBrokers } from './seed-brokers.js';
 import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-settings.js';
 
 const KNOWN_WITHIN_MILLIS = 15_000;
@@ -134,15 +135,14 @@ export class KafkajsTopics {
   }
 
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
-    const { brokers, clientId, ssl, sasl, socketFactory } = this.address;
+    const { brokers, clientId, ssl, sasl } = this.address;
     const kafka = new Kafka({
-      brokers: [...brokers],
+      ...seedBrokers(this.address),
       clientId,
       logLevel: logLevel.NOTHING,
       retry: RETRY,
       ...(ssl === undefined ? {} : { ssl }),
       ...(sasl === undefined ? {} : { sasl }),
-      ...(socketFactory === undefined ? {} : { socketFactory }),
     });
     const admin = kafka.admin();
     try {
