@@ -29,9 +29,10 @@ async function watch(
   { clock, say, stopping }: BrokerWatchPorts,
 ): Promise<void> {
   const name = `broker ${broker.place.id}`;
+  const hasStopped = (): boolean => stopping.aborted;
   for (let starts = 0; ; starts += 1) {
     await Promise.race([broker.gone(), stopped]);
-    if (stopping.aborted) return;
+    if (hasStopped()) return;
     const how = await howEnded(broker);
     if (starts === MOST_STARTS) {
       say(
@@ -41,7 +42,7 @@ async function watch(
     }
     say(`${name} has ended (${how}): it is started again in ${AGAIN_MILLIS / 1_000} s`);
     await Promise.race([pause(clock, AGAIN_MILLIS), stopped]);
-    if (stopping.aborted) return;
+    if (hasStopped()) return;
     await broker.start();
     say(`${name} is started again, as process ${broker.pid}`);
   }

@@ -92,7 +92,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     return new Map(rows.map(({ shard, sequence, hash }) => [shard, { sequence, hash }]));
   };
   const home = async (): Promise<unknown[]> =>
-    (await database.pool.query('select topic_prefix from journal.home')).rows;
+    (await database.pool.query<{ topic_prefix: string }>('select topic_prefix from journal.home')).rows;
   const content = async (shard: number): Promise<Buffer[]> => {
     const log = topics.open(shard);
     const values: Buffer[] = [];
