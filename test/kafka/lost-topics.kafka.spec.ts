@@ -64,8 +64,11 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
       );
     }, 60_000);
     expect(cluster.process('owner-1').pid).not.toBe(former);
-    await cluster.restartOf('projector', cluster.kill('projector')).catch(() => undefined);
-    expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' });
+    const projector = cluster.kill('projector');
+    await eventually(() => expect(cluster.process('projector').pid).not.toBe(projector));
+    await eventually(async () =>
+      expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' }),
+    );
     expect(await topicsAt(kafka()).exists(1)).toBe(false);
     await cluster.stop();
   });

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
@@ -115,10 +115,10 @@ export class Follower {
     await this.abandon();
     const { pool, clock, projector } = this.ports;
     const { reader } = this;
-    reader.forgive();
     const heads = await reader.heads();
     const stored = await this.positions.ends(pool);
     for (const shard of shards) await this.checkThere(shard, stored.get(shard));
+    reader.forgive();
     this.goals = new Map([...shards].map((shard) => [shard, heads.get(shard) ?? 0]));
     this.mustRestart = false;
     this.followed = new Set(shards);
@@ -142,11 +142,8 @@ export class Follower {
     if (end === undefined || end.sequence === 0) return;
     const [entry] = await this.reader.read(shard, end.sequence, 1);
     if (entry?.hash === end.hash) return;
-    if (entry !== undefined) {
-      throw new JournalCorrupt(shard, end.sequence, 'it is not the record that was projected');
-    }
-    throw new JournalUnreadable(
-      `the journal of shard ${shard} does not reach record ${end.sequence}, which is projected`,
-    );
+    const why =
+      entry === undefined ? 'the journal does not reach it, but it is projected' : 'another is projected';
+    throw new JournalCorrupt(shard, end.sequence, why);
   }
 }
