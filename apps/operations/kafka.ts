@@ -10,7 +10,8 @@ import { watchBrokers } from './kafka/broker-watch.js';
 const USAGE = `Usage: npm run kafka -- [--brokers 1|3] [--folder .data/kafka]
 
 Starts Apache Kafka on this machine's loopback, waits until it can be used and prints its address. Ctrl-C stops it; its data
-stay in the folder. A broker that ends, or is killed to see what happens, is started again after a while. It needs Java 17 and Maven, which fetches the jars that deploy/kafka/pom.xml names.
+stay in the folder. A broker that ends, or is killed to see what happens, is started again after a while. It needs Java 17 and
+Maven, which fetches the jars that deploy/kafka/pom.xml names.
 
   KAFKA_BROKERS=<address> npm start    runs the product on it`;
 

@@ -3,12 +3,12 @@ import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { quietly, type OnFault } from '#libs/platform/quiet-faults.js';
 import { PositionGap } from '../projection.js';
 import type { Projector } from '../projector.js';
 import { LIVE } from '../schemas.js';
 import { PositionsTable, type ProjectedEnd } from '../tables/positions.js';
 import { Leases } from './leases.js';
-import { quietly, type OnFault } from './quiet-faults.js';
 import { WatchedReader } from './watched-reader.js';
 
 export interface FollowerPorts {

@@ -5,7 +5,7 @@ import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { messageOf } from '../../journal-errors.js';
 import { Countdown } from '../countdown.js';
 import type { TopicLog } from '../topic-log.js';
-import { typeOf } from './answered-error.js';
+import { inPlainWords, typeOf } from './answered-error.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { KafkajsLog } from './kafkajs-log.js';
 import { seedBrokers } from './seed-brokers.js';
@@ -159,8 +159,7 @@ export class KafkajsTopics {
 
 /** kafkajs puts what it was told by the brokers, topic by topic, below the error. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof AggregateError) && !(error instanceof Error && 'errors' in error))
-    return messageOf(error);
-  const { errors } = error as { errors: unknown };
-  return Array.isArray(errors) ? errors.map(messageOf).join('; ') : messageOf(error);
+  const errors = error instanceof Error && 'errors' in error ? error.errors : undefined;
+  const reasons = Array.isArray(errors) ? errors : [error];
+  return reasons.map((reason) => messageOf(inPlainWords(reason))).join('; ');
 }
