@@ -69,6 +69,11 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     await eventually(async () =>
       expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' }),
     );
+    cluster.kill('gateway-0');
+    await eventually(
+      () => expect(logOf('gateway-0')).toMatch(/"exit_code":65.*topic .* is gone, or empty/),
+      60_000,
+    );
     expect(await topicsAt(kafka()).exists(1)).toBe(false);
     await cluster.stop();
   });
