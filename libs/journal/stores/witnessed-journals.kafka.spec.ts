@@ -10,6 +10,7 @@ import { kafkaSettings } from '../kafka/kafka-settings.js';
 import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { journalMigrations } from '../migrations/list.js';
 import { moveJournals } from '../moving/move-journals.js';
+import type { JournalWriter } from '../journal.js';
 import type { JournalStore, StoreKind } from './journal-store.js';
 import { openJournalStore, storeOfKind } from './open-journal-store.js';
 
@@ -22,6 +23,7 @@ const clock = new SystemClock();
 
 describeWithKafka('journals that the database has seen', { anyBrokers: true }, (kafka) => {
   const opened: JournalStore[] = [];
+  const writers: JournalWriter[] = [];
   const databases: TestDatabase[] = [];
   let database: TestDatabase;
   let prefix: string;
@@ -34,6 +36,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     topics = new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, prefix, clock);
   });
   afterEach(async () => {
+    await Promise.all(writers.splice(0).map((writer) => writer.close()));
     await Promise.all(opened.splice(0).map((store) => store.close()));
     await Promise.all(databases.splice(0).map((one) => one.drop()));
   });
@@ -66,11 +69,20 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     opened.push(made);
     return made;
   };
+  const owner = async (
+    place: JournalStore,
+    shard: number,
+    onFault?: (error: unknown) => void,
+  ): Promise<JournalWriter> => {
+    const writer = await place.journalOf('owner', onFault).open(shard);
+    writers.push(writer);
+    return writer;
+  };
   /** As an owner does it, who is gone afterwards. */
   const write = async (...payloads: readonly string[]): Promise<void> => {
     const own = await store();
     for (const shard of SHARDS) {
-      const writer = await own.journalOf('owner').open(shard);
+      const writer = await owner(own, shard);
       await writer.append(payloads);
       await writer.close();
     }
@@ -123,7 +135,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     const own = await store();
     const [, , last] = await everything(own.reader, 1);
     expect((await witnesses()).get(1)).toEqual({ sequence: 3, hash: last!.hash });
-    const writer = await own.journalOf('owner').open(0);
+    const writer = await owner(own, 0);
     expect((await witnesses()).get(0)).toEqual({ sequence: 4, hash: writer.head.hash });
     await writer.append(['"c"']);
     await until(clock, async () => (await witnesses()).get(0)!.sequence === 5);
@@ -136,7 +148,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     await write('"a"');
     const faults: unknown[] = [];
     const own = await store();
-    const writer = await own.journalOf('owner', (error) => faults.push(error)).open(0);
+    const writer = await owner(own, 0, (error) => faults.push(error));
     await database.pool.query('alter table journal.witness rename to nowhere');
     await writer.append(['"b"']);
     await until(clock, () => faults.length > 0);
@@ -153,7 +165,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     it('when a topic was deleted', async () => {
       await write('"a"', '"b"');
       await replace(1);
-      const failure = await refusal((await store()).journalOf('heir').open(1));
+      const failure = await refusal(owner(await store(), 1));
       expect(failure.exitCode).toBe(EXIT.damaged);
       expect(failure.message).toContain(`shard 1: topic ${prefix}1 is gone`);
       expect(failure.message).toContain('has seen record 3');
@@ -173,7 +185,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     it('when the end of one was cut off', async () => {
       await write('"a"', '"b"', '"c"');
       await replace(0, (await content(0)).slice(0, 3));
-      const failure = await refusal((await store()).journalOf('heir').open(0));
+      const failure = await refusal(owner(await store(), 0));
       expect([failure.exitCode, failure.message]).toEqual([
         EXIT.damaged,
         expect.stringContaining(`topic ${prefix}0 ends with record 3, but this database has seen record 4`),
@@ -184,7 +196,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     it('when another journal stands there', async () => {
       await write('"a"');
       await replace(0, await content(1));
-      expect((await refusal((await store()).journalOf('heir').open(0))).exitCode).toBe(EXIT.damaged);
+      expect((await refusal(owner(await store(), 0))).exitCode).toBe(EXIT.damaged);
       const database1 = database;
       database = await anotherDatabase();
       prefix = `${prefix}other.`;
@@ -197,7 +209,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       prefix = prefix.slice(0, -'other.'.length);
       topics = new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, prefix, clock);
       await replace(0, values);
-      const failure = await refusal((await store()).journalOf('heir').open(0));
+      const failure = await refusal(owner(await store(), 0));
       expect(failure.message).toContain('is not the one that this database has seen there');
     });
 
@@ -209,7 +221,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
         entry!.hash,
       ]);
       await replace(0, (await content(0)).slice(0, 2));
-      expect((await refusal((await store()).journalOf('heir').open(0))).message).toContain('record 3');
+      expect((await refusal(owner(await store(), 0))).message).toContain('record 3');
     });
   });
 
@@ -217,7 +229,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     await write('"a"');
     database = await anotherDatabase();
     const own = await store();
-    for (const start of [own.prepare(), own.journalOf('stranger').open(0)]) {
+    for (const start of [own.prepare(), owner(own, 0)]) {
       const failure = await refusal(start);
       expect(failure.exitCode).toBe(EXIT.damaged);
       expect(failure.message).toContain(`topic ${prefix}0 holds a journal of which this database has never`);
@@ -259,7 +271,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       await (await topics.prepare(1)).close();
       await spoil(1);
       expect((await refusal((await store()).prepare())).message).toContain('cannot keep a journal');
-      await refusal((await store()).journalOf('owner').open(1));
+      await refusal(owner(await store(), 1));
       const nobody = loadConfig(kafkaSettings, { KAFKA_BROKERS: '127.0.0.1:1', KAFKA_TOPIC_PREFIX: prefix });
       await refusal((await store(nobody)).prepare());
       expect([await home(), await witnesses(), await topics.exists(0)]).toEqual([[], new Map(), false]);
@@ -269,7 +281,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       const elsewhere = `${prefix}elsewhere.`;
       const places = [settings(), settings(elsewhere), loadConfig(kafkaSettings, {})];
       const starts = await Promise.allSettled(
-        places.map(async (place, shard) => (await store(place)).journalOf('owner').open(shard % 2)),
+        places.map(async (place, shard) => owner(await store(place), shard % 2)),
       );
       const going = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
       expect(going).toHaveLength(1);

@@ -137,13 +137,14 @@ export class Follower {
       },
     });
   }
+
   /** A journal that was cut off before what is projected would be gone on with behind other records. */
   private async checkThere(shard: number, end: ProjectedEnd | undefined): Promise<void> {
     if (end === undefined || end.sequence === 0) return;
     const [entry] = await this.reader.read(shard, end.sequence, 1);
     if (entry?.hash === end.hash) return;
-    const why =
-      entry === undefined ? 'the journal does not reach it, but it is projected' : 'another is projected';
+    const isGone = entry === undefined;
+    const why = isGone ? 'it is projected, but not there' : 'it is not the record that was projected';
     throw new JournalCorrupt(shard, end.sequence, why);
   }
 }
