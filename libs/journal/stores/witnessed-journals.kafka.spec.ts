@@ -131,8 +131,10 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
   };
 
   it('are known up to the last record when their writer is gone, and each second while it writes', async () => {
-    await write('"a"', '"b"');
     const own = await store();
+    expect([await own.reader.heads(), await own.reader.read(1, 1, WHOLE)]).toEqual([new Map(), []]);
+    await write('"a"', '"b"');
+    expect(await own.reader.heads()).toEqual(new Map(SHARDS.map((shard) => [shard, 3])));
     const [, , last] = await everything(own.reader, 1);
     expect((await witnesses()).get(1)).toEqual({ sequence: 3, hash: last!.hash });
     const writer = await owner(own, 0);
@@ -236,6 +238,10 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     }
     expect([await home(), await witnesses()]).toEqual([[], new Map()]);
     expect(await content(0)).toHaveLength(2);
+    expect([await own.reader.heads(), await own.reader.read(0, 1, WHOLE)]).toEqual([new Map(), []]);
+    await expect(own.reader.entries(0, [1])).rejects.toThrow(
+      'nothing is known of the journal of shard 0 yet',
+    );
     // Nor by an empty place that a start before had found, and not settled.
     const empty = `insert into journal.witness select shard, 0, decode($1, 'hex') from generate_series(0, 1) as shard`;
     await database.pool.query(empty, [GENESIS]);

@@ -2,12 +2,12 @@ import type { Pool } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { JournalHome } from '../home/journal-home.js';
-import { JournalUnavailable, messageOf } from '../journal-errors.js';
+import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-errors.js';
 import type { JournalReader, JournalWriter } from '../journal.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { checkWitness, strangeTopic } from '../witness/witness-check.js';
-import type { Witnessed, WitnessTable } from '../witness/witness-table.js';
+import type { WitnessTable } from '../witness/witness-table.js';
 import { WitnessedWriter } from '../witness/witnessed-writer.js';
 
 export interface WitnessedTopicsPorts {
@@ -21,8 +21,8 @@ export interface WitnessedTopicsPorts {
 
 interface Found {
   readonly shard: number;
-  /** What the database has seen last; undefined where it has never looked. */
-  readonly last: Witnessed | undefined;
+  /** The database has never looked at it. */
+  readonly isNew: boolean;
   readonly isThere: boolean;
 }
 
@@ -30,11 +30,13 @@ interface Found {
 export class WitnessedTopics {
   constructor(private readonly ports: WitnessedTopicsPorts) {}
 
-  /** Passes where the shard's topic holds the record that the database has seen last, or where it has seen none. */
-  async check(shard: number): Promise<void> {
+  /** Whether the database has seen any record of the shard. Rejects where the topic does not hold the one that it has seen last. */
+  async check(shard: number): Promise<boolean> {
     const { topics, witnesses, reader, clock } = this.ports;
     const last = await witnesses.newest(shard);
-    if (last !== undefined) await checkWitness({ shard, topic: topics.nameOf(shard), reader, clock }, last);
+    if (last === undefined || last.sequence === 0) return false;
+    await checkWitness({ shard, topic: topics.nameOf(shard), reader, clock }, last);
+    return true;
   }
 
   /** Makes the topics that no record was ever seen in; all are looked at before the first is made. */
@@ -43,8 +45,8 @@ export class WitnessedTopics {
     const isSettled = await new JournalHome(pool).isSettled();
     const found: Found[] = [];
     for (const shard of shards) found.push(await this.look(shard, isSettled));
-    for (const { shard, last, isThere } of found) {
-      if (last === undefined) await witnesses.begin(shard);
+    for (const { shard, isNew, isThere } of found) {
+      if (isNew) await witnesses.begin(shard);
       if (!isThere) await (await topics.prepare(shard)).close();
     }
   }
@@ -68,24 +70,23 @@ export class WitnessedTopics {
   /** What is not as the database knows it is refused here, and so is what would not keep a journal. */
   private async look(shard: number, isSettled: boolean): Promise<Found> {
     const { topics, witnesses } = this.ports;
-    const last = await witnesses.newest(shard);
-    if (last !== undefined && last.sequence > 0) {
-      await this.check(shard).catch(unlessUnreadable);
+    if (await this.check(shard).catch(unlessUnreadable)) {
       await (await topics.openFit(shard)).close();
-      return { shard, last, isThere: true };
+      return { shard, isNew: false, isThere: true };
     }
+    const isNew = (await witnesses.newest(shard)) === undefined;
     const isThere = await topics.exists(shard);
     // Whoever saw it empty may have died before the database heard of a first record; the place was settled before that was written.
-    const isOurs = last !== undefined && isSettled;
+    const isOurs = !isNew && isSettled;
     if (isThere && !(await this.isEmpty(shard)) && !isOurs) throw strangeTopic(shard, topics.nameOf(shard));
-    return { shard, last, isThere };
+    return { shard, isNew, isThere };
   }
 
   /** Refused where it would not keep a journal. */
   private async isEmpty(shard: number): Promise<boolean> {
     const log = await this.ports.topics.openFit(shard);
     try {
-      return (await log.end().catch(unlessUnreadable)) === 0;
+      return (await log.end().catch(unreadable)) === 0;
     } finally {
       await log.close();
     }
@@ -93,6 +94,10 @@ export class WitnessedTopics {
 }
 
 function unlessUnreadable(error: unknown): never {
-  if (error instanceof StartFault) throw error;
+  if (!(error instanceof JournalUnreadable)) throw error;
+  return unreadable(error);
+}
+
+function unreadable(error: unknown): never {
   throw new StartFault(`the topics of the journals cannot be read: ${messageOf(error)}`);
 }

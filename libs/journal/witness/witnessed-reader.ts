@@ -1,14 +1,15 @@
+import { JournalUnreadable } from '../journal-errors.js';
 import type { JournalEntry, JournalReader } from '../journal.js';
 
-/** Rejects where a shard's topic is not the one that the database knows. */
-export type ShardCheck = (shard: number) => Promise<void>;
+/** Whether the database has seen any record of the shard. Rejects where the topic is not the one in which it has. */
+export type ShardCheck = (shard: number) => Promise<boolean>;
 
 /**
- * For whoever serves what it reads: nobody is shown anything of a shard before its topic was found to be the right one. From there on a
- * reader holds on to the chain that it has read.
+ * For whoever serves what it reads: nobody is shown anything of a shard before its topic was found to be the right one, and nothing of one
+ * in which the database has seen no record yet. From there on a reader holds on to the chain that it has read.
  */
 export class WitnessedReader implements JournalReader {
-  private readonly passed = new Map<number, Promise<void>>();
+  private readonly known = new Map<number, Promise<boolean>>();
 
   constructor(
     private readonly reader: JournalReader,
@@ -17,29 +18,30 @@ export class WitnessedReader implements JournalReader {
   ) {}
 
   async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
-    await this.pass(shard);
-    return await this.reader.read(shard, fromSequence, limit);
+    return (await this.hasBegun(shard)) ? await this.reader.read(shard, fromSequence, limit) : [];
   }
 
   async entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
-    await this.pass(shard);
-    return await this.reader.entries(shard, sequences);
+    if (await this.hasBegun(shard)) return await this.reader.entries(shard, sequences);
+    throw new JournalUnreadable(`nothing is known of the journal of shard ${shard} yet`);
   }
 
   async heads(): Promise<Map<number, number>> {
-    await Promise.all(this.shards.map((shard) => this.pass(shard)));
-    return await this.reader.heads();
+    const begun = await Promise.all(this.shards.map((shard) => this.hasBegun(shard)));
+    const heads = await this.reader.heads();
+    return new Map([...heads].filter(([shard]) => begun[this.shards.indexOf(shard)] !== false));
   }
 
   /** Once it has passed it is not asked again; who asks meanwhile waits for the same answer. */
-  private pass(shard: number): Promise<void> {
-    const known = this.passed.get(shard);
-    if (known !== undefined) return known;
-    const asked = this.check(shard).catch((error: unknown) => {
-      this.passed.delete(shard);
-      throw error;
-    });
-    this.passed.set(shard, asked);
-    return asked;
+  private async hasBegun(shard: number): Promise<boolean> {
+    const asked = this.known.get(shard) ?? this.check(shard);
+    this.known.set(shard, asked);
+    let begun = false;
+    try {
+      begun = await asked;
+      return begun;
+    } finally {
+      if (!begun && this.known.get(shard) === asked) this.known.delete(shard);
+    }
   }
 }
