@@ -147,6 +147,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     );
     expect(others.filter(isAlive)).toHaveLength(2);
     const again = Number(/started again, as process (\d+)/.exec(run.output)?.[1]);
+    expect([again === first, isAlive(again)]).toEqual([false, true]);
     expect(await run.stop()).toBe(0);
     await run.untilGone([...others, again]);
   });
