@@ -7,6 +7,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { migrate } from '#libs/platform/migrate.js';
+import { sharedLogin } from './database-logins.js';
 import { planProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
 import { Launches, SETTLE_MS } from '#libs/testing/launches.js';
@@ -169,7 +170,7 @@ describe('one clear line, no stack trace,', () => {
 
 describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
   const plans = planProcesses({
-    databaseUrl: 'postgres://sotto@127.0.0.1:1/sotto',
+    databases: sharedLogin('postgres://sotto@127.0.0.1:1/sotto'),
     secrets: makeSecrets(),
     limitsFactor: 2,
     journalPath: undefined,
