@@ -1,4 +1,4 @@
-import { executorConfig } from '#apps/executor/config.js';
+import { executorConfig, executorRules } from '#apps/executor/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
@@ -81,7 +81,7 @@ export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
       kind: 'executor',
       script: 'executor/main.js',
       env: { ...database('executor'), ...owners },
-      faults: (env) => settingsFaults(executorConfig, env),
+      faults: (env) => settingsFaults(executorConfig, env, executorRules),
     },
   ];
 }

@@ -1,23 +1,20 @@
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { hexKey, httpUrl, integer, listOf, nonEmpty, secret } from '#libs/platform/setting-types.js';
+import { hexKey, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
 
 export const ownerConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
+  ...serviceTokenSettings,
   ...kafkaSettings,
   SHARD: { schema: integer(0, 2), describe: 'Which shard this process owns' },
   OWNER_URLS: {
     schema: listOf(httpUrl()),
     describe: 'Internal addresses of the three owners by shard, separated by commas',
-  },
-  SERVICE_TOKEN: {
-    schema: secret(32),
-    describe: 'What gateways, owners and executors show each other',
-    secret: true,
   },
   ID_KEY: {
     schema: hexKey(),
@@ -76,4 +73,4 @@ export const ownerConfig = defineConfig({
   },
 });
 
-export const ownerRules = [limitsHoldUnlessLoopback('INTERNAL_HOST'), kafkaSettingsAgree];
+export const ownerRules = [limitsHoldUnlessLoopback('INTERNAL_HOST'), kafkaSettingsAgree, serviceTokenIsSet];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
-import { ConfigFault } from '#libs/platform/start-fault.js';
+import { ConfigFault, isCodedError } from '#libs/platform/start-fault.js';
 import { SHORTEST_TOKEN, type serviceTokenSettings } from './service-token-settings.js';
 
 const LOOK_MILLIS = 1_000;
@@ -109,5 +109,5 @@ function tokensIn(text: string): readonly string[] {
 
 /** Never a token: what the file system says names the file, what we say names the rule. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return isCodedError(error) || error instanceof Error ? error.message : String(error);
 }

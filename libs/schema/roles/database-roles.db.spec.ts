@@ -5,7 +5,7 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from '../all-migrations.js';
-import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
+import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
 import { DATABASE_ROLES, GRANTS, type DatabaseRole } from './grants.js';
 
 const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, `${role}-password`])) as Record<
@@ -205,8 +205,10 @@ describe('preparing them again', () => {
   });
 
   it('changes passwords, and shuts out whoever has none', async () => {
-    const { executor: _, ...others } = PASSWORDS;
-    await prepareDatabaseRoles(database.url, { ...others, gateway: 'another' });
+    const passwords: RolePasswords = Object.fromEntries(
+      Object.entries({ ...PASSWORDS, gateway: 'another' }).filter(([role]) => role !== 'executor'),
+    );
+    await prepareDatabaseRoles(database.url, passwords);
     await (await connect('gateway', 'another')).end();
     await expect(connect('gateway', PASSWORDS.gateway)).rejects.toThrow(/password authentication failed/);
     await expect(connect('executor', PASSWORDS.executor)).rejects.toThrow(
@@ -219,6 +221,7 @@ describe('preparing them again', () => {
     const reader: JournalReader = {
       heads: () => Promise.resolve(new Map()),
       read: () => Promise.reject(new Error('there is nothing to read')),
+      entries: () => Promise.reject(new Error('there is nothing to read')),
     };
     await new Rebuild({
       pool: database.pool,
