@@ -5,7 +5,7 @@ import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { hexKey, httpUrl, integer, listOf, nonEmpty, port } from '#libs/platform/setting-types.js';
+import { hexKey, hexKeys, httpUrl, integer, listOf, nonEmpty, port } from '#libs/platform/setting-types.js';
 
 export const gatewayConfig = defineConfig({
   ...processSettings,
@@ -35,8 +35,9 @@ export const gatewayConfig = defineConfig({
     secret: true,
   },
   AUDIT_SIGNING_KEY: {
-    schema: hexKey(),
-    describe: 'Private Ed25519 key (its 32-byte seed) that signs replay bundles',
+    schema: hexKeys(),
+    describe:
+      'Private Ed25519 keys (their 32-byte seeds) of replay bundles: the first signs, all are published',
     secret: true,
   },
   STREAM_KEYS: {

@@ -1,10 +1,11 @@
+import { areDistinct } from '#libs/engine/ids.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { hexKey, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
+import { hexKeys, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
 
 export const ownerConfig = defineConfig({
   ...processSettings,
@@ -17,9 +18,9 @@ export const ownerConfig = defineConfig({
     describe: 'Internal addresses of the three owners by shard, separated by commas',
   },
   ID_KEY: {
-    schema: hexKey(),
+    schema: hexKeys(),
     describe:
-      'Key from which the ids of auctions, quotes and aliases are derived; never changed while auctions are open',
+      'Keys from which ids and aliases are derived, separated by commas: the first names new auctions, all know their own',
     secret: true,
   },
   ACTIVE_AUCTION_LIMIT: {
@@ -73,4 +74,14 @@ export const ownerConfig = defineConfig({
   },
 });
 
-export const ownerRules = [limitsHoldUnlessLoopback('INTERNAL_HOST'), kafkaSettingsAgree, serviceTokenIsSet];
+export const ownerRules = [
+  limitsHoldUnlessLoopback('INTERNAL_HOST'),
+  kafkaSettingsAgree,
+  serviceTokenIsSet,
+  idKeysDiffer,
+];
+
+function idKeysDiffer({ ID_KEY }: { readonly ID_KEY: readonly string[] }): string | undefined {
+  if (areDistinct(ID_KEY.map((hex) => Buffer.from(hex, 'hex')))) return undefined;
+  return 'ID_KEY is wrong: two of its keys cannot be told apart by their ids; make another one';
+}

@@ -61,7 +61,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     desk,
     preflight: new PostgresPreflight(pool, clock),
     policy,
-    ids: new IdFactory(Buffer.from(config.ID_KEY, 'hex')),
+    ids: openIds(config.ID_KEY),
     completed: new CompletedReader(pool),
     conclusion: conclusionOf(new PostgresSettlement(pool, clock, random)),
     protection: new MakerProtection(pool),
@@ -103,6 +103,10 @@ async function openDesk(
   });
   scope.onStop('reservations', () => desk.close());
   return desk;
+}
+
+function openIds([first, ...former]: ShardParts['config']['ID_KEY']): IdFactory {
+  return new IdFactory(Buffer.from(first, 'hex'), ...former.map((hex) => Buffer.from(hex, 'hex')));
 }
 
 function conclusionOf(settlement: PostgresSettlement): AwardConclusion {
