@@ -92,6 +92,9 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock) }),
     archive: new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID),
   });
+  scope.stopping.addEventListener('abort', () => {
+    adapter.drain();
+  });
   adapter.mount(controllers, [streamEndpoint.path], streams.accept);
   const internal = await startInternalServer(
     {

@@ -166,6 +166,38 @@ describe('npm run journal -- verify', () => {
     expect(output).toContain('DAMAGED');
   });
 
+  it.each([
+    [
+      'a balance that nobody has entered',
+      `insert into custody.balances values ('a', 'v', '', 5)`,
+      'The balance of a v',
+    ],
+    [
+      'evidence of what is not there',
+      `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 5, 0, 1, now(), now())`,
+      'The evidence for a v',
+    ],
+  ])('finds in the ledger %s', async (_, statement, said) => {
+    await database.pool.query(statement);
+    const { code, output } = await journal('verify');
+    await database.pool.query(`delete from custody.balances where account_id = 'a'`);
+    await database.pool.query(`delete from risk.evidence where account_id = 'a'`);
+    expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+  });
+
+  it('finds an award of which the ledger says something else', async () => {
+    const ends = new EndsByJournal();
+    const { pool } = database;
+    const award = randomUUID();
+    const event = { type: 'EXECUTION_CONFIRMED', data: { award_id: award, attempt: 1 } };
+    ends.take([{ ...entries[1]!, payload: encodeEvent({ ...auctionEvent(), ...event } as DomainEvent) }]);
+    expect((await checkLedger(pool, ends)).faults).toEqual([`award ${award} is SETTLED in the journal, nothing in the ledger`]);
+    await pool.query(`insert into custody.settlements (award_id, outcome, reason, recorded_at) values ($1, 'FAILED', 'x', now())`, [award]);
+    expect((await checkLedger(pool, ends)).faults).toEqual([`award ${award} is SETTLED in the journal, FAILED in the ledger`]);
+    await pool.query(`update custody.settlements set outcome = 'SETTLED', reason = null`);
+    expect(await checkLedger(pool, ends)).toEqual({ ended: 1, faults: [] });
+  });
+
   it('finds a history that was written anew, chain and all', async () => {
     await writeAnew(
       entries.map((entry) => (entry.sequence === 2 ? { ...entry, payload: entries[3]!.payload } : entry)),
