@@ -153,7 +153,7 @@ describe('a rolling restart of the whole cluster under load', () => {
     const quotes = load.acknowledged.filter(({ operation }) => operation !== 'create');
     const missing = quotes.map(async ({ operation, by, answer }) => {
       if (operation === 'create') return [];
-      const quote = answer!.body as AuctionView & QuoteView;
+      const quote = answer!.body;
       const timeline = await by.timeline(quote.auction_id);
       const written = timeline
         .filter(({ kind }) => kind === told[operation])

@@ -22,9 +22,17 @@ export interface Release {
 }
 
 export interface Play {
-  readonly open: { readonly auction_id: string; readonly key: string; readonly body: Readonly<Record<string, unknown>> };
+  readonly open: {
+    readonly auction_id: string;
+    readonly key: string;
+    readonly body: Readonly<Record<string, unknown>>;
+  };
   readonly quote: { readonly quote_id: string; readonly revision: number };
-  readonly over: { readonly auction_id: string; readonly status: string; readonly timeline: readonly unknown[] };
+  readonly over: {
+    readonly auction_id: string;
+    readonly status: string;
+    readonly timeline: readonly unknown[];
+  };
 }
 
 export function releaseFolder(version: string): string {
@@ -41,7 +49,10 @@ export function releases(): Release[] {
       secrets: path.join(FOLDER, version, 'secrets.json'),
       schema: text('schema.txt'),
       play: JSON.parse(text('play.json')) as Play,
-      journal: text('journal.ndjson').trimEnd().split('\n').map((line) => JSON.parse(line) as JournalEntry),
+      journal: text('journal.ndjson')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as JournalEntry),
       states: JSON.parse(text('states.json')) as Release['states'],
     };
   });

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readManifest } from '#apps/operations/backup/manifest.js';
 import { restoreBackup } from '#apps/operations/backup/restore-backup.js';
-import { EVENT_VERSIONS } from '#libs/auction/upcasters.js';
+import { SHAPES } from '#libs/auction/event-shapes.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
@@ -63,7 +62,11 @@ describe.each(releases())('data of release $version', ({ backup, schema, journal
       if (kind === 'event') types.add(decodeEvent(payload).type);
     }
     // Types that came later are of later releases.
-    expect([...types].sort()).toEqual(Object.keys(EVENT_VERSIONS).filter((type) => types.has(type)).sort());
+    expect([...types].sort()).toEqual(
+      Object.keys(SHAPES)
+        .filter((type) => types.has(type))
+        .sort(),
+    );
     expect(types.size).toBeGreaterThanOrEqual(20);
   });
 
@@ -74,14 +77,15 @@ describe.each(releases())('data of release $version', ({ backup, schema, journal
       // What a later release keeps beside it is its own affair.
       expect(JSON.parse(JSON.stringify(today[id]))).toMatchObject(state as object);
     }
-    expect(createHash('sha256').update(JSON.stringify(Object.keys(states))).digest('hex')).toHaveLength(64);
   });
 });
 
 it('the current release knows no type of event that its own journal lacks', () => {
   const release = releases().find(({ version }) => version === current);
-  const types = new Set(
-    (release?.journal ?? []).filter(({ kind }) => kind === 'event').map(({ payload }) => decodeEvent(payload).type),
+  const types = new Set<string>(
+    (release?.journal ?? [])
+      .filter(({ kind }) => kind === 'event')
+      .map(({ payload }) => decodeEvent(payload).type),
   );
-  expect(Object.keys(EVENT_VERSIONS).filter((type) => !types.has(type as never))).toEqual([]);
+  expect(Object.keys(SHAPES).filter((type) => !types.has(type))).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { evolve } from '#libs/auction/evolve.js';
+import type { DomainEvent } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
@@ -15,9 +16,11 @@ import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { OPENED_AT } from '#libs/testing/auction-story.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { randomSession } from '#libs/testing/journaled-auctions.js';
+import { randomSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { checkLedger, EndsByJournal } from './ledger.js';
 
 jest.setTimeout(60_000);
 
@@ -187,15 +190,26 @@ describe('npm run journal -- verify', () => {
 
   it('finds an award of which the ledger says something else', async () => {
     const ends = new EndsByJournal();
-    const { pool } = database;
-    const award = randomUUID();
-    const event = { type: 'EXECUTION_CONFIRMED', data: { award_id: award, attempt: 1 } };
-    ends.take([{ ...entries[1]!, payload: encodeEvent({ ...auctionEvent(), ...event } as DomainEvent) }]);
-    expect((await checkLedger(pool, ends)).faults).toEqual([`award ${award} is SETTLED in the journal, nothing in the ledger`]);
-    await pool.query(`insert into custody.settlements (award_id, outcome, reason, recorded_at) values ($1, 'FAILED', 'x', now())`, [award]);
-    expect((await checkLedger(pool, ends)).faults).toEqual([`award ${award} is SETTLED in the journal, FAILED in the ledger`]);
-    await pool.query(`update custody.settlements set outcome = 'SETTLED', reason = null`);
-    expect(await checkLedger(pool, ends)).toEqual({ ended: 1, faults: [] });
+    const award = uuidNamed('award');
+    const data = { award_id: award, attempt: 1 };
+    const event: DomainEvent = {
+      type: 'EXECUTION_CONFIRMED',
+      version: 1,
+      at: OPENED_AT,
+      auction_id: uuidNamed('auction'),
+      data,
+    };
+    ends.take([{ ...entries[1]!, payload: encodeEvent(event) }]);
+    const faults = async () => (await checkLedger(database.pool, ends)).faults;
+    expect(await faults()).toEqual([`award ${award} is SETTLED in the journal, nothing in the ledger`]);
+    await database.pool.query(
+      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ($1, 'FAILED', 'x', now())`,
+      [award],
+    );
+    expect(await faults()).toEqual([`award ${award} is SETTLED in the journal, FAILED in the ledger`]);
+    await database.pool.query(`update custody.settlements set outcome = 'SETTLED', reason = null`);
+    expect(await faults()).toEqual([]);
+    await database.pool.query('delete from custody.settlements');
   });
 
   it('finds a history that was written anew, chain and all', async () => {
