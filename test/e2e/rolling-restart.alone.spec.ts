@@ -4,7 +4,6 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { Books } from './books.js';
 import { Follower } from './stream-follower.js';
 import { StreamFloor } from './stream-floor.js';
