@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
-import type { ProcessKind } from './processes.js';
+import type { ProcessKind } from './process-kind.js';
 
 /** As whom each kind of process speaks to the database. */
 export type DatabaseLogins = Readonly<Record<ProcessKind, string>>;

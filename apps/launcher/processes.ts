@@ -4,11 +4,10 @@ import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
 import { settingsFaults, type Environment } from '#libs/platform/config.js';
 import type { DatabaseLogins } from './database-logins.js';
+import type { ProcessKind } from './process-kind.js';
 import type { ClusterSecrets } from './secrets.js';
 
 export const OWNERS = 3;
-
-export type ProcessKind = 'owner' | 'gateway' | 'projector' | 'executor';
 
 /** What is known before the first process starts, and stays so for the life of the cluster. */
 export interface ClusterFacts {

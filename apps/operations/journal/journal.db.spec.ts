@@ -176,6 +176,11 @@ describe('npm run journal -- verify', () => {
       'The balance of a v',
     ],
     [
+      'an award that nobody has given',
+      `insert into custody.settlements values ('0a000000-0000-8000-8000-000000000000', 'FAILED', 'x', null, null, now())`,
+      'is in the ledger, and no journal knows it',
+    ],
+    [
       'evidence of what is not there',
       `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 5, 0, 1, now(), now())`,
       'The evidence for a v',
@@ -183,6 +188,7 @@ describe('npm run journal -- verify', () => {
   ])('finds in the ledger %s', async (_, statement, said) => {
     await database.pool.query(statement);
     const { code, output } = await journal('verify');
+    await database.pool.query('delete from custody.settlements');
     await database.pool.query(`delete from custody.balances where account_id = 'a'`);
     await database.pool.query(`delete from risk.evidence where account_id = 'a'`);
     expect([code, output]).toEqual([1, expect.stringContaining(said)]);

@@ -12,11 +12,14 @@ export interface LedgerCheck {
 /** How awards ended, as the journals say. */
 export class EndsByJournal {
   private readonly outcomes = new Map<string, 'SETTLED' | 'FAILED'>();
+  private readonly awarded: string[] = [];
 
   take(entries: readonly JournalEntry[]): void {
     for (const { kind, payload } of entries) {
       if (kind !== 'event') continue;
       const event = decodeEvent(payload);
+      if (event.type === 'AUCTION_AWARDED')
+        this.awarded.push(...event.data.awards.map((award) => award.award_id));
       if (event.type === 'EXECUTION_CONFIRMED') this.outcomes.set(event.data.award_id, 'SETTLED');
       if (event.type === 'EXECUTION_FAILED') this.outcomes.set(event.data.award_id, 'FAILED');
     }
@@ -25,6 +28,10 @@ export class EndsByJournal {
   get all(): ReadonlyMap<string, string> {
     return this.outcomes;
   }
+
+  get awards(): readonly string[] {
+    return this.awarded;
+  }
 }
 
 const DIFFERING = `
@@ -32,6 +39,9 @@ const DIFFERING = `
   from unnest($1::uuid[], $2::text[]) as said (award_id, outcome)
   left join custody.settlements s using (award_id)
   where s.outcome is distinct from said.outcome order by 1 limit 20`;
+const INVENTED = `
+  select award_id from custody.settlements
+  where left(award_id::text, 1) = any ($2::text[]) and award_id <> all ($1::uuid[]) order by 1 limit 20`;
 const UNBALANCED = `
   select transaction_id::text from custody.entries
   group by transaction_id, venue, asset having sum(amount) <> 0 order by 1 limit 20`;
@@ -48,14 +58,20 @@ const UNFOUNDED = `
 
 /**
  * Asked after the journals were read, so it holds while all goes on as well: an award is settled before it is reported, and what
- * the ledger says of it never changes. Entries, balances and evidence change in one transaction.
+ * the ledger says of it never changes. Entries, balances and evidence change in one transaction. That the ledger knows no award
+ * but those of the journals can be said of `stillShards` alone, whose owners do not run.
  */
-export async function checkLedger(pool: Pool, ends: EndsByJournal): Promise<LedgerCheck> {
+export async function checkLedger(
+  pool: Pool,
+  ends: EndsByJournal,
+  stillShards: readonly number[] = [],
+): Promise<LedgerCheck> {
   const outcomes = [...ends.all];
   const differing = await pool.query<{ award_id: string; journal: string; ledger: string }>(DIFFERING, [
     outcomes.map(([award]) => award),
     outcomes.map(([, outcome]) => outcome),
   ]);
+  const invented = await pool.query<{ award_id: string }>(INVENTED, [ends.awards, stillShards.map(String)]);
   const unbalanced = await pool.query<{ transaction_id: string }>(UNBALANCED);
   const drifted = await pool.query<{ what: string }>(DRIFTED);
   const unfounded = await pool.query<{ what: string }>(UNFOUNDED);
@@ -65,6 +81,9 @@ export async function checkLedger(pool: Pool, ends: EndsByJournal): Promise<Ledg
       ...differing.rows.map(
         ({ award_id: award, journal, ledger }) =>
           `award ${award} is ${journal} in the journal, ${ledger} in the ledger`,
+      ),
+      ...invented.rows.map(
+        ({ award_id: award }) => `award ${award} is in the ledger, and no journal knows it`,
       ),
       ...unbalanced.rows.map(({ transaction_id: id }) => `entries of transaction ${id} do not balance`),
       ...drifted.rows.map(({ what }) => `the balance of ${what} is not the sum of its entries`),

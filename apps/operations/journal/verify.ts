@@ -52,7 +52,7 @@ export async function verify(
   const beside = sound && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
   const reservations = beside && !wasWritten ? await unlessWritten(pool, held) : undefined;
-  const ledger = beside ? await checkLedger(pool, ends) : undefined;
+  const ledger = beside ? await checkLedger(pool, ends, wasWritten ? [] : shards) : undefined;
   return {
     sound:
       sound &&
