@@ -77,7 +77,7 @@ async function makeRelease(): Promise<void> {
 
 const kept = isMaking ? [] : releases();
 
-(isMaking ? it : it.skip)('keeps this release', () => {
+it('there is something of this release, and of those before it', () => {
   expect(releases().map(({ version }) => version)).toContain(current);
 });
 
