@@ -1,13 +1,12 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { runTool } from '#libs/testing/tool-run.js';
 import { type TradingFloor, sharedFloor } from './trading-floor.js';
 
 interface Run {
-  readonly code: number;
+  readonly code: number | null;
   readonly told: string;
   readonly complaints: readonly string[];
 }
@@ -19,15 +18,8 @@ beforeAll(async () => {
 }, 60_000);
 
 async function demo(env: Readonly<Record<string, string>>): Promise<Run> {
-  const child = spawn(process.execPath, ['tools/run.mjs', 'apps/demo/main.js'], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const texts = { told: '', complaints: '' };
-  child.stdout.on('data', (chunk) => (texts.told += String(chunk)));
-  child.stderr.on('data', (chunk) => (texts.complaints += String(chunk)));
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, told: texts.told, complaints: texts.complaints.split('\n').filter((line) => line !== '') };
+  const { code, output, errors } = await runTool('apps/demo/main.js', [], env);
+  return { code, told: output, complaints: errors.split('\n').filter((line) => line !== '') };
 }
 
 it('plays a whole auction against the running cluster and explains it', async () => {

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
+import { runTool } from '#libs/testing/tool-run.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { Books } from './books.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, TradingFloor, verdict } from './trading-floor.js';
@@ -275,15 +274,11 @@ describe('after kill -9 of every process under load', () => {
   });
 
   it('the projections say what the journals say', async () => {
-    const compare = spawn(process.execPath, ['tools/run.mjs', 'apps/operations/projection.js', 'compare'], {
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir, DATABASE_URL: cluster.file.database_url },
-      stdio: ['ignore', 'pipe', 'pipe'],
+    const compared = await runTool('apps/operations/projection.js', ['compare'], {
+      DATA_DIR: dataDir,
+      DATABASE_URL: cluster.file.database_url,
     });
-    let output = '';
-    for (const stream of [compare.stdout, compare.stderr])
-      stream.on('data', (chunk) => (output += String(chunk)));
-    const [code] = (await once(compare, 'exit')) as [number];
-    expect([code, output]).toEqual([0, output]);
+    expect(compared).toMatchObject({ code: 0 });
   });
 });
 

@@ -45,7 +45,7 @@ type Observer = 'originator' | 'quoting maker' | 'silent maker';
 type Transcripts = Readonly<Record<Observer, readonly string[]>>;
 
 const OBSERVERS: readonly Observer[] = ['originator', 'quoting maker', 'silent maker'];
-const DURATION_MS = 4_000;
+const DURATION_MS = 12_000;
 
 let floor: TradingFloor;
 let originator: Trader;
@@ -58,7 +58,7 @@ beforeAll(async () => {
   const names = ['load-originator-3', 'load-maker-11', 'load-maker-12', 'load-maker-13', 'load-maker-14'];
   const [first, second, third, ...others] = await floor.traders(...names);
   [originator, quoting, silent, competitors] = [first!, second!, third!, others];
-}, 60_000);
+}, 120_000);
 
 afterAll(() => {
   floor.close();
@@ -169,7 +169,7 @@ describe('whether or not others quoted', () => {
     } finally {
       floor.cluster.kill('executor', 'SIGCONT');
     }
-  }, 60_000);
+  }, 120_000);
 
   it('the others did, and loudly', () => {
     expect(competing).toBeGreaterThan(10);

@@ -12,9 +12,9 @@ type Transcripts = Readonly<Record<Observer, readonly string[]>>;
 type Meanwhile = (auctionId: string) => Promise<unknown>;
 
 const OBSERVERS: readonly Observer[] = ['originator', 'quoting maker', 'silent maker'];
-const DURATION_MS = 6_000;
+const DURATION_MS = 15_000;
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 let floor: StreamFloor;
 let originator: Trader;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const names = ['load-originator-7', 'load-maker-21', 'load-maker-22', 'load-maker-23', 'load-maker-24'];
   const [first, second, third, ...others] = await floor.traders(...names);
   [originator, quoting, silent, competitors] = [first!, second!, third!, others];
-}, 60_000);
+}, 120_000);
 
 afterAll(() => {
   floor.close();
@@ -223,7 +223,7 @@ describe('whether or not others quoted', () => {
     } finally {
       floor.cluster.kill('executor', 'SIGCONT');
     }
-  }, 60_000);
+  }, 120_000);
 
   it('the others did, and loudly', () => {
     expect(noises).toBeGreaterThan(10);

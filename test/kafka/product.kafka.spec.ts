@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { Books } from '../e2e/books.js';
 import { StreamFloor } from '../e2e/stream-floor.js';
@@ -89,9 +87,8 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     expect(created.length).toBeGreaterThan(20);
   });
 
-  const run = (program: string, ...args: string[]): Promise<Ran> => {
-    return ran([`apps/operations/${program}.js`, ...args], { DATA_DIR: dataDir, ...settings() });
-  };
+  const run = (program: string, ...args: string[]): Promise<ToolRun> =>
+    runTool(`apps/operations/${program}.js`, args, { DATA_DIR: dataDir, ...settings() });
 
   it.each([
     ['projection', 'compare'],
@@ -112,7 +109,7 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     await cluster.stop();
     const there = await run('journal', 'copy', '--from', 'kafka', '--to', 'postgres', '--output', 'json');
     expect([there.code, there.errors]).toEqual([0, there.errors]);
-    const verdict = await ran(['apps/operations/journal.js', 'verify', '--output', 'json'], {
+    const verdict = await runTool('apps/operations/journal.js', ['verify', '--output', 'json'], {
       DATA_DIR: dataDir,
     });
     expect([verdict.code, JSON.parse(verdict.output)]).toMatchObject([
@@ -142,25 +139,6 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     expect(await run('journal', 'verify')).toMatchObject({ code: 0 });
   });
 });
-
-interface Ran {
-  readonly code: number;
-  readonly output: string;
-  readonly errors: string;
-}
-
-async function ran(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
-  const child = spawn(process.execPath, ['tools/run.mjs', ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number]>,
-  ]);
-  return { code, output, errors };
-}
 
 /** What broke off, once more with its key: the first answer if there was one. */
 async function repeated(unknown: readonly Sent[]): Promise<Sent[]> {

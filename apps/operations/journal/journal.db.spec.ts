@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { evolve } from '#libs/auction/evolve.js';
 import type { DomainEvent } from '#libs/auction/events.js';
@@ -20,6 +19,7 @@ import { OPENED_AT } from '#libs/testing/auction-story.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
 import { randomSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
 import { checkLedger, EndsByJournal } from './ledger.js';
 
 jest.setTimeout(60_000);
@@ -30,27 +30,12 @@ const clock = new SystemClock();
 let database: TestDatabase;
 let entries: JournalEntry[];
 
-interface Ran {
-  readonly code: number;
-  readonly output: string;
-  readonly errors: string;
-}
-
 /** As from a shell. */
-async function journal(
+function journal(
   args: string,
   env: Readonly<Record<string, string>> = { DATABASE_URL: database.url },
-): Promise<Ran> {
-  const child = spawn(process.execPath, ['tools/run.mjs', 'apps/operations/journal.js', ...args.split(' ')], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit') as Promise<[number]>,
-  ]);
-  return { code, output, errors };
+): Promise<ToolRun> {
+  return runTool('apps/operations/journal.js', args.split(' '), env);
 }
 
 function statesOf(all: readonly JournalEntry[]): AuctionState[] {

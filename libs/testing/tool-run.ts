@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+
+export interface ToolRun {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** A program below `dist`, as npm runs it from a shell, until it ends. */
+export async function runTool(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<ToolRun> {
+  const child = spawn(process.execPath, ['tools/run.mjs', program, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, output, errors };
+}
