@@ -1,4 +1,5 @@
-import { SpanStatusCode, type Span as OtelSpan } from '@opentelemetry/api';
+import { SpanStatusCode, type HrTime, type Span as OtelSpan } from '@opentelemetry/api';
+import type { Clock } from '../clock.js';
 import type { Span, SpanFacts } from './tracing.js';
 
 /** Names of OpenTelemetry's conventions where there are some. */
@@ -16,6 +17,18 @@ const ATTRIBUTES: Readonly<Record<keyof SpanFacts, string>> = {
   outcome: 'sotto.outcome',
 };
 const FIRST_FAULT = 500;
+const NANOS_PER_SECOND = 1_000_000_000n;
+
+/** The same moment by both clocks. */
+export interface Moment {
+  readonly epoch: bigint;
+  readonly monotonic: bigint;
+}
+
+/** The SDK's own clock has milliseconds; most of what is done here takes less. */
+export function hrTimeOf(epochNanos: bigint): HrTime {
+  return [Number(epochNanos / NANOS_PER_SECOND), Number(epochNanos % NANOS_PER_SECOND)];
+}
 
 function isFact(name: string): name is keyof SpanFacts {
   return Object.hasOwn(ATTRIBUTES, name);
@@ -24,8 +37,11 @@ function isFact(name: string): name is keyof SpanFacts {
 export class OtlpSpan implements Span {
   readonly traceId: string;
   readonly traceparent: string;
-
-  constructor(readonly span: OtelSpan) {
+  constructor(
+    readonly span: OtelSpan,
+    private readonly clock: Clock,
+    private readonly begun: Moment,
+  ) {
     const { traceId, spanId } = span.spanContext();
     this.traceId = traceId;
     this.traceparent = `00-${traceId}-${spanId}-01`;
@@ -51,6 +67,7 @@ export class OtlpSpan implements Span {
   }
 
   end(): void {
-    this.span.end();
+    // How long it took, also where the wall clock has been set meanwhile.
+    this.span.end(hrTimeOf(this.begun.epoch + this.clock.monotonicNanos() - this.begun.monotonic));
   }
 }

@@ -12,7 +12,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.js';
-import { OtlpSpan } from './otlp-span.js';
+import { hrTimeOf, OtlpSpan } from './otlp-span.js';
 import { SpanBatches } from './span-batches.js';
 import type { Span, Tracing } from './tracing.js';
 
@@ -37,8 +37,10 @@ export class OtlpTracing implements Tracing {
   readonly batches: SpanBatches;
   private readonly tracer: Tracer;
   private readonly contexts = new AsyncLocalStorage<OtlpSpan>();
+  private readonly clock: Clock;
 
   constructor(options: OtlpOptions) {
+    this.clock = options.clock;
     const exporter = new OTLPTraceExporter({
       url: tracesUrl(options.endpoint),
       headers: options.headers,
@@ -86,8 +88,9 @@ export class OtlpTracing implements Tracing {
   }
 
   private begin(name: string, kind: SpanKind, parent: Context): Span | undefined {
-    const span: OtelSpan = this.tracer.startSpan(name, { kind }, parent);
-    return span.isRecording() ? new OtlpSpan(span) : undefined;
+    const begun = { epoch: this.clock.epochNanos(), monotonic: this.clock.monotonicNanos() };
+    const span: OtelSpan = this.tracer.startSpan(name, { kind, startTime: hrTimeOf(begun.epoch) }, parent);
+    return span.isRecording() ? new OtlpSpan(span, this.clock, begun) : undefined;
   }
 }
 

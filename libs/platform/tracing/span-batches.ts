@@ -18,6 +18,7 @@ export class SpanBatches implements SpanProcessor {
   private exporting: Promise<void> | undefined;
   private cancel: Cancel | undefined;
   private faulty = false;
+  private stopped = false;
 
   constructor(
     private readonly exporter: SpanExporter,
@@ -31,7 +32,7 @@ export class SpanBatches implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    if (this.waiting.length >= MOST_WAITING) {
+    if (this.stopped || this.waiting.length >= MOST_WAITING) {
       this.dropped += 1;
       return;
     }
@@ -55,7 +56,10 @@ export class SpanBatches implements SpanProcessor {
   /** What can be brought out in the time is; the rest dies with the process. */
   async stop(withinMillis: number): Promise<void> {
     await Promise.race([this.forceFlush(), pause(this.clock, withinMillis)]);
+    this.stopped = true;
     this.cancel?.();
+    this.dropped += this.waiting.length;
+    this.waiting = [];
   }
 
   private export(): void {
