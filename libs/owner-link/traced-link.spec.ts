@@ -37,7 +37,7 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-async function linked(tracing: Tracing | undefined = here): Promise<void> {
+async function linked(tracing?: Tracing): Promise<void> {
   link = new OwnerLink({
     url: `http://127.0.0.1:${port}`,
     serviceToken: () => TOKEN,
@@ -49,7 +49,7 @@ async function linked(tracing: Tracing | undefined = here): Promise<void> {
   await eventually(() => expect(link.connected).toBe(true));
 }
 
-function answers(handle: () => Promise<LinkReply>, tracing: Tracing | undefined = there): void {
+function answers(handle: () => Promise<LinkReply>, tracing?: Tracing): void {
   const end = new LinkServer({
     serviceTokens: () => [TOKEN],
     handle,
@@ -81,8 +81,8 @@ describe('a request that is traced', () => {
     answers(() => {
       expect(there.current?.name).toBe('limits');
       return Promise.resolve(reply(200, {}));
-    });
-    await linked();
+    }, there);
+    await linked(here);
     expect(await withinRequest(() => link.request(ASKED))).toEqual({ status: 200, body: '{}' });
     expect(here.lines).toEqual(['request (open)', 'limits < request']);
     const asking = here.spans[1]!;
@@ -95,8 +95,8 @@ describe('a request that is traced', () => {
   });
 
   it('tells how it was refused', async () => {
-    answers(() => Promise.resolve(fault(429, 'auction_mutation_rate_limited')));
-    await linked();
+    answers(() => Promise.resolve(fault(429, 'auction_mutation_rate_limited')), there);
+    await linked(here);
     await withinRequest(() => link.request(ASKED));
     for (const span of [here.spans[1]!, there.spans[0]!]) {
       expect(span.facts).toMatchObject({ status: 429, code: 'auction_mutation_rate_limited' });
@@ -104,8 +104,8 @@ describe('a request that is traced', () => {
   });
 
   it('ends where it goes wrong, at either end', async () => {
-    answers(() => Promise.reject(new Error('a fault that nobody is told')));
-    await linked();
+    answers(() => Promise.reject(new Error('a fault that nobody is told')), there);
+    await linked(here);
     await withinRequest(() => link.request(ASKED));
     expect(there.spans[0]!.facts).toMatchObject({ status: 500, code: 'internal_error' });
     expect([...here.lines, ...there.lines].filter((line) => line.endsWith('(open)'))).toEqual([
@@ -114,8 +114,8 @@ describe('a request that is traced', () => {
   });
 
   it('ends when no answer comes', async () => {
-    answers(() => new Promise(() => undefined));
-    await linked();
+    answers(() => new Promise(() => undefined), there);
+    await linked(here);
     await expect(withinRequest(() => link.request(ASKED))).rejects.toThrow('no answer in time');
     expect(here.spans[1]!.facts).toMatchObject({ status: 503, code: 'OwnerUnavailable' });
     expect(here.spans[1]!.ended).toBe(true);
@@ -123,15 +123,15 @@ describe('a request that is traced', () => {
 
   it('is understood by a peer of an earlier version', async () => {
     const frames = formerOwner();
-    await linked();
+    await linked(here);
     const answer = await withinRequest(() => link.request(ASKED));
     expect(answer.status).toBe(200);
     expect(JSON.parse(frames[0]!)).toEqual([[1, ASKED, here.spans[1]!.traceparent]]);
   });
 
   it('is answered by an owner that traces nothing', async () => {
-    answers(() => Promise.resolve(reply(200, {})), undefined);
-    await linked();
+    answers(() => Promise.resolve(reply(200, {})));
+    await linked(here);
     expect((await withinRequest(() => link.request(ASKED))).status).toBe(200);
   });
 });
@@ -148,8 +148,8 @@ describe('a request that is not traced', () => {
   });
 
   it('begins no span at the owner', async () => {
-    answers(() => Promise.resolve(reply(200, {})));
-    await linked();
+    answers(() => Promise.resolve(reply(200, {})), there);
+    await linked(here);
     await link.request(ASKED);
     expect(there.spans).toEqual([]);
   });

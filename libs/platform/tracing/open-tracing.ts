@@ -23,6 +23,7 @@ export interface OpenedTracing {
   readonly log: Logger;
 }
 
+const EXPORT_WITHIN_MILLIS = 3_000;
 /** Within what the launcher gives the quickest of its processes to stop, with everything else that those have to do. */
 const FLUSH_MILLIS = 500;
 
@@ -41,6 +42,7 @@ export async function openTracing(app: string, parts: TracingParts): Promise<Ope
     share,
     service: `sotto-${app}`,
     instance: config.INSTANCE,
+    exportWithinMillis: EXPORT_WITHIN_MILLIS,
     clock,
     onFault: (error) => {
       log.warn({ err: error }, 'traces cannot be exported; their spans are dropped');

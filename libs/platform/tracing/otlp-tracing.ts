@@ -23,12 +23,12 @@ export interface OtlpOptions {
   readonly share: number;
   readonly service: string;
   readonly instance: string;
+  /** A batch that has not been taken by then is dropped; until then others wait behind it. */
+  readonly exportWithinMillis: number;
   readonly clock: Clock;
   readonly onFault: (error: Error | undefined) => void;
 }
 
-/** A batch that has not been taken by then is dropped; until then others wait behind it. */
-const EXPORT_WITHIN_MILLIS = 3_000;
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
@@ -44,7 +44,7 @@ export class OtlpTracing implements Tracing {
     const exporter = new OTLPTraceExporter({
       url: tracesUrl(options.endpoint),
       headers: options.headers,
-      timeoutMillis: EXPORT_WITHIN_MILLIS,
+      timeoutMillis: options.exportWithinMillis,
     });
     this.batches = new SpanBatches(exporter, options.clock, options.onFault);
     const provider = new TracerProvider({
