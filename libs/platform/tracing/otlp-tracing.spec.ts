@@ -19,6 +19,7 @@ beforeEach(async () => {
 afterEach(() => receiver.close());
 
 function opened(different: Partial<OtlpOptions> = {}): OtlpTracing {
+  const heard = faults;
   return new OtlpTracing({
     endpoint: receiver.url,
     headers: {},
@@ -27,7 +28,7 @@ function opened(different: Partial<OtlpOptions> = {}): OtlpTracing {
     instance: 'test-0',
     exportWithinMillis: 500,
     clock: new SystemClock(),
-    onFault: (error) => faults.push(error),
+    onFault: (error) => heard.push(error),
     ...different,
   });
 }
