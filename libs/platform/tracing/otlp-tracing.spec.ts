@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { eventually } from '#libs/testing/eventually.js';
 import { TraceReceiver, type ReceivedSpan } from '#libs/testing/trace-receiver.js';
 import { SystemClock } from '../system-clock.js';
 import { OtlpTracing, type OtlpOptions } from './otlp-tracing.js';
+import { SpanBatches } from './span-batches.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -185,6 +187,19 @@ describe('a collector', () => {
     await tracing.batches.stop(300);
     expect(performance.now() - began).toBeLessThan(1_000);
     expect(tracing.batches.dropped).toBe(10_000 - 512);
+  });
+
+  it('is nothing that an exporter at fault could take the process along for', async () => {
+    const exporter = {
+      export: () => {
+        throw new Error('a fault of a package');
+      },
+      shutdown: () => Promise.resolve(),
+    };
+    const batches = new SpanBatches(exporter, new SystemClock(), (error) => faults.push(error));
+    batches.onEnd({} as ReadableSpan);
+    await batches.forceFlush();
+    expect([batches.dropped, faults.map((error) => error?.message)]).toEqual([1, ['a fault of a package']]);
   });
 
   it('that refuses costs the spans, is named once, and is forgiven', async () => {

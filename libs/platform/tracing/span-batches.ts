@@ -74,10 +74,16 @@ export class SpanBatches implements SpanProcessor {
     });
   }
 
-  private send(batch: ReadableSpan[]): Promise<ExportResult> {
-    return new Promise((resolve) => {
-      this.exporter.export(batch, resolve);
-    });
+  /** Whatever the exporter does: a fault of it must not become one of the process. */
+  private async send(batch: ReadableSpan[]): Promise<ExportResult> {
+    try {
+      return await new Promise((resolve) => {
+        this.exporter.export(batch, resolve);
+      });
+    } catch (error) {
+      const cause = error instanceof Error ? error : new Error(String(error));
+      return { code: ExportResultCode.FAILED, error: cause };
+    }
   }
 
   private note(count: number, { code, error }: ExportResult): void {
