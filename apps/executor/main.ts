@@ -6,13 +6,13 @@ import { createMetrics } from '#libs/platform/metrics.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { executorConfig } from './config.js';
+import { executorConfig, executorRules } from './config.js';
 import { openCarriers } from './open-carriers.js';
 
 /** So that one round may fail without anybody noticing. */
 const RENEWALS_IN_TTL = 3;
 
-const config = loadConfigOrExit('executor', executorConfig, process.env);
+const config = loadConfigOrExit('executor', executorConfig, process.env, executorRules);
 const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 
@@ -40,6 +40,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const server = await startInternalServer(
     {
       registry,
+      metricsTokens: config.METRICS_TOKENS,
       healthz: () => ({ ok: true, status: 'healthy' }),
       readyz: async () => {
         if (scope.stopping.aborted) return { ok: false, status: 'draining' };

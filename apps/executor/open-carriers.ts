@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { OwnerLink } from '#libs/owner-link/client.js';
+import { openServiceTokens, type ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
@@ -35,7 +36,11 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
     registers: [registry],
   });
   const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
-  const carriers = config.OWNER_URLS.map((url) => openCarrier(url, parts, meter));
+  const { tokens, stop } = openServiceTokens(config, parts.clock, (error) => {
+    parts.log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
+  });
+  parts.scope.onStop('service tokens', stop);
+  const carriers = config.OWNER_URLS.map((url) => openCarrier(url, parts, tokens, meter));
   new Gauge({
     name: 'sotto_awards_in_hand',
     help: 'Awards that are being settled',
@@ -50,13 +55,17 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
 function openCarrier(
   url: string,
   { config, log, scope, clock, pool }: CarrierParts,
+  tokens: ServiceTokens,
   meter: { settled(outcome: string): void },
 ): AwardCarrier {
   const link = new OwnerLink({
     url,
-    serviceToken: () => config.SERVICE_TOKEN,
+    serviceToken: () => tokens.shown(),
     peer: config.INSTANCE,
     clock,
+  });
+  tokens.onChange(() => {
+    link.renew();
   });
   scope.onStop('link', () => {
     link.close();

@@ -5,7 +5,6 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Authenticator } from '#libs/edge/admission.js';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
-import { OwnerLink } from '#libs/owner-link/client.js';
 import type { Config } from '#libs/platform/config.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
@@ -18,6 +17,7 @@ import { CONTROLLERS, GatewayModule } from './gateway.module.js';
 import { openGatewayIdentity } from './identity/open-identity.js';
 import { operatorProviders } from './operators/operator-providers.js';
 import { openJournalReader } from './open-journal.js';
+import { openOwners } from './open-owners.js';
 import { OwnerRouter } from './owner-router.js';
 import { CompletedReads } from './auctions/completed-reads.js';
 import { TimelineStream } from './auctions/timeline-stream.js';
@@ -54,10 +54,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   });
   scope.onStop('pool', () => pool.end());
   const journal = await openJournalReader({ config, pool, clock, scope });
-  const owners = openOwners(config, clock);
-  scope.onStop('owners', () => {
-    owners.close();
-  });
+  const owners = openOwners({ config, log, clock, scope });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
   const readiness = new Readiness(pool, owners, clock, scope.stopping);
 
@@ -95,9 +92,17 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock) }),
     archive: new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID),
   });
+  scope.stopping.addEventListener('abort', () => {
+    adapter.drain();
+  });
   adapter.mount(controllers, [streamEndpoint.path], streams.accept);
   const internal = await startInternalServer(
-    { registry, healthz: () => ({ ok: true, status: 'healthy' }), readyz: () => readiness.check() },
+    {
+      registry,
+      metricsTokens: config.METRICS_TOKENS,
+      healthz: () => ({ ok: true, status: 'healthy' }),
+      readyz: () => readiness.check(),
+    },
     config.INTERNAL_PORT,
     config.INTERNAL_HOST,
   );
@@ -127,25 +132,6 @@ function openEdge(
     },
     onAnswer: answered(registry, log),
   });
-}
-
-function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): OwnerRouter {
-  const links = config.OWNER_URLS.map(
-    (url, shard) =>
-      new OwnerLink({
-        url,
-        serviceToken: () => config.SERVICE_TOKEN,
-        peer: config.INSTANCE,
-        clock,
-        reads: { activeOnly: true, readFallback: true },
-        timeoutMillis: config.OWNER_TIMEOUT_MS,
-        onNotice: (notice) => {
-          router.noticed(shard, notice);
-        },
-      }),
-  );
-  const router = new OwnerRouter(links);
-  return router;
 }
 
 const NANOS_PER_SECOND = 1e9;

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { prepareLogins } from './database-logins.js';
 import { launch } from './launch.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { planProcesses } from './processes.js';
@@ -16,6 +17,7 @@ const parts = {
   appsFolder: path.resolve(import.meta.dirname, '..'),
   plan: planProcesses,
   migrations: allMigrations,
+  prepareLogins,
   seed: seedDemo,
   journalTable: 'journal.records',
 };

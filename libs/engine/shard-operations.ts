@@ -121,8 +121,8 @@ export class ShardOperations {
 
   private create(request: Request<'create'>): Promise<LinkReply> {
     const { context, intake } = this.ports;
-    const auctionId = context.ids.auction(request.account, request.key);
-    return intake.onShard(request, auctionId, async () => {
+    const auctionIds = context.ids.auctions(request.account, request.key);
+    return intake.onShard(request, auctionIds, async () => {
       await context.policy.freshenForCreate(request.body);
       if (!context.policy.isKnown) return UNAVAILABLE;
       return this.run((settle) => new CreateTask(context, request, settle));
@@ -131,7 +131,7 @@ export class ShardOperations {
 
   private withdrawAll(request: Request<'withdraw_all'>): Promise<LinkReply> {
     const { context, intake } = this.ports;
-    return intake.onShard(request, undefined, () => {
+    return intake.onShard(request, [], () => {
       return this.run((settle) => new WithdrawAllTask(context, request, settle));
     });
   }

@@ -56,6 +56,7 @@ interface Pending {
 
 const RECONNECT_FIRST_MILLIS = 20;
 const RECONNECT_MAX_MILLIS = 500;
+const RENEW_AGAIN_MILLIS = 1_000;
 const SWEEP_MILLIS = 100;
 const NANOS_PER_MILLI = 1_000_000n;
 
@@ -110,15 +111,46 @@ export class OwnerLink {
     this.failAll(new OwnerUnavailable('this process is stopping'));
   }
 
+  /**
+   * The service token is another one: a second connection is made with it, and what is asked from then on goes there. The first
+   * is let go when all that it carries has had its time, so nobody who waits notices.
+   */
+  renew(): void {
+    const former = this.socket;
+    // A connection that is still to be made shows the new token by itself.
+    if (this.closed || former === undefined || !this.connected) return;
+    const fresh = this.open();
+    fresh.on('open', () => {
+      if (this.closed || this.socket !== former) {
+        fresh.close(1000);
+        return;
+      }
+      this.socket = fresh;
+      this.options.clock.after(Number(this.timeout / NANOS_PER_MILLI), () => {
+        former.close(1000);
+      });
+    });
+    fresh.on('close', () => {
+      // Refused, because the owner does not know the token yet.
+      if (this.socket !== former) return;
+      this.options.clock.after(RENEW_AGAIN_MILLIS, () => {
+        if (this.socket === former) this.renew();
+      });
+    });
+  }
+
   private connect(): void {
     if (this.closed) return;
-    const url = `${this.options.url.replace(/^http/, 'ws')}${LINK_PATH}`;
-    const open = this.options.openSocket ?? openWebSocket;
-    const socket = open(url, headersOf(this.options));
+    const socket = this.open();
     this.socket = socket;
     socket.on('open', () => {
       this.reconnectMillis = RECONNECT_FIRST_MILLIS;
     });
+  }
+
+  private open(): LinkSocket {
+    const url = `${this.options.url.replace(/^http/, 'ws')}${LINK_PATH}`;
+    const socket = (this.options.openSocket ?? openWebSocket)(url, headersOf(this.options));
     socket.on('message', (data) => {
       this.receive(textOf(data));
     });
@@ -126,6 +158,7 @@ export class OwnerLink {
     socket.on('close', () => {
       this.lost(socket);
     });
+    return socket;
   }
 
   private lost(socket: LinkSocket): void {

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn } from '#libs/platform/clock.js';
+import { isGoodToken } from '#libs/platform/good-token.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
 import type { LinkSocket } from './link-socket.js';
@@ -35,6 +35,7 @@ export interface LinkServerOptions {
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 /** With more than this still unread a peer is told of the head later, when it has read. */
 const NOTICE_PATIENCE_BYTES = 64 * 1024;
+const POLICY_VIOLATION = 1008;
 const INTERNAL_ERROR: LinkReply = { status: 500, body: '{"error":"internal_error"}' };
 
 /** The owner's end of the link, on the HTTP server of its internal listener. */
@@ -47,7 +48,8 @@ export class LinkServer {
     skipUTF8Validation: true,
   });
 
-  private readonly served = new Set<LinkSocket>();
+  /** Peers that are connected, each with the token that it has shown. */
+  private readonly served = new Map<LinkSocket, string | undefined>();
   /** One for each peer that wants to hear of the head. */
   private readonly listeners = new Set<(notice: LinkNotice) => void>();
   private latest: LinkNotice | undefined;
@@ -78,19 +80,25 @@ export class LinkServer {
   /** Replies that are on their way still leave; then the peers are told to go. */
   async close(): Promise<void> {
     await nextTurn();
-    for (const ws of this.served) ws.close(1001);
+    for (const ws of this.served.keys()) ws.close(1001);
     this.sockets.close();
   }
 
   /** Ends every connection at once, with nothing more said. */
   cut(): void {
-    for (const ws of this.served) ws.terminate();
+    for (const ws of this.served.keys()) ws.terminate();
     this.sockets.close();
+  }
+
+  /** Peers whose token is no longer good are sent away; one that has another comes back at once. */
+  dropRevoked(): void {
+    const good = this.options.serviceTokens();
+    for (const [ws, token] of this.served) if (!isGoodToken(token, good)) ws.close(POLICY_VIOLATION);
   }
 
   private refusal(request: IncomingMessage): string | undefined {
     if (request.url !== LINK_PATH) return '404 Not Found';
-    if (!isServiceToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
+    if (!isGoodToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
       return '403 Forbidden';
     if (typeof request.headers[PEER_HEADER] !== 'string') return '400 Bad Request';
     if (this.served.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
@@ -100,7 +108,8 @@ export class LinkServer {
   /** Answers a peer that has shown its token, over a socket that is open. */
   serve(ws: LinkSocket, headers: IncomingHttpHeaders): void {
     const peer = peerOf(headers);
-    this.served.add(ws);
+    const token = headers[SERVICE_TOKEN_HEADER];
+    this.served.set(ws, typeof token === 'string' ? token : undefined);
     ws.on('close', () => {
       this.served.delete(ws);
     });
@@ -185,15 +194,4 @@ function send(ws: LinkSocket, frame: string, sent: () => void): void {
   if (ws.readyState !== WebSocket.OPEN) return;
   if (ws.bufferedAmount > MAX_BUFFERED_BYTES) ws.terminate();
   else ws.send(frame, sent);
-}
-
-/** Compared by digest, so that the time tells neither the length nor the place of the first difference. */
-export function isServiceToken(given: string | string[] | undefined, good: readonly string[]): boolean {
-  if (typeof given !== 'string') return false;
-  const digest = createHash('sha256').update(given).digest();
-  let matches = false;
-  for (const token of good) {
-    if (timingSafeEqual(digest, createHash('sha256').update(token).digest())) matches = true;
-  }
-  return matches;
 }

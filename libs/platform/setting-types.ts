@@ -61,3 +61,8 @@ export function listOf<T>(item: FromText<T>): FromText<readonly T[]> {
 export function hexKey(): FromText<string> {
   return text.regex(/^[0-9a-f]{64}$/, 'it must be 64 hexadecimal digits');
 }
+
+/** The first one makes what is new; the others are for what was made with them before. */
+export function hexKeys(): FromText<readonly [string, ...string[]]> {
+  return listOf(hexKey()).pipe(z.tuple([z.string()], z.string()).readonly());
+}
