@@ -28,6 +28,8 @@ export interface Committed {
   readonly entries: Iterable<Entry>;
   readonly events: readonly DomainEvent[];
   readonly head: number;
+  /** When the append began, by the clock that never goes back; undefined where there was nothing to append. */
+  readonly appendedSince: bigint | undefined;
 }
 
 export interface LoopPorts {
@@ -240,12 +242,13 @@ export class CommandLoop {
   }
 
   private async commit(turn: Turn): Promise<void> {
-    if (turn.payloads.length > 0) {
+    const isEmpty = turn.payloads.length === 0;
+    const began = this.ports.clock.monotonicNanos();
+    if (!isEmpty) {
       this.trail?.moveAll(turn.answers, 'journal append', {
         records: turn.payloads.length,
         firstSequence: turn.first,
       });
-      const began = this.ports.clock.monotonicNanos();
       try {
         const { firstSequence } = await this.ports.writer.append(turn.payloads);
         // Priorities were decided by these positions; anything else in between is somebody else's.
@@ -260,7 +263,12 @@ export class CommandLoop {
     }
     for (const [entry, state] of turn.touched) entry.durable = state;
     const head = turn.first + turn.events.length - 1;
-    this.ports.onCommitted({ entries: turn.touched.keys(), events: turn.events, head });
+    this.ports.onCommitted({
+      entries: turn.touched.keys(),
+      events: turn.events,
+      head,
+      appendedSince: isEmpty ? undefined : began,
+    });
     if (turn.releases.length === 0) {
       this.answer(turn);
       return;
