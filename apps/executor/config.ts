@@ -4,11 +4,13 @@ import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { processSettings } from '#libs/platform/process-settings.js';
 import { httpUrl, integer, listOf } from '#libs/platform/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const executorConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
   ...serviceTokenSettings,
+  ...tracingSettings,
   OWNER_URLS: {
     schema: listOf(httpUrl()),
     describe: 'Internal addresses of the three owners by shard, separated by commas',

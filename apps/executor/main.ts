@@ -6,6 +6,7 @@ import { createMetrics } from '#libs/platform/metrics.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { executorConfig, executorRules } from './config.js';
 import { openCarriers } from './open-carriers.js';
 
@@ -13,11 +14,12 @@ import { openCarriers } from './open-carriers.js';
 const RENEWALS_IN_TTL = 3;
 
 const config = loadConfigOrExit('executor', executorConfig, process.env, executorRules);
-const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 
-runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
+runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const clock = new SystemClock();
+  const { tracing, log } = await openTracing('executor', { config, log: processLog, registry, scope, clock });
   const pool = openPool(config.DATABASE_URL, { applicationName: config.INSTANCE, max: config.DATABASE_POOL });
   scope.onStop('pool', () => pool.end());
   const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
@@ -32,7 +34,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   void feed.start();
   scope.onStop('evidence', () => feed.stop());
 
-  for (const carrier of openCarriers({ config, log, registry, scope, clock, pool })) {
+  for (const carrier of openCarriers({ config, log, registry, scope, clock, pool, tracing })) {
     carrier.start();
     scope.onStop('carrier', () => carrier.stop());
   }

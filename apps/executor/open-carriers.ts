@@ -8,6 +8,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { AwardCarrier } from './award-carrier.js';
 import type { executorConfig } from './config.js';
 
@@ -18,6 +19,7 @@ export interface CarrierParts {
   readonly scope: ProcessScope;
   readonly clock: Clock;
   readonly pool: Pool;
+  readonly tracing: Tracing;
 }
 
 const RANDOM_RANGE = 2 ** 32;
@@ -40,7 +42,7 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
     parts.log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
   });
   parts.scope.onStop('service tokens', stop);
-  const carriers = config.OWNER_URLS.map((url) => openCarrier(url, parts, tokens, meter));
+  const carriers = config.OWNER_URLS.map((url, shard) => openCarrier({ url, shard }, parts, tokens, meter));
   new Gauge({
     name: 'sotto_awards_in_hand',
     help: 'Awards that are being settled',
@@ -53,8 +55,8 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
 }
 
 function openCarrier(
-  url: string,
-  { config, log, scope, clock, pool }: CarrierParts,
+  { url, shard }: { readonly url: string; readonly shard: number },
+  { config, log, scope, clock, pool, tracing }: CarrierParts,
   tokens: ServiceTokens,
   meter: { settled(outcome: string): void },
 ): AwardCarrier {
@@ -63,6 +65,7 @@ function openCarrier(
     serviceToken: () => tokens.shown(),
     peer: config.INSTANCE,
     clock,
+    trace: { tracing, shard },
   });
   tokens.onChange(() => {
     link.renew();
@@ -79,5 +82,6 @@ function openCarrier(
     onFault: (what, error) => {
       log.warn({ err: error, part: what }, 'an award could not be carried and will be tried again');
     },
+    tracing,
   });
 }

@@ -6,11 +6,13 @@ import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
 import { hexKey, hexKeys, httpUrl, integer, listOf, nonEmpty, port } from '#libs/platform/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const gatewayConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
   ...serviceTokenSettings,
+  ...tracingSettings,
   ...kafkaSettings,
   ...sessionSettings,
   PORT: { schema: port(), describe: 'Port of the public listener' },

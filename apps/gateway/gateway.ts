@@ -11,6 +11,8 @@ import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
 import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { auditProviders } from './audit/audit-providers.js';
 import type { gatewayConfig } from './config.js';
 import { CONTROLLERS, GatewayModule } from './gateway.module.js';
@@ -45,8 +47,9 @@ const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'abortOnError' | 'bo
 };
 
 /** Opens what the gateway needs, in the order in which it must be closed again, and listens last. */
-export async function serveGateway({ config, log, registry, scope }: GatewayProcess): Promise<void> {
+export async function serveGateway({ config, registry, scope, ...given }: GatewayProcess): Promise<void> {
   const clock = new SystemClock();
+  const { tracing, log } = await openTracing('gateway', { config, log: given.log, registry, scope, clock });
   const pool = openPool(config.DATABASE_URL, {
     applicationName: config.INSTANCE,
     max: config.DATABASE_POOL,
@@ -54,11 +57,11 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   });
   scope.onStop('pool', () => pool.end());
   const journal = await openJournalReader({ config, pool, clock, scope });
-  const owners = openOwners({ config, log, clock, scope });
+  const owners = openOwners({ config, log, clock, scope, tracing });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
   const readiness = new Readiness(pool, owners, clock, scope.stopping);
 
-  const adapter = openEdge(identity.authenticator, { clock, log, registry });
+  const adapter = openEdge(identity.authenticator, { clock, log, registry, tracing });
   const module = GatewayModule.with([
     { provide: DATABASE, useValue: pool },
     { provide: OwnerRouter, useValue: owners },
@@ -89,7 +92,7 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     scope,
     owners,
     sessions: identity.sessions,
-    commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock) }),
+    commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock), tracing }),
     archive: new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID),
   });
   scope.stopping.addEventListener('abort', () => {
@@ -114,13 +117,16 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
 }
 
+interface EdgeParts {
+  readonly clock: SystemClock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly tracing: Tracing;
+}
+
 function openEdge(
   authenticator: Authenticator,
-  {
-    clock,
-    log,
-    registry,
-  }: { readonly clock: SystemClock; readonly log: Logger; readonly registry: Registry },
+  { clock, log, registry, tracing }: EdgeParts,
 ): EdgeHttpAdapter {
   return new EdgeHttpAdapter({
     authenticator,
@@ -131,6 +137,7 @@ function openEdge(
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },
     onAnswer: answered(registry, log),
+    tracing,
   });
 }
 

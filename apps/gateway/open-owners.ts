@@ -4,6 +4,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { gatewayConfig } from './config.js';
 import { OwnerRouter } from './owner-router.js';
 
@@ -12,10 +13,11 @@ export interface OwnersParts {
   readonly log: Logger;
   readonly clock: Clock;
   readonly scope: ProcessScope;
+  readonly tracing: Tracing;
 }
 
 /** The links to all owners, with whatever service token is to be shown at the time. */
-export function openOwners({ config, log, clock, scope }: OwnersParts): OwnerRouter {
+export function openOwners({ config, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
   const { tokens, stop } = openServiceTokens(config, clock, (error) => {
     log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
   });
@@ -29,6 +31,7 @@ export function openOwners({ config, log, clock, scope }: OwnersParts): OwnerRou
         clock,
         reads: { activeOnly: true, readFallback: true },
         timeoutMillis: config.OWNER_TIMEOUT_MS,
+        trace: { tracing, shard },
         onNotice: (notice) => {
           router.noticed(shard, notice);
         },

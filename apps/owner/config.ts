@@ -6,11 +6,13 @@ import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
 import { hexKeys, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const ownerConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
   ...serviceTokenSettings,
+  ...tracingSettings,
   ...kafkaSettings,
   SHARD: { schema: integer(0, 2), describe: 'Which shard this process owns' },
   OWNER_URLS: {

@@ -36,7 +36,7 @@ function random(): number {
 
 /** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
 export async function openShard(parts: ShardParts): Promise<Shard> {
-  const { config, log, registry, clock, pool, scope, announce, onJournalFailure } = parts;
+  const { config, log, registry, clock, pool, scope, tracing, announce, onJournalFailure } = parts;
   const { journal, reader, hasRoom } = await openOwnerJournal(parts, pool);
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
@@ -48,7 +48,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   scope.onStop('policy', () => {
     policy.stop();
   });
-  const peers = openPeers(config, parts.tokens, clock);
+  const peers = openPeers(config, parts.tokens, clock, tracing);
   scope.onStop('peers', () => {
     for (const peer of peers.values()) peer.close();
   });
@@ -75,6 +75,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     onFault: (what, error) => {
       log.error({ err: error, part: what }, 'a part of the shard failed');
     },
+    tracing,
   });
   opened.shard = shard;
   return shard;

@@ -27,7 +27,7 @@ export class OwnerProcess {
 
   /** Answers for its health at once; serves when the shard has recovered. */
   async serve(): Promise<void> {
-    const { clock, config, log, scope, server } = this.parts;
+    const { clock, config, log, scope, server, tracing } = this.parts;
     scope.onStop('pool', () => this.pool.end());
     const { tokens, stop } = openServiceTokens(config, clock, (error) => {
       log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
@@ -40,6 +40,7 @@ export class OwnerProcess {
       onFault: (error, peer) => {
         log.error({ err: error, peer }, 'a request could not be handled');
       },
+      tracing,
     });
     const shard = await openShard({
       ...this.parts,

@@ -1,4 +1,11 @@
-import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import {
+  codeOf,
+  fault,
+  reply,
+  type LinkPeer,
+  type LinkReply,
+  type LinkRequest,
+} from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import type { AccountBuckets } from './buckets.js';
 import type { CommandLoop } from './command-loop.js';
@@ -58,7 +65,7 @@ export class ShardOperations {
 
   async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
     const answer = await this.guarded(request, peer);
-    if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer));
+    if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer) ?? 'ok');
     return answer;
   }
 
@@ -183,8 +190,4 @@ export class ShardOperations {
       if (!this.ports.loop.submit(make(resolve))) resolve(UNAVAILABLE);
     });
   }
-}
-
-function codeOf({ status, body }: LinkReply): string {
-  return status < 400 ? 'ok' : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
 }

@@ -88,6 +88,7 @@ export class Shard {
       },
       release: (releases) => this.release(releases),
       onJournalFailure: ports.onJournalFailure,
+      tracing: ports.tracing,
     });
     const submit = this.loop.submit.bind(this.loop);
     const now = (): Instant => this.now();
@@ -188,13 +189,14 @@ export class Shard {
   }
 
   private operate(context: ShardContext, now: () => Instant): ShardOperations {
-    const { clock, peers, shard, settings, completed, preflight, meter } = this.ports;
+    const { clock, peers, shard, settings, completed, preflight, meter, tracing } = this.ports;
     const home = new AccountBuckets(clock, settings.limitsFactor);
     const tokens = new TokenExchange({
       shard,
       peers,
       home,
       alone: new AccountBuckets(clock, settings.limitsFactor, true),
+      tracing,
     });
     const intake = new Intake({
       shard,

@@ -3,12 +3,14 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn } from '#libs/platform/clock.js';
 import { isGoodToken } from '#libs/platform/good-token.js';
+import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
 import type { LinkSocket } from './link-socket.js';
 import { NoticeSlot } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
+  codeOf,
   LINK_PATH,
   MAX_FRAME_BYTES,
   NOTICES_HEADER,
@@ -21,6 +23,8 @@ import {
   type LinkRequest,
 } from './protocol.js';
 
+type RequestEntry = [id: number, request: LinkRequest, traceparent?: unknown];
+
 export type LinkHandler = (request: LinkRequest, peer: LinkPeer) => Promise<LinkReply>;
 
 export interface LinkServerOptions {
@@ -29,6 +33,8 @@ export interface LinkServerOptions {
   readonly handle: LinkHandler;
   readonly onFault: (error: unknown, peer: string) => void;
   readonly maxConnections?: number;
+  /** Continues the traces of peers; without it they end with them. */
+  readonly tracing?: Tracing;
 }
 
 /** A peer that does not read its replies is cut off before they fill the memory. */
@@ -54,7 +60,11 @@ export class LinkServer {
   private readonly listeners = new Set<(notice: LinkNotice) => void>();
   private latest: LinkNotice | undefined;
 
-  constructor(private readonly options: LinkServerOptions) {}
+  private readonly tracing: Tracing;
+
+  constructor(private readonly options: LinkServerOptions) {
+    this.tracing = options.tracing ?? noTracing;
+  }
 
   /** Tells whoever listens, and whoever comes to listen; what it replaces need not be told any more. */
   announce(notice: LinkNotice): void {
@@ -133,7 +143,7 @@ export class LinkServer {
         ws.close(1002);
         return;
       }
-      for (const [id, request] of requests) this.answer(id, request, peer, replies);
+      for (const entry of requests) this.answer(entry, peer, replies);
     });
   }
 
@@ -149,8 +159,11 @@ export class LinkServer {
     if (this.latest !== undefined) tell(this.latest);
   }
 
-  private answer(id: number, request: LinkRequest, peer: LinkPeer, replies: FrameBatch): void {
-    this.options.handle(request, peer).then(
+  private answer([id, request, traceparent]: RequestEntry, peer: LinkPeer, replies: FrameBatch): void {
+    const span = this.tracing.continued(request.op, traceparent);
+    const answered =
+      span === undefined ? this.options.handle(request, peer) : this.traced(span, request, peer);
+    answered.then(
       (answer) => {
         replies.add(entryOf(id, answer));
       },
@@ -160,10 +173,23 @@ export class LinkServer {
       },
     );
   }
+
+  private async traced(span: Span, request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    span.set({ operation: request.op });
+    if ('request_id' in request) span.set({ requestId: request.request_id });
+    let reply = INTERNAL_ERROR;
+    try {
+      reply = await this.tracing.within(span, () => this.options.handle(request, peer));
+      return reply;
+    } finally {
+      span.set({ status: reply.status, code: codeOf(reply) });
+      span.end();
+    }
+  }
 }
 
 /** What an operation asks for is taken on the peer's word: it has shown that it is one of us. */
-function parseRequests(text: string): [number, LinkRequest][] | undefined {
+function parseRequests(text: string): RequestEntry[] | undefined {
   try {
     const frame: unknown = JSON.parse(text);
     return Array.isArray(frame) && frame.every(isRequestEntry) ? frame : undefined;
@@ -172,7 +198,7 @@ function parseRequests(text: string): [number, LinkRequest][] | undefined {
   }
 }
 
-function isRequestEntry(entry: unknown): entry is [number, LinkRequest] {
+function isRequestEntry(entry: unknown): entry is RequestEntry {
   if (!Array.isArray(entry) || typeof entry[0] !== 'number') return false;
   const request: unknown = entry[1];
   return typeof request === 'object' && request !== null && 'op' in request;

@@ -296,4 +296,21 @@ describe('the network policies', () => {
     );
     expect(open).toEqual([{ ports: [{ protocol: 'TCP', port: 8080 }] }]);
   });
+
+  it('let traces out to a collector, from the processes that make some', () => {
+    const { spec } = named('NetworkPolicy', 'to-the-collector');
+    const apps = Object.keys(SCHEMAS).filter(
+      (kind) => 'OTEL_EXPORTER_OTLP_ENDPOINT' in (SCHEMAS[kind] ?? {}),
+    );
+    const { matchExpressions: matched } = spec.podSelector as {
+      readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
+    };
+    expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(apps.sort());
+    expect(JSON.stringify(spec)).toContain('"port":4318');
+    // Where it is shown as an example it goes there, too.
+    const example = readFileSync(path.join(FOLDER, 'settings.yaml'), 'utf8');
+    const url = /# OTEL_EXPORTER_OTLP_ENDPOINT: (\S+)/.exec(example)?.[1] ?? '';
+    expect(new URL(url).port).toBe('4318');
+    expect(JSON.stringify(spec)).toContain(`"${new URL(url).hostname.split('.')[0] ?? ''}"`);
+  });
 });

@@ -36,11 +36,14 @@ export function kindOf(name: string): string {
   return name.replace(/-\d$/, '');
 }
 
-/** What the process itself would say of its environment, with a good value for each secret that is left open. */
+/** What the process itself would say of its environment, with a good value for each secret that is left open and nothing else set. */
 export function faultsOf(kind: string, environment: Environment): readonly string[] {
   const filled = Object.entries(environment).map(([name, value]): [string, string | undefined] => [
     name,
-    value?.replaceAll(/\$\{[A-Z_]+:[?-][^}]*\}/g, A_KEY),
+    value?.replaceAll(
+      /\$\{[A-Z_]+:(?:\?[^}]*|-([^}]*))\}/g,
+      (_all, otherwise?: string) => otherwise ?? A_KEY,
+    ),
   ]);
   return FAULTS[kind]?.(Object.fromEntries(filled)) ?? [`there is no ${kind}`];
 }
