@@ -2,6 +2,7 @@ import path from 'node:path';
 import { EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { prepareJournals } from './journals.js';
+import { prepareLogins } from './database-logins.js';
 import { launch } from './launch.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { planProcesses } from './processes.js';
@@ -17,6 +18,7 @@ const parts = {
   appsFolder: path.resolve(import.meta.dirname, '..'),
   plan: planProcesses,
   migrations: allMigrations,
+  prepareLogins,
   seed: seedDemo,
   journalTable: 'journal.records',
   prepareJournals,

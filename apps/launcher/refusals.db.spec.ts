@@ -7,6 +7,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { migrate } from '#libs/platform/migrate.js';
+import { sharedLogin } from './database-logins.js';
 import { planProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
 import { Launches, SETTLE_MS } from '#libs/testing/launches.js';
@@ -53,7 +54,7 @@ describe('one clear line, no stack trace,', () => {
       'sotto: OWNER_TIMEOUT_MS',
       'sotto: EXECUTION_CONCURRENCY',
     ]);
-    expect(await launches.refusal({ LIMITS_FACTOR: '2', INTERNAL_HOST: '0.0.0.0' })).toEqual([
+    expect(await launches.refusal({ LIMITS_FACTOR: '2', INTERNAL_HOST: '192.0.2.1' })).toEqual([
       78,
       ['sotto: LIMITS_FACTOR=2 is wrong: limits hold unless INTERNAL_HOST is a loopback address'],
     ]);
@@ -178,7 +179,7 @@ describe('one clear line, no stack trace,', () => {
 
 describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
   const plans = planProcesses({
-    databaseUrl: 'postgres://sotto@127.0.0.1:1/sotto',
+    databases: sharedLogin('postgres://sotto@127.0.0.1:1/sotto'),
     secrets: makeSecrets(),
     limitsFactor: 2,
     journalPath: undefined,
@@ -194,7 +195,7 @@ describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
   ])('by the %s itself (%s)', async (kind, host) => {
     const plan = plans.find((planned) => planned.kind === kind)!;
     const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
-      env: { PATH: process.env.PATH, ...plan.env, [host]: '0.0.0.0' },
+      env: { PATH: process.env.PATH, ...plan.env, [host]: '192.0.2.1' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const told: Buffer[] = [];

@@ -49,6 +49,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const server = await startInternalServer(
     {
       registry,
+      metricsTokens: config.METRICS_TOKENS,
       healthz: () => ({ ok: true, status: 'healthy' }),
       readyz: async () => {
         if (scope.stopping.aborted) return { ok: false, status: 'draining' };

@@ -18,6 +18,7 @@ const parts = {
       env: { ...plan.env, STAND_IN: behaviours.get(plan.name) ?? 'good' },
     })),
   migrations: [],
+  prepareLogins: () => Promise.resolve(undefined),
   seed: () => Promise.resolve({ password: 'demo-password', users, contracts: [] }),
   journalTable: 'journal.record',
   prepareJournals: () => Promise.resolve(false),

@@ -67,7 +67,8 @@ export class PostgresJournal implements Journal {
 
   private async openOn(session: Session, shard: number): Promise<JournalWriter> {
     try {
-      return new GroupCommitWriter(shard, await this.take(session, shard), this.sinkOf(shard, session));
+      const head = await this.take(session, shard);
+      return new GroupCommitWriter(shard, head, this.sinkOf(shard, head.epoch, session));
     } catch (error) {
       session.destroy();
       throw cannotOpen(shard, error);
@@ -87,9 +88,9 @@ export class PostgresJournal implements Journal {
     return this.options.openWithinMillis ?? OPEN_WITHIN_MILLIS;
   }
 
-  private sinkOf(shard: number, session: Session): PostgresSink {
+  private sinkOf(shard: number, epoch: number, session: Session): PostgresSink {
     const { clock, appendWithinMillis, settleWithinMillis } = this.options;
-    return new PostgresSink(shard, session, appendWithinMillis ?? APPEND_WITHIN_MILLIS, {
+    return new PostgresSink({ shard, epoch }, session, appendWithinMillis ?? APPEND_WITHIN_MILLIS, {
       connect: (withinMillis) => this.connect(withinMillis),
       clock,
       withinMillis: settleWithinMillis ?? SETTLE_WITHIN_MILLIS,

@@ -38,6 +38,10 @@ export class WitnessedWriter implements JournalWriter {
     return this.ports.writer.append(payloads);
   }
 
+  confirm(): Promise<void> {
+    return this.ports.writer.confirm();
+  }
+
   health(): JournalHealth {
     return this.ports.writer.health();
   }
