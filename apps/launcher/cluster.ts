@@ -14,7 +14,6 @@ import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
 import { sharedLogin, type DatabaseLogins, type PrepareLogins } from './database-logins.js';
-import { prepareJournals } from './journals.js';
 import { embedDatabase, useDatabase, type Database } from './database.js';
 import { OWNERS, type PlanProcesses } from './processes.js';
 import { allReady, internalUrl } from './readiness.js';
@@ -33,6 +32,8 @@ export interface ClusterParts {
   readonly prepareLogins: PrepareLogins;
   readonly seed: Seed;
   readonly journalTable: string;
+  /** Resolves with whether the journals are in Kafka. */
+  readonly prepareJournals: (databaseUrl: string, env: Environment, clock: Clock) => Promise<boolean>;
 }
 
 export interface ClusterPlace {
@@ -107,7 +108,7 @@ export class Cluster {
     const logins = await this.logins(database.url);
     terminal.step('schema up to date');
     signal.throwIfAborted();
-    const isOnKafka = await prepareJournals(database.url, this.place.env, clock);
+    const isOnKafka = await this.parts.prepareJournals(database.url, this.place.env, clock);
     if (isOnKafka) terminal.step('topics of the journals in place');
     signal.throwIfAborted();
     const seed = await this.parts.seed({ databaseUrl: database.url, loadAccounts: config.LOAD_ACCOUNTS });

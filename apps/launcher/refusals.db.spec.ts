@@ -159,13 +159,22 @@ describe('one clear line, no stack trace,', () => {
     expect(lines.join()).not.toContain('hunter2');
   });
 
-  it('for a process that will not start', async () => {
-    const [code, lines] = await launches.refusal({ STAND_INS: 'executor:refuses' });
-    expect(code).toBe(78);
-    expect(lines.join('\n')).toMatch(/executor does not start: .*exit code 78.*executor\.log/);
-    expect(lines.join()).toContain('ABSENT is not set');
-    expect(launches.pids()).toEqual([]);
-  }, 40_000);
+  it.each([
+    ['refuses', 78, 'ABSENT is not set'],
+    ['damaged', 65, 'what it works on is damaged'],
+  ])(
+    'for a process that will not start: it %s',
+    async (behaviour, expected, reason) => {
+      const [code, lines] = await launches.refusal({ STAND_INS: `executor:${behaviour}` });
+      expect(code).toBe(expected);
+      expect(lines.join('\n')).toMatch(
+        new RegExp(`executor does not start: .*exit code ${expected}.*executor\\.log`),
+      );
+      expect(lines.join()).toContain(reason);
+      expect(launches.pids()).toEqual([]);
+    },
+    40_000,
+  );
 });
 
 describe('LIMITS_FACTOR on an address that others can reach is refused', () => {

@@ -54,6 +54,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
       readyz: async () => {
         if (scope.stopping.aborted) return { ok: false, status: 'draining' };
         await pool.query('select 1');
+        if (!follower.canRead) return { ok: false, status: 'journal_unreadable' };
         return follower.hasCaughtUp ? { ok: true, status: 'ready' } : { ok: false, status: 'catching_up' };
       },
     },

@@ -21,6 +21,7 @@ const parts = {
   prepareLogins: () => Promise.resolve(undefined),
   seed: () => Promise.resolve({ password: 'demo-password', users, contracts: [] }),
   journalTable: 'journal.record',
+  prepareJournals: () => Promise.resolve(false),
 };
 
 process.exit(await launch(process.env, parts, new SystemClock()));

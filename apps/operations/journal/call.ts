@@ -28,7 +28,7 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.
 Kafka is found by the same KAFKA_* settings as the cluster's. Exit codes: 0 all is well; 1 something is damaged or differs;
-64 called wrongly; 69 something does not answer, or owners run; 78 a wrong setting.`;
+64 called wrongly; 65 a topic to be copied from has lost its journal; 69 something does not answer, or owners run; 78 a wrong setting.`;
 
 export const COMMANDS = ['verify', 'dump', 'copy', 'compare'] as const;
 

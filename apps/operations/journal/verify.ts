@@ -82,15 +82,15 @@ async function walkAll(
   { held, ends }: { readonly held: readonly HeldByJournal[]; readonly ends: EndsByJournal },
   isInUse: boolean,
 ): Promise<VerifiedShard[]> {
-  const marks = isInUse ? await marksOf(pool) : [];
+  const marks = isInUse ? await marksOf(pool, store.kind) : [];
   const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
-  const heads = await store.reader.heads();
+  const heads = await store.bareReader.heads();
   const progress = new Progress(clock, tell);
   const walks: VerifiedShard[] = [];
   for (const journal of held) {
     const { shard } = journal;
     const walk = await walkShard(shard, {
-      reader: store.reader,
+      reader: store.bareReader,
       marks: marks.filter((mark) => mark.shard === shard),
       reservingEpoch: epochs.get(shard) ?? 0,
       tell: (read) => {
@@ -122,7 +122,7 @@ async function surveyed(store: JournalStore, walk: Walk): Promise<VerifiedShard>
 
 async function projectionsOf(
   { pool, clock, tell }: VerifyPorts,
-  { reader }: JournalStore,
+  { bareReader: reader }: JournalStore,
   shards: readonly number[],
 ): Promise<TableComparison[]> {
   tell('making the projections again to compare them');

@@ -1,4 +1,5 @@
 import { pause, type Clock } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import type { Journal, JournalHead, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
@@ -102,6 +103,6 @@ export class PostgresJournal implements Journal {
 }
 
 function cannotOpen(shard: number, error: unknown): Error {
-  if (error instanceof JournalCorrupt) return error;
+  if (error instanceof JournalCorrupt || error instanceof StartFault) return error;
   return new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
 }

@@ -54,7 +54,8 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
   'journal.records': { owner: ADD, gateway: READ, projector: READ, operations: READ },
   'journal.home': { owner: ADD, gateway: READ, projector: READ, operations: READ },
-  'journal.snapshots': { owner: ALL, operations: READ },
+  'journal.snapshots': { owner: ALL, gateway: READ, projector: READ, operations: READ },
+  'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,
   'completed.viewers': PROJECTED,
