@@ -98,6 +98,40 @@ describe('one clear line, no stack trace,', () => {
     expect(launches.isReady).toBe(true);
   }, 40_000);
 
+  it('for a second cluster on the same database, which it leaves as it is', async () => {
+    const first = await launches.launchReady();
+    const { database_url: url } = launches.cluster;
+    const second = path.join(launches.folder, 'second');
+    const inSecond = { DATABASE_URL: url, DATA_DIR: second, PORT: String(launches.port + 3) };
+    expect(await launches.refusal(inSecond)).toEqual([
+      69,
+      [
+        expect.stringMatching(
+          `^sotto: the database is in use by another cluster .process ${first.process.pid}, port ${launches.port}.: stop that`,
+        ),
+      ],
+    ]);
+    expect(readdirSync(second)).toEqual(['logs']);
+    expect(launches.isReady).toBe(true);
+  }, 40_000);
+
+  it('for a cluster whose database another has taken while it was cut off', async () => {
+    await launches.launchReady();
+    const url = await launches.anotherDatabase();
+    const displaced = await launches.launchBeside(url, 0);
+    const rival = new pg.Client({ connectionString: url, application_name: 'sotto-cluster the rival' });
+    await rival.connect();
+    await rival.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name like 'sotto-cluster process%'`,
+    );
+    await rival.query('select pg_advisory_lock(7210554321)');
+    expect(await displaced.code).toBe(69);
+    expect(displaced.output).toContain('sotto: the database is in use by another cluster (the rival)');
+    expect(displaced.output).not.toMatch(/^\s+at /m);
+    await rival.end();
+  }, 60_000);
+
   it('for a damaged data folder', async () => {
     const first = await launches.launchReady();
     first.process.kill('SIGTERM');
