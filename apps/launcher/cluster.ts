@@ -136,6 +136,7 @@ export class Cluster {
     terminal.step(`${places.length} processes started`);
     await allReady(this.children, places, clock, signal);
     signal.throwIfAborted();
+    this.children.setReady();
     this.file.setReady(true);
     return { gatewayUrls, databaseUrl: database.url, seed };
   }
