@@ -413,7 +413,12 @@ describe('connections', () => {
   });
 
   it('are bounded for each address', async () => {
-    const on = await start({ ...QUICK, headersTimeout: 5_000, requestTimeout: 5_000, connectionsPerAddress: 2 });
+    const on = await start({
+      ...QUICK,
+      headersTimeout: 5_000,
+      requestTimeout: 5_000,
+      connectionsPerAddress: 2,
+    });
     const held = [on.connect(), on.connect()];
     for (const client of held) await client.send(GET).until('"ok"');
     expect(await on.connect().send(GET).untilClosed()).toEqual([]);

@@ -19,10 +19,7 @@ function weightOf(name: string): number {
 class Reads {
   readonly begun: string[] = [];
   private readonly held: Held[] = [];
-  private readonly turns = new Turns(
-    { readsPerAccount: 2, readPatience: PATIENCE_MS },
-    new SystemClock(),
-  );
+  private readonly turns = new Turns({ readsPerAccount: 2, readPatience: PATIENCE_MS }, new SystemClock());
 
   send(account: string, ...names: readonly string[]): Promise<string[]> {
     return Promise.all(names.map((name) => this.turns.take(account, weightOf(name), () => this.work(name))));

@@ -73,7 +73,11 @@ export class Turns {
   private end(lane: Lane, turn: Turn): void {
     if (!lane.running.delete(turn)) return;
     lane.weight -= turn.weight;
-    for (let next = lane.waiting[0]; next !== undefined && this.fits(lane, next.turn); next = lane.waiting[0]) {
+    for (
+      let next = lane.waiting[0];
+      next !== undefined && this.fits(lane, next.turn);
+      next = lane.waiting[0]
+    ) {
       lane.waiting.shift();
       this.begin(lane, next.turn);
       next.go();

@@ -78,8 +78,8 @@ async function planOf(text: string, values: readonly unknown[]): Promise<PlanNod
 
 describe('every question to the projections', () => {
   it.each([
-    ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_pkey']],
-    ['a role', ROLE, [A, V], ['auctions_pkey', 'viewers_pkey']],
+    ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_viewer_id_auction_id_idx']],
+    ['a role', ROLE, [A, V], ['viewers_viewer_id_auction_id_idx']],
     ['a page of auctions', PAGE, [V, BEFORE_ALL.at, BEFORE_ALL.id, 51], ['auctions_pkey', 'viewers_pkey']],
     [
       'what ended behind a position',
