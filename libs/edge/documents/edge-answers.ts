@@ -84,7 +84,7 @@ export const EDGE_ANSWERS: readonly EdgeAnswer[] = [
     status: 503,
     codes: ['too_many_pipelined_requests', 'owner_routing_unavailable'],
     description:
-      'Too many requests in work on one connection, which is closed; or nobody can say at present who is calling or where the call has to go.',
+      'Too many requests in line on one connection, which is closed; or nobody can say at present who is calling or where the call has to go.',
   },
 ];
 
