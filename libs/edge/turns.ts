@@ -49,7 +49,7 @@ export class Turns {
       return await work();
     } finally {
       this.end(lane, turn);
-      if (lane.running.size === 0) this.lanes.delete(account);
+      if (lane.running.size === 0 && this.lanes.get(account) === lane) this.lanes.delete(account);
     }
   }
 
