@@ -49,7 +49,7 @@ export class ReplySender {
   /** Most answers are with the kernel at once. One that is not has its time. */
   private end({ request, response }: Exchange, payload: string | undefined): void {
     response.end(payload);
-    if (response.socket?.writableLength === 0) return;
+    if (response.destroyed || response.socket?.writableLength === 0) return;
     response.once('close', this.awaitReader(request.socket));
   }
 
