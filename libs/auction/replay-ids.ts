@@ -6,7 +6,7 @@ const ID = /^[0-2][0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 /** Whatever is given an id here gets one of the auction's own shard. Later events only name what has one. */
 export function objectionToIds(event: AuctionEvent): string | undefined {
   const shard = event.auction_id.charAt(0);
-  const foreign = idsGivenBy(event).find((id) => !ID.test(id) || id.charAt(0) !== shard);
+  const foreign = idsGivenBy(event).find((id) => !ID.test(id) || !id.startsWith(shard));
   return foreign === undefined ? undefined : `${foreign} is no id of the auction's shard`;
 }
 
