@@ -50,7 +50,8 @@ owner of a shard dies as well, its successor waits for gateways for 2.5 s, or fo
 
 ## Examples
 
-They are whole messages of a cluster with default settings that is gone, and its keys with it.
+They are whole messages of a cluster with default settings that is gone, and its keys with it. \`resync\` and \`session_expiring\`, which no
+client sees there in a minute, are of another.
 
 ## Limits
 
