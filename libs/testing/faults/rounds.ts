@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../simulator/kernel/random.js';
+import { OWNERS, PROCESSES } from './installation/plan.js';
+import type { Installation } from './installation/installation.js';
+import type { FaultKind } from './kinds/fault-kind.js';
+import type { Answered, Transcript } from './load/transcript.js';
+
+const WELL_WITHIN_MS = 120_000;
+const LOOK_EVERY_MS = 100;
+const ANSWER_WITHIN_MS = 1_500;
+const TOGETHER = { alone: 0.55, two: 0.85 };
+
+/** What one round of faults has led to. */
+export interface Round {
+  readonly kinds: readonly string[];
+  /** The longest time in which a shard settled no command, though people went on asking. */
+  readonly unavailableMs: number;
+  /** From the first fault until everything was well again. */
+  readonly lastedMs: number;
+  /** What was still not well at the end of all patience. */
+  readonly amiss: string | undefined;
+}
+
+/** Deals faults alone and together, so that each kind comes before any comes again. */
+export class Deck {
+  private rest: FaultKind[] = [];
+
+  constructor(
+    private readonly kinds: readonly FaultKind[],
+    private readonly random: Random,
+  ) {}
+
+  deal(): FaultKind[] {
+    const chance = this.random.next();
+    const count = chance < TOGETHER.alone ? 1 : chance < TOGETHER.two ? 2 : 3;
+    if (this.rest.length < count) this.rest.push(...this.random.shuffled(this.kinds));
+    return this.rest.splice(0, count);
+  }
+}
+
+export async function playRound(
+  site: Installation,
+  transcript: Transcript,
+  kinds: readonly FaultKind[],
+  random: Random,
+): Promise<Round> {
+  const began = performance.now();
+  await Promise.all(kinds.map((kind, index) => kind.strike(site, random.fork(`${kind.name} ${index}`))));
+  const amiss = await untilWell(site, transcript);
+  const ended = performance.now();
+  return {
+    kinds: kinds.map(({ name }) => name),
+    unavailableMs: longestGap(transcript.answered, began, ended),
+    lastedMs: ended - began,
+    amiss,
+  };
+}
+
+/** Resolves when every process says that it is ready and every shard settles commands; or with what is not so after long patience. */
+export async function untilWell(site: Installation, transcript: Transcript): Promise<string | undefined> {
+  const deadline = performance.now() + WELL_WITHIN_MS;
+  for (;;) {
+    const amiss = (await whoIsNotReady(site)) ?? (await silentShard(transcript));
+    if (amiss === undefined || performance.now() > deadline) return amiss;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+async function whoIsNotReady(site: Installation): Promise<string | undefined> {
+  const answers = await Promise.all(PROCESSES.map((name) => statusOf(`${site.internalUrl(name)}/readyz`)));
+  const index = answers.findIndex((answer) => answer !== 'ready');
+  return index < 0 ? undefined : `${PROCESSES[index] ?? ''} says ${answers[index] ?? ''}`;
+}
+
+async function statusOf(url: string): Promise<string> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    return answer.status === 200 ? 'ready' : `${answer.status} ${await answer.text()}`;
+  } catch {
+    return 'nothing';
+  }
+}
+
+/** A shard that settles no command within a while. */
+async function silentShard({ answered }: Transcript): Promise<string | undefined> {
+  const since = performance.now();
+  const silent = new Set(OWNERS.keys());
+  while (silent.size > 0 && performance.now() < since + ANSWER_WITHIN_MS) {
+    for (let last = answered.length - 1; (answered[last]?.endedAt ?? 0) > since; last -= 1) {
+      const answer = answered[last];
+      if (answer !== undefined && isServed(answer)) silent.delete(answer.shard);
+    }
+    await sleep(LOOK_EVERY_MS / 4);
+  }
+  return silent.size === 0 ? undefined : `shard ${[...silent].join()} settles nothing`;
+}
+
+/** The longest time between two settled commands of the same shard, or none of it at either end. */
+export function longestGap(answered: readonly Answered[], from: number, to: number): number {
+  const latest = OWNERS.map(() => from);
+  let longest = 0;
+  const first = answered.findLastIndex(({ endedAt }) => endedAt < from) + 1;
+  for (const answer of answered.slice(first)) {
+    const { shard, endedAt } = answer;
+    const before = latest[shard];
+    if (before === undefined || endedAt > to || !isServed(answer)) continue;
+    longest = Math.max(longest, endedAt - before);
+    latest[shard] = endedAt;
+  }
+  return Math.max(longest, ...latest.map((at) => to - at));
+}
+
+function isServed({ status }: Answered): boolean {
+  return status < 500 && status !== 429;
+}
