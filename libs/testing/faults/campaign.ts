@@ -34,6 +34,14 @@ export interface Outcome {
   readonly logFolder: string;
 }
 
+interface Stage {
+  readonly call: Call;
+  readonly site: Installation;
+  readonly random: Random;
+  readonly findings: Findings;
+  readonly say: (line: string) => void;
+}
+
 /** One campaign from the start of everything to the last check; tells `say` how it goes. */
 export async function runCampaign(
   call: Call,
@@ -60,12 +68,13 @@ export async function runCampaign(
   cast.crowd.start();
   await sleep(WARM_UP_MS);
   const findings = new Findings();
+  const stage = { call, site, random, findings, say };
   const deck = new Deck(
     wanted.filter(({ name }) => !notRun.has(name)),
     random.fork('deck'),
   );
-  const rounds = await playRounds(call, site, cast, deck, random, findings, say);
-  const { recovery, journals } = await settle(call, site, cast, random, findings, say);
+  const rounds = await playRounds(stage, cast, deck);
+  const { recovery, journals } = await settle(stage, cast);
   say('everything is at rest, checking');
   await check(site, cast, journals, findings);
   for (const caller of [...cast.originators, ...cast.makers]) caller.close();
@@ -84,13 +93,9 @@ export async function runCampaign(
 }
 
 async function playRounds(
-  { minutes }: Call,
-  site: Installation,
+  { call: { minutes }, site, random, findings, say }: Stage,
   { transcript }: Cast,
   deck: Deck,
-  random: Random,
-  findings: Findings,
-  say: (line: string) => void,
 ): Promise<Round[]> {
   const rounds: Round[] = [];
   const deadline = performance.now() + minutes * 60_000;
@@ -103,6 +108,7 @@ async function playRounds(
       `${rounds.length}. ${round.kinds.join(' + ')}: well after ${seconds(round.lastedMs)}, ` +
         `unavailable for ${seconds(round.unavailableMs)}; ${transcript.answered.length} commands`,
     );
+    for (const missed of round.missed) say(`   missed ${missed}`);
     if (round.amiss !== undefined) {
       findings.add(`everything comes back: after ${round.kinds.join(' + ')} ${round.amiss}`);
       break;
@@ -114,12 +120,8 @@ async function playRounds(
 
 /** People stop, what is of unknown fate is settled, and all that was opened comes to its end and is heard of. */
 async function settle(
-  { openAuctions }: Call,
-  site: Installation,
+  { call: { openAuctions }, site, random, findings, say }: Stage,
   { transcript, crowd, originators, makers, listeners }: Cast,
-  random: Random,
-  findings: Findings,
-  say: (line: string) => void,
 ): Promise<{ readonly recovery: Recovery | undefined; readonly journals: Journals }> {
   const amiss = await untilWell(site, transcript);
   if (amiss !== undefined) findings.add(`everything comes back: in the end ${amiss}`);

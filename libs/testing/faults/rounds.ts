@@ -13,6 +13,8 @@ const TOGETHER = { alone: 0.55, two: 0.85 };
 /** What one round of faults has led to. */
 export interface Round {
   readonly kinds: readonly string[];
+  /** Faults that did not come about, such as in a process that ended just then, and why. */
+  readonly missed: readonly string[];
   /** The longest time in which a shard settled no command, though people went on asking. */
   readonly unavailableMs: number;
   /** From the first fault until everything was well again. */
@@ -33,7 +35,7 @@ export class Deck {
   deal(): FaultKind[] {
     const chance = this.random.next();
     const count = chance < TOGETHER.alone ? 1 : chance < TOGETHER.two ? 2 : 3;
-    if (this.rest.length < count) this.rest.push(...this.random.shuffled(this.kinds));
+    if (this.rest.length === 0) this.rest = this.random.shuffled(this.kinds);
     return this.rest.splice(0, count);
   }
 }
@@ -45,11 +47,18 @@ export async function playRound(
   random: Random,
 ): Promise<Round> {
   const began = performance.now();
-  await Promise.all(kinds.map((kind, index) => kind.strike(site, random.fork(`${kind.name} ${index}`))));
+  const missed: string[] = [];
+  const strikes = kinds.map(({ name, strike }) =>
+    strike(site, random.fork(name)).catch((error: unknown) => {
+      missed.push(`${name} (${error instanceof Error ? error.message : String(error)})`);
+    }),
+  );
+  await Promise.all(strikes);
   const amiss = await untilWell(site, transcript);
   const ended = performance.now();
   return {
     kinds: kinds.map(({ name }) => name),
+    missed,
     unavailableMs: longestGap(transcript.answered, began, ended),
     lastedMs: ended - began,
     amiss,

@@ -7,6 +7,7 @@ import { must } from '../../simulator/oracle/violation.js';
 import type { Findings } from './findings.js';
 
 const LEDGER = 'the ledger to the atom';
+const SHARDS = [0, 1, 2];
 const SET_ASIDE = 'reservations to the atom';
 
 interface EntryRow {
@@ -131,7 +132,7 @@ async function checkBalances(pool: pg.Pool, entries: readonly EntryRow[], findin
 
 /** What is open holds what it should, and what is over holds nothing. */
 async function checkReserved(pool: pg.Pool, archive: Archive, findings: Findings): Promise<void> {
-  const held: Map<string, number>[] = [new Map(), new Map(), new Map()];
+  const held = SHARDS.map(() => new Map<string, number>());
   for (const file of archive.files.values()) {
     const sums = held[file.shard];
     for (const [name, amount] of sumsOf(file, () => false)) sums?.set(name, (sums.get(name) ?? 0) + amount);

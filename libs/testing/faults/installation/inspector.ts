@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
-const LOOKS = 50;
-const LOOK_EVERY_MS = 40;
+const LOOKS = 100;
+const LOOK_EVERY_MS = 100;
 
 interface Target {
   readonly webSocketDebuggerUrl: string;

@@ -48,6 +48,8 @@ export class Installation {
   readonly wires = new Wires();
   readonly disks: SmallDisk[] = [];
   readonly pids = new Map<string, number>();
+  /** When each was started last. */
+  private readonly since = new Map<string, number>();
   readonly inspectorPorts = new Map<string, number>();
   brokers: Brokers | undefined;
   times: ReadonlyMap<string, FakedTime> = new Map();
@@ -105,10 +107,12 @@ export class Installation {
     return place;
   }
 
+  /** All of it, whatever becomes of its parts. */
   async stop(): Promise<void> {
-    await this.children?.stop();
-    await this.brokers?.stop();
-    await this.database?.stop();
+    for (const disk of this.disks) await disk.empty();
+    await this.children?.stop().catch(() => this.children?.kill());
+    await this.brokers?.stop().catch(() => undefined);
+    await this.database?.stop().catch(() => undefined);
     await this.wires.close();
     for (const disk of this.disks) disk.unmount();
     this.undertaker?.dismiss();
@@ -118,10 +122,22 @@ export class Installation {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** How long it has been running, in milliseconds. */
+  ageOf(name: string): number {
+    return performance.now() - (this.since.get(name) ?? Infinity);
+  }
+
+  private note(name: string, pid: number): void {
+    this.pids.set(name, pid);
+    this.since.set(name, performance.now());
+  }
+
   private async build(): Promise<void> {
     const { clock, terminal, folder, options } = this;
     const marker = await markerOf(folder);
     this.markerEnv = markerEnvironment(marker);
+    // Whatever this process starts inherits it: brokers and tracers must not outlive a campaign that is killed either.
+    Object.assign(process.env, this.markerEnv);
     this.undertaker = hireUndertaker(marker, path.join(folder, 'cluster.json'));
     if (options.machine.mayMount) {
       this.disks.push(SmallDisk.mount('postgres', path.join(folder, 'postgres'), DISK_MB));
@@ -132,7 +148,7 @@ export class Installation {
     ]);
     this.database = database;
     this.databaseUrl = database.url;
-    database.watch((pid) => this.pids.set('postgres', pid));
+    database.watch((pid) => this.note('postgres', pid));
     await migrate(database.url, allMigrations, { info: () => undefined });
     await prepareJournals(database.url, this.kafkaEnv, clock);
     this.seed = await seedDemo({ databaseUrl: database.url, loadAccounts: options.loadAccounts });
@@ -145,7 +161,7 @@ export class Installation {
       clock,
       terminal,
     };
-    this.children = new Children(settings, this.places, ({ plan }, pid) => this.pids.set(plan.name, pid));
+    this.children = new Children(settings, this.places, ({ plan }, pid) => this.note(plan.name, pid));
     await this.children.start();
     await allReady(this.children, this.places, clock, AbortSignal.timeout(90_000));
   }

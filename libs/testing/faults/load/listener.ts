@@ -63,14 +63,18 @@ export class Listener {
   private async follow(): Promise<void> {
     while (!this.isStopped) {
       await this.client?.untilClosed(FOREVER_MS).catch(() => undefined);
-      while (!this.isStopped) {
-        try {
-          await this.connect();
-          break;
-        } catch {
-          await sleep(BETWEEN_TRIES_MS);
-        }
-      }
+      await this.goOn();
+    }
+  }
+
+  private async goOn(): Promise<void> {
+    while (!this.isStopped) {
+      const isConnected = await this.connect().then(
+        () => true,
+        () => false,
+      );
+      if (isConnected) return;
+      await sleep(BETWEEN_TRIES_MS);
     }
   }
 
