@@ -70,7 +70,9 @@ function answerIn(received: Buffer, millis: number): WireAnswer | undefined {
     const colon = field.indexOf(':');
     headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
   }
-  const body = received.subarray(end + 4);
+  // What follows is the answer to what the server took for a second request.
+  const length = headers['content-length'];
+  const body = received.subarray(end + 4, length === undefined ? undefined : end + 4 + Number(length));
   const isChunked = headers['transfer-encoding'] === 'chunked';
   return { status, headers, body: (isChunked ? unchunked(body) : body).toString(), millis };
 }

@@ -1,33 +1,27 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WebSocket } from 'ws';
+import { NodeInspector } from '../../node-inspector.js';
 
 const LOOKS = 100;
 const LOOK_EVERY_MS = 100;
 
-interface Target {
+interface Listed {
   readonly webSocketDebuggerUrl: string;
 }
 
-/** Keeps the event loop of a process busy, through the debugger that every Node opens when it is asked to with SIGUSR1. */
+/** Keeps the event loop of a process busy, whose debugger opens at this port. */
 export async function blockEventLoop(pid: number, port: number, millis: number): Promise<void> {
   process.kill(pid, 'SIGUSR1');
-  const debugger_ = new WebSocket(await addressOf(port), { perMessageDeflate: false });
-  debugger_.on('error', () => undefined);
-  await once(debugger_, 'open');
-  const expression = `{ const end = performance.now() + ${millis}; while (performance.now() < end); }`;
-  debugger_.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
-  // The answer, or the end of a process that did not survive it.
-  await Promise.race([once(debugger_, 'message'), once(debugger_, 'close')]);
-  debugger_.terminate();
+  const inspector = await NodeInspector.open(await addressOf(port));
+  await inspector.block(millis);
+  inspector.close();
 }
 
 async function addressOf(port: number): Promise<string> {
   for (let look = 0; look < LOOKS; look += 1) {
     try {
       const answer = await fetch(`http://127.0.0.1:${port}/json/list`);
-      const [target] = (await answer.json()) as Target[];
-      if (target !== undefined) return target.webSocketDebuggerUrl;
+      const [listed] = (await answer.json()) as Listed[];
+      if (listed !== undefined) return listed.webSocketDebuggerUrl;
     } catch {
       // It has not opened yet.
     }
