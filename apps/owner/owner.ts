@@ -26,12 +26,13 @@ export class OwnerProcess {
 
   /** Answers for its health at once; serves when the shard has recovered. */
   async serve(): Promise<void> {
-    const { config, log, scope, server } = this.parts;
+    const { config, log, scope, server, clock } = this.parts;
     scope.onStop('pool', () => this.pool.end());
     await this.listen();
     const link: LinkServer = new LinkServer({
       serviceTokens: () => [config.SERVICE_TOKEN],
       handle: (request, peer) => shard.handle(request, peer),
+      clock,
       onFault: (error, peer) => {
         log.error({ err: error, peer }, 'a request could not be handled');
       },

@@ -2,6 +2,7 @@ import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import { watchPulse } from './link-pulse.js';
 import { openWebSocket, type LinkSocket, type OpenLinkSocket } from './link-socket.js';
 import { readNotice } from './notice-slot.js';
 import {
@@ -118,6 +119,7 @@ export class OwnerLink {
     this.socket = socket;
     socket.on('open', () => {
       this.reconnectMillis = RECONNECT_FIRST_MILLIS;
+      watchPulse(socket, this.options.clock);
     });
     socket.on('message', (data) => {
       this.receive(textOf(data));

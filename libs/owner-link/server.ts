@@ -2,9 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/clock.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import { watchPulse } from './link-pulse.js';
 import type { LinkSocket } from './link-socket.js';
 import { NoticeSlot } from './notice-slot.js';
 import {
@@ -28,6 +29,7 @@ export interface LinkServerOptions {
   readonly serviceTokens: () => readonly string[];
   readonly handle: LinkHandler;
   readonly onFault: (error: unknown, peer: string) => void;
+  readonly clock: Clock;
   readonly maxConnections?: number;
 }
 
@@ -104,6 +106,7 @@ export class LinkServer {
     ws.on('close', () => {
       this.served.delete(ws);
     });
+    watchPulse(ws, this.options.clock);
     const slot = new NoticeSlot();
     const replies: FrameBatch = new FrameBatch(
       (frame) => {

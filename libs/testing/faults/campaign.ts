@@ -94,7 +94,7 @@ export async function runCampaign(
 
 async function playRounds(
   { call: { minutes }, site, random, findings, say }: Stage,
-  { transcript }: Cast,
+  cast: Cast,
   deck: Deck,
 ): Promise<Round[]> {
   const rounds: Round[] = [];
@@ -102,11 +102,11 @@ async function playRounds(
   while (performance.now() < deadline) {
     const kinds = deck.deal();
     if (kinds.length === 0) break;
-    const round = await playRound(site, transcript, kinds, random.fork(`round ${rounds.length}`));
+    const round = await playRound(site, cast, kinds, random.fork(`round ${rounds.length}`));
     rounds.push(round);
     say(
       `${rounds.length}. ${round.kinds.join(' + ')}: well after ${seconds(round.lastedMs)}, ` +
-        `unavailable for ${seconds(round.unavailableMs)}; ${transcript.answered.length} commands`,
+        `unavailable for ${seconds(round.unavailableMs)}; ${cast.transcript.answered.length} commands`,
     );
     for (const missed of round.missed) say(`   missed ${missed}`);
     if (round.amiss !== undefined) {
@@ -121,9 +121,10 @@ async function playRounds(
 /** People stop, what is of unknown fate is settled, and all that was opened comes to its end and is heard of. */
 async function settle(
   { call: { openAuctions }, site, random, findings, say }: Stage,
-  { transcript, crowd, originators, makers, listeners }: Cast,
+  cast: Cast,
 ): Promise<{ readonly recovery: Recovery | undefined; readonly journals: Journals }> {
-  const amiss = await untilWell(site, transcript);
+  const { crowd, originators, makers, listeners } = cast;
+  const amiss = await untilWell(site, cast);
   if (amiss !== undefined) findings.add(`everything comes back: in the end ${amiss}`);
   await crowd.stop();
   await crowd.settleOpen();

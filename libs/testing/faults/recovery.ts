@@ -11,7 +11,7 @@ const SHARD = 0;
 const AT_ONCE = 48;
 const TERM_MS = 3_600_000;
 const LOOK_EVERY_MS = 15;
-const HEALTHY_MS = 61_000;
+const HEALTHY_MS = 5_000;
 
 export interface Recovery {
   readonly openAuctions: number;

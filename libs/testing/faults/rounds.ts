@@ -3,6 +3,7 @@ import type { Random } from '../simulator/kernel/random.js';
 import { OWNERS, PROCESSES } from './installation/plan.js';
 import type { Installation } from './installation/installation.js';
 import type { FaultKind } from './kinds/fault-kind.js';
+import type { Cast } from './cast.js';
 import type { Answered, Transcript } from './load/transcript.js';
 
 const WELL_WITHIN_MS = 120_000;
@@ -42,7 +43,7 @@ export class Deck {
 
 export async function playRound(
   site: Installation,
-  transcript: Transcript,
+  cast: Cast,
   kinds: readonly FaultKind[],
   random: Random,
 ): Promise<Round> {
@@ -54,22 +55,26 @@ export async function playRound(
     }),
   );
   await Promise.all(strikes);
-  const amiss = await untilWell(site, transcript);
+  const amiss = await untilWell(site, cast);
   const ended = performance.now();
   return {
     kinds: kinds.map(({ name }) => name),
     missed,
-    unavailableMs: longestGap(transcript.answered, began, ended),
+    unavailableMs: longestGap(cast.transcript.answered, began, ended),
     lastedMs: ended - began,
     amiss,
   };
 }
 
-/** Resolves when every process says that it is ready and every shard settles commands; or with what is not so after long patience. */
-export async function untilWell(site: Installation, transcript: Transcript): Promise<string | undefined> {
+/**
+ * Resolves when every process says that it is ready, every gateway reaches every owner, and every shard settles commands; or with
+ * what is not so after long patience.
+ */
+export async function untilWell(site: Installation, cast: Cast): Promise<string | undefined> {
   const deadline = performance.now() + WELL_WITHIN_MS;
   for (;;) {
-    const amiss = (await whoIsNotReady(site)) ?? (await silentShard(transcript));
+    const amiss =
+      (await whoIsNotReady(site)) ?? (await whoIsCutOff(cast)) ?? (await silentShard(cast.transcript));
     if (amiss === undefined || performance.now() > deadline) return amiss;
     await sleep(LOOK_EVERY_MS);
   }
@@ -79,6 +84,13 @@ async function whoIsNotReady(site: Installation): Promise<string | undefined> {
   const answers = await Promise.all(PROCESSES.map((name) => statusOf(`${site.internalUrl(name)}/readyz`)));
   const index = answers.findIndex((answer) => answer !== 'ready');
   return index < 0 ? undefined : `${PROCESSES[index] ?? ''} says ${answers[index] ?? ''}`;
+}
+
+/** A list is whole or none: it takes all three owners. */
+async function whoIsCutOff({ originators: [caller] }: Cast): Promise<string | undefined> {
+  const answers = (await caller?.askEveryGateway('/v1/auctions?limit=1')) ?? [];
+  const index = answers.findIndex((answer) => answer?.status !== 200);
+  return index < 0 ? undefined : `gateway-${index} lists nothing: ${answers[index]?.text ?? 'no answer'}`;
 }
 
 async function statusOf(url: string): Promise<string> {

@@ -55,7 +55,6 @@ const INTERNAL = [
 
 const SPOILS: Readonly<Record<string, Spoil>> = {
   body: (draft, { good, random }) => setBody(draft, mutatedJson(good, random)),
-  'body again': (draft, { good, random }) => setBody(draft, mutatedJson(good, random)),
   bytes: (draft, { random }) => setBody(draft, mutatedBytes(draft.body, random)),
   noise: (draft, { random }) => setBody(draft, random.bytes(random.below(400))),
   token: (draft, { token, random }) =>
@@ -184,16 +183,22 @@ const SPOILS: Readonly<Record<string, Spoil>> = {
     ])),
 };
 
-export const SPOIL_NAMES: readonly string[] = Object.keys(SPOILS);
+const STRANGERS = 0.15;
+const BODIES = 0.6;
+const ALONE = 0.75;
+
+const SPOIL_NAMES: readonly string[] = Object.keys(SPOILS);
+
+interface Described {
+  readonly method: string;
+  readonly template: string;
+  readonly operation: Operation;
+}
 
 /** Draws requests that are close to what the document allows. */
 export class HostileRequests {
   private readonly values: SchemaValues;
-  private readonly operations: readonly {
-    readonly method: string;
-    readonly template: string;
-    readonly operation: Operation;
-  }[];
+  private readonly operations: readonly Described[];
 
   constructor(
     private readonly target: Target,
@@ -202,9 +207,11 @@ export class HostileRequests {
     const { paths, components } = target.http;
     this.values = new SchemaValues(components.schemas, target.known, random);
     this.operations = Object.entries(paths).flatMap(([template, methods]) =>
-      Object.entries(methods)
-        .filter(([, { operationId }]) => !SPARED.has(operationId))
-        .map(([method, operation]) => ({ method: method.toUpperCase(), template, operation })),
+      Object.entries(methods).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        template,
+        operation,
+      })),
     );
   }
 
@@ -215,8 +222,13 @@ export class HostileRequests {
     readonly request: WireRequest;
   } {
     const { random } = this;
-    const { method, template, operation } = random.pick(this.operations);
-    const token = random.pick([...this.target.tokens.values()]);
+    const { method, template, operation } = this.operation();
+    const { tokens } = this.target;
+    const { operationId } = operation;
+    const member = random.chance(STRANGERS) ? random.pick([...tokens.keys()]) : memberFor(template);
+    const token = SPARED.has(operationId)
+      ? hostileToken(tokens.get(member) ?? '', random)
+      : (tokens.get(member) ?? '');
     const { schema } = operation.requestBody?.content['application/json'] ?? {};
     const good = schema === undefined ? undefined : this.values.value(schema);
     const draft: Draft = {
@@ -224,19 +236,30 @@ export class HostileRequests {
       target: this.targetOf(template, operation),
       headers: [
         ['Host', '127.0.0.1'],
-        ['Authorization', `Bearer ${token}`],
+        ['Authorization', `Bearer ${clean(token)}`],
         ['Idempotency-Key', random.uuid()],
       ],
       body: Buffer.alloc(0),
       isIncomplete: false,
     };
     if (good !== undefined) setBody(draft, Buffer.from(JSON.stringify(good)));
-    const count = random.chance(0.75) ? 1 : 2;
-    const spoils = random
-      .shuffled(good === undefined ? SPOIL_NAMES.filter((name) => !/^(body|bytes)/.test(name)) : SPOIL_NAMES)
-      .slice(0, count);
+    const spoils = this.spoilsFor(good !== undefined);
     for (const name of spoils) SPOILS[name]?.(draft, { operation, good, token, random });
-    return { spoils, operationId: operation.operationId, request: draft };
+    return { spoils, operationId, request: draft };
+  }
+
+  /** Those with a body come more often: most can be wrong there. */
+  private operation(): Described {
+    const { random } = this;
+    const withBody = this.operations.filter(({ operation }) => operation.requestBody !== undefined);
+    return random.pick(random.chance(BODIES) ? withBody : this.operations);
+  }
+
+  private spoilsFor(hasBody: boolean): readonly string[] {
+    const { random } = this;
+    const names = hasBody ? SPOIL_NAMES : SPOIL_NAMES.filter((name) => name !== 'body' && name !== 'bytes');
+    const first = hasBody && random.chance(BODIES) ? 'body' : random.pick(names);
+    return random.chance(ALONE) ? [first] : [...new Set([first, random.pick(names)])];
   }
 
   private targetOf(template: string, operation: Operation): string {
@@ -244,7 +267,9 @@ export class HostileRequests {
       followed<Parameter>(parameter, this.target.http.components.parameters),
     );
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      String(this.values.value({ type: 'string', format: 'uuid' }, name)),
+      String(
+        this.values.value({ type: 'string', format: 'uuid' }, ENDS.has(operation.operationId) ? '' : name),
+      ),
     );
     const query = parameters
       .filter((parameter) => parameter.in === 'query' && this.random.chance(0.3))
@@ -253,15 +278,17 @@ export class HostileRequests {
   }
 }
 
-/** They end the sessions that the others need, stop the service for everybody, or take the auctions away. */
-const SPARED: ReadonlySet<string> = new Set([
-  'logout',
-  'logoutAll',
-  'drainShard',
-  'imposeHalt',
-  'voidAuction',
-  'cancelAuction',
-]);
+/** Ids of what there is are not for those who would take it away from the others. */
+const ENDS: ReadonlySet<string> = new Set(['cancelAuction', 'voidAuction']);
+/** They would end the sessions that the others need, or stop the service for everybody: strangers alone ask for that. */
+const SPARED: ReadonlySet<string> = new Set(['logout', 'logoutAll', 'drainShard', 'imposeHalt']);
+
+/** The demo account that the path is there for. */
+function memberFor(template: string): string {
+  if (template.startsWith('/v1/ops')) return 'operator-1';
+  if (template.startsWith('/v1/audit')) return 'auditor-1';
+  return template.includes('quotes') || template.includes('protection') ? 'maker-1' : 'originator-2';
+}
 
 function setBody(draft: Draft, body: Buffer): void {
   draft.body = body;

@@ -25,6 +25,11 @@ const RAW = [
   '88028000',
 ];
 
+interface Named {
+  readonly type?: string;
+  readonly cmd_id?: string;
+}
+
 /** Streams of people who do not keep to the protocol. */
 export class HostileStreams {
   private readonly values: SchemaValues;
@@ -96,13 +101,24 @@ export class HostileStreams {
     const good = this.values.value(payload);
     const bytes = random.pick([
       () => Buffer.from(JSON.stringify(good)),
-      () => mutatedJson(good, random),
-      () => mutatedJson(good, random),
+      () => this.named(good),
+      () => this.named(good),
+      () => this.named(good),
+      () => (random.chance(0.3) ? mutatedJson(good, random) : this.named(good)),
       () => mutatedBytes(Buffer.from(JSON.stringify(good)), random),
       () => Buffer.from('x'.repeat(random.pick([1, 65_535, 70_000]))),
     ])();
     if (random.chance(0.05)) return this.raw(socket);
     return this.say(socket, bytes, random.chance(0.05));
+  }
+
+  /** Spoilt in everything but what it is called, so that it is read on and can be refused. */
+  private named(good: unknown): Buffer {
+    const { type, ...others } = { ...(good as Named) };
+    const fields = Object.fromEntries(Object.entries(others).filter(([name]) => name !== 'cmd_id'));
+    const name = `{"type":${JSON.stringify(type)},"cmd_id":"c${this.random.below(1_000)}"`;
+    const rest = mutatedJson(fields, this.random).toString();
+    return Buffer.from(rest.startsWith('{"') ? `${name},${rest.slice(1)}` : `${name}}`);
   }
 
   /** Not even a frame. */

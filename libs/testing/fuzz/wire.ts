@@ -35,12 +35,13 @@ export function exchange(
     const began = performance.now();
     const socket = connect({ host: '127.0.0.1', port });
     const chunks: Buffer[] = [];
+    const isHead = bytes.subarray(0, 5).toString() === 'HEAD ';
     const timer = setTimeout(() => socket.destroy(), isIncomplete ? INCOMPLETE_MS : PATIENCE_MS);
     socket.on('connect', () => socket.write(bytes));
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
       chunks.push(chunk);
-      if (isWhole(Buffer.concat(chunks))) socket.destroy();
+      if (isWhole(Buffer.concat(chunks), isHead)) socket.destroy();
     });
     socket.on('close', () => {
       clearTimeout(timer);
@@ -49,9 +50,10 @@ export function exchange(
   });
 }
 
-function isWhole(received: Buffer): boolean {
+function isWhole(received: Buffer, isHead: boolean): boolean {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return false;
+  if (isHead) return true;
   const head = received.subarray(0, end).toString('latin1');
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
   if (length !== undefined) return received.length >= end + 4 + Number(length);

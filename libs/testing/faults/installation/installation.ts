@@ -18,6 +18,7 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import type { Machine } from '../machine.js';
 import { Brokers } from './brokers.js';
+import { ForgivingClock } from './forgiving-clock.js';
 import type { FakedTime } from './faked-time.js';
 import { LogTerminal } from './log-terminal.js';
 import { GATEWAYS, JOURNAL_USERS, OWNERS, planThroughWires, PROCESSES, TOPIC_PREFIX } from './plan.js';
@@ -135,6 +136,7 @@ export class Installation {
   private async build(): Promise<void> {
     const { clock, terminal, folder, options } = this;
     const marker = await markerOf(folder);
+    const forgiving = new ForgivingClock();
     this.markerEnv = markerEnvironment(marker);
     // Whatever this process starts inherits it: brokers and tracers must not outlive a campaign that is killed either.
     Object.assign(process.env, this.markerEnv);
@@ -143,7 +145,7 @@ export class Installation {
       this.disks.push(SmallDisk.mount('postgres', path.join(folder, 'postgres'), DISK_MB));
     }
     const [database] = await Promise.all([
-      embedDatabase({ dataFolder: folder, marker, clock, terminal }),
+      embedDatabase({ dataFolder: folder, marker, clock: forgiving, terminal }),
       this.startBrokers(),
     ]);
     this.database = database;
@@ -158,7 +160,7 @@ export class Installation {
       logFolder: this.logFolder,
       env: { LIMITS_FACTOR: String(LIMITS_FACTOR) },
       marker,
-      clock,
+      clock: forgiving,
       terminal,
     };
     this.children = new Children(settings, this.places, ({ plan }, pid) => this.note(plan.name, pid));
