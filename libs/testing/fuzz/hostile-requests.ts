@@ -187,6 +187,10 @@ const STRANGERS = 0.15;
 const BODIES = 0.6;
 const ALONE = 0.75;
 
+/** Of requests without a body, and of those that are never to show a good token. */
+const OF_BODIES = ['body', 'bytes'];
+const OF_TOKENS = ['token', 'scheme'];
+
 const SPOIL_NAMES: readonly string[] = Object.keys(SPOILS);
 
 interface Described {
@@ -226,9 +230,8 @@ export class HostileRequests {
     const { tokens } = this.target;
     const { operationId } = operation;
     const member = random.chance(STRANGERS) ? random.pick([...tokens.keys()]) : memberFor(template);
-    const token = SPARED.has(operationId)
-      ? hostileToken(tokens.get(member) ?? '', random)
-      : (tokens.get(member) ?? '');
+    const token = tokens.get(member) ?? '';
+    const shown = SPARED.has(operationId) ? hostileToken(token, random) : token;
     const { schema } = operation.requestBody?.content['application/json'] ?? {};
     const good = schema === undefined ? undefined : this.values.value(schema);
     const draft: Draft = {
@@ -236,14 +239,14 @@ export class HostileRequests {
       target: this.targetOf(template, operation),
       headers: [
         ['Host', '127.0.0.1'],
-        ['Authorization', `Bearer ${clean(token)}`],
+        ['Authorization', `Bearer ${clean(shown)}`],
         ['Idempotency-Key', random.uuid()],
       ],
       body: Buffer.alloc(0),
       isIncomplete: false,
     };
     if (good !== undefined) setBody(draft, Buffer.from(JSON.stringify(good)));
-    const spoils = this.spoilsFor(good !== undefined);
+    const spoils = this.spoilsFor(good !== undefined, SPARED.has(operationId));
     for (const name of spoils) SPOILS[name]?.(draft, { operation, good, token, random });
     return { spoils, operationId, request: draft };
   }
@@ -255,9 +258,10 @@ export class HostileRequests {
     return random.pick(random.chance(BODIES) ? withBody : this.operations);
   }
 
-  private spoilsFor(hasBody: boolean): readonly string[] {
+  private spoilsFor(hasBody: boolean, isSpared: boolean): readonly string[] {
     const { random } = this;
-    const names = hasBody ? SPOIL_NAMES : SPOIL_NAMES.filter((name) => name !== 'body' && name !== 'bytes');
+    const unfit = new Set([...(hasBody ? [] : OF_BODIES), ...(isSpared ? OF_TOKENS : [])]);
+    const names = SPOIL_NAMES.filter((name) => !unfit.has(name));
     const first = hasBody && random.chance(BODIES) ? 'body' : random.pick(names);
     return random.chance(ALONE) ? [first] : [...new Set([first, random.pick(names)])];
   }
