@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { missingForKafka } from '#libs/platform/embedded-kafka/jars.js';
-import { jarPlaces } from '#libs/testing/kafka/test-kafka.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool } from '#libs/testing/tool-run.js';
 
 const SEED = 22;
@@ -14,15 +13,9 @@ const FAULTS = [
   'half-open:owner-broker',
 ];
 
-const missing = missingForKafka(jarPlaces);
-const isLeftOut = missing !== undefined && process.env.REQUIRE_KAFKA !== '1';
-const title =
-  'keeps every promise while brokers and the ways to them are broken, its journals on three brokers';
-
-if (isLeftOut) it.skip(`SKIPPED: ${missing}: ${title}`, () => undefined);
-else {
+describeWithKafka('a campaign of faults', { brokers: 0 }, () => {
   it(
-    title,
+    'keeps every promise while brokers and the ways to them are broken, its journals on three of them',
     async () => {
       const call = ['--seed', String(SEED), '--minutes', '0.6', '--store', 'kafka', '--open-auctions', '100'];
       const { code, output, errors } = await runTool(
@@ -37,4 +30,4 @@ else {
     },
     WITHIN_MS,
   );
-}
+});

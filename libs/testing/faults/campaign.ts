@@ -76,7 +76,7 @@ export async function runCampaign(
   const rounds = await playRounds(stage, cast, deck);
   const { recovery, journals } = await settle(stage, cast);
   say('everything is at rest, checking');
-  await check(site, cast, journals, findings);
+  await check(site, cast, journals, rounds, findings);
   for (const caller of [...cast.originators, ...cast.makers]) caller.close();
   return {
     rounds,
@@ -184,23 +184,18 @@ async function check(
   site: Installation,
   cast: Cast,
   { archive }: Journals,
+  rounds: readonly Round[],
   findings: Findings,
 ): Promise<void> {
-  const { transcript, listeners, originators, makers } = cast;
   const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
   try {
     await checkBooks(pool, archive, findings);
   } finally {
     await pool.end();
   }
-  await readAll([...originators, ...makers], archive, findings);
-  examine(
-    transcript,
-    listeners,
-    archive,
-    makers.map(({ account }) => account),
-    findings,
-  );
+  await readAll([...cast.originators, ...cast.makers], archive, findings);
+  const rivals = rounds.some(({ kinds }) => kinds.some((kind) => kind.startsWith('rival')));
+  examine(cast, archive, rivals, findings);
 }
 
 function ignoredIn({ copies }: Journals): Map<string, number> {

@@ -1,24 +1,26 @@
 import type { Archive } from '../../simulator/oracle/archive.js';
 import { Promises } from '../../simulator/oracle/promises.js';
 import { Readings } from '../../simulator/oracle/readings.js';
+import type { Cast } from '../cast.js';
 import type { Caller } from '../load/caller.js';
-import type { Listener } from '../load/listener.js';
-import type { Reading, Transcript } from '../load/transcript.js';
+import type { Reading } from '../load/transcript.js';
 import type { Findings } from './findings.js';
 import { checkLeaks } from './leaks.js';
 import { checkStream } from './streams.js';
 
 const READERS_AT_ONCE = 8;
 
-/** What people were told meanwhile, held against what the journals say in the end. */
+/**
+ * What people were told meanwhile, held against what the journals say in the end. An owner that was replaced while it stood still
+ * may for a moment not know of an auction that its rival has opened.
+ */
 export function examine(
-  transcript: Transcript,
-  listeners: readonly Listener[],
+  { transcript, listeners, makers }: Pick<Cast, 'transcript' | 'listeners' | 'makers'>,
   archive: Archive,
-  makers: readonly string[],
+  rivals: boolean,
   findings: Findings,
 ): void {
-  const promises = new Promises(archive, () => false);
+  const promises = new Promises(archive, () => rivals);
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
   for (const { command, status, body } of answered) {
     findings.look('answers to commands', () => promises.answered(command, status, body));
@@ -30,7 +32,12 @@ export function examine(
     for (const fault of memory.faults) findings.add(`streams are dense: ${caller.name} ${fault}`);
     checkStream(told, archive, caller.account, findings);
   }
-  checkLeaks(transcript, archive, makers, findings);
+  checkLeaks(
+    transcript,
+    archive,
+    makers.map(({ account }) => account),
+    findings,
+  );
   for (const fault of transcript.faults) findings.add(`as documented: ${fault}`);
 }
 
