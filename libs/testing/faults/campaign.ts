@@ -106,7 +106,7 @@ async function playRounds(
     rounds.push(round);
     say(
       `${rounds.length}. ${round.kinds.join(' + ')}: well after ${seconds(round.lastedMs)}, ` +
-        `unavailable for ${seconds(round.unavailableMs)}; ${cast.transcript.answered.length} commands`,
+        `unavailable for ${seconds(round.unavailableMs)}, without creates for ${seconds(round.createlessMs)}; ${cast.transcript.answered.length} commands`,
     );
     for (const missed of round.missed) say(`   missed ${missed}`);
     if (round.amiss !== undefined) {

@@ -7,6 +7,7 @@ interface Line {
   times: number;
   alone: number;
   longestMs: number;
+  createlessMs: number;
 }
 
 /** The whole of it, for whoever reads the output of a run. */
@@ -15,7 +16,7 @@ export function reportOf(outcome: Outcome): string[] {
   const faults = rounds.reduce((sum, { kinds }) => sum + kinds.length, 0);
   return [
     '',
-    'faults by kind, and the longest time that a shard settled nothing when they came alone:',
+    'faults by kind, and the longest time that a shard settled nothing, and opened nothing, when they came alone:',
     ...[...linesOf(rounds)].sort().map(([name, line]) => textOf(name, line)),
     `faults together: longest ${seconds(longestOf(rounds.filter(({ kinds }) => kinds.length > 1)))}`,
     '',
@@ -35,13 +36,14 @@ export function reportOf(outcome: Outcome): string[] {
 
 function linesOf(rounds: readonly Round[]): Map<string, Line> {
   const lines = new Map<string, Line>();
-  for (const { kinds, unavailableMs } of rounds) {
+  for (const { kinds, unavailableMs, createlessMs } of rounds) {
     for (const kind of kinds) {
-      const line = lines.get(kind) ?? { times: 0, alone: 0, longestMs: 0 };
+      const line = lines.get(kind) ?? { times: 0, alone: 0, longestMs: 0, createlessMs: 0 };
       line.times += 1;
       if (kinds.length === 1) {
         line.alone += 1;
         line.longestMs = Math.max(line.longestMs, unavailableMs);
+        line.createlessMs = Math.max(line.createlessMs, createlessMs);
       }
       lines.set(kind, line);
     }
@@ -49,8 +51,8 @@ function linesOf(rounds: readonly Round[]): Map<string, Line> {
   return lines;
 }
 
-function textOf(name: string, { times, alone, longestMs }: Line): string {
-  return `  ${name.padEnd(28)} ${String(times).padStart(4)}  ${alone === 0 ? 'never alone' : seconds(longestMs)}`;
+function textOf(name: string, { times, alone, longestMs, createlessMs }: Line): string {
+  return `  ${name.padEnd(28)} ${String(times).padStart(4)}  ${alone === 0 ? 'never alone' : `${seconds(longestMs)}, creates ${seconds(createlessMs)}`}`;
 }
 
 function longestOf(rounds: readonly Round[]): number {

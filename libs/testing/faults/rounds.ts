@@ -9,6 +9,7 @@ import type { Answered, Transcript } from './load/transcript.js';
 const WELL_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 100;
 const ANSWER_WITHIN_MS = 1_500;
+const SPEAKS_WITHIN_MS = 4_000;
 const TOGETHER = { alone: 0.55, two: 0.85 };
 
 /** What one round of faults has led to. */
@@ -18,6 +19,8 @@ export interface Round {
   readonly missed: readonly string[];
   /** The longest time in which a shard settled no command, though people went on asking. */
   readonly unavailableMs: number;
+  /** The same of creates alone, which pause where other commands go on. */
+  readonly createlessMs: number;
   /** From the first fault until everything was well again. */
   readonly lastedMs: number;
   /** What was still not well at the end of all patience. */
@@ -57,10 +60,12 @@ export async function playRound(
   await Promise.all(strikes);
   const amiss = await untilWell(site, cast);
   const ended = performance.now();
+  const { answered } = cast.transcript;
   return {
     kinds: kinds.map(({ name }) => name),
     missed,
-    unavailableMs: longestGap(cast.transcript.answered, began, ended),
+    unavailableMs: longestGap(answered, began, ended),
+    createlessMs: longestGap(answered.filter(isCreate), began, ended),
     lastedMs: ended - began,
     amiss,
   };
@@ -102,18 +107,24 @@ async function statusOf(url: string): Promise<string> {
   }
 }
 
-/** A shard that settles no command within a while. */
+/** A shard that settles no command within a while, or opens nothing. */
 async function silentShard({ answered }: Transcript): Promise<string | undefined> {
   const since = performance.now();
-  const silent = new Set(OWNERS.keys());
-  while (silent.size > 0 && performance.now() < since + ANSWER_WITHIN_MS) {
+  const silent = { settles: new Set(OWNERS.keys()), opens: new Set(OWNERS.keys()) };
+  while (silent.settles.size + silent.opens.size > 0) {
     for (let last = answered.length - 1; (answered[last]?.endedAt ?? 0) > since; last -= 1) {
       const answer = answered[last];
-      if (answer !== undefined && isServed(answer)) silent.delete(answer.shard);
+      if (answer === undefined || !isServed(answer)) continue;
+      silent.settles.delete(answer.shard);
+      if (isCreate(answer)) silent.opens.delete(answer.shard);
+    }
+    if (performance.now() > since + SPEAKS_WITHIN_MS) {
+      const [what, shards] = silent.settles.size > 0 ? ['settles', silent.settles] : ['opens', silent.opens];
+      return `shard ${[...shards].join()} ${what} nothing`;
     }
     await sleep(LOOK_EVERY_MS / 4);
   }
-  return silent.size === 0 ? undefined : `shard ${[...silent].join()} settles nothing`;
+  return undefined;
 }
 
 /** The longest time between two settled commands of the same shard, or none of it at either end. */
@@ -129,6 +140,10 @@ export function longestGap(answered: readonly Answered[], from: number, to: numb
     latest[shard] = endedAt;
   }
   return Math.max(longest, ...latest.map((at) => to - at));
+}
+
+function isCreate({ command, status }: Answered): boolean {
+  return command.operation === 'CREATE' && status < 300;
 }
 
 function isServed({ status }: Answered): boolean {

@@ -21,6 +21,7 @@ export interface KnownQuote {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const LEVEL = 50_000;
 const TERM_MS = { least: 1_500, most: 9_000 };
 
 export function createErrand(
@@ -116,6 +117,8 @@ function commandOf(
   return { operation, account, auctionId, key: random.uuid(), content: JSON.stringify(content) };
 }
 
+/** Often one of a few that are on every grid: quotes of the same price are what the rule of priority is for. */
 function priceOn(tick: number, random: Random): number {
+  if (random.chance(0.6)) return LEVEL * random.between(8, 12);
   return tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
 }
