@@ -70,7 +70,7 @@ const SPOILS: Readonly<Record<string, Spoil>> = {
     const parts = path.split('/');
     const at = random.below(parts.length);
     parts[at] = random.pick([
-      encodeURIComponent(clean(mutatedText(parts[at] ?? '', random)).slice(0, 3_000)),
+      escaped(clean(mutatedText(parts[at] ?? '', random)).slice(0, 3_000)),
       '..',
       '%2e%2e',
       '%',
@@ -96,7 +96,7 @@ const SPOILS: Readonly<Record<string, Spoil>> = {
       '%00',
       '1&limit=2',
       'x'.repeat(700),
-      encodeURIComponent('é'),
+      escaped('é'),
       '9'.repeat(30),
     ]);
     draft.target += `${draft.target.includes('?') ? '&' : '?'}${name}=${value}`;
@@ -112,7 +112,7 @@ const SPOILS: Readonly<Record<string, Spoil>> = {
       { o: '2026-13-45T99:99:99.000000000Z', i: random.uuid() },
     ];
     const text = Buffer.from(JSON.stringify(random.pick<unknown>(positions))).toString('base64url');
-    draft.target = `${draft.target.split('?')[0] ?? ''}?cursor=${random.chance(0.5) ? text : encodeURIComponent(mutatedText(text, random)).slice(0, 900)}`;
+    draft.target = `${draft.target.split('?')[0] ?? ''}?cursor=${random.chance(0.5) ? text : escaped(mutatedText(text, random)).slice(0, 900)}`;
   },
   method: (draft, { random }) => (draft.method = random.pick(METHODS)),
   type: (draft, { random }) => setHeader(draft, 'Content-Type', random.pick(TYPES)),
@@ -277,7 +277,7 @@ export class HostileRequests {
     );
     const query = parameters
       .filter((parameter) => parameter.in === 'query' && this.random.chance(0.3))
-      .map(({ name, schema }) => `${name}=${encodeURIComponent(String(this.values.value(schema, name)))}`);
+      .map(({ name, schema }) => `${name}=${escaped(String(this.values.value(schema, name)))}`);
     return query.length === 0 ? path : `${path}?${query.join('&')}`;
   }
 }
@@ -307,4 +307,9 @@ function setHeader(draft: Draft, name: string, value: string): void {
 /** Without line ends, which would begin another header of which nobody here knows. */
 function clean(text: string): string {
   return text.replaceAll(/[\r\n]/g, '');
+}
+
+/** Half a character, which no path can hold, becomes the one that stands for what is wrong. */
+function escaped(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
