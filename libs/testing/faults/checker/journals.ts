@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import type pg from 'pg';
 import { Archive } from '../../simulator/oracle/archive.js';
@@ -7,6 +8,8 @@ import type { Findings } from './findings.js';
 
 const SHARDS = [0, 1, 2];
 const PAGE = 5_000;
+const TRIES = 30;
+const TRY_AGAIN_MS = 1_000;
 
 export interface Journals {
   readonly archive: Archive;
@@ -58,25 +61,44 @@ export function messagesInKafka(brokers: readonly string[], topicPrefix: string)
     logLevel: kafkajs.logLevel.NOTHING,
   });
   return async (shard, take) => {
-    const topic = `${topicPrefix}${shard}`;
-    const admin = kafka.admin();
-    await admin.connect();
-    const [end] = await admin.fetchTopicOffsets(topic);
-    await admin.disconnect();
-    const last = Number(end?.high ?? 0) - 1;
-    if (last < 0) return;
-    const consumer = kafka.consumer({ groupId: `checker-${randomUUID()}` });
-    await consumer.connect();
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const values = await readTopic(kafka, `${topicPrefix}${shard}`);
+        for (const value of values) take(value);
+        return;
+      } catch (error) {
+        // Brokers that have just been started again need a moment for groups of readers.
+        if (tries === TRIES) throw error;
+        await sleep(TRY_AGAIN_MS);
+      }
+    }
+  };
+}
+
+/** All that is in the topic at present. */
+async function readTopic(kafka: kafkajs.Kafka, topic: string): Promise<Buffer[]> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const [end] = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  const last = Number(end?.high ?? 0) - 1;
+  const values: Buffer[] = [];
+  if (last < 0) return values;
+  const consumer = kafka.consumer({ groupId: `checker-${randomUUID()}` });
+  await consumer.connect();
+  try {
     await consumer.subscribe({ topic, fromBeginning: true });
     await new Promise<void>((resolve, reject) => {
       consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
       const eachMessage = ({ message }: kafkajs.EachMessagePayload): Promise<void> => {
-        take(message.value ?? Buffer.alloc(0));
+        values.push(message.value ?? Buffer.alloc(0));
         if (Number(message.offset) >= last) resolve();
         return Promise.resolve();
       };
       consumer.run({ autoCommit: false, eachMessage }).catch(reject);
     });
+  } finally {
     await consumer.disconnect();
-  };
+  }
+  return values;
 }
