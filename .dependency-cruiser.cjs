@@ -87,6 +87,14 @@ module.exports = {
       to: { pathNot: '^(libs/auction|apps/replay)/', dependencyTypesNot: ['core'] },
     },
     {
+      name: 'traces-are-begun-through-their-port',
+      comment:
+        'The packages of OpenTelemetry are loaded only where traces are wanted, by the adapter behind that port.',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^libs/platform/tracing/' },
+      to: { path: 'node_modules/@opentelemetry/|^libs/platform/tracing/(otlp-|span-batches)' },
+    },
+    {
       name: 'nothing-imports-the-workbench',
       comment: 'Measurements and build tools import the product, never the other way round.',
       severity: 'error',

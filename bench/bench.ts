@@ -1,10 +1,11 @@
 import { callOf, UsageFault, usageOf, type Call } from './call.js';
 import { Ground } from './ground/ground.js';
-import { reportOf, save, tableOf } from './report.js';
+import { missedIn, reportOf, save, tableOf } from './report.js';
 import type { Outcome, Row } from './row.js';
 import { ROWS } from './rows/all-rows.js';
 
 const EXIT_USAGE = 64;
+const EXIT_MISSED = 1;
 const A_WHILE_MS = 1_000;
 
 /** Measures the product beside what it could be at best: see docs/performance.md. Resolves with the exit code. */
@@ -26,7 +27,10 @@ async function main(args: readonly string[]): Promise<number> {
   if (call.json) console.log(JSON.stringify(report));
   else for (const line of tableOf(report)) console.log(line);
   console.error(`bench: kept in ${file}`);
-  return 0;
+  if (call.quick) return 0;
+  const missed = missedIn(report);
+  for (const line of missed) console.error(`bench: MISSED ${line}`);
+  return call.strict && missed.length > 0 ? EXIT_MISSED : 0;
 }
 
 async function measured({

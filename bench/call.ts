@@ -5,6 +5,8 @@ export interface Call {
   readonly rows: readonly Row[];
   readonly json: boolean;
   readonly quick: boolean;
+  /** Whether a minimum that is missed is a failure. */
+  readonly strict: boolean;
   readonly runs: number;
   readonly seconds: number;
   readonly folder: string;
@@ -21,7 +23,7 @@ const FOLDER = '.data/bench';
 
 export function usageOf(rows: readonly Row[]): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
-  return `Usage: npm run bench -- [--only row,row] [--json] [--quick] [--runs n] [--save folder]
+  return `Usage: npm run bench -- [--only row,row] [--json] [--quick] [--strict] [--runs n] [--save folder]
        npm run -s bench -- row ... --json
 
 ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
@@ -29,6 +31,7 @@ ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
   --only     some of the rows; they can also be named one by one
   --json     one JSON document on standard output instead of the table
   --quick    a moment of each, to see that it works: its figures mean nothing
+  --strict   exit with 1 when a minimum is missed; without it that is told, and is no failure: machines differ
   --runs n   runs for each figure, of which the median counts (default ${RUNS})
   --seconds  how long a run lasts (default ${SECONDS})
   --save     where the JSON is kept (default ${FOLDER})
@@ -44,8 +47,10 @@ export function callOf(args: readonly string[], all: readonly Row[]): Call | und
   const quick = values.quick === true;
   const runs = numberOf('--runs', values.runs, quick ? 1 : RUNS);
   const seconds = numberOf('--seconds', values.seconds, quick ? QUICK_SECONDS : SECONDS);
-  const { json = false, save: folder = FOLDER, profile: profiles } = values;
-  return { rows, json, quick, runs, seconds, folder, profiles };
+  const { json = false, strict = false, save: folder = FOLDER, profile: profiles } = values;
+  if (quick && strict)
+    throw new UsageFault('the figures of --quick mean nothing, so --strict has nothing to judge');
+  return { rows, json, quick, strict, runs, seconds, folder, profiles };
 }
 
 function numberOf(name: string, text: string | undefined, usual: number): number {
@@ -69,6 +74,7 @@ function parsed(args: readonly string[]) {
         only: { type: 'string' },
         json: { type: 'boolean' },
         quick: { type: 'boolean' },
+        strict: { type: 'boolean' },
         runs: { type: 'string' },
         seconds: { type: 'string' },
         save: { type: 'string' },

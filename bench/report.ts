@@ -39,6 +39,17 @@ export function tableOf({ rows }: Report): string[] {
   );
 }
 
+/** What was asked for and not reached, a line each. */
+export function missedIn({ rows }: Report): string[] {
+  return rows.flatMap(({ name, checks }) =>
+    checks
+      .filter((check) => !reaches(check, check.minimum))
+      .map(({ what, score, asks, minimum }) => {
+        return `${name}: ${what}: ${score.toPrecision(3)}, but the minimum is ${asks} ${minimum}`;
+      }),
+  );
+}
+
 function cellsOf(name: string, check: Check): string[] {
   const { what, unit, measured, baseline, score, asks, minimum, goal } = check;
   const sign = asks === 'at least' ? '>=' : '<=';
@@ -53,10 +64,13 @@ function cellsOf(name: string, check: Check): string[] {
   ];
 }
 
-function verdictOn({ score, asks, minimum, goal }: Check): string {
-  const reaches = (bound: number): boolean => (asks === 'at least' ? score >= bound : score <= bound);
-  if (reaches(goal)) return 'goal';
-  return reaches(minimum) ? 'yes' : 'NO';
+function verdictOn(check: Check): string {
+  if (reaches(check, check.goal)) return 'goal';
+  return reaches(check, check.minimum) ? 'yes' : 'NO';
+}
+
+function reaches({ score, asks }: Check, bound: number): boolean {
+  return asks === 'at least' ? score >= bound : score <= bound;
 }
 
 /** Under the time at which it was taken, so that no earlier one is lost. */

@@ -1,7 +1,8 @@
-import type { AwardToSettle, SettlementDesk } from '#libs/custody/settlement.js';
+import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { ExecutionStepName } from '#libs/owner-link/protocol.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
+import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 
 export interface CarrierPorts {
   readonly link: OwnerLink;
@@ -10,6 +11,8 @@ export interface CarrierPorts {
   readonly concurrency: number;
   readonly meter: { settled(outcome: string): void };
   readonly onFault: (what: string, error: unknown) => void;
+  /** Every award that is taken in hand is a trace of its own. */
+  readonly tracing?: Tracing;
 }
 
 const WAIT_MILLIS = 5_000;
@@ -26,8 +29,11 @@ const MAX_BACK_OFF_MILLIS = 2_000;
 export class AwardCarrier {
   private readonly inHand = new Map<string, Promise<void>>();
   private stopped = false;
+  private readonly tracing: Tracing;
 
-  constructor(private readonly ports: CarrierPorts) {}
+  constructor(private readonly ports: CarrierPorts) {
+    this.tracing = ports.tracing ?? noTracing;
+  }
 
   get carrying(): number {
     return this.inHand.size;
@@ -70,21 +76,31 @@ export class AwardCarrier {
   }
 
   private take(award: AwardToSettle): void {
-    const carried = this.carry(award)
-      .catch((error: unknown) => {
-        this.ports.onFault('settlement', error);
-        return pause(this.ports.clock, BACK_OFF_MILLIS);
-      })
-      .finally(() => {
-        this.inHand.delete(award.award_id);
-      });
+    const span = this.tracing.root('settle award', 'internal');
+    const carried = (span === undefined ? this.carryOn(award) : this.traced(span, award)).finally(() => {
+      this.inHand.delete(award.award_id);
+    });
     this.inHand.set(award.award_id, carried);
+  }
+
+  private async traced(span: Span, award: AwardToSettle): Promise<void> {
+    await this.tracing.within(span, () => this.carryOn(award));
+    span.end();
+  }
+
+  private async carryOn(award: AwardToSettle): Promise<void> {
+    try {
+      await this.carry(award);
+    } catch (error) {
+      this.ports.onFault('settlement', error);
+      await pause(this.ports.clock, BACK_OFF_MILLIS);
+    }
   }
 
   private async carry(award: AwardToSettle): Promise<void> {
     if (award.attempts === 0) await this.report(award, 'SUBMITTED', 1);
     for (let attempt = Math.max(1, award.attempts); !this.stopped; attempt += 1) {
-      const result = await this.ports.desk.settle(award);
+      const result = await this.settle(award, attempt);
       this.ports.meter.settled(result.outcome);
       if (result.outcome === 'SETTLED') {
         await this.report(award, 'CONFIRMED', attempt);
@@ -97,6 +113,17 @@ export class AwardCarrier {
       const known = await this.report(award, 'RETRYING', attempt + 1, result.reason);
       if (!known) return;
       await pause(this.ports.clock, Math.min(BACK_OFF_MILLIS * 2 ** attempt, MAX_BACK_OFF_MILLIS));
+    }
+  }
+
+  private async settle(award: AwardToSettle, attempt: number): Promise<SettlementAttempt> {
+    const span = this.tracing.child('ledger', 'internal');
+    try {
+      const result = await this.ports.desk.settle(award);
+      span?.set({ attempt, outcome: result.outcome });
+      return result;
+    } finally {
+      span?.end();
     }
   }
 

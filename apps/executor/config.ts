@@ -1,20 +1,19 @@
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { httpUrl, integer, listOf, secret } from '#libs/platform/setting-types.js';
+import { httpUrl, integer, listOf } from '#libs/platform/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const executorConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
+  ...serviceTokenSettings,
+  ...tracingSettings,
   OWNER_URLS: {
     schema: listOf(httpUrl()),
     describe: 'Internal addresses of the three owners by shard, separated by commas',
-  },
-  SERVICE_TOKEN: {
-    schema: secret(32),
-    describe: 'What gateways, owners and executors show each other',
-    secret: true,
   },
   RISK_EVIDENCE_TTL_MS: {
     schema: integer(1_000, 86_400_000),
@@ -28,3 +27,5 @@ export const executorConfig = defineConfig({
     default: '4',
   },
 });
+
+export const executorRules = [serviceTokenIsSet];

@@ -6,7 +6,8 @@ import { createMetrics } from '#libs/platform/metrics.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { executorConfig } from './config.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
+import { executorConfig, executorRules } from './config.js';
 import { openCarriers } from './open-carriers.js';
 
 /** So that one round may fail without anybody noticing. */
@@ -15,12 +16,13 @@ const RENEWALS_IN_TTL = 3;
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
 
-const config = loadConfigOrExit('executor', executorConfig, process.env);
-const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+const config = loadConfigOrExit('executor', executorConfig, process.env, executorRules);
+const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 
-runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
+runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const clock = new SystemClock();
+  const { tracing, log } = await openTracing('executor', { config, log: processLog, registry, scope, clock });
   const pool = openPool(config.DATABASE_URL, {
     applicationName: config.INSTANCE,
     max: config.DATABASE_POOL,
@@ -39,7 +41,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   void feed.start();
   scope.onStop('evidence', () => feed.stop());
 
-  for (const carrier of openCarriers({ config, log, registry, scope, clock, pool })) {
+  for (const carrier of openCarriers({ config, log, registry, scope, clock, pool, tracing })) {
     carrier.start();
     scope.onStop('carrier', () => carrier.stop());
   }
@@ -47,6 +49,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const server = await startInternalServer(
     {
       registry,
+      metricsTokens: config.METRICS_TOKENS,
       healthz: () => ({ ok: true, status: 'healthy' }),
       readyz: async () => {
         if (scope.stopping.aborted) return { ok: false, status: 'draining' };

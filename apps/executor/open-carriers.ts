@@ -3,10 +3,12 @@ import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { OwnerLink } from '#libs/owner-link/client.js';
+import { openServiceTokens, type ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { AwardCarrier } from './award-carrier.js';
 import type { executorConfig } from './config.js';
 
@@ -17,6 +19,7 @@ export interface CarrierParts {
   readonly scope: ProcessScope;
   readonly clock: Clock;
   readonly pool: Pool;
+  readonly tracing: Tracing;
 }
 
 const RANDOM_RANGE = 2 ** 32;
@@ -35,7 +38,11 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
     registers: [registry],
   });
   const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
-  const carriers = config.OWNER_URLS.map((url) => openCarrier(url, parts, meter));
+  const { tokens, stop } = openServiceTokens(config, parts.clock, (error) => {
+    parts.log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
+  });
+  parts.scope.onStop('service tokens', stop);
+  const carriers = config.OWNER_URLS.map((url, shard) => openCarrier({ url, shard }, parts, tokens, meter));
   new Gauge({
     name: 'sotto_awards_in_hand',
     help: 'Awards that are being settled',
@@ -48,15 +55,20 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
 }
 
 function openCarrier(
-  url: string,
-  { config, log, scope, clock, pool }: CarrierParts,
+  { url, shard }: { readonly url: string; readonly shard: number },
+  { config, log, scope, clock, pool, tracing }: CarrierParts,
+  tokens: ServiceTokens,
   meter: { settled(outcome: string): void },
 ): AwardCarrier {
   const link = new OwnerLink({
     url,
-    serviceToken: () => config.SERVICE_TOKEN,
+    serviceToken: () => tokens.shown(),
     peer: config.INSTANCE,
     clock,
+    trace: { tracing, shard },
+  });
+  tokens.onChange(() => {
+    link.renew();
   });
   scope.onStop('link', () => {
     link.close();
@@ -70,5 +82,6 @@ function openCarrier(
     onFault: (what, error) => {
       log.warn({ err: error, part: what }, 'an award could not be carried and will be tried again');
     },
+    tracing,
   });
 }

@@ -1,14 +1,18 @@
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { hexKey, httpUrl, integer, listOf, nonEmpty, port, secret } from '#libs/platform/setting-types.js';
+import { hexKey, hexKeys, httpUrl, integer, listOf, nonEmpty, port } from '#libs/platform/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const gatewayConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
+  ...serviceTokenSettings,
+  ...tracingSettings,
   ...kafkaSettings,
   ...sessionSettings,
   PORT: { schema: port(), describe: 'Port of the public listener' },
@@ -16,11 +20,6 @@ export const gatewayConfig = defineConfig({
   OWNER_URLS: {
     schema: listOf(httpUrl()),
     describe: 'Internal addresses of the three owners by shard, separated by commas',
-  },
-  SERVICE_TOKEN: {
-    schema: secret(32),
-    describe: 'What gateways, owners and executors show each other',
-    secret: true,
   },
   LIMITS_FACTOR: {
     schema: integer(1, 1_000_000),
@@ -38,8 +37,9 @@ export const gatewayConfig = defineConfig({
     secret: true,
   },
   AUDIT_SIGNING_KEY: {
-    schema: hexKey(),
-    describe: 'Private Ed25519 key (its 32-byte seed) that signs replay bundles',
+    schema: hexKeys(),
+    describe:
+      'Private Ed25519 keys (their 32-byte seeds) of replay bundles: the first signs, all are published',
     secret: true,
   },
   STREAM_KEYS: {
@@ -65,4 +65,8 @@ export const gatewayConfig = defineConfig({
   },
 });
 
-export const gatewayRules = [limitsHoldUnlessLoopback('LISTEN_HOST', 'INTERNAL_HOST'), kafkaSettingsAgree];
+export const gatewayRules = [
+  limitsHoldUnlessLoopback('LISTEN_HOST', 'INTERNAL_HOST'),
+  kafkaSettingsAgree,
+  serviceTokenIsSet,
+];

@@ -5,19 +5,21 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Authenticator } from '#libs/edge/admission.js';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
-import { OwnerLink } from '#libs/owner-link/client.js';
 import type { Config } from '#libs/platform/config.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
 import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { auditProviders } from './audit/audit-providers.js';
 import type { gatewayConfig } from './config.js';
 import { CONTROLLERS, GatewayModule } from './gateway.module.js';
 import { openGatewayIdentity } from './identity/open-identity.js';
 import { operatorProviders } from './operators/operator-providers.js';
 import { openJournalReader } from './open-journal.js';
+import { openOwners } from './open-owners.js';
 import { OwnerRouter } from './owner-router.js';
 import { CompletedReads } from './auctions/completed-reads.js';
 import { TimelineStream } from './auctions/timeline-stream.js';
@@ -45,8 +47,9 @@ const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'abortOnError' | 'bo
 };
 
 /** Opens what the gateway needs, in the order in which it must be closed again, and listens last. */
-export async function serveGateway({ config, log, registry, scope }: GatewayProcess): Promise<void> {
+export async function serveGateway({ config, registry, scope, ...given }: GatewayProcess): Promise<void> {
   const clock = new SystemClock();
+  const { tracing, log } = await openTracing('gateway', { config, log: given.log, registry, scope, clock });
   const pool = openPool(config.DATABASE_URL, {
     applicationName: config.INSTANCE,
     max: config.DATABASE_POOL,
@@ -54,14 +57,11 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   });
   scope.onStop('pool', () => pool.end());
   const journal = await openJournalReader({ config, pool, clock, scope });
-  const owners = openOwners(config, clock);
-  scope.onStop('owners', () => {
-    owners.close();
-  });
+  const owners = openOwners({ config, log, clock, scope, tracing });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
   const readiness = new Readiness(pool, owners, clock, scope.stopping);
 
-  const adapter = openEdge(identity.authenticator, { clock, log, registry });
+  const adapter = openEdge(identity.authenticator, { clock, log, registry, tracing });
   const module = GatewayModule.with([
     { provide: DATABASE, useValue: pool },
     { provide: OwnerRouter, useValue: owners },
@@ -92,12 +92,20 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
     scope,
     owners,
     sessions: identity.sessions,
-    commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock) }),
+    commands: new StreamCommands(controllers, { newRequestId: randomUUID, now: nowOf(clock), tracing }),
     archive: new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID),
+  });
+  scope.stopping.addEventListener('abort', () => {
+    adapter.drain();
   });
   adapter.mount(controllers, [streamEndpoint.path], streams.accept);
   const internal = await startInternalServer(
-    { registry, healthz: () => ({ ok: true, status: 'healthy' }), readyz: () => readiness.check() },
+    {
+      registry,
+      metricsTokens: config.METRICS_TOKENS,
+      healthz: () => ({ ok: true, status: 'healthy' }),
+      readyz: () => readiness.check(),
+    },
     config.INTERNAL_PORT,
     config.INTERNAL_HOST,
   );
@@ -109,13 +117,16 @@ export async function serveGateway({ config, log, registry, scope }: GatewayProc
   log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
 }
 
+interface EdgeParts {
+  readonly clock: SystemClock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly tracing: Tracing;
+}
+
 function openEdge(
   authenticator: Authenticator,
-  {
-    clock,
-    log,
-    registry,
-  }: { readonly clock: SystemClock; readonly log: Logger; readonly registry: Registry },
+  { clock, log, registry, tracing }: EdgeParts,
 ): EdgeHttpAdapter {
   return new EdgeHttpAdapter({
     authenticator,
@@ -126,26 +137,8 @@ function openEdge(
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },
     onAnswer: answered(registry, log),
+    tracing,
   });
-}
-
-function openOwners(config: Config<typeof gatewayConfig>, clock: SystemClock): OwnerRouter {
-  const links = config.OWNER_URLS.map(
-    (url, shard) =>
-      new OwnerLink({
-        url,
-        serviceToken: () => config.SERVICE_TOKEN,
-        peer: config.INSTANCE,
-        clock,
-        reads: { activeOnly: true, readFallback: true },
-        timeoutMillis: config.OWNER_TIMEOUT_MS,
-        onNotice: (notice) => {
-          router.noticed(shard, notice);
-        },
-      }),
-  );
-  const router = new OwnerRouter(links);
-  return router;
 }
 
 const NANOS_PER_SECOND = 1e9;

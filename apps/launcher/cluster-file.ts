@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
-import type { ProcessKind } from './processes.js';
+import type { ProcessKind } from './process-kind.js';
 import type { SeedResult } from './seed-result.js';
 
 export interface ClusterProcess {

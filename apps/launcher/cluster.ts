@@ -13,7 +13,7 @@ import { refuseSecretsAlone, secretsBeside } from './belongings.js';
 import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
-import { prepareJournals } from './journals.js';
+import { sharedLogin, type DatabaseLogins, type PrepareLogins } from './database-logins.js';
 import { embedDatabase, useDatabase, type Database } from './database.js';
 import { OWNERS, type PlanProcesses } from './processes.js';
 import { allReady, internalUrl } from './readiness.js';
@@ -29,8 +29,11 @@ export interface ClusterParts {
   readonly appsFolder: string;
   readonly plan: PlanProcesses;
   readonly migrations: readonly MigrationClass[];
+  readonly prepareLogins: PrepareLogins;
   readonly seed: Seed;
   readonly journalTable: string;
+  /** Resolves with whether the journals are in Kafka. */
+  readonly prepareJournals: (databaseUrl: string, env: Environment, clock: Clock) => Promise<boolean>;
 }
 
 export interface ClusterPlace {
@@ -102,16 +105,17 @@ export class Cluster {
     terminal.step('database ready');
     signal.throwIfAborted();
     await migrate(database.url, this.parts.migrations, { info: () => undefined });
+    const logins = await this.logins(database.url);
     terminal.step('schema up to date');
     signal.throwIfAborted();
-    const isOnKafka = await prepareJournals(database.url, this.place.env, clock);
+    const isOnKafka = await this.parts.prepareJournals(database.url, this.place.env, clock);
     if (isOnKafka) terminal.step('topics of the journals in place');
     signal.throwIfAborted();
     const seed = await this.parts.seed({ databaseUrl: database.url, loadAccounts: config.LOAD_ACCOUNTS });
     terminal.step('demo accounts and contracts in place');
     signal.throwIfAborted();
 
-    const places = await this.placeProcesses(database.url, secrets);
+    const places = await this.placeProcesses(logins, secrets);
     const gatewayUrls = places.flatMap(({ plan }) => (plan.url === undefined ? [] : [plan.url]));
     this.file = new ClusterFile(dataFolder, this.head(database.url, gatewayUrls), seed, clock);
     await this.publishDatabase(this.file, database);
@@ -124,14 +128,22 @@ export class Cluster {
     return { gatewayUrls, databaseUrl: database.url, seed };
   }
 
+  /** Each kind of process may do in the database what it has to, wherever that can be arranged. */
+  private async logins(databaseUrl: string): Promise<DatabaseLogins> {
+    const logins = await this.parts.prepareLogins(databaseUrl);
+    if (logins !== undefined) return logins;
+    this.place.terminal.print('        the role of DATABASE_URL may make no others: all processes use it');
+    return sharedLogin(databaseUrl);
+  }
+
   /** Every process keeps its port for the life of the cluster: the others know it by that. */
-  private async placeProcesses(databaseUrl: string, secrets: ClusterSecrets): Promise<Place[]> {
+  private async placeProcesses(databases: DatabaseLogins, secrets: ClusterSecrets): Promise<Place[]> {
     const { config } = this.place;
     const gatewayPorts = portsOf(config);
     const ports = await pickPorts(OWNERS + config.GATEWAYS + OTHER_PROCESSES, gatewayPorts);
     const ownerPorts = ports.slice(0, OWNERS);
     const plans = this.parts.plan({
-      databaseUrl,
+      databases,
       secrets,
       limitsFactor: config.LIMITS_FACTOR,
       journalPath: config.DATABASE_URL === undefined ? this.place.dataFolder : undefined,

@@ -1,6 +1,8 @@
 import path from 'node:path';
 import { EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { prepareJournals } from './journals.js';
+import { prepareLogins } from './database-logins.js';
 import { launch } from './launch.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { planProcesses } from './processes.js';
@@ -16,8 +18,10 @@ const parts = {
   appsFolder: path.resolve(import.meta.dirname, '..'),
   plan: planProcesses,
   migrations: allMigrations,
+  prepareLogins,
   seed: seedDemo,
   journalTable: 'journal.records',
+  prepareJournals,
 };
 
 process.exit(await launch(process.env, parts, new SystemClock()));

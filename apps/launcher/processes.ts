@@ -1,17 +1,17 @@
-import { executorConfig } from '#apps/executor/config.js';
+import { executorConfig, executorRules } from '#apps/executor/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
 import { settingsFaults, type Environment } from '#libs/platform/config.js';
+import type { DatabaseLogins } from './database-logins.js';
+import type { ProcessKind } from './process-kind.js';
 import type { ClusterSecrets } from './secrets.js';
 
 export const OWNERS = 3;
 
-export type ProcessKind = 'owner' | 'gateway' | 'projector' | 'executor';
-
 /** What is known before the first process starts, and stays so for the life of the cluster. */
 export interface ClusterFacts {
-  readonly databaseUrl: string;
+  readonly databases: DatabaseLogins;
   readonly secrets: ClusterSecrets;
   readonly limitsFactor: number;
   /** The folder whose disk holds the journal; undefined where a database elsewhere does. */
@@ -54,7 +54,7 @@ export const kindRules: Readonly<Record<ProcessKind, KindRules>> = {
 export type PlanProcesses = (facts: ClusterFacts) => readonly ProcessPlan[];
 
 export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
-  const database = { DATABASE_URL: facts.databaseUrl };
+  const database = (kind: ProcessKind): Environment => ({ DATABASE_URL: facts.databases[kind] });
   const owners = {
     OWNER_URLS: facts.ownerUrls.join(','),
     SERVICE_TOKEN: facts.secrets.service_token,
@@ -62,21 +62,25 @@ export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
     LIMITS_FACTOR: String(facts.limitsFactor),
   };
   return [
-    ...facts.ownerUrls.map((_, shard) => ownerPlan(shard, { ...database, ...owners }, facts.journalPath)),
-    ...facts.gatewayPorts.map((port, index) => gatewayPlan(index, port, facts, { ...database, ...owners })),
+    ...facts.ownerUrls.map((_, shard) =>
+      ownerPlan(shard, { ...database('owner'), ...owners }, facts.journalPath),
+    ),
+    ...facts.gatewayPorts.map((port, index) =>
+      gatewayPlan(index, port, facts, { ...database('gateway'), ...owners }),
+    ),
     {
       name: 'projector',
       kind: 'projector',
       script: 'projector/main.js',
-      env: database,
+      env: database('projector'),
       faults: (env) => settingsFaults(projectorConfig, env, projectorRules),
     },
     {
       name: 'executor',
       kind: 'executor',
       script: 'executor/main.js',
-      env: { ...database, ...owners },
-      faults: (env) => settingsFaults(executorConfig, env),
+      env: { ...database('executor'), ...owners },
+      faults: (env) => settingsFaults(executorConfig, env, executorRules),
     },
   ];
 }

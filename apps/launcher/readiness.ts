@@ -9,7 +9,9 @@ const READY_WITHIN_NANOS = 60_000_000_000n;
 /** Endings during the start after which more attempts are not worth waiting for. */
 const MANY = 5;
 /** Codes with which a process says that starting it again will change nothing. */
-const HOPELESS = new RegExp(`^exit code ${EXIT.config}$`);
+const HOPELESS: ReadonlyMap<string, number> = new Map(
+  [EXIT.config, EXIT.damaged].map((code) => [`exit code ${code}`, code]),
+);
 
 export function internalUrl({ internalPort }: Place): string {
   return `http://127.0.0.1:${internalPort}`;
@@ -42,11 +44,11 @@ export async function allReady(
 function refuseHopeless(children: Children, name: string): void {
   const ending = children.endings.get(name);
   if (ending === undefined) return;
-  const hopeless = HOPELESS.test(ending.how);
-  if (ending.count < MANY && !hopeless) return;
+  const hopeless = HOPELESS.get(ending.how);
+  if (ending.count < MANY && hopeless === undefined) return;
   throw new StartFault(
     `${name} does not start: it ended with ${ending.how} (log: ${children.logPath(name)})`,
-    hopeless ? EXIT.config : EXIT.unavailable,
+    hopeless ?? EXIT.unavailable,
   );
 }
 

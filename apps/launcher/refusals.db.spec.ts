@@ -7,6 +7,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { migrate } from '#libs/platform/migrate.js';
+import { sharedLogin } from './database-logins.js';
 import { planProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
 import { Launches, SETTLE_MS } from '#libs/testing/launches.js';
@@ -53,7 +54,7 @@ describe('one clear line, no stack trace,', () => {
       'sotto: OWNER_TIMEOUT_MS',
       'sotto: EXECUTION_CONCURRENCY',
     ]);
-    expect(await launches.refusal({ LIMITS_FACTOR: '2', INTERNAL_HOST: '0.0.0.0' })).toEqual([
+    expect(await launches.refusal({ LIMITS_FACTOR: '2', INTERNAL_HOST: '192.0.2.1' })).toEqual([
       78,
       ['sotto: LIMITS_FACTOR=2 is wrong: limits hold unless INTERNAL_HOST is a loopback address'],
     ]);
@@ -158,18 +159,27 @@ describe('one clear line, no stack trace,', () => {
     expect(lines.join()).not.toContain('hunter2');
   });
 
-  it('for a process that will not start', async () => {
-    const [code, lines] = await launches.refusal({ STAND_INS: 'executor:refuses' });
-    expect(code).toBe(78);
-    expect(lines.join('\n')).toMatch(/executor does not start: .*exit code 78.*executor\.log/);
-    expect(lines.join()).toContain('ABSENT is not set');
-    expect(launches.pids()).toEqual([]);
-  }, 40_000);
+  it.each([
+    ['refuses', 78, 'ABSENT is not set'],
+    ['damaged', 65, 'what it works on is damaged'],
+  ])(
+    'for a process that will not start: it %s',
+    async (behaviour, expected, reason) => {
+      const [code, lines] = await launches.refusal({ STAND_INS: `executor:${behaviour}` });
+      expect(code).toBe(expected);
+      expect(lines.join('\n')).toMatch(
+        new RegExp(`executor does not start: .*exit code ${expected}.*executor\\.log`),
+      );
+      expect(lines.join()).toContain(reason);
+      expect(launches.pids()).toEqual([]);
+    },
+    40_000,
+  );
 });
 
 describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
   const plans = planProcesses({
-    databaseUrl: 'postgres://sotto@127.0.0.1:1/sotto',
+    databases: sharedLogin('postgres://sotto@127.0.0.1:1/sotto'),
     secrets: makeSecrets(),
     limitsFactor: 2,
     journalPath: undefined,
@@ -185,7 +195,7 @@ describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
   ])('by the %s itself (%s)', async (kind, host) => {
     const plan = plans.find((planned) => planned.kind === kind)!;
     const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
-      env: { PATH: process.env.PATH, ...plan.env, [host]: '0.0.0.0' },
+      env: { PATH: process.env.PATH, ...plan.env, [host]: '192.0.2.1' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const told: Buffer[] = [];

@@ -7,25 +7,28 @@ import { isCodedError, StartFault, EXIT } from '#libs/platform/start-fault.js';
 const KEY_BYTES = 32;
 
 const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
+/** The one in use and, while they are still needed, those before it. */
+const hexKeys = z.string().regex(/^[0-9a-f]{64}(,[0-9a-f]{64})*$/);
 /**
  * For a key on which nothing in the database rests, or that an earlier version did not have: where it is missing, it is made. Any
  * other key that is missing is lost.
  */
 const renewableKey = hexKey.default(randomKey);
+const renewableKeys = hexKeys.default(randomKey);
 
 const secretsSchema = z.object({
   /** What gateways and owners prove to each other. */
   service_token: renewableKey,
   /** From which auction and quote ids are made. */
-  id_key: hexKey,
+  id_key: hexKeys,
   /** Under which the signing keys of session tokens lie in the database. */
-  session_kek: hexKey,
+  session_kek: hexKeys,
   /** Under which resume tokens of streams are sealed. */
-  stream_key: renewableKey,
+  stream_key: renewableKeys,
   /** From which auditors get pseudonyms for accounts. */
   audit_key: renewableKey,
   /** With which replay bundles are signed. */
-  audit_signing_key: renewableKey,
+  audit_signing_key: renewableKeys,
 });
 
 export type ClusterSecrets = z.output<typeof secretsSchema>;

@@ -1,6 +1,7 @@
 import type { Environment } from '#libs/platform/config.js';
 import { ConfigFault } from '#libs/platform/start-fault.js';
 import { childEnvironment } from './child-environment.js';
+import { sharedLogin } from './database-logins.js';
 import { loadLauncherConfig, type LauncherConfig } from './config.js';
 import { OWNERS, type ClusterFacts, type PlanProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
@@ -9,7 +10,7 @@ const SOME_PORT = 1;
 
 /** Stands for what the launcher finds out by itself: it is right whatever it will be. */
 const SOME_FACTS: ClusterFacts = {
-  databaseUrl: 'postgres://sotto@127.0.0.1/sotto',
+  databases: sharedLogin('postgres://sotto@127.0.0.1/sotto'),
   secrets: makeSecrets(),
   limitsFactor: 1,
   journalPath: undefined,

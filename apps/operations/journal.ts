@@ -37,7 +37,7 @@ async function run(call: Call, place: Place): Promise<number> {
       return verdict.sound ? 0 : EXIT_DAMAGED;
     }
     case 'dump': {
-      const { reader } = await place.store(call.store);
+      const { bareReader: reader } = await place.store(call.store);
       await dump(reader, shards, call.dump, process.stdout);
       return 0;
     }
@@ -77,9 +77,14 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const compared: object[] = [];
   let differ = false;
   for (const shard of shards) {
-    const { alike, differsAt, surplus } = await compareShard(shard, postgres.reader, kafka.reader, (done) => {
-      progress.tell(`shard ${shard}: ${done} compared`);
-    });
+    const { alike, differsAt, surplus } = await compareShard(
+      shard,
+      postgres.bareReader,
+      kafka.bareReader,
+      (done) => {
+        progress.tell(`shard ${shard}: ${done} compared`);
+      },
+    );
     differ ||= differsAt !== undefined;
     const only = { only_postgres: surplus.one, only_kafka: surplus.other };
     compared.push({ shard, alike, ...only, ...(differsAt === undefined ? {} : { differs_at: differsAt }) });

@@ -2,16 +2,23 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { missingForKafka } from '#libs/platform/embedded-kafka/jars.js';
+import { repeat } from '#libs/platform/clock.js';
 import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { watchBrokers } from './kafka/broker-watch.js';
 
 const USAGE = `Usage: npm run kafka -- [--brokers 1|3] [--folder .data/kafka]
 
 Starts Apache Kafka on this machine's loopback, waits until it can be used and prints its address. Ctrl-C stops it; its data
-stay in the folder. It needs Java 17 and Maven, which fetches the jars that deploy/kafka/pom.xml names.
+stay in the folder. A broker that ends, or is killed to see what happens, is started again after a while. It needs Java 17 and
+Maven, which fetches the jars that deploy/kafka/pom.xml names.
 
   KAFKA_BROKERS=<address> npm start    runs the product on it`;
 
 const EXIT_USAGE = 64;
+const PARENT_LOOK_MILLIS = 1_000;
+const STAY_MILLIS = 60_000;
+const clock = new SystemClock();
 
 interface Call {
   readonly brokers: number;
@@ -29,10 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (missing !== undefined) throw new StartFault(missing, EXIT.unavailable);
   console.log('starting Kafka; the first time its jars are fetched');
   const stopping = new AbortController();
-  const stopped = new Promise<void>((resolve) => {
-    stopping.signal.addEventListener('abort', () => resolve());
-  });
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
+  heedEnds(() => stopping.abort());
   const kafka = await EmbeddedKafka.start({
     folder: path.resolve(call.folder),
     brokers: call.brokers,
@@ -42,15 +46,34 @@ async function main(args: readonly string[]): Promise<number> {
     if (!stopping.signal.aborted) throw error;
     return undefined;
   });
-  if (kafka === undefined) return 0;
+  return kafka === undefined ? 0 : await run(kafka, stopping.signal);
+}
+
+/** Until it is told to stop. */
+async function run(kafka: EmbeddedKafka, stopping: AbortSignal): Promise<number> {
+  for (const { place, pid } of kafka.brokers) {
+    console.log(`broker ${place.id}: ${place.host}:${place.port}, process ${pid}`);
+  }
   console.log(`ready: KAFKA_BROKERS=${kafka.addresses.join(',')}`);
-  const fallen = kafka.brokers.map((broker) => broker.gone().then(() => broker));
-  const broker = await Promise.race([stopped, ...fallen]);
-  const words = await broker?.lastWords();
-  console.log('stopping');
-  await kafka.stop();
-  if (broker === undefined) return 0;
-  throw new StartFault(`broker ${broker.place.id} has ended: ${words} (see ${broker.logFile})`);
+  try {
+    await watchBrokers(kafka.brokers, { clock, stopping, say: (line) => console.log(line) });
+    if (!stopping.aborted) throw new StartFault('no broker is left');
+    console.log('stopping');
+    return 0;
+  } finally {
+    await kafka.stop();
+  }
+}
+
+/** The signals by which one ends a program; and npm's end, which passes nothing on when it is killed but leaves us another parent. */
+function heedEnds(stop: () => void): void {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
+  if (process.env.npm_lifecycle_event !== 'kafka') return;
+  const npm = process.ppid;
+  repeat(clock, PARENT_LOOK_MILLIS, () => {
+    if (process.ppid !== npm) stop();
+    return Promise.resolve();
+  });
 }
 
 /** What is asked for, or the code to exit with. */
@@ -76,6 +99,8 @@ function callOf(args: readonly string[]): Call | number {
   }
 }
 
+// The clock's timers do not hold a process; between a broker's end and its next start nothing else would.
+const stay = setInterval(() => undefined, STAY_MILLIS);
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
@@ -83,4 +108,6 @@ try {
   if (fault === undefined) throw error;
   console.error(`kafka: ${fault.message}`);
   process.exitCode = fault.exitCode;
+} finally {
+  clearInterval(stay);
 }

@@ -1,14 +1,37 @@
-import { databaseSettings } from '#libs/platform/database-settings.js';
 import { createLogger } from '#libs/platform/log.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
+import { EXIT } from '#libs/platform/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
+import { prepareDatabaseRoles, type RolePasswords } from '#libs/schema/roles/database-roles.js';
+import { migrationConfig, type MigrationConfig } from './config.js';
 
-/** Brings every schema of the product up to date, once, under a lock; a job of its own where no launcher does it. */
-const config = loadConfigOrExit('migrate', databaseSettings, process.env);
+function passwordsIn(config: MigrationConfig): RolePasswords {
+  const passwords = {
+    owner: config.DATABASE_PASSWORD_OWNER,
+    gateway: config.DATABASE_PASSWORD_GATEWAY,
+    projector: config.DATABASE_PASSWORD_PROJECTOR,
+    executor: config.DATABASE_PASSWORD_EXECUTOR,
+    operations: config.DATABASE_PASSWORD_OPERATIONS,
+  };
+  return Object.fromEntries(Object.entries(passwords).filter(([, password]) => password !== undefined));
+}
+
+/**
+ * Brings every schema of the product up to date, once, under a lock, and gives each process the rights that it needs; a job of its own
+ * where no launcher does it.
+ */
+const config = loadConfigOrExit('migrate', migrationConfig, process.env);
 const log = createLogger({ name: 'migrate', level: 'info' });
 await migrate(config.DATABASE_URL, allMigrations, {
   info: (line) => {
     log.info(line);
   },
 });
+const passwords = passwordsIn(config);
+if (await prepareDatabaseRoles(config.DATABASE_URL, passwords)) {
+  log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');
+} else if (Object.keys(passwords).length > 0) {
+  log.fatal({ exit_code: EXIT.config }, 'the role of DATABASE_URL may make no others: give it CREATEROLE');
+  process.exitCode = EXIT.config;
+}

@@ -1,28 +1,28 @@
+import { areDistinct } from '#libs/engine/ids.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
 import { processSettings } from '#libs/platform/process-settings.js';
-import { hexKey, httpUrl, integer, listOf, nonEmpty, secret } from '#libs/platform/setting-types.js';
+import { hexKeys, httpUrl, integer, listOf, nonEmpty } from '#libs/platform/setting-types.js';
+import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const ownerConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
+  ...serviceTokenSettings,
+  ...tracingSettings,
   ...kafkaSettings,
   SHARD: { schema: integer(0, 2), describe: 'Which shard this process owns' },
   OWNER_URLS: {
     schema: listOf(httpUrl()),
     describe: 'Internal addresses of the three owners by shard, separated by commas',
   },
-  SERVICE_TOKEN: {
-    schema: secret(32),
-    describe: 'What gateways, owners and executors show each other',
-    secret: true,
-  },
   ID_KEY: {
-    schema: hexKey(),
+    schema: hexKeys(),
     describe:
-      'Key from which the ids of auctions, quotes and aliases are derived; never changed while auctions are open',
+      'Keys from which ids and aliases are derived, separated by commas: the first names new auctions, all know their own',
     secret: true,
   },
   ACTIVE_AUCTION_LIMIT: {
@@ -76,4 +76,14 @@ export const ownerConfig = defineConfig({
   },
 });
 
-export const ownerRules = [limitsHoldUnlessLoopback('INTERNAL_HOST'), kafkaSettingsAgree];
+export const ownerRules = [
+  limitsHoldUnlessLoopback('INTERNAL_HOST'),
+  kafkaSettingsAgree,
+  serviceTokenIsSet,
+  idKeysDiffer,
+];
+
+function idKeysDiffer({ ID_KEY }: { readonly ID_KEY: readonly string[] }): string | undefined {
+  if (areDistinct(ID_KEY.map((hex) => Buffer.from(hex, 'hex')))) return undefined;
+  return 'ID_KEY is wrong: two of its keys cannot be told apart by their ids; make another one';
+}

@@ -13,7 +13,7 @@ export interface OwnerJournal {
 
 /** The shard's journal wherever it is kept. How much room Kafka has is for those to watch who run it. */
 export async function openOwnerJournal(
-  { config, clock, scope }: OwnerParts,
+  { config, clock, log, scope }: OwnerParts,
   pool: Pool,
 ): Promise<OwnerJournal> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
@@ -22,7 +22,9 @@ export async function openOwnerJournal(
   scope.onStop('journal store', () => store.close());
   const isOurs = store.kind === 'postgres';
   return {
-    journal: store.journalOf(instance),
+    journal: store.journalOf(instance, (error) => {
+      log.warn({ err: error }, 'the database could not be told how far the journal has come');
+    }),
     reader: store.reader,
     hasRoom: isOurs ? journalRoom(pool, config) : () => Promise.resolve(true),
   };

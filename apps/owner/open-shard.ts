@@ -12,6 +12,7 @@ import { Shard } from '#libs/engine/shard.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
+import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import { repeat } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import type { OwnerParts } from './owner-parts.js';
@@ -21,6 +22,7 @@ import { openPeers } from './peers.js';
 
 export interface ShardParts extends OwnerParts {
   readonly pool: Pool;
+  readonly tokens: ServiceTokens;
   readonly announce: (notice: LinkNotice) => void;
   readonly onJournalFailure: (error: unknown) => void;
 }
@@ -34,7 +36,7 @@ function random(): number {
 
 /** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
 export async function openShard(parts: ShardParts): Promise<Shard> {
-  const { config, log, registry, clock, pool, scope, announce, onJournalFailure } = parts;
+  const { config, log, registry, clock, pool, scope, tracing, announce, onJournalFailure } = parts;
   const { journal, reader, hasRoom } = await openOwnerJournal(parts, pool);
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
@@ -46,7 +48,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   scope.onStop('policy', () => {
     policy.stop();
   });
-  const peers = openPeers(config, clock);
+  const peers = openPeers(config, parts.tokens, clock, tracing);
   scope.onStop('peers', () => {
     for (const peer of peers.values()) peer.close();
   });
@@ -59,7 +61,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     desk,
     preflight: new PostgresPreflight(pool, clock),
     policy,
-    ids: new IdFactory(Buffer.from(config.ID_KEY, 'hex')),
+    ids: openIds(config.ID_KEY),
     completed: new CompletedReader(pool),
     conclusion: conclusionOf(new PostgresSettlement(pool, clock, random)),
     protection: new MakerProtection(pool),
@@ -73,6 +75,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     onFault: (what, error) => {
       log.error({ err: error, part: what }, 'a part of the shard failed');
     },
+    tracing,
   });
   opened.shard = shard;
   return shard;
@@ -101,6 +104,10 @@ async function openDesk(
   });
   scope.onStop('reservations', () => desk.close());
   return desk;
+}
+
+function openIds([first, ...former]: ShardParts['config']['ID_KEY']): IdFactory {
+  return new IdFactory(Buffer.from(first, 'hex'), ...former.map((hex) => Buffer.from(hex, 'hex')));
 }
 
 function conclusionOf(settlement: PostgresSettlement): AwardConclusion {

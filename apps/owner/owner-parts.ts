@@ -4,6 +4,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { ownerConfig } from './config.js';
 
 /** What an owner's process has before anything is opened. */
@@ -14,4 +15,5 @@ export interface OwnerParts {
   readonly scope: ProcessScope;
   readonly server: Server;
   readonly clock: Clock;
+  readonly tracing: Tracing;
 }

@@ -1,5 +1,6 @@
 import type { Shard } from '#libs/engine/shard.js';
 import { LinkServer } from '#libs/owner-link/server.js';
+import { openServiceTokens } from '#libs/owner-link/service-tokens.js';
 import { internalHandler, listen, type Health } from '#libs/platform/internal-server.js';
 import { openPool } from '#libs/platform/postgres.js';
 import type { Pool } from 'pg';
@@ -29,20 +30,26 @@ export class OwnerProcess {
 
   /** Answers for its health at once; serves when the shard has recovered. */
   async serve(): Promise<void> {
-    const { config, log, scope, server, clock } = this.parts;
+    const { clock, config, log, scope, server, tracing } = this.parts;
     scope.onStop('pool', () => this.pool.end());
+    const { tokens, stop } = openServiceTokens(config, clock, (error) => {
+      log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
+    });
+    scope.onStop('service tokens', stop);
     await this.listen();
     const link: LinkServer = new LinkServer({
-      serviceTokens: () => [config.SERVICE_TOKEN],
+      serviceTokens: () => tokens.accepted(),
       handle: (request, peer) => shard.handle(request, peer),
       clock,
       onFault: (error, peer) => {
         log.error({ err: error, peer }, 'a request could not be handled');
       },
+      tracing,
     });
     const shard = await openShard({
       ...this.parts,
       pool: this.pool,
+      tokens,
       announce: (notice) => {
         link.announce(notice);
       },
@@ -55,6 +62,9 @@ export class OwnerProcess {
     log.info({ shard: config.SHARD, events, auctions: shard.book.liveCount }, 'recovered');
     link.attach(server);
     this.link = link;
+    tokens.onChange(() => {
+      link.dropRevoked();
+    });
     scope.onStop('link', () => link.close());
     // Stopped before the link: what is in flight is finished, and its callers hear of it.
     scope.onStop('shard', () => shard.stop());
@@ -67,6 +77,7 @@ export class OwnerProcess {
     const { config, registry, scope, server } = this.parts;
     const answer = internalHandler({
       registry,
+      metricsTokens: config.METRICS_TOKENS,
       healthz: () => this.health(),
       readyz: () => this.readiness(),
     });

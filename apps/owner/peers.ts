@@ -1,17 +1,31 @@
 import { OwnerLink } from '#libs/owner-link/client.js';
+import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { ownerConfig } from './config.js';
 
 /** The links to the other owners, by shard. */
-export function openPeers(config: Config<typeof ownerConfig>, clock: Clock): Map<number, OwnerLink> {
+export function openPeers(
+  config: Config<typeof ownerConfig>,
+  tokens: ServiceTokens,
+  clock: Clock,
+  tracing: Tracing,
+): Map<number, OwnerLink> {
   const peers = new Map<number, OwnerLink>();
   for (const [shard, url] of config.OWNER_URLS.entries()) {
     if (shard === config.SHARD) continue;
-    peers.set(
-      shard,
-      new OwnerLink({ url, serviceToken: () => config.SERVICE_TOKEN, peer: config.INSTANCE, clock }),
-    );
+    const link = new OwnerLink({
+      url,
+      serviceToken: () => tokens.shown(),
+      peer: config.INSTANCE,
+      clock,
+      trace: { tracing, shard },
+    });
+    tokens.onChange(() => {
+      link.renew();
+    });
+    peers.set(shard, link);
   }
   return peers;
 }

@@ -56,10 +56,12 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const server = await startInternalServer(
     {
       registry,
+      metricsTokens: config.METRICS_TOKENS,
       healthz: () => ({ ok: true, status: 'healthy' }),
       readyz: async () => {
         if (scope.stopping.aborted) return { ok: false, status: 'draining' };
         await pool.query('select 1');
+        if (!follower.canRead) return { ok: false, status: 'journal_unreadable' };
         return follower.hasCaughtUp ? { ok: true, status: 'ready' } : { ok: false, status: 'catching_up' };
       },
     },

@@ -47,10 +47,8 @@ export function columnsOf(keys: readonly LedgerKey[]): [string[], string[], stri
   return [keys.map((key) => key.account), keys.map((key) => key.venue), keys.map((key) => key.asset)];
 }
 
-const LOCK = `
-  select account_id as account, venue, asset, amount from custody.balances
-  where (account_id, venue, asset) in (select * from unnest($1::text[], $2::text[], $3::text[]))
-  order by 1, 2, 3 for update`;
+const LOCK =
+  'select account, venue, asset, amount from custody.lock_balances($1::text[], $2::text[], $3::text[])';
 
 /** The balances that exist among `keys`; nobody changes them before this transaction ends. */
 export async function lockBalances(client: PoolClient, keys: readonly LedgerKey[]): Promise<Entry[]> {

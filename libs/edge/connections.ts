@@ -22,10 +22,16 @@ interface Connection {
 /** Keeps count of the requests on each connection: pipelined ones are bounded, and a parse error finds out whom it hits. */
 export class Connections {
   private readonly known = new WeakMap<Duplex, Connection>();
+  private draining = false;
 
   constructor(
     private readonly limits: { readonly pipelinedRequests: number; readonly requestsPerConnection: number },
   ) {}
+
+  /** From now on every answer is the last on its connection: who keeps asking is to ask elsewhere, and not to hold up the end. */
+  drain(): void {
+    this.draining = true;
+  }
 
   enter(request: IncomingMessage, response: ServerResponse): 'welcome' | 'too-many' | 'ignored' {
     const connection = this.known.get(request.socket) ?? this.add(request);
@@ -39,7 +45,8 @@ export class Connections {
       if (connection.inWork === 0) connection.whenIdle?.();
     });
     const tooMany = connection.inWork > this.limits.pipelinedRequests;
-    if (tooMany || connection.served >= this.limits.requestsPerConnection) this.close(request);
+    const isLast = this.draining || connection.served >= this.limits.requestsPerConnection;
+    if (tooMany || isLast) this.close(request);
     return tooMany ? 'too-many' : 'welcome';
   }
 

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#libs/platform/clock.js';
+import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { Admission, outageOf, type Admitted, type Authenticator } from './admission.js';
 import type { Connections } from './connections.js';
-import type { BoundEndpoint, EndpointSpec } from './endpoint.js';
+import { templateOf, type BoundEndpoint, type EndpointSpec } from './endpoint.js';
 import { PathTree } from './path-tree.js';
 import {
+  codeOf,
   HEADERS_TOO_LARGE,
   INTERNAL_ERROR,
   MALFORMED_REQUEST,
@@ -35,6 +37,8 @@ export interface EdgePorts {
   /** Whether what threw only says that something the process depends on is away, which is no fault of anybody's. */
   readonly isOutage?: (error: unknown) => boolean;
   readonly onAnswer?: (answered: Answered) => void;
+  /** Every request begins a trace of its own, whatever trace the caller says it belongs to. */
+  readonly tracing?: Tracing;
 }
 
 /** After these nothing on the connection is taken for a request any more. */
@@ -44,9 +48,13 @@ const LAST_WORDS: ReadonlySet<Reply> = new Set([
   HEADERS_TOO_LARGE,
 ]);
 
+/** Of a request whose client had gone before it was answered. */
+const CLIENT_GONE = 499;
+
 interface Outcome {
   readonly reply: Reply | undefined;
-  readonly operationId: string | undefined;
+  /** Undefined where no endpoint was found. */
+  readonly spec: EndpointSpec | undefined;
 }
 
 /** Takes every request of a listener through the checks, in the order of the contract, to its endpoint, and answers it. */
@@ -54,6 +62,7 @@ export class Dispatcher {
   private readonly admission: Admission;
   private readonly reader: RequestReader;
   private readonly sender: ReplySender;
+  private readonly tracing: Tracing;
 
   constructor(
     endpoints: readonly BoundEndpoint[],
@@ -66,6 +75,7 @@ export class Dispatcher {
     this.admission = new Admission(paths, ports.authenticator, limits);
     this.reader = new RequestReader(limits, connections);
     this.sender = new ReplySender(limits, connections, ports.clock);
+    this.tracing = ports.tracing ?? noTracing;
   }
 
   /** The checks of a request's head alone, for what is not going to be answered as one. */
@@ -79,19 +89,27 @@ export class Dispatcher {
     const requestId = givenRequestId(request) ?? this.ports.newRequestId();
     const exchange: Exchange = { request, response, requestId };
     if (entry === 'welcome') void this.serve(exchange);
-    else void this.send(exchange, { reply: TOO_MANY_PIPELINED, operationId: undefined });
+    else void this.send(exchange, { reply: TOO_MANY_PIPELINED, spec: undefined });
   };
 
-  private async serve(exchange: Exchange): Promise<void> {
+  private serve(exchange: Exchange): Promise<void> {
+    const span = this.tracing.root(exchange.request.method ?? '', 'server');
+    if (span === undefined) return this.exchange(exchange);
+    return this.tracing.within(span, () => this.exchange(exchange, span));
+  }
+
+  private async exchange(exchange: Exchange, span?: Span): Promise<void> {
     const started = this.ports.clock.monotonicNanos();
     const outcome = await this.answer(exchange);
     await this.send(exchange, outcome);
     this.ports.onAnswer?.({
       requestId: exchange.requestId,
-      operationId: outcome.operationId,
-      status: outcome.reply?.status ?? 499,
+      operationId: outcome.spec?.operationId,
+      status: outcome.reply?.status ?? CLIENT_GONE,
       nanos: this.ports.clock.monotonicNanos() - started,
     });
+    if (span !== undefined) tell(span, exchange, outcome);
+    span?.end();
   }
 
   private async answer(exchange: Exchange): Promise<Outcome> {
@@ -100,28 +118,36 @@ export class Dispatcher {
       const admitted = await this.admission.admit(exchange.request);
       if ('status' in admitted) {
         if (LAST_WORDS.has(admitted)) this.connections.close(exchange.request);
-        return { reply: admitted, operationId: undefined };
+        return { reply: admitted, spec: undefined };
       }
       spec = admitted.endpoint.spec;
-      const { operationId } = spec;
       const call = await this.reader.read(exchange, admitted);
-      if (call === undefined || 'status' in call) return { reply: call, operationId };
-      return { reply: await admitted.endpoint.handle(call), operationId };
+      if (call === undefined || 'status' in call) return { reply: call, spec };
+      return { reply: await admitted.endpoint.handle(call), spec };
     } catch (error) {
-      const operationId = spec?.operationId;
-      if (this.ports.isOutage?.(error) === true) return { reply: outageOf(spec), operationId };
-      this.ports.onFault(error, exchange.requestId, operationId);
-      return { reply: INTERNAL_ERROR, operationId };
+      if (this.ports.isOutage?.(error) === true) return { reply: outageOf(spec), spec };
+      this.ports.onFault(error, exchange.requestId, spec?.operationId);
+      return { reply: INTERNAL_ERROR, spec };
     }
   }
 
-  private async send(exchange: Exchange, { reply, operationId }: Outcome): Promise<void> {
+  private async send(exchange: Exchange, { reply, spec }: Outcome): Promise<void> {
     if (reply === undefined) return;
     try {
       await this.sender.send(exchange, reply);
     } catch (error) {
-      this.ports.onFault(error, exchange.requestId, operationId);
+      this.ports.onFault(error, exchange.requestId, spec?.operationId);
       exchange.response.destroy();
     }
   }
+}
+
+function tell(span: Span, { request, requestId }: Exchange, { reply, spec }: Outcome): void {
+  const { method = '' } = request;
+  span.set({ method, requestId, status: reply?.status ?? CLIENT_GONE });
+  if (reply !== undefined) span.set({ code: codeOf(reply) });
+  if (spec === undefined) return;
+  const route = templateOf(spec.path);
+  span.rename(`${method} ${route}`);
+  span.set({ route, operation: spec.operationId });
 }

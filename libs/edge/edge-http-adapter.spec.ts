@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { Agent, get } from 'node:http';
 import { Inject, Injectable, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
+import { pause } from '#libs/platform/clock.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { object } from './decode.js';
 import { atoms } from './decode-scalars.js';
@@ -69,6 +71,40 @@ describe('the adapter for Nest', () => {
     }
   });
 
+  it('ends while clients keep asking on connections that they keep', async () => {
+    const adapter = new EdgeHttpAdapter({
+      authenticator: { authenticate: () => 'unauthorized' },
+      clock: new SystemClock(),
+      newRequestId: randomUUID,
+      onFault: (error) => {
+        throw error;
+      },
+    });
+    Logger.overrideLogger(false);
+    const app = await NestFactory.create(Demo, adapter);
+    adapter.mount([app.get(Doubler)]);
+    await app.listen(0, '127.0.0.1');
+    const url = await app.getUrl();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const told: (string | undefined)[] = [];
+    const asking = (async () => {
+      for (;;) {
+        const answer = await ask(`${url}/nothing`, agent).catch(() => undefined);
+        if (answer === undefined) return;
+        told.push(answer);
+      }
+    })();
+    await pause(new SystemClock(), 50);
+    adapter.drain();
+    await pause(new SystemClock(), 50);
+    await app.close();
+    await asking;
+    agent.destroy();
+    expect(told.length).toBeGreaterThan(2);
+    expect(told[0]).toBe('keep-alive');
+    expect(told.at(-1)).toBe('close');
+  });
+
   it('finds the endpoints of base classes too', () => {
     class Special extends Doubler {}
     expect(endpointsOf([new Special(new Arithmetic())]).map(({ spec }) => spec.operationId)).toEqual([
@@ -88,3 +124,12 @@ describe('a declaration', () => {
     );
   });
 });
+
+/** What the answer says of its connection. */
+function ask(url: string, agent: Agent): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      response.resume().once('end', () => resolve(response.headers.connection));
+    }).once('error', reject);
+  });
+}

@@ -52,6 +52,11 @@ export class EdgeHttpAdapter extends ExpressAdapter {
     this.upgrades = new Upgrades(dispatcher, paths, accept, { ...this.ports, limits: this.limits });
   }
 
+  /** What is asked from now on is answered, and its connection closed behind the answer. */
+  drain(): void {
+    this.connections.drain();
+  }
+
   private upgradesTo(request: IncomingMessage): boolean {
     return this.upgrades?.accepts(request) ?? false;
   }

@@ -121,6 +121,11 @@ export function bind<S extends EndpointSpec>(spec: S, handle: Handler<S>): Bound
   return { spec, handle };
 }
 
+/** As OpenAPI writes it: `/v1/auctions/{auctionID}`. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
 export function namesIn(path: string): string[] {
   return path
     .split('/')

@@ -17,6 +17,12 @@ export function payloadOf(reply: Reply): string | undefined {
   return typeof reply.body === 'object' ? JSON.stringify(reply.body) : reply.body;
 }
 
+/** The error code of a refusal, for traces; undefined where it is none. */
+export function codeOf({ status, body }: Pick<Reply, 'status' | 'body'>): string | undefined {
+  if (status < 400) return undefined;
+  return typeof body === 'string' ? /^\{"error":"([^"]*)"/.exec(body)?.[1] : undefined;
+}
+
 /** The flat envelope of every error. */
 export function errorReply(status: number, error: string, message?: string): Reply {
   return { status, body: JSON.stringify(message === undefined ? { error } : { error, message }) };

@@ -339,6 +339,7 @@ describe('when the journal fails', () => {
       shard: SHARD,
       head,
       append: () => Promise.resolve({ firstSequence: 3, hashes: [] }),
+      confirm: () => Promise.resolve(),
       health: () => ({ ok: true }) as const,
       close: () => Promise.resolve(),
     };

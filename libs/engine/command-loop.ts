@@ -10,7 +10,9 @@ import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { fault, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/clock.js';
+import { noTracing, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AuctionBook, Entry } from './auction-book.js';
+import { CommandTrail } from './command-trail.js';
 import type { ShardMeter } from './ports.js';
 import { releasesOf, type Release } from './releases.js';
 import { AGAIN, type Draft, type Task } from './task.js';
@@ -26,6 +28,8 @@ export interface Committed {
   readonly entries: Iterable<Entry>;
   readonly events: readonly DomainEvent[];
   readonly head: number;
+  /** When the append began, by the clock that never goes back; undefined where there was nothing to append. */
+  readonly appendedSince: bigint | undefined;
 }
 
 export interface LoopPorts {
@@ -40,6 +44,7 @@ export interface LoopPorts {
   readonly release: (releases: readonly Release[]) => Promise<void>;
   /** The journal, or the reservations, no longer take our word: nothing more may be told to anyone. */
   readonly onJournalFailure: (error: unknown) => void;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** What one batch has decided, on its way to the journal. */
@@ -69,8 +74,11 @@ export class CommandLoop {
   private running: Promise<void> = Promise.resolve();
   /** Turns that are durable and whose answers wait for what they have set free. */
   private readonly releasing = new Set<Promise<void>>();
+  private readonly trail: CommandTrail | undefined;
 
   constructor(private readonly ports: LoopPorts) {
+    const { tracing = noTracing } = ports;
+    this.trail = tracing === noTracing ? undefined : new CommandTrail(tracing);
     this.position = ports.writer.head.sequence;
   }
 
@@ -91,6 +99,7 @@ export class CommandLoop {
   submit(task: Task): boolean {
     if (this.stopped || this.failed || this.queue.length >= MAX_QUEUE) return false;
     this.queue.push(task);
+    this.trail?.enter(task);
     this.wake?.();
     return true;
   }
@@ -165,6 +174,7 @@ export class CommandLoop {
     }
     const granted = new Map<Task, ReserveOutcome>();
     if (requests.length === 0) return granted;
+    for (const task of asking) this.trail?.move(task, 'reserve');
     try {
       const outcomes = await this.ports.desk.reserve(requests);
       for (const [index, task] of asking.entries()) {
@@ -178,7 +188,7 @@ export class CommandLoop {
       }
       // Nobody knows what the database has kept; the next write of these rows puts them right. The callers may try again.
       const failed = new Set(asking);
-      for (const task of asking) task.settle(fault(503, 'auction_owner_unavailable'));
+      for (const task of asking) this.settle(task, fault(503, 'auction_owner_unavailable'));
       remove(batch, failed);
     }
     return granted;
@@ -190,16 +200,19 @@ export class CommandLoop {
     const again: Task[] = [];
     for (const task of batch) {
       const now = this.ports.now();
+      this.trail?.move(task, 'decide');
       this.take(task.prelude(now), turn);
       const decision = task.decide(now, granted.get(task));
       if (decision === AGAIN) {
         again.push(task);
+        this.trail?.move(task, 'queue');
         continue;
       }
       this.take(decision.drafts, turn);
       if (decision.unused !== undefined) turn.releases.push(...decision.unused);
       if (decision.unfinished === true) again.push(task);
       else turn.answers.push({ task, reply: decision.answer() });
+      this.trail?.move(task, decision.unfinished === true ? 'queue' : 'journal wait');
       if (isFull(turn)) {
         turn = newTurn(this.position + 1);
         turns.push(turn);
@@ -229,8 +242,13 @@ export class CommandLoop {
   }
 
   private async commit(turn: Turn): Promise<void> {
-    if (turn.payloads.length > 0) {
-      const began = this.ports.clock.monotonicNanos();
+    const isEmpty = turn.payloads.length === 0;
+    const began = this.ports.clock.monotonicNanos();
+    if (!isEmpty) {
+      this.trail?.moveAll(turn.answers, 'journal append', {
+        records: turn.payloads.length,
+        firstSequence: turn.first,
+      });
       try {
         const { firstSequence } = await this.ports.writer.append(turn.payloads);
         // Priorities were decided by these positions; anything else in between is somebody else's.
@@ -245,17 +263,32 @@ export class CommandLoop {
     }
     for (const [entry, state] of turn.touched) entry.durable = state;
     const head = turn.first + turn.events.length - 1;
-    this.ports.onCommitted({ entries: turn.touched.keys(), events: turn.events, head });
+    this.ports.onCommitted({
+      entries: turn.touched.keys(),
+      events: turn.events,
+      head,
+      appendedSince: isEmpty ? undefined : began,
+    });
     if (turn.releases.length === 0) {
-      answer(turn);
+      this.answer(turn);
       return;
     }
+    this.trail?.moveAll(turn.answers, 'release');
     // Not awaited by the loop: the next append need not wait for the money of this one to be free again.
     const answered = this.ports.release(turn.releases).then(() => {
-      answer(turn);
+      this.answer(turn);
       this.releasing.delete(answered);
     });
     this.releasing.add(answered);
+  }
+
+  private answer(turn: Turn): void {
+    for (const { task, reply } of turn.answers) this.settle(task, reply);
+  }
+
+  private settle(task: Task, reply: LinkReply): void {
+    this.trail?.leave(task);
+    task.settle(reply);
   }
 
   private fail(error: unknown): void {
@@ -271,10 +304,6 @@ function newTurn(first: number): Turn {
 
 function isFull({ payloads, chars }: Turn): boolean {
   return payloads.length >= APPEND_RECORDS || chars >= APPEND_CHARS;
-}
-
-function answer(turn: Turn): void {
-  for (const { task, reply } of turn.answers) task.settle(reply);
 }
 
 function eventOf(draft: Draft): DomainEvent {

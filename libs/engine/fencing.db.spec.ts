@@ -66,6 +66,19 @@ describe('the older of two owners', () => {
     await younger.stop();
   });
 
+  it('that stood still tells nobody what it remembers', async () => {
+    const opened = await younger.opens();
+    const read = (id: string) => ({ op: 'auction', account: OLGA, auction_id: id, request_id: 'r' }) as const;
+    world.clock.leap(1_000);
+    for (const id of [opened, auctionId]) {
+      expect(await older.ask(read(id))).toMatchObject({ status: 503 });
+      expect(await younger.ask(read(id))).toMatchObject({ status: 200 });
+    }
+    expect(older.writer.health()).toMatchObject({ ok: false });
+    older.kill();
+    await younger.stop();
+  });
+
   it('closes nothing, and sets nothing free, while the younger one goes on undisturbed', async () => {
     world.clock.leap(60_001);
     await younger.settled();

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
-import { IdFactory } from './ids.js';
+import { areDistinct, IdFactory } from './ids.js';
 
 const ids = new IdFactory(Buffer.alloc(32, 1));
 const elsewhere = new IdFactory(Buffer.alloc(32, 2));
@@ -36,4 +36,38 @@ it('gives a party another name in every auction, and the same one in the same', 
   expect(ids.alias('1-auction', 'ann', 'MM')).not.toBe(alias);
   expect(ids.alias('0-auction', 'bob', 'MM')).not.toBe(alias);
   expect(elsewhere.alias('0-auction', 'ann', 'MM')).not.toBe(alias);
+});
+
+const OLD = Buffer.alloc(32, 1);
+const NEW = Buffer.alloc(32, 2);
+const rotated = new IdFactory(NEW, OLD);
+
+it('names new auctions by the first key, and knows them by all', () => {
+  expect(rotated.auction('ann', 'key')).toBe(elsewhere.auction('ann', 'key'));
+  expect(rotated.auctions('ann', 'key')).toEqual([
+    elsewhere.auction('ann', 'key'),
+    ids.auction('ann', 'key'),
+  ]);
+});
+
+it('names what belongs to an auction by the key of the auction, whatever keys there are beside it', () => {
+  for (const [factory, auction] of [
+    [ids, ids.auction('ann', 'key')],
+    [elsewhere, elsewhere.auction('ann', 'key')],
+  ] as const) {
+    const quote = factory.quote(auction, 'bob', 'key');
+    expect(rotated.quote(auction, 'bob', 'key')).toBe(quote);
+    expect(rotated.award(quote)).toBe(factory.award(quote));
+    expect(rotated.alias(auction, 'bob', 'MM')).toBe(factory.alias(auction, 'bob', 'MM'));
+  }
+});
+
+it('takes ids that name no key for the oldest', () => {
+  const nameless = '0ff00000-0000-8000-8000-000000000000';
+  expect(rotated.quote(nameless, 'bob', 'key')).toBe(ids.quote(nameless, 'bob', 'key'));
+});
+
+it('tells keys apart, or says that it could not', () => {
+  expect(areDistinct([OLD, NEW])).toBe(true);
+  expect(areDistinct([OLD, NEW, OLD])).toBe(false);
 });

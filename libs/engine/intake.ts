@@ -83,18 +83,31 @@ export class Intake {
 
   onShard(
     command: ShardCommand,
-    auctionId: string | undefined,
+    auctionIds: readonly string[],
     run: () => Promise<LinkReply>,
   ): Promise<LinkReply> {
     return this.ports.inWork.once(nameOf(command), command.content, async () => {
-      const live = auctionId === undefined ? undefined : this.ports.find(auctionId);
-      const answered =
-        live === undefined ? await this.kept(command, auctionId) : await this.answered(live, command);
+      const answered = await this.onceBefore(command, auctionIds);
       if (answered !== undefined) return answered;
       const metered =
         command.op === 'withdraw_all' && !command.metered ? undefined : await this.metered(command);
       return metered ?? this.ports.paused(command.op) ?? run();
     });
+  }
+
+  /** `auctionIds` are those under which the auction of a create may be known; none where no auction comes of the command. */
+  private async onceBefore(
+    command: ShardCommand,
+    auctionIds: readonly string[],
+  ): Promise<LinkReply | undefined> {
+    if (auctionIds.length === 0) return this.kept(command, undefined);
+    for (const auctionId of auctionIds) {
+      const live = this.ports.find(auctionId);
+      const answered = live === undefined ? this.kept(command, auctionId) : this.answered(live, command);
+      const answer = await answered;
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
   }
 
   private async answered(

@@ -1,4 +1,11 @@
-import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import {
+  codeOf,
+  fault,
+  reply,
+  type LinkPeer,
+  type LinkReply,
+  type LinkRequest,
+} from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import type { AccountBuckets } from './buckets.js';
 import type { CommandLoop } from './command-loop.js';
@@ -58,7 +65,7 @@ export class ShardOperations {
 
   async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
     const answer = await this.guarded(request, peer);
-    if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer));
+    if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer) ?? 'ok');
     return answer;
   }
 
@@ -121,8 +128,8 @@ export class ShardOperations {
 
   private create(request: Request<'create'>): Promise<LinkReply> {
     const { context, intake } = this.ports;
-    const auctionId = context.ids.auction(request.account, request.key);
-    return intake.onShard(request, auctionId, async () => {
+    const auctionIds = context.ids.auctions(request.account, request.key);
+    return intake.onShard(request, auctionIds, async () => {
       await context.policy.freshenForCreate(request.body);
       if (!context.policy.isKnown) return UNAVAILABLE;
       return this.run((settle) => new CreateTask(context, request, settle));
@@ -131,7 +138,7 @@ export class ShardOperations {
 
   private withdrawAll(request: Request<'withdraw_all'>): Promise<LinkReply> {
     const { context, intake } = this.ports;
-    return intake.onShard(request, undefined, () => {
+    return intake.onShard(request, [], () => {
       return this.run((settle) => new WithdrawAllTask(context, request, settle));
     });
   }
@@ -183,8 +190,4 @@ export class ShardOperations {
       if (!this.ports.loop.submit(make(resolve))) resolve(UNAVAILABLE);
     });
   }
-}
-
-function codeOf({ status, body }: LinkReply): string {
-  return status < 400 ? 'ok' : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
 }

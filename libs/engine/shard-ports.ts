@@ -6,6 +6,7 @@ import type { SnapshotStore } from '#libs/journal/snapshots.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/clock.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { IdFactory } from './ids.js';
 import type { AwardConclusion, CompletedAuctions, ProtectionDesk, ShardMeter } from './ports.js';
 
@@ -35,6 +36,8 @@ export interface ShardPorts {
   /** The journal no longer takes this process for its owner, or nobody knows what it has written: stop. */
   readonly onJournalFailure: (error: unknown) => void;
   readonly onFault: (what: string, error: unknown) => void;
+  /** Without it nothing of this shard is traced. */
+  readonly tracing?: Tracing;
 }
 
 export interface ShardSettings {

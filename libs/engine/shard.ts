@@ -27,11 +27,13 @@ import { momentOf } from './shard-snapshot.js';
 import { SnapshotKeeper } from './snapshot-keeper.js';
 import { StoredAnswers } from './stored-answers.js';
 import type { ShardContext } from './tasks/shard-context.js';
+import { Tenure } from './tenure.js';
 import { TokenExchange } from './token-exchange.js';
 
 /** How long an answer waits for its releases to be written; what is set free is free for everyone by then, or soon after. */
 const RELEASE_PATIENCE_MILLIS = 250;
 const NANOS_PER_MILLI = 1_000_000n;
+const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 
 /** What this process read at its start, and how long that took. */
 interface RestoredWork {
@@ -49,6 +51,7 @@ export class Shard {
   private readonly loop: CommandLoop;
   private readonly attendance: Attendance;
   private readonly guardian: Guardian;
+  private readonly tenure: Tenure;
   private readonly connections: ConnectionDesk;
   private restored: RestoredWork = { events: 0, ms: 0 };
   private readonly operations: ShardOperations;
@@ -70,6 +73,7 @@ export class Shard {
       },
     });
     this.conditions = this.watchConditions();
+    this.tenure = new Tenure(ports);
     const connections = new ConnectionBook();
     const context = this.context(connections);
     this.loop = new CommandLoop({
@@ -84,6 +88,7 @@ export class Shard {
       },
       release: (releases) => this.release(releases),
       onJournalFailure: ports.onJournalFailure,
+      tracing: ports.tracing,
     });
     const submit = this.loop.submit.bind(this.loop);
     const now = (): Instant => this.now();
@@ -118,14 +123,16 @@ export class Shard {
     this.connections.start();
     for (const entry of this.book.all()) this.attend(entry);
     this.guardian.start();
+    this.tenure.start();
     const ms = Number((clock.monotonicNanos() - begun) / NANOS_PER_MILLI);
     this.restored = { events: recovered.events, ms };
     this.ports.announce({ head: this.durableHead });
     return recovered;
   }
 
-  handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
-    return this.operations.handle(request, peer);
+  async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    const answer = await this.operations.handle(request, peer);
+    return this.tenure.isSure || (await this.tenure.isProven()) ? answer : UNAVAILABLE;
   }
 
   /** Finishes what was accepted and takes nothing more. */
@@ -134,6 +141,7 @@ export class Shard {
     this.connections.stop();
     this.attendance.stop();
     this.guardian.stop();
+    this.tenure.stop();
     await this.loop.stop();
     await this.keeper.settled();
     this.conditions.stop();
@@ -181,13 +189,14 @@ export class Shard {
   }
 
   private operate(context: ShardContext, now: () => Instant): ShardOperations {
-    const { clock, peers, shard, settings, completed, preflight, meter } = this.ports;
+    const { clock, peers, shard, settings, completed, preflight, meter, tracing } = this.ports;
     const home = new AccountBuckets(clock, settings.limitsFactor);
     const tokens = new TokenExchange({
       shard,
       peers,
       home,
       alone: new AccountBuckets(clock, settings.limitsFactor, true),
+      tracing,
     });
     const intake = new Intake({
       shard,

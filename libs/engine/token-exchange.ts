@@ -1,6 +1,7 @@
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { BucketName, TokenRequest } from '#libs/owner-link/protocol.js';
 import { homeShard } from '#libs/owner-link/routing.js';
+import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AccountBuckets } from './buckets.js';
 
 /** How long an account's home shard may take before this owner meters alone. */
@@ -14,6 +15,7 @@ export interface TokenExchangeOptions {
   readonly home: AccountBuckets;
   /** For everyone else while their home does not answer: at a third of the rate, so that three shards give no more than one. */
   readonly alone: AccountBuckets;
+  readonly tracing?: Tracing | undefined;
 }
 
 interface Waiting {
@@ -25,19 +27,35 @@ interface Waiting {
 export class TokenExchange {
   private readonly waiting = new Map<number, Waiting[]>();
 
-  constructor(private readonly options: TokenExchangeOptions) {}
+  private readonly tracing: Tracing;
+
+  constructor(private readonly options: TokenExchangeOptions) {
+    this.tracing = options.tracing ?? noTracing;
+  }
 
   take(account: string, bucket: BucketName): boolean | Promise<boolean> {
     const home = homeShard(account);
     if (home === this.options.shard) return this.options.home.take(account, bucket);
+    const span = this.tracing.child('tokens', 'internal');
+    if (span === undefined) return this.askWithOthers(home, { account, bucket });
+    return this.traced(span, home, { account, bucket });
+  }
+
+  private async traced(span: Span, home: number, request: TokenRequest): Promise<boolean> {
+    const granted = await this.tracing.within(span, () => this.askWithOthers(home, request));
+    span.end();
+    return granted;
+  }
+
+  /** What goes to the home shard is traced as a part of the first of those who ask with it. */
+  private askWithOthers(home: number, request: TokenRequest): Promise<boolean> {
     return new Promise((answer) => {
       const waiting = this.waiting.get(home);
-      const entry: Waiting = { request: { account, bucket }, answer };
       if (waiting !== undefined) {
-        waiting.push(entry);
+        waiting.push({ request, answer });
         return;
       }
-      this.waiting.set(home, [entry]);
+      this.waiting.set(home, [{ request, answer }]);
       setImmediate(() => {
         void this.ask(home);
       });

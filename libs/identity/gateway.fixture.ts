@@ -28,7 +28,7 @@ export async function openGateway(
   const identity = openIdentity(
     { pool, watchPool, clock },
     {
-      keyEncryptionKey: KEY_ENCRYPTION_KEY,
+      keyEncryptionKeys: [KEY_ENCRYPTION_KEY],
       lifetimes: LONGEST_LIFETIMES,
       passwordCost: CHEAP,
       ...settings,

@@ -26,8 +26,8 @@ export interface IdentityPorts {
 }
 
 export interface IdentitySettings {
-  /** 256 bits in hexadecimal. */
-  readonly keyEncryptionKey: string;
+  /** 256 bits in hexadecimal each; the first one seals, all of them open. */
+  readonly keyEncryptionKeys: readonly [string, ...string[]];
   readonly lifetimes: SessionLifetimes;
   /** That of the hashes that are stored; the production cost unless given. */
   readonly passwordCost?: PasswordCost;
@@ -56,7 +56,7 @@ export function openIdentity(
   settings: IdentitySettings,
 ): Identity {
   const feed = new IdentityFeed(watchPool);
-  const keyStore = new KeyStore(watchPool, new KeySeal(settings.keyEncryptionKey));
+  const keyStore = new KeyStore(watchPool, new KeySeal(...settings.keyEncryptionKeys));
   const watch = new IdentityWatch(feed, keyStore, clock, settings.watch ?? WATCH_DEFAULTS);
   const keys = new SigningKeys(keyStore, watch, clock);
   const reader = new TokenReader();

@@ -11,10 +11,18 @@ class ManualSink implements BatchSink {
   readonly writes: (readonly JournalEntry[])[] = [];
   failure: Error | undefined;
   closed = false;
+  questions = 0;
   private pending: PromiseWithResolvers<void> | undefined;
 
   fault(): Error | undefined {
     return this.failure;
+  }
+
+  confirm(): Promise<void> {
+    if (this.pending !== undefined) throw new Error('a question beside a write');
+    this.questions += 1;
+    this.pending = Promise.withResolvers();
+    return this.pending.promise;
   }
 
   write(records: readonly JournalEntry[]): Promise<void> {
@@ -121,6 +129,62 @@ describe('group commit', () => {
     while (sink.isWriting) await sink.succeed();
     await Promise.all(calls);
     expect(writer.head.sequence).toBe(MAX_QUEUED_RECORDS + 2);
+  });
+});
+
+describe('a writer that is asked whether the shard is still its own', () => {
+  it('asks between writes, once for all who want to know', async () => {
+    const { sink, writer } = open();
+    const first = writer.append(['1']);
+    await turn();
+    const askers = [writer.confirm(), writer.confirm()];
+    const second = writer.append(['2']);
+    await turn();
+    expect([sink.questions, sink.sizes]).toEqual([0, [1]]);
+    await sink.succeed();
+    expect([sink.questions, sink.sizes]).toEqual([1, [1]]);
+    await sink.succeed();
+    await Promise.all(askers);
+    expect([sink.questions, sink.sizes]).toEqual([1, [1, 1]]);
+    await sink.succeed();
+    await Promise.all([first, second]);
+  });
+
+  it('does not count a question that was put before the call', async () => {
+    const { sink, writer } = open();
+    const before = writer.confirm();
+    await turn();
+    const after = writer.confirm();
+    await sink.succeed();
+    await before;
+    expect(sink.questions).toBe(2);
+    await sink.succeed();
+    await after;
+  });
+
+  it('dies when it is not, and with it all that was waiting', async () => {
+    const { sink, writer } = open();
+    const asked = reasonOf(writer.confirm());
+    await turn();
+    const queued = reasonOf(writer.append(['1']));
+    await sink.fail(new JournalFenced(3, 'gone'));
+    expect(await asked).toBeInstanceOf(JournalFenced);
+    expect(await queued).toBeInstanceOf(JournalFenced);
+    expect([writer.health().ok, sink.sizes]).toEqual([false, []]);
+    expect(await reasonOf(writer.confirm())).toBeInstanceOf(JournalFenced);
+  });
+
+  it('says so and goes on when nobody could be asked', async () => {
+    const { sink, writer } = open();
+    const asked = reasonOf(writer.confirm());
+    await turn();
+    const append = writer.append(['1']);
+    await sink.fail(new Error('no answer'));
+    expect(await asked).toBeInstanceOf(JournalUnavailable);
+    await sink.succeed();
+    expect(await append).toMatchObject({ firstSequence: 1 });
+    await writer.close();
+    expect(await reasonOf(writer.confirm())).toBeInstanceOf(JournalUnavailable);
   });
 });
 

@@ -11,6 +11,11 @@ import {
 } from './journal-errors.js';
 import { checkBatch } from './limits.js';
 
+interface Asker {
+  readonly resolve: () => void;
+  readonly reject: (failure: JournalFailure) => void;
+}
+
 /**
  * The writer that all adapters share. One write is in flight; calls that come meanwhile are sealed into the chain at once
  * and go out together with the next. Sealing ahead is sound because a write that fails ends the writer, and with it
@@ -24,6 +29,8 @@ export class GroupCommitWriter implements JournalWriter {
   private draining: Promise<void> | undefined;
   private death: JournalFailure | undefined;
   private closing: Promise<void> | undefined;
+  /** Who wants to know whether the shard is still ours. */
+  private unsure: Asker[] = [];
 
   constructor(
     readonly shard: number,
@@ -45,6 +52,15 @@ export class GroupCommitWriter implements JournalWriter {
       const bytes = checkBatch(payloads);
       this.queue.checkRoom(payloads.length, bytes);
       this.queue.push({ records: this.sealAll(payloads), bytes, resolve, reject });
+      this.draining ??= this.drain();
+    });
+  }
+
+  confirm(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.death !== undefined) throw this.death;
+      if (this.closing !== undefined) throw new JournalUnavailable(this.shard, 'the writer is closed');
+      this.unsure.push({ resolve, reject });
       this.draining ??= this.drain();
     });
   }
@@ -72,7 +88,9 @@ export class GroupCommitWriter implements JournalWriter {
   private async drain(): Promise<void> {
     // Callers that were woken by the same write ask again within the same turn: let them join.
     await Promise.resolve();
-    while (!this.queue.isEmpty) {
+    for (;;) {
+      if (this.unsure.length > 0) await this.reassure();
+      if (this.death !== undefined || this.queue.isEmpty) break;
       const group = this.queue.takeGroup();
       try {
         await this.sink.write(group.flatMap((call) => call.records));
@@ -83,6 +101,22 @@ export class GroupCommitWriter implements JournalWriter {
       this.acknowledge(group);
     }
     this.draining = undefined;
+  }
+
+  /** One question for all who ask. */
+  private async reassure(): Promise<void> {
+    while (this.unsure.length > 0 && this.death === undefined) {
+      const askers = this.unsure;
+      this.unsure = [];
+      try {
+        await this.sink.confirm();
+        for (const { resolve } of askers) resolve();
+      } catch (error) {
+        const failure = error instanceof JournalFailure ? error : this.doubt(error);
+        if (failure instanceof JournalFenced) this.die(failure, []);
+        for (const { reject } of askers) reject(failure);
+      }
+    }
   }
 
   private acknowledge(group: readonly Call[]): void {
@@ -97,6 +131,7 @@ export class GroupCommitWriter implements JournalWriter {
     this.death = death;
     for (const call of inFlight) call.reject(death);
     for (const call of this.queue.takeAll()) call.reject(this.unsent(death));
+    for (const { reject } of this.unsure.splice(0)) reject(death);
     void this.close();
   }
 
@@ -104,6 +139,10 @@ export class GroupCommitWriter implements JournalWriter {
   private unsent(death: JournalFailure): JournalFailure {
     const Kind = death instanceof JournalFenced ? JournalFenced : JournalUnavailable;
     return new Kind(this.shard, 'the writer is dead, nothing was sent', { cause: death });
+  }
+
+  private doubt(error: unknown): JournalUnavailable {
+    return new JournalUnavailable(this.shard, messageOf(error), { cause: error });
   }
 
   /** A sink that fails in an unforeseen way has told nothing of what it did. */

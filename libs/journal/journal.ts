@@ -49,6 +49,11 @@ export interface JournalWriter {
    * and every later call rejects too).
    */
   append(payloads: readonly string[]): Promise<Appended>;
+  /**
+   * Resolves when the shard was this writer's at some moment after the call. Rejects with a JournalFailure where it was not, and where
+   * that cannot be told; only the first is the writer's death.
+   */
+  confirm(): Promise<void>;
   /** From memory: asks nobody. */
   health(): JournalHealth;
   /** Writes what is queued, takes nothing more, and lets the connection go. */

@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Span, Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
 import { watchPulse } from './link-pulse.js';
@@ -7,6 +8,7 @@ import { openWebSocket, type LinkSocket, type OpenLinkSocket } from './link-sock
 import { readNotice } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
+  codeOf,
   LINK_PATH,
   NOTICE_ID,
   NOTICES_HEADER,
@@ -47,6 +49,14 @@ export interface OwnerLinkOptions {
   /** How connections are made; by the ws package unless given. */
   readonly openSocket?: OpenLinkSocket;
   readonly maxPending?: number;
+  /** Without it no request of this link is traced. */
+  readonly trace?: LinkTrace;
+}
+
+export interface LinkTrace {
+  readonly tracing: Tracing;
+  /** Whose owner is asked. */
+  readonly shard: number;
 }
 
 interface Pending {
@@ -57,8 +67,10 @@ interface Pending {
 
 const RECONNECT_FIRST_MILLIS = 20;
 const RECONNECT_MAX_MILLIS = 500;
+const RENEW_AGAIN_MILLIS = 1_000;
 const SWEEP_MILLIS = 100;
 const NANOS_PER_MILLI = 1_000_000n;
+const NO_ANSWER_STATUS = 503;
 
 /** One lasting connection to one owner, for the requests of many callers. */
 export class OwnerLink {
@@ -84,6 +96,14 @@ export class OwnerLink {
 
   /** `timeoutMillis` may only shorten the link's own. */
   request(request: LinkRequest, timeoutMillis?: number): Promise<LinkReply> {
+    const { trace } = this.options;
+    const span = trace?.tracing.child(request.op, 'client');
+    if (trace === undefined || span === undefined) return this.ask(request, timeoutMillis);
+    span.set({ operation: request.op, shard: trace.shard });
+    return told(span, this.ask(request, timeoutMillis, span.traceparent));
+  }
+
+  private ask(request: LinkRequest, timeoutMillis?: number, traceparent?: string): Promise<LinkReply> {
     return new Promise((resolve, reject) => {
       if (!this.connected) {
         reject(new OwnerUnavailable(`no connection to ${this.options.url}`));
@@ -98,7 +118,8 @@ export class OwnerLink {
       const patience = timeoutMillis === undefined ? this.timeout : BigInt(timeoutMillis) * NANOS_PER_MILLI;
       const deadline = this.options.clock.monotonicNanos() + patience;
       this.pending.set(id, { resolve, reject, deadline });
-      this.outgoing.add(`[${id},${JSON.stringify(request)}]`);
+      const traced = traceparent === undefined ? '' : `,"${traceparent}"`;
+      this.outgoing.add(`[${id},${JSON.stringify(request)}${traced}]`);
       if (timeoutMillis !== undefined) this.expectBy(id, timeoutMillis);
       this.startSweep();
     });
@@ -111,16 +132,47 @@ export class OwnerLink {
     this.failAll(new OwnerUnavailable('this process is stopping'));
   }
 
+  /**
+   * The service token is another one: a second connection is made with it, and what is asked from then on goes there. The first
+   * is let go when all that it carries has had its time, so nobody who waits notices.
+   */
+  renew(): void {
+    const former = this.socket;
+    // A connection that is still to be made shows the new token by itself.
+    if (this.closed || former === undefined || !this.connected) return;
+    const fresh = this.open();
+    fresh.on('open', () => {
+      if (this.closed || this.socket !== former) {
+        fresh.close(1000);
+        return;
+      }
+      this.socket = fresh;
+      this.options.clock.after(Number(this.timeout / NANOS_PER_MILLI), () => {
+        former.close(1000);
+      });
+    });
+    fresh.on('close', () => {
+      // Refused, because the owner does not know the token yet.
+      if (this.socket !== former) return;
+      this.options.clock.after(RENEW_AGAIN_MILLIS, () => {
+        if (this.socket === former) this.renew();
+      });
+    });
+  }
+
   private connect(): void {
     if (this.closed) return;
-    const url = `${this.options.url.replace(/^http/, 'ws')}${LINK_PATH}`;
-    const open = this.options.openSocket ?? openWebSocket;
-    const socket = open(url, headersOf(this.options));
+    const socket = this.open();
     this.socket = socket;
     socket.on('open', () => {
       this.reconnectMillis = RECONNECT_FIRST_MILLIS;
       watchPulse(socket, this.options.clock);
     });
+  }
+
+  private open(): LinkSocket {
+    const url = `${this.options.url.replace(/^http/, 'ws')}${LINK_PATH}`;
+    const socket = (this.options.openSocket ?? openWebSocket)(url, headersOf(this.options));
     socket.on('message', (data) => {
       this.receive(textOf(data));
     });
@@ -128,6 +180,7 @@ export class OwnerLink {
     socket.on('close', () => {
       this.lost(socket);
     });
+    return socket;
   }
 
   private lost(socket: LinkSocket): void {
@@ -204,6 +257,20 @@ export class OwnerLink {
     const waiters = [...this.pending.values()];
     this.pending.clear();
     for (const waiter of waiters) waiter.reject(error);
+  }
+}
+
+/** The same answer, once the span has heard of it. */
+async function told(span: Span, answer: Promise<LinkReply>): Promise<LinkReply> {
+  try {
+    const reply = await answer;
+    span.set({ status: reply.status, code: codeOf(reply) });
+    return reply;
+  } catch (error) {
+    span.set({ status: NO_ANSWER_STATUS, code: error instanceof Error ? error.name : 'unknown' });
+    throw error;
+  } finally {
+    span.end();
   }
 }
 

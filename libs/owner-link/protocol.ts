@@ -148,13 +148,19 @@ export function reply(status: number, body: object): LinkReply {
   return { status, body: JSON.stringify(body) };
 }
 
+/** The error code of a refusal, for figures and traces; undefined where it is none. */
+export function codeOf({ status, body }: LinkReply): string | undefined {
+  return status < 400 ? undefined : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
+}
+
 export function fault(status: number, error: string, message?: string): LinkReply {
   return reply(status, message === undefined ? { error } : { error, message });
 }
 
 /**
  * Where a link is opened. One frame on it carries many requests `[[id, request], ...]` or replies `[[id, status, body], ...]`;
- * a reply with id 0 is a LinkNotice.
+ * a reply with id 0 is a LinkNotice. A request that is traced has a third part, the W3C `traceparent` of whoever asks; it asks for
+ * nothing, and a peer of an earlier version does not look at it.
  */
 export const LINK_PATH = '/link';
 export const NOTICE_ID = 0;

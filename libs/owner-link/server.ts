@@ -1,8 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn, type Clock } from '#libs/platform/clock.js';
+import { isGoodToken } from '#libs/platform/good-token.js';
+import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
 import { watchPulse } from './link-pulse.js';
@@ -10,6 +11,7 @@ import type { LinkSocket } from './link-socket.js';
 import { NoticeSlot } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
+  codeOf,
   LINK_PATH,
   MAX_FRAME_BYTES,
   NOTICES_HEADER,
@@ -22,6 +24,8 @@ import {
   type LinkRequest,
 } from './protocol.js';
 
+type RequestEntry = [id: number, request: LinkRequest, traceparent?: unknown];
+
 export type LinkHandler = (request: LinkRequest, peer: LinkPeer) => Promise<LinkReply>;
 
 export interface LinkServerOptions {
@@ -31,12 +35,15 @@ export interface LinkServerOptions {
   readonly onFault: (error: unknown, peer: string) => void;
   readonly clock: Clock;
   readonly maxConnections?: number;
+  /** Continues the traces of peers; without it they end with them. */
+  readonly tracing?: Tracing;
 }
 
 /** A peer that does not read its replies is cut off before they fill the memory. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 /** With more than this still unread a peer is told of the head later, when it has read. */
 const NOTICE_PATIENCE_BYTES = 64 * 1024;
+const POLICY_VIOLATION = 1008;
 const INTERNAL_ERROR: LinkReply = { status: 500, body: '{"error":"internal_error"}' };
 
 /** The owner's end of the link, on the HTTP server of its internal listener. */
@@ -49,12 +56,17 @@ export class LinkServer {
     skipUTF8Validation: true,
   });
 
-  private readonly served = new Set<LinkSocket>();
+  /** Peers that are connected, each with the token that it has shown. */
+  private readonly served = new Map<LinkSocket, string | undefined>();
   /** One for each peer that wants to hear of the head. */
   private readonly listeners = new Set<(notice: LinkNotice) => void>();
   private latest: LinkNotice | undefined;
 
-  constructor(private readonly options: LinkServerOptions) {}
+  private readonly tracing: Tracing;
+
+  constructor(private readonly options: LinkServerOptions) {
+    this.tracing = options.tracing ?? noTracing;
+  }
 
   /** Tells whoever listens, and whoever comes to listen; what it replaces need not be told any more. */
   announce(notice: LinkNotice): void {
@@ -80,19 +92,25 @@ export class LinkServer {
   /** Replies that are on their way still leave; then the peers are told to go. */
   async close(): Promise<void> {
     await nextTurn();
-    for (const ws of this.served) ws.close(1001);
+    for (const ws of this.served.keys()) ws.close(1001);
     this.sockets.close();
   }
 
   /** Ends every connection at once, with nothing more said. */
   cut(): void {
-    for (const ws of this.served) ws.terminate();
+    for (const ws of this.served.keys()) ws.terminate();
     this.sockets.close();
+  }
+
+  /** Peers whose token is no longer good are sent away; one that has another comes back at once. */
+  dropRevoked(): void {
+    const good = this.options.serviceTokens();
+    for (const [ws, token] of this.served) if (!isGoodToken(token, good)) ws.close(POLICY_VIOLATION);
   }
 
   private refusal(request: IncomingMessage): string | undefined {
     if (request.url !== LINK_PATH) return '404 Not Found';
-    if (!isServiceToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
+    if (!isGoodToken(request.headers[SERVICE_TOKEN_HEADER], this.options.serviceTokens()))
       return '403 Forbidden';
     if (typeof request.headers[PEER_HEADER] !== 'string') return '400 Bad Request';
     if (this.served.size >= (this.options.maxConnections ?? 256)) return '503 Service Unavailable';
@@ -102,7 +120,8 @@ export class LinkServer {
   /** Answers a peer that has shown its token, over a socket that is open. */
   serve(ws: LinkSocket, headers: IncomingHttpHeaders): void {
     const peer = peerOf(headers);
-    this.served.add(ws);
+    const token = headers[SERVICE_TOKEN_HEADER];
+    this.served.set(ws, typeof token === 'string' ? token : undefined);
     ws.on('close', () => {
       this.served.delete(ws);
     });
@@ -127,7 +146,7 @@ export class LinkServer {
         ws.close(1002);
         return;
       }
-      for (const [id, request] of requests) this.answer(id, request, peer, replies);
+      for (const entry of requests) this.answer(entry, peer, replies);
     });
   }
 
@@ -143,8 +162,11 @@ export class LinkServer {
     if (this.latest !== undefined) tell(this.latest);
   }
 
-  private answer(id: number, request: LinkRequest, peer: LinkPeer, replies: FrameBatch): void {
-    this.options.handle(request, peer).then(
+  private answer([id, request, traceparent]: RequestEntry, peer: LinkPeer, replies: FrameBatch): void {
+    const span = this.tracing.continued(request.op, traceparent);
+    const answered =
+      span === undefined ? this.options.handle(request, peer) : this.traced(span, request, peer);
+    answered.then(
       (answer) => {
         replies.add(entryOf(id, answer));
       },
@@ -154,10 +176,23 @@ export class LinkServer {
       },
     );
   }
+
+  private async traced(span: Span, request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    span.set({ operation: request.op });
+    if ('request_id' in request) span.set({ requestId: request.request_id });
+    let reply = INTERNAL_ERROR;
+    try {
+      reply = await this.tracing.within(span, () => this.options.handle(request, peer));
+      return reply;
+    } finally {
+      span.set({ status: reply.status, code: codeOf(reply) });
+      span.end();
+    }
+  }
 }
 
 /** What an operation asks for is taken on the peer's word: it has shown that it is one of us. */
-function parseRequests(text: string): [number, LinkRequest][] | undefined {
+function parseRequests(text: string): RequestEntry[] | undefined {
   try {
     const frame: unknown = JSON.parse(text);
     return Array.isArray(frame) && frame.every(isRequestEntry) ? frame : undefined;
@@ -166,7 +201,7 @@ function parseRequests(text: string): [number, LinkRequest][] | undefined {
   }
 }
 
-function isRequestEntry(entry: unknown): entry is [number, LinkRequest] {
+function isRequestEntry(entry: unknown): entry is RequestEntry {
   if (!Array.isArray(entry) || typeof entry[0] !== 'number') return false;
   const request: unknown = entry[1];
   return typeof request === 'object' && request !== null && 'op' in request;
@@ -188,15 +223,4 @@ function send(ws: LinkSocket, frame: string, sent: () => void): void {
   if (ws.readyState !== WebSocket.OPEN) return;
   if (ws.bufferedAmount > MAX_BUFFERED_BYTES) ws.terminate();
   else ws.send(frame, sent);
-}
-
-/** Compared by digest, so that the time tells neither the length nor the place of the first difference. */
-export function isServiceToken(given: string | string[] | undefined, good: readonly string[]): boolean {
-  if (typeof given !== 'string') return false;
-  const digest = createHash('sha256').update(given).digest();
-  let matches = false;
-  for (const token of good) {
-    if (timingSafeEqual(digest, createHash('sha256').update(token).digest())) matches = true;
-  }
-  return matches;
 }

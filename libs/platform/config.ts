@@ -10,6 +10,8 @@ export interface Setting<S extends z.ZodType = z.ZodType> {
   readonly default?: string;
   /** Its value is shown nowhere. */
   readonly secret?: boolean;
+  /** Set to nothing it is wrong instead of not set: where a slip would silently choose something else. */
+  readonly neverEmpty?: boolean;
 }
 
 export type ConfigDefinition = Readonly<Record<string, Setting>>;
@@ -26,7 +28,7 @@ export function defineConfig<D extends ConfigDefinition>(definition: D): D {
 /** What several settings have to agree on: one line where they do not. Asked once each of them is right by itself. */
 export type SettingsRule<D extends ConfigDefinition> = (config: Config<D>) => string | undefined;
 
-/** Parses every setting once. A variable that is set to nothing counts as not set. */
+/** Parses every setting once. A variable that is set to nothing counts as not set, unless its setting is never empty. */
 export function loadConfig<D extends ConfigDefinition>(
   definition: D,
   env: Environment,
@@ -34,7 +36,7 @@ export function loadConfig<D extends ConfigDefinition>(
 ): Config<D> {
   const faults: string[] = [];
   const values = Object.entries(definition).map(([name, setting]) => {
-    const given = env[name] === '' ? undefined : env[name];
+    const given = env[name] === '' && setting.neverEmpty !== true ? undefined : env[name];
     const parsed = setting.schema.safeParse(given ?? setting.default);
     if (!parsed.success) faults.push(faultLine(name, setting, given, parsed.error));
     return [name, parsed.data];

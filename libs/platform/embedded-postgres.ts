@@ -232,6 +232,8 @@ async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
     const password = pg.escapeLiteral(place.credentials.application);
     const role = await admin.query(`select from pg_roles where rolname = 'sotto'`);
     if (role.rowCount === 0) await admin.query(`create role sotto login createdb password ${password}`);
+    // Clusters that were made before each process had a role of its own have one that may not make them.
+    await admin.query('alter role sotto createrole');
     const database = await admin.query(`select from pg_database where datname = 'sotto'`);
     if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
   } finally {

@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startInternalServer, type Health, type InternalServer } from './internal-server.js';
+import { addressOf, internalHost } from './internal-host.js';
+import { internalHandler, startInternalServer, type Health, type InternalServer } from './internal-server.js';
 import { createMetrics } from './metrics.js';
 
 let server: InternalServer;
@@ -45,6 +48,68 @@ describe('the internal listener', () => {
   });
 
   it('knows nothing else', async () => {
-    expect((await get('/v1/auctions'))[0]).toBe(404);
+    for (const path of ['/v1/auctions', '/', '/link', '/metrics/', '/debug'])
+      expect(await get(path)).toEqual([404, '']);
+  });
+});
+
+describe('to another machine', () => {
+  const TOKENS = ['a'.repeat(32), 'b'.repeat(32)];
+
+  /** What is answered on `path` to a caller whose packets come from elsewhere. */
+  async function fromElsewhere(
+    path: string,
+    metricsTokens: readonly string[] | undefined,
+    authorization?: string,
+  ): Promise<[number, string]> {
+    const healthz = (): Health => ({ ok: true, status: 'healthy' });
+    const handle = internalHandler({ registry: createMetrics({}), metricsTokens, healthz, readyz: healthz });
+    const listener = createServer((request, response) => {
+      Object.defineProperty(request.socket, 'remoteAddress', { value: '192.0.2.9' });
+      handle(request, response);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => listener.once('listening', resolve));
+    const { port } = listener.address() as AddressInfo;
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+    const answer: [number, string] = [response.status, await response.text()];
+    listener.close();
+    listener.closeAllConnections();
+    return answer;
+  }
+
+  it.each([
+    [undefined, undefined],
+    [undefined, 'Bearer undefined'],
+    [[], 'Bearer '],
+    [TOKENS, undefined],
+    [TOKENS, `Bearer ${'c'.repeat(32)}`],
+    [TOKENS, `Bearer ${TOKENS.join(',')}`],
+    [TOKENS, `Basic ${TOKENS[0]}`],
+  ])('gives no figures: %j, %j', async (tokens, shown) => {
+    expect(await fromElsewhere('/metrics', tokens, shown)).toEqual([403, '']);
+  });
+
+  it.each(TOKENS)('gives them for any token that is good', async (token) => {
+    const [status, text] = await fromElsewhere('/metrics', TOKENS, `Bearer ${token}`);
+    expect([status, text.includes('process_cpu')]).toEqual([200, true]);
+  });
+
+  it('says its health in one word, as an orchestrator needs it', async () => {
+    expect(await fromElsewhere('/healthz', undefined)).toEqual([200, '{"status":"healthy"}']);
+  });
+});
+
+describe('INTERNAL_HOST', () => {
+  it.each(['0.0.0.0', '::', '*', ''])('refuses %j', (host) => {
+    expect(internalHost().safeParse(host).success).toBe(false);
+  });
+
+  it('may be the name of an interface', () => {
+    const interfaces = { eth1: [{ address: '10.1.2.3' }], bare: [] };
+    expect(addressOf('eth1', interfaces)).toBe('10.1.2.3');
+    expect(addressOf('10.1.2.4', interfaces)).toBe('10.1.2.4');
+    expect(addressOf('owner-0.internal', interfaces)).toBe('owner-0.internal');
+    expect(() => addressOf('bare', interfaces)).toThrow('the interface bare has no address');
   });
 });

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { isGoodToken } from './good-token.js';
+import { addressOf } from './internal-host.js';
 
 export interface Health {
   readonly ok: boolean;
@@ -15,6 +17,8 @@ export interface InternalRoutes {
   /** Answers from memory: it must say that this process lives even when nothing else does. */
   readonly healthz: HealthCheck;
   readonly readyz: HealthCheck;
+  /** One of them is shown as bearer by whoever reads `/metrics` from another machine; with none of them nobody can. */
+  readonly metricsTokens?: readonly string[] | undefined;
 }
 
 export interface InternalServer {
@@ -31,12 +35,23 @@ export function internalHandler(
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   return (request, response) => {
     const path = request.url?.split('?', 1)[0];
-    if (path === '/metrics') void answerMetrics(response, routes.registry);
-    else if (path === '/healthz') void answerHealth(response, routes.healthz);
+    if (path === '/metrics') {
+      if (mayRead(request, routes.metricsTokens)) void answerMetrics(response, routes.registry);
+      else response.writeHead(403).end();
+    } else if (path === '/healthz') void answerHealth(response, routes.healthz);
     else if (path === '/readyz') void answerHealth(response, routes.readyz);
     else return false;
     return true;
   };
+}
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
+const BEARER = /^Bearer (\S+)$/i;
+
+/** Figures tell how much is traded. Health is one word, and orchestrators ask for it without a secret. */
+function mayRead({ headers, socket }: IncomingMessage, tokens: readonly string[] = []): boolean {
+  if (LOOPBACK.test(socket.remoteAddress ?? '')) return true;
+  return isGoodToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
 }
 
 /** For the machine's own eyes: bound to loopback unless told otherwise. */
@@ -47,7 +62,7 @@ export async function startInternalServer(
 ): Promise<InternalServer> {
   const handle = internalHandler(routes);
   const server = createServer((request, response) => {
-    if (!handle(request, response)) sendJson(response, 404, { status: 'not_found' });
+    if (!handle(request, response)) response.writeHead(404).end();
   });
   await listen(server, port, host);
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
@@ -56,7 +71,7 @@ export async function startInternalServer(
 export function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, host }, () => {
+    server.listen({ port, host: addressOf(host) }, () => {
       server.off('error', reject);
       resolve();
     });

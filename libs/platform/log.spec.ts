@@ -27,6 +27,17 @@ describe('a log line', () => {
     ]);
   });
 
+  it('says once what an error has taken over from its cause, and what it has not', () => {
+    const { log, lines } = capture();
+    const cause = new Error('no route', { cause: new Error('cable cut') });
+    log.warn({ err: new Error('cannot be read: no route', { cause }) }, 'x');
+    log.warn({ err: new Error('no answer', { cause }) }, 'x');
+    expect(lines().map(({ err }) => (err as Error).message)).toEqual([
+      'cannot be read: no route: cable cut',
+      'no answer: no route: cable cut',
+    ]);
+  });
+
   it('is not written below the level', () => {
     const { log, lines } = capture();
     log.debug('x');

@@ -26,13 +26,24 @@ export function createLogger(options: LogOptions): Logger {
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => redactFields(fields) },
       serializers: {
-        err: (error: unknown) => redact(error instanceof Error ? stdSerializers.err(error) : error),
+        err: (error: unknown) => redact(error instanceof Error ? serialised(error) : error),
       },
     },
     options.destination ?? standardOutput(),
   );
   redactBindings(log);
   return log;
+}
+
+/** With what its causes say behind it, unless it has said that itself. */
+function serialised(error: Error): object {
+  const { cause } = error;
+  const all = stdSerializers.err(error);
+  if (!(cause instanceof Error) || cause.message === '' || !error.message.includes(cause.message)) return all;
+  const behind = all.message.slice(error.message.length);
+  const repeated = `: ${cause.message}`;
+  const rest = behind.startsWith(repeated) ? behind.slice(repeated.length) : behind;
+  return { ...all, message: error.message + rest };
 }
 
 /** A disk that is full loses log lines; it must end neither the process that has something to say nor its memory. */

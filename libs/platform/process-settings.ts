@@ -7,7 +7,8 @@ import {
   type SettingsRule,
 } from './config.js';
 import { createLogger, LOG_LEVELS } from './log.js';
-import { flag, integer, nonEmpty, oneOf } from './setting-types.js';
+import { internalHost } from './internal-host.js';
+import { flag, integer, listOf, nonEmpty, oneOf, secret } from './setting-types.js';
 import { ConfigFault } from './start-fault.js';
 
 /** What every process of a cluster understands; apps spread it into their own definition. */
@@ -15,14 +16,20 @@ export const processSettings = defineConfig({
   INSTANCE: { schema: nonEmpty(), describe: 'Name of this process in logs and metrics', default: 'sotto' },
   LOG_LEVEL: { schema: oneOf(...LOG_LEVELS), describe: 'Least severity that is logged', default: 'info' },
   INTERNAL_HOST: {
-    schema: nonEmpty(),
-    describe: 'Address of the internal listener (health, metrics, owner link)',
+    schema: internalHost(),
+    describe: 'Address, or name of the interface, of the internal listener (health, metrics, owner link)',
     default: '127.0.0.1',
   },
   INTERNAL_PORT: {
     schema: integer(0, 65_535),
     describe: 'Port of the internal listener; 0 takes any free one',
     default: '0',
+  },
+  METRICS_TOKENS: {
+    schema: listOf(secret(32)).optional(),
+    describe:
+      'What is shown as bearer to read /metrics from another machine, separated by commas; without it none can',
+    secret: true,
   },
   SOTTO_SUPERVISED: {
     schema: flag(),

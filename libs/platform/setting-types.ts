@@ -61,3 +61,46 @@ export function listOf<T>(item: FromText<T>): FromText<readonly T[]> {
 export function hexKey(): FromText<string> {
   return text.regex(/^[0-9a-f]{64}$/, 'it must be 64 hexadecimal digits');
 }
+
+/** The first one makes what is new; the others are for what was made with them before. */
+export function hexKeys(): FromText<readonly [string, ...string[]]> {
+  return listOf(hexKey()).pipe(z.tuple([z.string()], z.string()).readonly());
+}
+
+/** A part of a whole: 0, 1, or a decimal fraction between them. */
+export function share(): FromText<number> {
+  const message = 'it must be a number from 0 to 1';
+  return text
+    .regex(/^(?:[01]|[01]?\.\d{1,9})$/, message)
+    .transform(Number)
+    .pipe(z.number().max(1, message));
+}
+
+const HEADER = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=\s*([\x21-\x2b\x2d-\x7e]*)\s*$/;
+
+/** `name=value` pairs, separated by commas; values are percent-encoded, as OpenTelemetry has it. */
+export function headerList(): FromText<Readonly<Record<string, string>>> {
+  return text.transform((value, context) => {
+    const headers: Record<string, string> = {};
+    for (const pair of value.split(',')) {
+      const [, name, encoded] = HEADER.exec(pair) ?? [];
+      const plain = encoded === undefined ? undefined : percentDecoded(encoded);
+      if (name === undefined || plain === undefined) {
+        context.addIssue({ code: 'custom', message: 'it must look like name=value,name=value' });
+        return z.NEVER;
+      }
+      headers[name.toLowerCase()] = plain;
+    }
+    return headers;
+  });
+}
+
+/** Undefined where it decodes to nothing, or to what no header may hold. */
+function percentDecoded(encoded: string): string | undefined {
+  try {
+    const plain = decodeURIComponent(encoded);
+    return /^[\x20-\x7e]+$/.test(plain) ? plain : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -102,8 +102,7 @@ class MemorySink implements BatchSink {
 
   write(records: readonly JournalEntry[]): Promise<void> {
     return attempt(() => {
-      if (this.stored.epoch !== this.epoch)
-        throw new JournalFenced(this.shard, 'another writer has taken it');
+      this.checkEpoch();
       const { lost } = this.stored;
       this.stored.lost = undefined;
       if (lost !== 'not written') this.stored.records.push(...records);
@@ -111,8 +110,18 @@ class MemorySink implements BatchSink {
     });
   }
 
+  confirm(): Promise<void> {
+    return attempt(() => {
+      this.checkEpoch();
+    });
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  private checkEpoch(): void {
+    if (this.stored.epoch !== this.epoch) throw new JournalFenced(this.shard, 'another writer has taken it');
   }
 }
 

@@ -53,6 +53,10 @@ export class SteeredWriter implements JournalWriter {
     }
   }
 
+  confirm(): Promise<void> {
+    return this.death === undefined ? this.inner.confirm() : Promise.reject(this.death);
+  }
+
   health(): JournalHealth {
     return this.death === undefined ? this.inner.health() : { ok: false, reason: this.death.message };
   }

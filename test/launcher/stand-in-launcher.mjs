@@ -18,8 +18,10 @@ const parts = {
       env: { ...plan.env, STAND_IN: behaviours.get(plan.name) ?? 'good' },
     })),
   migrations: [],
+  prepareLogins: () => Promise.resolve(undefined),
   seed: () => Promise.resolve({ password: 'demo-password', users, contracts: [] }),
   journalTable: 'journal.record',
+  prepareJournals: () => Promise.resolve(false),
 };
 
 process.exit(await launch(process.env, parts, new SystemClock()));

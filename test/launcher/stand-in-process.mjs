@@ -1,7 +1,7 @@
 /**
  * Stands in for every process of the cluster in the launcher's own tests: it is healthy and stops when told to, unless
- * STAND_IN says `deaf` (hears neither signals nor the end of its launcher), `refuses` (wants a setting nobody gives) or `talkative`
- * (has logged 300 MB when it is ready).
+ * STAND_IN says `deaf` (hears neither signals nor the end of its launcher), `refuses` (wants a setting nobody gives), `damaged` (finds that
+ * what it works on is) or `talkative` (has logged 300 MB when it is ready).
  */
 import { createServer } from 'node:http';
 import { defineConfig } from '#libs/platform/config.js';
@@ -11,6 +11,7 @@ import { createLogger } from '#libs/platform/log.js';
 import { createMetrics } from '#libs/platform/metrics.js';
 import { loadConfigOrExit, processSettings } from '#libs/platform/process-settings.js';
 import { integer } from '#libs/platform/setting-types.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 
 const behaviour = process.env.STAND_IN;
 const wanted = behaviour === 'refuses' ? { ABSENT: { schema: integer(1), describe: 'never given' } } : {};
@@ -25,6 +26,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED && behaviour !== 'deaf' },
     readyz: () =>
       scope.stopping.aborted ? { ok: false, status: 'draining' } : { ok: true, status: 'ready' },
   };
+  if (behaviour === 'damaged') throw new StartFault('what it works on is damaged', EXIT.damaged);
   if (behaviour === 'talkative') {
     for (let line = 0; line < 3_000; line += 1) log.info('x'.repeat(100_000));
   }

@@ -15,7 +15,11 @@ export class AttestationKey implements BundleSigner {
   readonly keyId: string;
   private readonly privateKey: KeyObject;
 
-  constructor(seed: Buffer) {
+  /** What is signed with `former` keys can be verified for as long as they are given. */
+  constructor(
+    seed: Buffer,
+    private readonly former: readonly AttestationKey[] = [],
+  ) {
     this.privateKey = createPrivateKey({
       key: Buffer.concat([PKCS8_HEAD, seed]),
       format: 'der',
@@ -31,7 +35,11 @@ export class AttestationKey implements BundleSigner {
     return sign(null, Buffer.from(text), this.privateKey).toString('hex');
   }
 
-  get publicJwk(): object {
+  get publicJwks(): readonly object[] {
+    return [this.jwk(), ...this.former.map((key) => key.jwk())];
+  }
+
+  private jwk(): object {
     return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: this.keyId, x: this.publicKey };
   }
 }

@@ -21,9 +21,16 @@ export function auditProviders(
     { provide: AuditReader, useValue: new AuditReader(pool) },
     { provide: AuditReadLog, useValue: new AuditReadLog(pool, config.INSTANCE) },
     { provide: AuditNames, useValue: new AuditNames(Buffer.from(config.AUDIT_KEY, 'hex')) },
-    { provide: AttestationKey, useValue: new AttestationKey(Buffer.from(config.AUDIT_SIGNING_KEY, 'hex')) },
+    { provide: AttestationKey, useValue: attestationKey(config.AUDIT_SIGNING_KEY) },
     { provide: JOURNAL, useValue: journal },
     AuditDesk,
     ReplayBundles,
   ];
+}
+
+function attestationKey([first, ...former]: Config<
+  typeof gatewayConfig
+>['AUDIT_SIGNING_KEY']): AttestationKey {
+  const formerKeys = former.map((seed) => new AttestationKey(Buffer.from(seed, 'hex')));
+  return new AttestationKey(Buffer.from(first, 'hex'), formerKeys);
 }

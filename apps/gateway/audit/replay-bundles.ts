@@ -50,6 +50,6 @@ export class ReplayBundles {
   }
 
   get publicKeys(): readonly object[] {
-    return [this.key.publicJwk];
+    return this.key.publicJwks;
   }
 }

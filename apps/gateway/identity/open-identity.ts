@@ -44,7 +44,7 @@ export async function openGatewayIdentity({
   scope.onStop('identity pool', () => watchPool.end());
   const identity = openIdentity(
     { pool, watchPool, clock },
-    { keyEncryptionKey: config.SESSION_KEK, lifetimes: lifetimesOf(config) },
+    { keyEncryptionKeys: config.SESSION_KEK, lifetimes: lifetimesOf(config) },
   );
   await identity.start();
   scope.onStop('identity', () => {

@@ -8,6 +8,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
+import { quietly } from '#libs/platform/quiet-faults.js';
 import { Chronicle } from '#libs/projections/reader/chronicle.js';
 import { Feed } from '#libs/stream/feed/feed.js';
 import { Recollector } from '#libs/stream/feed/recollection.js';
@@ -55,6 +56,9 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
   } = parts;
   const snapshots = new PostgresSnapshotStore(pool);
   const history = config.STREAM_HISTORY_EVENTS;
+  const tell = quietly((shard, error) => {
+    log.warn({ err: error, shard }, 'the journals cannot be followed at present');
+  }, clock);
   const feed = new Feed({
     reader,
     clock,
@@ -62,7 +66,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     history,
     startingPoint: (shard) => startingPoint(shard, reader, snapshots, history),
     onFailure: (error, shard) => {
-      log.warn({ err: error, shard }, 'the journals cannot be followed at present');
+      tell(shard === undefined ? 'all' : String(shard), error);
     },
   });
   const meter = new StreamMetrics(registry, () => feed);

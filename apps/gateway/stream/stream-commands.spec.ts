@@ -5,6 +5,7 @@ import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { Reply } from '#libs/edge/reply.js';
 import type { JsonObject } from '#libs/edge/strict-json.js';
 import type { CommandName } from '#libs/stream/client-messages.js';
+import { RecordedTracing } from '#libs/testing/recorded-tracing.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
 import {
   preflightQuote,
@@ -231,5 +232,34 @@ describe('a command over a stream', () => {
     await expect(
       none.run({ name: 'quote.submit', fields: {}, principal, connectionId: '' }),
     ).rejects.toThrow();
+  });
+});
+
+describe('a command that is traced', () => {
+  const principal = { account_id: 'mia', roles: new Set<string>(), capabilities: new Set(['auction:quote']) };
+  const call = { name: 'quote.submit', fields: {}, principal, connectionId: '' } as const;
+  const ports = { newRequestId: () => 'request', now: () => NOW };
+
+  it('is a trace of its own, which tells how it was answered', async () => {
+    const tracing = new RecordedTracing();
+    const traced = new StreamCommands([new Endpoints()], { ...ports, tracing });
+    reply = { status: 422, body: '{"error":"INVALID_PRICE_TICK","message":"no"}' };
+    const fields = { auction_id: AUCTION, idempotency_key: 'key-1', ...terms };
+    await traced.run({ ...call, fields });
+    await traced.run(call);
+    const facts = { requestId: 'request', operation: 'submitQuote' };
+    expect(tracing.lines).toEqual(['quote.submit', 'quote.submit']);
+    expect(tracing.spans.map((span) => span.facts)).toEqual([
+      { ...facts, status: 422, code: 'INVALID_PRICE_TICK' },
+      { ...facts, status: 400, code: 'invalid_json' },
+    ]);
+  });
+
+  it('ends where it goes wrong', async () => {
+    const tracing = new RecordedTracing();
+    const none = new StreamCommands([], { ...ports, tracing });
+    await expect(none.run(call)).rejects.toThrow();
+    expect(tracing.lines).toEqual(['quote.submit']);
+    expect(tracing.spans[0]?.facts).toMatchObject({ status: 500, code: 'internal_error' });
   });
 });

@@ -3,8 +3,9 @@ import { instant } from '#libs/edge/decode-scalars.js';
 import { namesIn, type BoundEndpoint, type Call, type EndpointSpec } from '#libs/edge/endpoint.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
 import { idempotencyKey } from '#libs/edge/idempotency-key.js';
-import { errorReply, FORBIDDEN, payloadOf, type Reply } from '#libs/edge/reply.js';
+import { codeOf, errorReply, FORBIDDEN, INTERNAL_ERROR, payloadOf, type Reply } from '#libs/edge/reply.js';
 import type { JsonObject } from '#libs/edge/strict-json.js';
+import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { CommandName } from '#libs/stream/client-messages.js';
 import type { CommandAnswer, CommandCall, Commands } from '#libs/stream/ports.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
@@ -33,29 +34,56 @@ const EXPIRED = errorReply(422, 'COMMAND_EXPIRED', 'The command came after its n
 export interface CommandPorts {
   readonly newRequestId: () => string;
   readonly now: () => string;
+  /** Every command begins a trace of its own. */
+  readonly tracing?: Tracing;
 }
 
 /** Commands of a stream are calls of the same endpoints, so that nothing about them can differ but how they came. */
 export class StreamCommands implements Commands {
   private readonly bound: ReadonlyMap<EndpointSpec, BoundEndpoint>;
+  private readonly tracing: Tracing;
 
   constructor(
     controllers: readonly object[],
     private readonly ports: CommandPorts,
   ) {
     this.bound = new Map(endpointsOf(controllers).map((endpoint) => [endpoint.spec, endpoint]));
+    this.tracing = ports.tracing ?? noTracing;
   }
 
   async run(call: CommandCall): Promise<CommandAnswer> {
-    const endpoint = this.bound.get(ENDPOINTS[call.name]);
-    if (endpoint === undefined) throw new Error(`nothing answers ${call.name}`);
-    const read = this.read(endpoint.spec, call);
-    const reply = 'status' in read ? read : await endpoint.handle(read);
+    const requestId = this.ports.newRequestId();
+    const span = this.tracing.root(call.name, 'server');
+    const reply =
+      span === undefined ? await this.answer(call, requestId) : await this.traced(span, call, requestId);
     return { status: reply.status, body: payloadOf(reply) ?? '' };
   }
 
+  private answer(call: CommandCall, requestId: string): Reply | Promise<Reply> {
+    const endpoint = this.bound.get(ENDPOINTS[call.name]);
+    if (endpoint === undefined) throw new Error(`nothing answers ${call.name}`);
+    const read = this.read(endpoint.spec, call, requestId);
+    return 'status' in read ? read : endpoint.handle(read);
+  }
+
+  private async traced(span: Span, call: CommandCall, requestId: string): Promise<Reply> {
+    span.set({ requestId, operation: ENDPOINTS[call.name].operationId });
+    let reply = INTERNAL_ERROR;
+    try {
+      reply = await this.tracing.within(span, () => this.answer(call, requestId));
+      return reply;
+    } finally {
+      span.set({ status: reply.status, code: codeOf(reply) });
+      span.end();
+    }
+  }
+
   /** The checks of the edge, in their order. */
-  private read(spec: EndpointSpec, { fields, principal, connectionId }: CommandCall): Call | Reply {
+  private read(
+    spec: EndpointSpec,
+    { fields, principal, connectionId }: CommandCall,
+    requestId: string,
+  ): Call | Reply {
     if (spec.capability !== undefined && !principal.capabilities.has(spec.capability)) return FORBIDDEN;
     const { idempotency_key: key, not_after: given, ...rest } = fields;
     const ids = idsIn(spec, rest);
@@ -69,7 +97,7 @@ export class StreamCommands implements Commands {
     // What has no answer to be stored is not decided by an owner either.
     if (named === undefined && notAfter !== undefined && notAfter < this.ports.now()) return EXPIRED;
     return {
-      requestId: this.ports.newRequestId(),
+      requestId,
       principal,
       bearerToken: undefined,
       ids: ids.values,

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const [pool, watchPool] = [5, 2].map((max) => openPool(database.url, { applicationName: 'gateway', max }));
   identity = openIdentity(
     { pool: pool!, watchPool: watchPool!, clock: new SystemClock() },
-    { keyEncryptionKey: 'a1'.repeat(32), lifetimes: LONGEST_LIFETIMES },
+    { keyEncryptionKeys: ['a1'.repeat(32)], lifetimes: LONGEST_LIFETIMES },
   );
   closePools = async () => {
     await Promise.all([pool!.end(), watchPool!.end()]);

@@ -5,7 +5,8 @@ import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 export const USAGE = `Usage: npm run --silent journal -- <command> [options]
 
   verify    reads all journals and says whether they are whole and as they were written: hash chain, sequences, epochs; whether
-            projections and snapshots belong to them, row by row; and, where no owner runs, whether what is reserved is what they say
+            projections and snapshots belong to them, row by row; whether awards ended in the ledger as they say, and balances follow
+            from entries; and, where no owner runs, whether what is reserved is what they say
   dump      writes records to standard output, one JSON document a line
   copy      moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record; what breaks off goes on
             where it was when it is called again
@@ -27,7 +28,7 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.
 Kafka is found by the same KAFKA_* settings as the cluster's. Exit codes: 0 all is well; 1 something is damaged or differs;
-64 called wrongly; 69 something does not answer, or owners run; 78 a wrong setting.`;
+64 called wrongly; 65 a topic to be copied from has lost its journal; 69 something does not answer, or owners run; 78 a wrong setting.`;
 
 export const COMMANDS = ['verify', 'dump', 'copy', 'compare'] as const;
 

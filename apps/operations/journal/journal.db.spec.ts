@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { evolve } from '#libs/auction/evolve.js';
+import type { DomainEvent } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
@@ -14,10 +15,12 @@ import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { OPENED_AT } from '#libs/testing/auction-story.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { randomSession } from '#libs/testing/journaled-auctions.js';
+import { randomSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { checkLedger, EndsByJournal } from './ledger.js';
 
 jest.setTimeout(60_000);
 
@@ -149,6 +152,55 @@ describe('npm run journal -- verify', () => {
     await database.pool.query('delete from risk.shard_fence');
     expect([code, output]).toEqual([1, expect.stringContaining(said)]);
     expect(output).toContain('DAMAGED');
+  });
+
+  it.each([
+    [
+      'a balance that nobody has entered',
+      `insert into custody.balances values ('a', 'v', '', 5)`,
+      'The balance of a v',
+    ],
+    [
+      'an award that nobody has given',
+      `insert into custody.settlements values ('0a000000-0000-8000-8000-000000000000', 'FAILED', 'x', null, null, now())`,
+      'is in the ledger, and no journal knows it',
+    ],
+    [
+      'evidence of what is not there',
+      `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 5, 0, 1, now(), now())`,
+      'The evidence for a v',
+    ],
+  ])('finds in the ledger %s', async (_, statement, said) => {
+    await database.pool.query(statement);
+    const { code, output } = await journal('verify');
+    await database.pool.query('delete from custody.settlements');
+    await database.pool.query(`delete from custody.balances where account_id = 'a'`);
+    await database.pool.query(`delete from risk.evidence where account_id = 'a'`);
+    expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+  });
+
+  it('finds an award of which the ledger says something else', async () => {
+    const ends = new EndsByJournal();
+    const award = uuidNamed('award');
+    const data = { award_id: award, attempt: 1 };
+    const event: DomainEvent = {
+      type: 'EXECUTION_CONFIRMED',
+      version: 1,
+      at: OPENED_AT,
+      auction_id: uuidNamed('auction'),
+      data,
+    };
+    ends.take([{ ...entries[1]!, payload: encodeEvent(event) }]);
+    const faults = async () => (await checkLedger(database.pool, ends)).faults;
+    expect(await faults()).toEqual([`award ${award} is SETTLED in the journal, nothing in the ledger`]);
+    await database.pool.query(
+      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ($1, 'FAILED', 'x', now())`,
+      [award],
+    );
+    expect(await faults()).toEqual([`award ${award} is SETTLED in the journal, FAILED in the ledger`]);
+    await database.pool.query(`update custody.settlements set outcome = 'SETTLED', reason = null`);
+    expect(await faults()).toEqual([]);
+    await database.pool.query('delete from custody.settlements');
   });
 
   it('finds a history that was written anew, chain and all', async () => {

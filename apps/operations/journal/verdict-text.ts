@@ -1,3 +1,4 @@
+import type { LedgerCheck } from './ledger.js';
 import type { ReservationCheck } from './reservations.js';
 import type { Verdict, VerifiedShard } from './verify.js';
 
@@ -5,7 +6,7 @@ const HASH_SHOWN = 16;
 const MOST = 20;
 
 export function verdictLines(verdict: Verdict): string[] {
-  const { sound, store, shards, projections, reservations } = verdict;
+  const { sound, store, shards, projections, reservations, ledger } = verdict;
   return [
     ...shards.flatMap(shardLines),
     ...(projections ?? []).map(({ table, rows, differing }) =>
@@ -14,6 +15,7 @@ export function verdictLines(verdict: Verdict): string[] {
         : `${table}: ${rows} rows, ${differing} NOT AS THE JOURNALS SAY: see npm run projection -- compare`,
     ),
     ...(reservations === undefined ? [] : reservationLines(reservations)),
+    ...(ledger === undefined ? [] : ledgerLines(ledger)),
     ...leftOut(verdict),
     sound ? `SOUND: the journals in ${store} are whole` : `DAMAGED: see above`,
   ];
@@ -41,6 +43,11 @@ function reservationLines({ resources, missing, surplus }: ReservationCheck): st
   const verdict =
     missing.length === 0 ? 'all that was promised is set aside' : `${missing.length} WITH TOO LITTLE`;
   return [...lines, `reservations: ${resources} resources, ${verdict}${left}`];
+}
+
+function ledgerLines({ ended, faults }: LedgerCheck): string[] {
+  if (faults.length === 0) return [`ledger: ${ended} awards have ended, all as the journals say`];
+  return faults.map((fault) => `ledger: ${fault.replace(/^./, (first) => first.toUpperCase())}`);
 }
 
 function leftOut({ shards, projections, reservations }: Verdict): string[] {

@@ -7,6 +7,7 @@ import { StartFault } from '#libs/platform/start-fault.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import type { Call } from './call.js';
+import { checkLedger, EndsByJournal, type LedgerCheck } from './ledger.js';
 import { marksOf, reservingEpochs } from './marks.js';
 import type { Place } from './place.js';
 import { Progress } from './progress.js';
@@ -25,6 +26,8 @@ export interface Verdict {
   readonly projections: readonly TableComparison[] | undefined;
   /** Undefined, too, while owners write. */
   readonly reservations: ReservationCheck | undefined;
+  /** Undefined where the projections are. */
+  readonly ledger: LedgerCheck | undefined;
 }
 
 export interface VerifyPorts extends Place {
@@ -43,20 +46,24 @@ export async function verify(
   const isInUse = !chainOnly && (kind === undefined || (await isHome(ports, store)));
   const wasWritten = await JournalLock.isHeld(pool);
   const held = shards.map((shard) => new HeldByJournal(shard));
-  const walks = await walkAll(ports, store, held, isInUse);
+  const ends = new EndsByJournal();
+  const walks = await walkAll(ports, store, { held, ends }, isInUse);
   const sound = walks.every(({ faults }) => faults.length === 0);
   const beside = sound && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
   const reservations = beside && !wasWritten ? await unlessWritten(pool, held) : undefined;
+  const ledger = beside ? await checkLedger(pool, ends, wasWritten ? [] : shards) : undefined;
   return {
     sound:
       sound &&
+      (ledger?.faults ?? []).length === 0 &&
       (projections ?? []).every(({ differing }) => differing === 0) &&
       (reservations?.missing ?? []).length === 0,
     store: store.kind,
     shards: walks,
     projections,
     reservations,
+    ledger,
   };
 }
 
@@ -72,24 +79,31 @@ async function unlessWritten(
 async function walkAll(
   { pool, clock, tell }: VerifyPorts,
   store: JournalStore,
-  held: readonly HeldByJournal[],
+  { held, ends }: { readonly held: readonly HeldByJournal[]; readonly ends: EndsByJournal },
   isInUse: boolean,
 ): Promise<VerifiedShard[]> {
-  const marks = isInUse ? await marksOf(pool) : [];
+  const marks = isInUse ? await marksOf(pool, store.kind) : [];
   const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
-  const heads = await store.reader.heads();
+  const heads = await store.bareReader.heads();
   const progress = new Progress(clock, tell);
   const walks: VerifiedShard[] = [];
   for (const journal of held) {
     const { shard } = journal;
     const walk = await walkShard(shard, {
-      reader: store.reader,
+      reader: store.bareReader,
       marks: marks.filter((mark) => mark.shard === shard),
       reservingEpoch: epochs.get(shard) ?? 0,
       tell: (read) => {
         progress.tell(`shard ${shard}: ${read} of ${heads.get(shard) ?? 0} records read`);
       },
-      ...(isInUse ? { onEntries: (entries) => journal.take(entries) } : {}),
+      ...(isInUse
+        ? {
+            onEntries: (entries) => {
+              journal.take(entries);
+              ends.take(entries);
+            },
+          }
+        : {}),
     });
     walks.push(await surveyed(store, walk));
   }
@@ -108,7 +122,7 @@ async function surveyed(store: JournalStore, walk: Walk): Promise<VerifiedShard>
 
 async function projectionsOf(
   { pool, clock, tell }: VerifyPorts,
-  { reader }: JournalStore,
+  { bareReader: reader }: JournalStore,
   shards: readonly number[],
 ): Promise<TableComparison[]> {
   tell('making the projections again to compare them');

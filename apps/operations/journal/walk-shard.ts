@@ -23,6 +23,16 @@ export interface WalkPorts {
 }
 
 const PAGE = 4_000;
+const KNOWN: Readonly<Record<Mark['of'], string>> = {
+  projections: 'projections know',
+  snapshot: 'a snapshot knows',
+  witness: 'this database has seen',
+};
+const WHICH: Readonly<Record<Mark['of'], string>> = {
+  projections: 'of which the projections were made',
+  snapshot: 'of which the snapshot was made',
+  witness: 'that this database has seen',
+};
 
 /** Reads a shard from its first record to its last. */
 export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> {
@@ -49,7 +59,7 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
       ports.tell(head.sequence);
     }
     faults.push(
-      ...waiting.map(({ of, sequence }) => `it ends at ${head.sequence}, but ${of} know record ${sequence}`),
+      ...waiting.map((mark) => `it ends at ${head.sequence}, but ${KNOWN[mark.of]} record ${mark.sequence}`),
     );
     if (ports.reservingEpoch > head.epoch) {
       faults.push(
@@ -79,5 +89,5 @@ function faultOf(mark: Mark | undefined, page: readonly JournalEntry[]): string 
   if (mark === undefined || first === undefined) return undefined;
   const { of, sequence, hash } = mark;
   if (page[sequence - first.sequence]?.hash === hash) return undefined;
-  return `record ${sequence} is not the one of which the ${of} were made`;
+  return `record ${sequence} is not the one ${WHICH[of]}`;
 }

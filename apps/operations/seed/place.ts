@@ -50,5 +50,5 @@ export async function findPlace(environment: Environment): Promise<SeedPlace> {
     throw new StartFault(`no cluster runs on ${folder}: start one, or set DATA_DIR`, EXIT.config);
   }
   const secrets: unknown = JSON.parse(await readFile(path.join(folder, 'secrets.json'), 'utf8'));
-  return { cluster, idKey: Buffer.from(secretsSchema.parse(secrets).id_key, 'hex'), look };
+  return { cluster, idKey: Buffer.from(secretsSchema.parse(secrets).id_key.slice(0, 64), 'hex'), look };
 }

@@ -1,11 +1,11 @@
 import type { JsonSchema } from '../decode.js';
-import type { EndpointSpec } from '../endpoint.js';
+import { templateOf, type EndpointSpec } from '../endpoint.js';
 import type { About } from './about.js';
 import { Components } from './components.js';
 import { EDGE_ANSWERS } from './edge-answers.js';
 import { explainFields } from './field-meanings.js';
 import type { OpenApi, Operation } from './openapi-types.js';
-import { COMMON_PARAMETERS, operationOf, templateOf } from './operation.js';
+import { COMMON_PARAMETERS, operationOf } from './operation.js';
 import { EVERY_HEADER, Responses } from './responses.js';
 
 const ERROR: JsonSchema = {

@@ -63,11 +63,6 @@ export function operationOf(
   };
 }
 
-/** The template as OpenAPI writes it. */
-export function templateOf(path: string): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}');
-}
-
 function securityOf(spec: EndpointSpec, about: About): readonly Security[] {
   if (spec.access === 'public' && spec.checksToken !== true) return [];
   return [{ [about.sessionScheme]: spec.capability === undefined ? [] : [spec.capability] }];

@@ -24,6 +24,15 @@ describe('a sealed key', () => {
     expect(seal.open(sealed, 'kid-2')).toBeUndefined();
   });
 
+  it('opens with a former key while that is still given, and is sealed with the first', () => {
+    const before = seal.seal(privateKey, 'kid-1');
+    const rotated = new KeySeal('cd'.repeat(32), 'ab'.repeat(32));
+    expect(rotated.open(before, 'kid-1')?.equals(privateKey)).toBe(true);
+    const after = rotated.seal(privateKey, 'kid-1');
+    expect(seal.open(after, 'kid-1')).toBeUndefined();
+    expect(new KeySeal('cd'.repeat(32)).open(after, 'kid-1')?.equals(privateKey)).toBe(true);
+  });
+
   it('stays closed when it is damaged or no seal at all', () => {
     const sealed = seal.seal(privateKey, 'kid-1');
     for (const at of [0, 12, sealed.length - 1]) {

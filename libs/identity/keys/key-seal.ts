@@ -9,32 +9,43 @@ const TAG_BYTES = 16;
  * does not have the key encryption key cannot add a signing key of his own, nor exchange two.
  */
 export class KeySeal {
-  private readonly keyEncryptionKey: Buffer;
+  private readonly newest: Buffer;
+  private readonly all: readonly Buffer[];
 
-  constructor(hex: string) {
-    this.keyEncryptionKey = Buffer.from(hex, 'hex');
+  /** In hexadecimal. The first one seals, all of them open. */
+  constructor(first: string, ...former: readonly string[]) {
+    this.newest = Buffer.from(first, 'hex');
+    this.all = [this.newest, ...former.map((hex) => Buffer.from(hex, 'hex'))];
   }
 
   seal(privateKey: KeyObject, kid: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.keyEncryptionKey, nonce);
+    const cipher = createCipheriv(CIPHER, this.newest, nonce);
     cipher.setAAD(Buffer.from(kid));
     const der = privateKey.export({ format: 'der', type: 'pkcs8' });
     return Buffer.concat([nonce, cipher.update(der), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** Undefined for what was not sealed with this key encryption key under this name. */
+  /** Undefined for what was sealed with none of the keys, or under another name. */
   open(sealed: Buffer, kid: string): KeyObject | undefined {
-    const nonce = sealed.subarray(0, NONCE_BYTES);
-    const body = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
-    try {
-      const decipher = createDecipheriv(CIPHER, this.keyEncryptionKey, nonce, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(kid));
-      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-      const der = Buffer.concat([decipher.update(body), decipher.final()]);
-      return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    } catch {
-      return undefined;
+    for (const key of this.all) {
+      const opened = openedWith(key, sealed, kid);
+      if (opened !== undefined) return opened;
     }
+    return undefined;
+  }
+}
+
+function openedWith(key: Buffer, sealed: Buffer, kid: string): KeyObject | undefined {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const body = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+  try {
+    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(kid));
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    const der = Buffer.concat([decipher.update(body), decipher.final()]);
+    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  } catch {
+    return undefined;
   }
 }

@@ -67,7 +67,7 @@ describe('the first key', () => {
   });
 
   it('ends the start of a gateway that has another key encryption key, with a clear word', async () => {
-    const start = openGateway(database.url, clock, { keyEncryptionKey: 'b2'.repeat(32) });
+    const start = openGateway(database.url, clock, { keyEncryptionKeys: ['b2'.repeat(32)] });
     await expect(start).rejects.toThrow('SESSION_KEK is not the key that sealed');
   });
 });

@@ -1,5 +1,5 @@
 import { defineConfig } from '#libs/platform/config.js';
-import { hexKey, integer } from '#libs/platform/setting-types.js';
+import { hexKeys, integer } from '#libs/platform/setting-types.js';
 import { DAY_S, HOUR_S } from '../epoch.js';
 import { MAX_TOKEN_S } from '../tokens/claims.js';
 
@@ -33,8 +33,9 @@ export const sessionSettings = defineConfig({
     default: String(MAX_SESSION_S),
   },
   SESSION_KEK: {
-    schema: hexKey(),
-    describe: 'Key under which the private signing keys of session tokens are kept in the database',
+    schema: hexKeys(),
+    describe:
+      'Keys under which the private signing keys of session tokens are kept in the database: the first seals, all open',
     secret: true,
   },
 });

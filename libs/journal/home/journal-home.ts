@@ -1,4 +1,5 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool } from 'pg';
+import { withTransaction } from '#libs/platform/postgres.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 
 /** A Kafka and the topics in it; undefined stands for `journal.records`. */
@@ -21,6 +22,12 @@ const SETTLE = `
   insert into journal.home (cluster_id, topic_prefix) select $1, $2
   where not exists (select from journal.shards)
   on conflict do nothing`;
+/**
+ * Held by whoever settles that the journals are in Kafka, and shared by whoever opens a shard in `journal.records`, both to the end of
+ * their transactions: each then sees what the other has done. Any constant will do as long as it never changes.
+ */
+export const SETTLING_LOCK = 1_193_046_474;
+const SETTLING = 'select pg_advisory_xact_lock($1)';
 const MOVE_OUT = `
   insert into journal.home (cluster_id, topic_prefix) values ($1, $2)
   on conflict (is_only) do update set cluster_id = excluded.cluster_id, topic_prefix = excluded.topic_prefix, since = now()`;
@@ -45,7 +52,7 @@ export class JournalHome {
     const [{ cluster_id: clusterId, topic_prefix: topicPrefix, is_used: isUsed }] = rows as [Row];
     if (wanted === undefined) {
       if (topicPrefix === null) return;
-      throw new WrongHome(`the journals are in Kafka (topics ${topicPrefix}*): set KAFKA_BROKERS`);
+      throw inKafka(topicPrefix);
     }
     if (topicPrefix === null) {
       if (!isUsed) return;
@@ -63,10 +70,21 @@ export class JournalHome {
     }
   }
 
-  /** For a writer, before it writes for the first time. */
-  async settle(wanted: KafkaHome | undefined): Promise<void> {
-    if (wanted !== undefined) await this.database.query(SETTLE, [wanted.clusterId, wanted.topicPrefix]);
-    await this.check(wanted);
+  /** Whether the journals are known to be in Kafka. */
+  async isSettled(): Promise<boolean> {
+    return (await this.database.query('select from journal.home')).rowCount === 1;
+  }
+
+  /**
+   * The journals are in this Kafka from now on. For a writer that has found everything there fit to write to, before it does. Of those
+   * who would settle different places at once all but one are refused.
+   */
+  static async settle(pool: Pool, wanted: KafkaHome): Promise<void> {
+    await withTransaction(pool, 'read committed', async (client) => {
+      await client.query(SETTLING, [SETTLING_LOCK]);
+      await client.query(SETTLE, [wanted.clusterId, wanted.topicPrefix]);
+      await new JournalHome(client).check(wanted);
+    });
   }
 
   /** The journals are there from now on. */
@@ -74,4 +92,8 @@ export class JournalHome {
     if (to === undefined) await this.database.query('delete from journal.home');
     else await this.database.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);
   }
+}
+
+export function inKafka(topicPrefix: string): WrongHome {
+  return new WrongHome(`the journals are in Kafka (topics ${topicPrefix}*): set KAFKA_BROKERS`);
 }

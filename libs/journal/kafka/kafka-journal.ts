@@ -12,7 +12,7 @@ import { ShardLog } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaJournalOptions {
-  /** Makes the topic where there is none, refuses one with wrong settings, and opens it. */
+  /** Opens the shard's topic; refuses one that would not keep a journal. */
   readonly openLog: (shard: number) => Promise<TopicLog>;
   readonly clock: Clock;
   /** Who opens: stands in the epoch records. */

@@ -7,6 +7,7 @@ function faults(env: Readonly<Record<string, string>>): readonly string[] {
   return settingsFaults(kafkaSettings, env, [kafkaSettingsAgree]);
 }
 
+const BROKERS = { KAFKA_BROKERS: '127.0.0.1:9092' };
 const SASL = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' };
 
 describe('settings of Kafka', () => {
@@ -19,10 +20,16 @@ describe('settings of Kafka', () => {
     ['a broker without a port', { KAFKA_BROKERS: 'a:1,b' }],
     ['a prefix that cannot be a name', { KAFKA_TOPIC_PREFIX: 'a b' }],
     ['a certificate without TLS', { KAFKA_SSL_CA: 'ca.pem' }],
-    ['a certificate without its key', { KAFKA_SSL: 'true', KAFKA_SSL_CERT: 'cert.pem' }],
     ['a mechanism that there is not', { ...SASL, KAFKA_SASL_MECHANISM: 'PLAIN' }],
-    ['a mechanism without a password', { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: 'u' }],
     ['a password without a mechanism', { KAFKA_SASL_PASSWORD: 'p' }],
+    ['brokers that are set to nothing', { KAFKA_BROKERS: '' }],
+    ['TLS without brokers', { KAFKA_SSL: 'true' }],
+    ['a password without brokers', { ...SASL, KAFKA_SASL_MECHANISM: 'scram-sha-512' }],
+    ['a certificate without its key', { ...BROKERS, KAFKA_SSL: 'true', KAFKA_SSL_CERT: 'cert.pem' }],
+    [
+      'a mechanism without a password',
+      { ...BROKERS, KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u' },
+    ],
     ['a password that everybody could read', { ...SASL, KAFKA_BROKERS: 'kafka.example:9092' }],
   ])('are refused for %s, in one line', (_, env) => {
     expect(faults(env)).toHaveLength(1);

@@ -22,6 +22,7 @@ export const kafkaSettings = defineConfig({
     schema: listOf(brokerAddress()).optional(),
     describe:
       'Some brokers of the Kafka that keeps the journals, as host:port separated by commas; without them PostgreSQL does',
+    neverEmpty: true,
   },
   KAFKA_TOPIC_PREFIX: {
     schema: topicPrefix(),
@@ -60,6 +61,9 @@ export function kafkaSettingsAgree(config: KafkaSettings): string | undefined {
     KAFKA_SASL_USERNAME: user,
     KAFKA_SASL_PASSWORD: password,
   } = config;
+  if (config.KAFKA_BROKERS === undefined && (ssl || mechanism !== undefined)) {
+    return 'KAFKA_SSL or KAFKA_SASL_* are given, but KAFKA_BROKERS is not set';
+  }
   if (!ssl && (ca ?? cert ?? key) !== undefined) return 'KAFKA_SSL_* are given, but KAFKA_SSL is not true';
   if ((cert === undefined) !== (key === undefined)) return 'KAFKA_SSL_CERT and KAFKA_SSL_KEY go together';
   if (mechanism === undefined && (user ?? password) !== undefined) {

@@ -65,6 +65,15 @@ export class KafkaSink implements BatchSink {
     }
   }
 
+  async confirm(): Promise<void> {
+    if (this.lost !== undefined) throw this.lost;
+    const end = await this.ports.reading.end();
+    const { entries } = end > this.place.next ? await this.follow(end) : { entries: [] };
+    if (entries.length > 0) this.lost = this.taken();
+    const fault = this.fault();
+    if (fault !== undefined) throw fault;
+  }
+
   async close(): Promise<void> {
     this.cancelWatch();
     await this.ports.log.close().catch(() => undefined);
@@ -148,7 +157,7 @@ export class KafkaSink implements BatchSink {
     const { shard } = this.ports;
     const [first] = entries;
     if (first === undefined) return undefined;
-    if (first.kind === 'epoch') throw new JournalFenced(shard, 'another writer has taken the shard');
+    if (first.kind === 'epoch') throw this.taken();
     if (!records.every(({ hash }, index) => entries[index]?.hash === hash)) {
       throw new JournalAmbiguous(shard, 'somebody else writes in the same epoch');
     }
@@ -190,9 +199,11 @@ export class KafkaSink implements BatchSink {
     const { entries } = await this.follow(end);
     // What was written meanwhile has been looked at by whoever wrote it.
     if (this.place !== place || this.hasBegun()) return;
-    if (entries.length > 0) {
-      this.lost = new JournalFenced(this.ports.shard, 'another writer has taken the shard');
-    }
+    if (entries.length > 0) this.lost = this.taken();
+  }
+
+  private taken(): JournalFenced {
+    return new JournalFenced(this.ports.shard, 'another writer has taken the shard');
   }
 
   private hasBegun(): boolean {

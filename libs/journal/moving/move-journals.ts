@@ -49,13 +49,15 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
     for (const shard of move.shards) {
       const { sequence: found } = await receiver.head(shard);
       await endEpoch(move, shard);
-      const head = (await from.reader.heads()).get(shard) ?? 0;
+      const head = (await from.bareReader.heads()).get(shard) ?? 0;
       const tell = (doing: MoveProgress['doing']) => (done: number) => {
         move.tell?.({ shard, doing, done, of: head });
       };
-      const records = await copyShard(shard, from.reader, receiver, tell('copying'));
+      const records = await copyShard(shard, from.bareReader, receiver, tell('copying'));
       await checkAlike(move, shard, records, tell('comparing'));
-      moved.push({ shard, found, records, hash: (await receiver.head(shard)).hash });
+      const { sequence, hash } = await receiver.head(shard);
+      await to.remember(shard, { sequence, hash });
+      moved.push({ shard, found, records, hash });
     }
     const newHome = await to.home();
     await lock.whileHeld((client) => new JournalHome(client).move(newHome));
@@ -82,7 +84,7 @@ async function checkAlike(
   records: number,
   tell: (done: number) => void,
 ): Promise<void> {
-  const { alike, differsAt, surplus } = await compareShard(shard, from.reader, to.reader, tell);
+  const { alike, differsAt, surplus } = await compareShard(shard, from.bareReader, to.bareReader, tell);
   if (differsAt !== undefined) {
     throw new JournalCorrupt(shard, differsAt, 'the copy has another record there');
   }

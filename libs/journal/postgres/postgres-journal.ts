@@ -1,4 +1,5 @@
 import { pause, type Clock } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import type { Journal, JournalHead, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
@@ -66,7 +67,8 @@ export class PostgresJournal implements Journal {
 
   private async openOn(session: Session, shard: number): Promise<JournalWriter> {
     try {
-      return new GroupCommitWriter(shard, await this.take(session, shard), this.sinkOf(shard, session));
+      const head = await this.take(session, shard);
+      return new GroupCommitWriter(shard, head, this.sinkOf(shard, head.epoch, session));
     } catch (error) {
       session.destroy();
       throw cannotOpen(shard, error);
@@ -86,9 +88,9 @@ export class PostgresJournal implements Journal {
     return this.options.openWithinMillis ?? OPEN_WITHIN_MILLIS;
   }
 
-  private sinkOf(shard: number, session: Session): PostgresSink {
+  private sinkOf(shard: number, epoch: number, session: Session): PostgresSink {
     const { clock, appendWithinMillis, settleWithinMillis } = this.options;
-    return new PostgresSink(shard, session, appendWithinMillis ?? APPEND_WITHIN_MILLIS, {
+    return new PostgresSink({ shard, epoch }, session, appendWithinMillis ?? APPEND_WITHIN_MILLIS, {
       connect: (withinMillis) => this.connect(withinMillis),
       clock,
       withinMillis: settleWithinMillis ?? SETTLE_WITHIN_MILLIS,
@@ -101,6 +103,6 @@ export class PostgresJournal implements Journal {
 }
 
 function cannotOpen(shard: number, error: unknown): Error {
-  if (error instanceof JournalCorrupt) return error;
+  if (error instanceof JournalCorrupt || error instanceof StartFault) return error;
   return new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
 }

@@ -4,14 +4,16 @@ import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { Session } from './session.js';
 import { settle, type SettlementPorts } from './settlement.js';
-import { appendStatement } from './statements.js';
+import { appendStatement, confirmStatement } from './statements.js';
 
 const UNIQUE_VIOLATION = '23505';
+/** Nothing is lost while it waits, and an append that has to wait behind it would fare no better. */
+const CONFIRM_WITHIN_MILLIS = 30_000;
 
 /** One shard's records on their way into `journal.records`, for as long as the epoch is ours. */
 export class PostgresSink implements BatchSink {
   constructor(
-    private readonly shard: number,
+    private readonly place: { readonly shard: number; readonly epoch: number },
     private session: Session,
     private readonly appendWithinMillis: number,
     private readonly settlement: SettlementPorts,
@@ -24,8 +26,16 @@ export class PostgresSink implements BatchSink {
   async write(records: readonly JournalEntry[]): Promise<void> {
     const inserted = await this.insert(records);
     if (inserted === records.length) return;
-    if (inserted === 0) throw new JournalFenced(this.shard, 'another writer has taken the shard');
-    throw new JournalAmbiguous(this.shard, `${inserted} of ${records.length} records were inserted`);
+    if (inserted === 0) throw new JournalFenced(this.place.shard, 'another writer has taken the shard');
+    throw new JournalAmbiguous(this.place.shard, `${inserted} of ${records.length} records were inserted`);
+  }
+
+  async confirm(): Promise<void> {
+    const { shard, epoch } = this.place;
+    const { fault } = this.session;
+    if (fault !== undefined) throw new JournalUnavailable(shard, fault.message, { cause: fault });
+    const { rowCount } = await this.session.query(confirmStatement(shard, epoch), CONFIRM_WITHIN_MILLIS);
+    if (rowCount === 0) throw new JournalFenced(shard, 'another writer has taken the shard');
   }
 
   close(): Promise<void> {
@@ -34,7 +44,7 @@ export class PostgresSink implements BatchSink {
 
   private async insert(records: readonly JournalEntry[]): Promise<number> {
     const { fault } = this.session;
-    if (fault !== undefined) throw new JournalUnavailable(this.shard, fault.message, { cause: fault });
+    if (fault !== undefined) throw new JournalUnavailable(this.place.shard, fault.message, { cause: fault });
     try {
       const result = await this.session.query(appendStatement(records), this.appendWithinMillis);
       return result.rowCount ?? 0;
@@ -50,9 +60,9 @@ export class PostgresSink implements BatchSink {
   private refused(error: pg.DatabaseError): JournalFenced | JournalUnavailable {
     const cause = { cause: error };
     if (error.code === UNIQUE_VIOLATION) {
-      return new JournalFenced(this.shard, 'somebody else has written behind our head', cause);
+      return new JournalFenced(this.place.shard, 'somebody else has written behind our head', cause);
     }
-    return new JournalUnavailable(this.shard, messageOf(error), cause);
+    return new JournalUnavailable(this.place.shard, messageOf(error), cause);
   }
 }
 

@@ -16,6 +16,13 @@ const APPEND = `
   from fence
   cross join unnest($5::text[], $6::bytea[]) with ordinality as record (payload, hash, place)`;
 
+const CONFIRM = 'select from journal.shards where shard = $1 and epoch = $2';
+
+/** Finds a row while the epoch is the shard's last. */
+export function confirmStatement(shard: number, epoch: number): QueryConfig {
+  return { name: 'journal-confirm', text: CONFIRM, values: [shard, epoch] };
+}
+
 /** For records that follow one another in one epoch and are of one kind. */
 export function appendStatement(records: readonly JournalEntry[]): QueryConfig {
   const first = records[0];

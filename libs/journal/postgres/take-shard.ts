@@ -1,5 +1,6 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
 import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
+import { inKafka, SETTLING_LOCK } from '../home/journal-home.js';
 import type { JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { Session } from './session.js';
@@ -15,7 +16,10 @@ const NEXT_EPOCH = `
  * Shared with other openers, and refused while somebody keeps the shard. Held to the end of the transaction: a keeper waits for
  * an opening that is under way.
  */
-const PASS = 'select pg_try_advisory_xact_lock_shared($1, $2) as passed';
+const PASS = `
+  select pg_try_advisory_xact_lock_shared($1, $2) as passed, pg_advisory_xact_lock_shared($3) as settling`;
+/** A statement of its own, so that it sees what somebody has settled for whom the one before had to wait. */
+const ELSEWHERE = 'select topic_prefix from journal.home';
 const KEEP = 'select pg_advisory_lock($1, $2)';
 /** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
 const LOCK_CLASS = 1_193_046_471;
@@ -39,12 +43,14 @@ export async function takeShard(
   withinMillis: number,
 ): Promise<JournalHead | undefined> {
   await session.query({ text: 'begin' }, withinMillis);
-  const pass = { text: PASS, values: [LOCK_CLASS, shard] };
+  const pass = { text: PASS, values: [LOCK_CLASS, shard, SETTLING_LOCK] };
   const { rows } = await session.query<{ passed: boolean }>(pass, withinMillis);
   if (rows[0]?.passed !== true) {
     await session.query({ text: 'rollback' }, withinMillis);
     return undefined;
   }
+  const elsewhere = await session.query<{ topic_prefix: string }>({ text: ELSEWHERE }, withinMillis);
+  if (elsewhere.rows[0] !== undefined) throw inKafka(elsewhere.rows[0].topic_prefix);
   const taken = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: [shard] }, withinMillis);
   // A statement of its own, so that it sees what the append before it has committed.
   const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: [shard] }, withinMillis);

@@ -1,5 +1,5 @@
 import type { KafkaHome } from '../home/journal-home.js';
-import type { Journal, JournalReader } from '../journal.js';
+import type { Journal, JournalHead, JournalReader } from '../journal.js';
 import type { TopicSurvey } from '../kafka/topic-survey.js';
 import type { JournalReceiver } from './journal-receiver.js';
 
@@ -8,13 +8,21 @@ export type StoreKind = 'postgres' | 'kafka';
 /** Where the journals of a cluster are kept, as one process has it. */
 export interface JournalStore {
   readonly kind: StoreKind;
+  /** Shows nothing of a shard whose journal is not the one that the database knows. */
   readonly reader: JournalReader;
-  /** For writers. The first that opens a shard settles that the journals are here. */
-  journalOf(opener: string): Journal;
+  /** Shows whatever stands there: for who judges it. */
+  readonly bareReader: JournalReader;
+  /**
+   * For writers. The first that opens a shard settles that the journals are here. `onFault` is told when the database could not be told
+   * how far a journal has come.
+   */
+  journalOf(opener: string, onFault?: (error: unknown) => void): Journal;
   /** For who moves the journals, and holds them alone: opens a shard so that nobody else goes on writing it here. */
   journalOfMover(opener: string): Journal;
-  /** Settles that, and has what every shard's journal will be kept in; refuses what would not keep it. */
+  /** Has what every shard's journal will be kept in, and settles that; refuses what would not keep it, and what has lost it. */
   prepare(): Promise<void>;
+  /** The shard's journal was found to be here, up to this record. */
+  remember(shard: number, head: Pick<JournalHead, 'sequence' | 'hash'>): Promise<void>;
   /** What the database remembers of it; undefined for the database itself. */
   home(): Promise<KafkaHome | undefined>;
   /** For moving journals here. */

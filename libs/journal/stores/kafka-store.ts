@@ -1,21 +1,26 @@
 import { JournalHome, type KafkaHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
-import type { Journal } from '../journal.js';
-import { KafkaJournal } from '../kafka/kafka-journal.js';
+import type { Journal, JournalReader } from '../journal.js';
 import { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaReceiver } from '../kafka/kafka-receiver.js';
 import type { KafkaAddress } from '../kafka/kafkajs/kafka-address.js';
 import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { surveyTopic, type TopicSurvey } from '../kafka/topic-survey.js';
+import { WitnessTable, type Witnessed } from '../witness/witness-table.js';
+import { WitnessedReader } from '../witness/witnessed-reader.js';
 import type { JournalReceiver } from './journal-receiver.js';
 import type { JournalStore } from './journal-store.js';
 import type { StorePorts } from './store-ports.js';
+import { WitnessedTopics } from './witnessed-topics.js';
 
 /** Journals in Kafka, a topic a shard. */
 export class KafkaStore implements JournalStore {
   readonly kind = 'kafka';
-  readonly reader: KafkaJournalReader;
+  readonly reader: JournalReader;
+  readonly bareReader: KafkaJournalReader;
   private readonly topics: KafkajsTopics;
+  private readonly witnesses: WitnessTable;
+  private readonly witnessed: WitnessedTopics;
   private readonly lock: JournalLock;
 
   constructor(
@@ -23,35 +28,46 @@ export class KafkaStore implements JournalStore {
     address: KafkaAddress,
     private readonly topicPrefix: string,
   ) {
-    const { databaseUrl, clock, shards } = ports;
-    this.topics = new KafkajsTopics(address, topicPrefix, clock);
-    this.reader = new KafkaJournalReader({ openLog: (shard) => this.topics.open(shard), shards });
+    const { databaseUrl, pool, clock, shards } = ports;
+    const topics = new KafkajsTopics(address, topicPrefix, clock);
+    const reader = new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards });
+    this.topics = topics;
+    this.bareReader = reader;
+    this.witnesses = new WitnessTable(pool);
+    this.witnessed = new WitnessedTopics({ topics, reader, pool, clock, witnesses: this.witnesses });
+    this.reader = new WitnessedReader(reader, shards, (shard) => this.witnessed.check(shard));
     this.lock = new JournalLock(databaseUrl, clock);
   }
 
-  journalOf(opener: string): Journal {
-    const journal = this.journalOfMover(opener);
+  journalOf(opener: string, onFault: (error: unknown) => void = () => undefined): Journal {
     return {
       open: async (shard) => {
         await this.lock.share();
-        await this.settle();
-        return await journal.open(shard);
+        await this.have([shard]);
+        return await this.witnessed.open(shard, opener, onFault);
       },
     };
   }
 
   journalOfMover(opener: string): Journal {
-    const openLog = this.topics.prepare.bind(this.topics);
-    return new KafkaJournal({ openLog, clock: this.ports.clock, opener });
+    return {
+      open: async (shard) => {
+        await this.witnessed.have([shard]);
+        return await this.witnessed.open(shard, opener, () => undefined);
+      },
+    };
   }
 
-  async prepare(): Promise<void> {
-    await this.settle();
-    for (const shard of this.ports.shards) await (await this.topics.prepare(shard)).close();
+  prepare(): Promise<void> {
+    return this.have(this.ports.shards);
   }
 
   async home(): Promise<KafkaHome> {
     return { clusterId: await this.topics.clusterId(), topicPrefix: this.topicPrefix };
+  }
+
+  async remember(shard: number, head: Witnessed): Promise<void> {
+    await this.witnesses.advance(shard, head);
   }
 
   receiver(): JournalReceiver {
@@ -68,10 +84,15 @@ export class KafkaStore implements JournalStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.reader.close(), this.lock.letGo()]);
+    await Promise.all([this.bareReader.close(), this.lock.letGo()]);
   }
 
-  private async settle(): Promise<void> {
-    await new JournalHome(this.ports.pool).settle(await this.home());
+  /** Nothing is settled by a start that is refused, nor before there is a place for the journals. */
+  private async have(shards: readonly number[]): Promise<void> {
+    const { pool } = this.ports;
+    const home = await this.home();
+    await new JournalHome(pool).check(home);
+    await this.witnessed.have(shards);
+    await JournalHome.settle(pool, home);
   }
 }

@@ -12,10 +12,11 @@ import type { StorePorts } from './store-ports.js';
 export class PostgresStore implements JournalStore {
   readonly kind = 'postgres';
   readonly reader: PostgresJournalReader;
+  readonly bareReader: PostgresJournalReader;
   private readonly lock: JournalLock;
 
   constructor(private readonly ports: StorePorts) {
-    this.reader = new PostgresJournalReader(ports.pool);
+    this.reader = this.bareReader = new PostgresJournalReader(ports.pool);
     this.lock = new JournalLock(ports.databaseUrl, ports.clock);
   }
 
@@ -36,11 +37,16 @@ export class PostgresStore implements JournalStore {
   }
 
   prepare(): Promise<void> {
-    return new JournalHome(this.ports.pool).settle(undefined);
+    return new JournalHome(this.ports.pool).check(undefined);
   }
 
   home(): Promise<undefined> {
     return Promise.resolve(undefined);
+  }
+
+  /** The journals and everything beside them are one database: they go and come back together. */
+  remember(): Promise<void> {
+    return Promise.resolve();
   }
 
   receiver(): JournalReceiver {

@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartFault } from '../start-fault.js';
+import { keepBroker } from './keeper.js';
 import { propertiesOf, type BrokerPlace, type ClusterPlan } from './server-properties.js';
 
 /** The last ones have no controller left that would let them go. */
@@ -41,9 +42,20 @@ export class Broker {
       if (code !== 0)
         throw new StartFault(`the folder of broker ${this.place.id} cannot be prepared: see ${this.logFile}`);
     }
-    this.process = this.java(['kafka.Kafka', properties]);
+    const broker = this.java(['kafka.Kafka', properties]);
     // Whoever waits for it hears of it by its end.
-    this.process.on('error', () => undefined);
+    broker.on('error', () => undefined);
+    if (broker.pid !== undefined) broker.once('exit', keepBroker(broker.pid));
+    this.process = broker;
+  }
+
+  get wasKilled(): boolean {
+    return typeof this.process?.signalCode === 'string';
+  }
+
+  /** How it ended that has ended. */
+  get ending(): string {
+    return this.process?.signalCode ?? `exit code ${this.process?.exitCode ?? 'unknown'}`;
   }
 
   /** The last that a broker said which ended too early. */
@@ -77,6 +89,8 @@ export class Broker {
     const log = openSync(this.logFile, 'a');
     const jvm = [HEAP, '-XX:+UseSerialGC', '-Djava.awt.headless=true'];
     const child = spawn('java', [...jvm, '-cp', path.join(this.plan.jars, '*'), ...args], {
+      // A session of its own: Ctrl-C in the terminal is for us, who then stop the brokers in order.
+      detached: true,
       stdio: ['ignore', log, log],
       cwd: this.place.folder,
     });

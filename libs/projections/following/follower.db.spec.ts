@@ -36,6 +36,7 @@ afterEach(async () => {
 class GrowingJournals implements JournalReader {
   readonly shown = new Map<number, number>();
   unreadable = false;
+  headless = false;
 
   constructor(private readonly journals: readonly WrittenJournal[]) {}
 
@@ -55,6 +56,7 @@ class GrowingJournals implements JournalReader {
   }
 
   heads(): Promise<Map<number, number>> {
+    if (this.headless) return Promise.reject(new Error('the ends of the journals cannot be told'));
     return Promise.resolve(new Map(this.shown));
   }
 }
@@ -189,6 +191,34 @@ describe('a follower', () => {
     await pause(clock, 300);
     expect(faults).toEqual([expect.any(JournalCorrupt)]);
     expect(await positions()).toEqual([10]);
+  });
+
+  it('does not go on behind a journal that was cut off before what is projected, until it is whole again', async () => {
+    const reader = journals();
+    reader.show(0, 20);
+    const follower = follow(reader);
+    await until(() => isAt(20));
+    await follower.stop();
+    reader.show(0, 12);
+    const faults: unknown[] = [];
+    const heir = follow(reader, faults);
+    await until(() => faults.length > 0);
+    expect(heir.canRead).toBe(false);
+    expect(faults).toEqual([expect.objectContaining({ shard: 0, sequence: 20 })]);
+    reader.show(0, 25);
+    await until(() => isAt(25));
+    expect(heir.canRead).toBe(true);
+  });
+
+  it('knows when it cannot read any more, although it had caught up', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const follower = follow(reader);
+    await until(() => follower.hasCaughtUp);
+    reader.headless = true;
+    await until(() => !follower.canRead);
+    reader.headless = false;
+    await until(() => follower.canRead);
   });
 });
 

@@ -1,13 +1,15 @@
 import type { Pool } from 'pg';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { quietly, type OnFault } from '#libs/platform/quiet-faults.js';
 import { PositionGap } from '../projection.js';
 import type { Projector } from '../projector.js';
 import { LIVE } from '../schemas.js';
-import { PositionsTable } from '../tables/positions.js';
+import { PositionsTable, type ProjectedEnd } from '../tables/positions.js';
 import { Leases } from './leases.js';
-import { quietly, type OnFault } from './quiet-faults.js';
+import { WatchedReader } from './watched-reader.js';
 
 export interface FollowerPorts {
   readonly pool: Pool;
@@ -33,6 +35,7 @@ export class Follower {
   private readonly positions = new PositionsTable(LIVE);
   private readonly leases: Leases;
   private readonly onFault: OnFault;
+  private readonly reader: WatchedReader;
   private tail: JournalTail | undefined;
   private followed: ReadonlySet<number> = new Set();
   /** What the first look at each shard has to reach before this process counts as having caught up. */
@@ -46,6 +49,7 @@ export class Follower {
   constructor(private readonly ports: FollowerPorts) {
     this.leases = new Leases(ports.pool, ports.shards);
     this.onFault = quietly(ports.onFault, ports.clock);
+    this.reader = new WatchedReader(ports.reader);
   }
 
   start(): void {
@@ -74,6 +78,11 @@ export class Follower {
     return this.followed;
   }
 
+  /** Whether the journals can be followed; where they cannot be, nothing that is projected says how far they are. */
+  get canRead(): boolean {
+    return this.reader.isSound;
+  }
+
   /** Whether everything is projected that was journaled when the shards were taken over. */
   get hasCaughtUp(): boolean {
     if (!this.hasLooked) return false;
@@ -90,7 +99,8 @@ export class Follower {
       if (this.mustRestart || held.size !== this.followed.size) await this.follow(held);
       this.hasLooked = true;
     } catch (error) {
-      this.onFault('leases', error);
+      this.reader.heed(error);
+      this.onFault('following', error);
       await this.abandon();
     }
   }
@@ -103,24 +113,38 @@ export class Follower {
 
   private async follow(shards: ReadonlySet<number>): Promise<void> {
     await this.abandon();
-    const { pool, reader, clock, projector } = this.ports;
+    const { pool, clock, projector } = this.ports;
+    const { reader } = this;
     const heads = await reader.heads();
-    const stored = await this.positions.all(pool);
+    const stored = await this.positions.ends(pool);
+    for (const shard of shards) await this.checkThere(shard, stored.get(shard));
+    reader.forgive();
     this.goals = new Map([...shards].map((shard) => [shard, heads.get(shard) ?? 0]));
     this.mustRestart = false;
     this.followed = new Set(shards);
     this.tail = tail({
       reader,
       clock,
-      positions: new Map([...shards].map((shard) => [shard, stored.get(shard) ?? 0])),
+      positions: new Map([...shards].map((shard) => [shard, stored.get(shard)?.sequence ?? 0])),
       pollMillis: POLL_MILLIS,
       onEntries: async (shard, entries) => {
         await projector.take(shard, entries);
       },
       onFailure: (error, shard) => {
         if (error instanceof PositionGap) this.mustRestart = true;
+        reader.heed(error);
         this.onFault(shard === undefined ? 'journal heads' : `shard ${shard}`, error);
       },
     });
+  }
+
+  /** A journal that was cut off before what is projected would be gone on with behind other records. */
+  private async checkThere(shard: number, end: ProjectedEnd | undefined): Promise<void> {
+    if (end === undefined || end.sequence === 0) return;
+    const [entry] = await this.reader.read(shard, end.sequence, 1);
+    if (entry?.hash === end.hash) return;
+    const isGone = entry === undefined;
+    const why = isGone ? 'it is projected, but not there' : 'it is not the record that was projected';
+    throw new JournalCorrupt(shard, end.sequence, why);
   }
 }

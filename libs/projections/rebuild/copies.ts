@@ -16,6 +16,28 @@ export async function createCopies(client: Client, copies: Schemas, kind: 'kept'
       `${create} ${qualified(table, copies)} (like ${qualified(table, LIVE)} including all)`,
     );
   }
+  if (kind === 'kept') await copyRights(client, copies);
+}
+
+const RIGHTS_ON_SCHEMA = `
+  select 'grant ' || right_.privilege_type || ' on schema ' || $2 || ' to ' || right_.grantee::regrole as statement
+  from pg_namespace as place, aclexplode(place.nspacl) as right_
+  where place.oid = $1::regnamespace and right_.grantee not in (0, place.nspowner)`;
+const RIGHTS_ON_TABLE = `
+  select 'grant ' || right_.privilege_type || ' on table ' || $2 || ' to ' || right_.grantee::regrole as statement
+  from pg_class as place, aclexplode(place.relacl) as right_
+  where place.oid = $1::regclass and right_.grantee not in (0, place.relowner)`;
+
+/** `like` takes no rights along, and whoever reads the tables in use is to read those that take their place. */
+async function copyRights(client: Client, copies: Schemas): Promise<void> {
+  const places = [
+    ...schemaNames(LIVE).map((name, index) => [RIGHTS_ON_SCHEMA, name, schemaNames(copies)[index]] as const),
+    ...CATALOGUE.map((table) => [RIGHTS_ON_TABLE, qualified(table, LIVE), qualified(table, copies)] as const),
+  ];
+  for (const [rights, from, to] of places) {
+    const { rows } = await client.query<{ statement: string }>(rights, [from, to]);
+    for (const { statement } of rows) await client.query(statement);
+  }
 }
 
 export async function dropCopies(client: Client, copies: Schemas): Promise<void> {

@@ -3,6 +3,9 @@ import { BEFORE_FIRST } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead } from '#libs/journal/journal.js';
 import type { Schemas } from '../schemas.js';
 
+/** The last record of a shard that is projected. */
+export type ProjectedEnd = Pick<JournalHead, 'sequence' | 'hash'>;
+
 /** Up to which record of each shard's journal the rows beside them speak. */
 export class PositionsTable {
   private readonly table: string;
@@ -33,9 +36,14 @@ export class PositionsTable {
   }
 
   async all(client: Pick<ClientBase, 'query'>): Promise<Map<number, number>> {
-    const { rows } = await client.query<{ shard: number; sequence: number }>(
-      `select shard, sequence from ${this.table} order by shard`,
+    const ends = await this.ends(client);
+    return new Map([...ends].map(([shard, { sequence }]) => [shard, sequence]));
+  }
+
+  async ends(client: Pick<ClientBase, 'query'>): Promise<Map<number, ProjectedEnd>> {
+    const { rows } = await client.query<ProjectedEnd & { readonly shard: number }>(
+      `select shard, sequence, encode(hash, 'hex') as hash from ${this.table} order by shard`,
     );
-    return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
+    return new Map(rows.map(({ shard, sequence, hash }) => [shard, { sequence, hash }]));
   }
 }

@@ -132,6 +132,21 @@ function describeRivals(subject: () => JournalSubject): void {
     await second.close();
   });
 
+  it('know whose the shard is when they are asked', async () => {
+    const shard = freshShard();
+    const first = await subject().journalOf('ada').open(shard);
+    await first.confirm();
+    await Promise.all([first.append(['"a"']), first.confirm(), first.append(['"b"'])]);
+    const second = await subject().journalOf('ben').open(shard);
+    await expect(first.confirm()).rejects.toBeInstanceOf(JournalFenced);
+    expect(first.health().ok).toBe(false);
+    await second.confirm();
+    await second.append(['"c"']);
+    expect(await events(subject().reader, shard)).toEqual(['"a"', '"b"', '"c"']);
+    await first.close();
+    await second.close();
+  });
+
   it('leave no doubt when one opens while the other is appending', async () => {
     const shard = freshShard();
     let writer = await subject().journalOf('ada').open(shard);

@@ -196,8 +196,7 @@ async function check(
     await pool.end();
   }
   await readAll([...cast.originators, ...cast.makers], archive, findings);
-  const rivals = rounds.some(({ kinds }) => kinds.some((kind) => kind.startsWith('rival')));
-  examine(cast, archive, rivals, findings);
+  examine(cast, archive, findings);
 }
 
 function ignoredIn({ copies }: Journals): Map<string, number> {

@@ -80,7 +80,6 @@ class Simulation {
       random: this.random.fork('crowd'),
       gateways,
       transcript,
-      hasRival: (shard) => this.cluster.hasRival(shard),
     });
     this.nemesis = new Nemesis(this.world, this.cluster, this.crowd.viewers, this.random.fork('nemesis'));
   }

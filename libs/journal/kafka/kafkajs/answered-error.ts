@@ -4,3 +4,11 @@ export function typeOf(error: unknown): string {
   if ('type' in error && typeof error.type === 'string') return error.type;
   return error.cause === undefined ? '' : typeOf(error.cause);
 }
+
+const NOISE = 'Connection error: ';
+
+/** kafkajs says of what the socket has said that it is an error of the connection. */
+export function inPlainWords(error: unknown): unknown {
+  if (!(error instanceof Error) || !error.message.startsWith(NOISE)) return error;
+  return new Error(error.message.slice(NOISE.length), { cause: error.cause });
+}

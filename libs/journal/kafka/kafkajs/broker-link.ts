@@ -4,6 +4,7 @@ import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import plainSockets from 'kafkajs/src/network/socketFactory.js';
 import type { Clock } from '#libs/platform/clock.js';
+import { inPlainWords } from './answered-error.js';
 import type { HostAndPort, KafkaAddress } from './kafka-address.js';
 import { supportedVersions, type Question } from './questions.js';
 import { within } from './within.js';
@@ -51,14 +52,17 @@ export class BrokerLink {
       await within(clock, CONNECT_MILLIS, link.greet());
     } catch (error) {
       link.close();
-      throw error;
+      throw inPlainWords(error);
     }
     return link;
   }
 
   async ask<T>({ protocol, answer }: Question<T>, withinMillis: number): Promise<T> {
     if (this.isClosed) throw new Error('the connection was given up');
-    return answer(await within(this.clock, withinMillis, this.connection.send(protocol)));
+    const sent = this.connection.send(protocol).catch((error: unknown) => {
+      throw inPlainWords(error);
+    });
+    return answer(await within(this.clock, withinMillis, sent));
   }
 
   /** Whatever is under way here fails now; the broker may still carry it out. */

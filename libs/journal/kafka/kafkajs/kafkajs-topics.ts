@@ -5,9 +5,10 @@ import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { messageOf } from '../../journal-errors.js';
 import { Countdown } from '../countdown.js';
 import type { TopicLog } from '../topic-log.js';
-import { typeOf } from './answered-error.js';
+import { inPlainWords, typeOf } from './answered-error.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { KafkajsLog } from './kafkajs-log.js';
+import { seedBrokers } from './seed-brokers.js';
 import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-settings.js';
 
 const KNOWN_WITHIN_MILLIS = 15_000;
@@ -47,17 +48,26 @@ export class KafkajsTopics {
     return this.withAdmin(async (admin) => (await admin.describeCluster()).clusterId);
   }
 
+  /** Whether there is a topic, by the word of the controller: other brokers may not have heard of it yet. */
+  async exists(shard: number): Promise<boolean> {
+    return await this.withAdmin(async (admin) => {
+      return !(await this.create(admin, this.nameOf(shard), await this.replicas(admin), 'only ask'));
+    });
+  }
+
   /** For a writer: makes the topic if there is none, and refuses one that is not fit to keep a journal. */
   async prepare(shard: number): Promise<TopicLog> {
-    const topic = this.nameOf(shard);
     await this.withAdmin(async (admin) => {
-      const { brokers } = await admin.describeCluster();
-      // One that is down just now counts where it was named: a topic that was made with too few copies stays so.
-      const replicas = replicasAmong(Math.max(brokers.length, this.address.brokers.length));
-      await this.make(admin, topic, replicas);
-      const faults = unfitness(await this.findAfterwards(admin, topic), replicas);
-      if (faults.length > 0) throw new TopicUnfit(topic, faults);
+      const replicas = await this.replicas(admin);
+      await this.create(admin, this.nameOf(shard), replicas, 'really');
+      await this.checkFit(admin, shard, replicas);
     });
+    return this.open(shard);
+  }
+
+  /** For a writer of a topic that is there. */
+  async openFit(shard: number): Promise<TopicLog> {
+    await this.withAdmin(async (admin) => this.checkFit(admin, shard, await this.replicas(admin)));
     return this.open(shard);
   }
 
@@ -66,11 +76,30 @@ export class KafkajsTopics {
     await this.withAdmin((admin) => admin.deleteTopics({ topics: [this.nameOf(shard)] }));
   }
 
-  private async make(admin: Admin, topic: string, replicas: number): Promise<void> {
+  /** One that is down just now counts where it was named: a topic that was made with too few copies stays so. */
+  private async replicas(admin: Admin): Promise<number> {
+    const { brokers } = await admin.describeCluster();
+    return replicasAmong(Math.max(brokers.length, this.address.brokers.length));
+  }
+
+  private async checkFit(admin: Admin, shard: number, replicas: number): Promise<void> {
+    const topic = this.nameOf(shard);
+    const faults = unfitness(await this.findAfterwards(admin, topic), replicas);
+    if (faults.length > 0) throw new TopicUnfit(topic, faults);
+  }
+
+  /** False, and nothing happens, where there is one already. */
+  private async create(
+    admin: Admin,
+    topic: string,
+    replicas: number,
+    how: 'really' | 'only ask',
+  ): Promise<boolean> {
     const configEntries = settingsFor(replicas).map(([name, value]) => ({ name, value }));
-    // Nothing happens where there is one already. kafkajs's own waiting gives up at the first broker that has not heard of it.
-    await admin.createTopics({
+    return await admin.createTopics({
+      // kafkajs's own waiting gives up at the first broker that has not heard of it.
       waitForLeaders: false,
+      validateOnly: how === 'only ask',
       topics: [{ topic, numPartitions: 1, replicationFactor: replicas, configEntries }],
     });
   }
@@ -106,15 +135,14 @@ export class KafkajsTopics {
   }
 
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
-    const { brokers, clientId, ssl, sasl, socketFactory } = this.address;
+    const { brokers, clientId, ssl, sasl } = this.address;
     const kafka = new Kafka({
-      brokers: [...brokers],
+      ...seedBrokers(this.address),
       clientId,
       logLevel: logLevel.NOTHING,
       retry: RETRY,
       ...(ssl === undefined ? {} : { ssl }),
       ...(sasl === undefined ? {} : { sasl }),
-      ...(socketFactory === undefined ? {} : { socketFactory }),
     });
     const admin = kafka.admin();
     try {
@@ -131,8 +159,7 @@ export class KafkajsTopics {
 
 /** kafkajs puts what it was told by the brokers, topic by topic, below the error. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof AggregateError) && !(error instanceof Error && 'errors' in error))
-    return messageOf(error);
-  const { errors } = error as { errors: unknown };
-  return Array.isArray(errors) ? errors.map(messageOf).join('; ') : messageOf(error);
+  const errors = error instanceof Error && 'errors' in error ? error.errors : undefined;
+  const reasons = Array.isArray(errors) ? errors : [error];
+  return reasons.map((reason) => messageOf(inPlainWords(reason))).join('; ');
 }

@@ -10,17 +10,13 @@ import { checkStream } from './streams.js';
 
 const READERS_AT_ONCE = 8;
 
-/**
- * What people were told meanwhile, held against what the journals say in the end. An owner that was replaced while it stood still
- * may for a moment not know of an auction that its rival has opened.
- */
+/** What people were told meanwhile, held against what the journals say in the end. */
 export function examine(
   { transcript, listeners, makers }: Pick<Cast, 'transcript' | 'listeners' | 'makers'>,
   archive: Archive,
-  rivals: boolean,
   findings: Findings,
 ): void {
-  const promises = new Promises(archive, () => rivals);
+  const promises = new Promises(archive);
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
   for (const { command, status, body } of answered) {
     findings.look('answers to commands', () => promises.answered(command, status, body));

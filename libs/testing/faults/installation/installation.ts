@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Children, type Place } from '#apps/launcher/children.js';
 import { embedDatabase, type Database } from '#apps/launcher/database.js';
+import { prepareLogins, sharedLogin } from '#apps/launcher/database-logins.js';
 import { prepareJournals } from '#apps/launcher/journals.js';
 import { allReady } from '#apps/launcher/readiness.js';
 import { makeSecrets } from '#apps/launcher/secrets.js';
@@ -200,7 +201,7 @@ export class Installation {
       inspectorPorts: this.inspectorPorts,
       env: SETTINGS,
       facts: {
-        databaseUrl: this.databaseUrl,
+        databases: (await prepareLogins(this.databaseUrl)) ?? sharedLogin(this.databaseUrl),
         secrets: makeSecrets(),
         limitsFactor: LIMITS_FACTOR,
         journalPath: path.join(this.folder, 'postgres'),

@@ -51,14 +51,21 @@ export async function planThroughWires(place: PlanPlace): Promise<Planned> {
 
 async function planOf(name: string, place: PlanPlace, time: FakedTime | undefined): Promise<ProcessPlan> {
   const { wires, brokers, facts, databasePort, ownerPorts, inspectorPorts, env } = place;
-  const database = new URL(facts.databaseUrl);
-  database.port = String(await wires.lay(name, 'postgres', databasePort));
+  const wirePort = await wires.lay(name, 'postgres', databasePort);
+  const throughWire = (url: string): string => Object.assign(new URL(url), { port: String(wirePort) }).href;
+  const { owner, gateway, projector, executor } = facts.databases;
   const ownerUrls: string[] = [];
   for (const [shard, port] of ownerPorts.entries()) {
     const isOwn = name === `owner-${shard}` || PROJECTORS.includes(name);
     ownerUrls.push(`http://127.0.0.1:${isOwn ? port : await wires.lay(name, `owner-${shard}`, port)}`);
   }
-  const seen = { ...facts, databaseUrl: database.href, ownerUrls };
+  const databases = {
+    owner: throughWire(owner),
+    gateway: throughWire(gateway),
+    projector: throughWire(projector),
+    executor: throughWire(executor),
+  };
+  const seen = { ...facts, databases, ownerUrls };
   const plan = planProcesses(seen).find((each) => each.name === (ALIASES[name] ?? name));
   if (plan === undefined) throw new Error(`the launcher plans no ${name}`);
   const kafka =

@@ -15,7 +15,6 @@ const ACKNOWLEDGED = 'acknowledged means present exactly once';
 const REFUSED = 'refused means absent';
 const REPEATED = 'a repeat is told the same';
 const KNOWN = 'nobody is told that its auction never was';
-const STALE = '404 of an owner that does not know that it was replaced';
 const DOCUMENTED = 'documented codes only';
 const SUCCESS: Readonly<Record<Promised['operation'], string>> = {
   CREATE: 'AUCTION_OPENED',
@@ -35,11 +34,7 @@ export class Promises {
   >();
   readonly codes = new Map<string, number>();
 
-  constructor(
-    private readonly archive: Archive,
-    /** Whether a process of this shard may still answer that does not know that it was replaced. */
-    private readonly hasRival: (shard: number) => boolean,
-  ) {}
+  constructor(private readonly archive: Archive) {}
 
   answered(command: Promised, status: number, body: string): void {
     const { operation, account, auctionId, key, content } = command;
@@ -76,9 +71,7 @@ export class Promises {
   }
 
   private checkUnknown({ account, auctionId }: Promised, name: string): void {
-    if (this.archive.storyOf(auctionId, account).length === 0) return;
-    must(this.hasRival(Number(auctionId[0])), KNOWN, () => `${name}: 404`);
-    this.codes.set(STALE, (this.codes.get(STALE) ?? 0) + 1);
+    must(this.archive.storyOf(auctionId, account).length === 0, KNOWN, () => `${name}: 404`);
   }
 
   private checkPresent({ operation }: Promised, name: string, status: number, body: string): void {

@@ -36,7 +36,6 @@ interface CrowdParts {
   readonly random: Random;
   readonly gateways: readonly string[];
   readonly transcript: Transcript | undefined;
-  readonly hasRival: (shard: number) => boolean;
 }
 
 /** Everybody outside the system: what they do, what they know, and what they were told. */
@@ -51,7 +50,7 @@ export class Crowd {
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    this.promises = new Promises(oracle.archive, parts.hasRival);
+    this.promises = new Promises(oracle.archive);
     this.readings = new Readings(oracle.archive);
     this.errands = new Errands(world, random.fork('errands'), this.promises, gateways, transcript);
     const hosts = new Map(

@@ -31,10 +31,6 @@ export class Cluster {
     }
   }
 
-  hasRival(shard: number): boolean {
-    return this.units.get(`owner-${shard}`)?.hasRival === true;
-  }
-
   private add(unit: Unit): void {
     this.units.set(unit.name, unit);
   }

@@ -10,7 +10,8 @@ import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { OwnerLink } from '#libs/owner-link/client.js';
 import { SERVICE_TOKEN_HEADER } from '#libs/owner-link/protocol.js';
-import { isServiceToken, LinkServer } from '#libs/owner-link/server.js';
+import { LinkServer } from '#libs/owner-link/server.js';
+import { isGoodToken } from '#libs/platform/good-token.js';
 import { repeat } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { openReservations } from '../storage/reservation-session.js';
@@ -52,7 +53,7 @@ export async function bootOwner(life: Life, number: number): Promise<void> {
   world.trace.note(`${host.name}: serves`);
   if (failures.length > 0) return;
   world.network.listen(ownerAddress(number), host, ({ end, headers }) => {
-    const isWelcome = failures.length === 0 && isServiceToken(headers[SERVICE_TOKEN_HEADER], [SERVICE_TOKEN]);
+    const isWelcome = failures.length === 0 && isGoodToken(headers[SERVICE_TOKEN_HEADER], [SERVICE_TOKEN]);
     if (isWelcome) link.serve(new LinkEnd(end), headers);
     else end.terminate();
   });

@@ -40,11 +40,6 @@ export class Unit {
     return this.lives;
   }
 
-  /** Whether there is still a process that has been replaced, and may not know it. */
-  get hasRival(): boolean {
-    return this.rivals.some(({ host }) => host.isAlive);
-  }
-
   start(): void {
     const { world, name } = this;
     this.lives += 1;

@@ -29,7 +29,7 @@ const HANDSHAKE_NANOS = 2_000_000_000;
 /** Connections between processes and what becomes of them. */
 export class Network {
   readonly met = new Map<string, number>();
-  private readonly listeners = new Map<string, Listener>();
+  private readonly listeners = new Map<string, Listener[]>();
   private readonly ends = new Set<WireEnd>();
   private readonly blocked = new Set<string>();
 
@@ -46,9 +46,10 @@ export class Network {
     for (const pair of this.blocked) this.unblock(...splitPair(pair));
   }
 
-  /** Whoever listens at an address last is whom new connections reach. */
+  /** Whoever came last of those that live is whom new connections reach: one that wakes up late may come, and die, behind its successor. */
   listen(address: string, host: Host, accept: (arrival: Arrival) => void): void {
-    this.listeners.set(address, { host, accept });
+    const living = (this.listeners.get(address) ?? []).filter((listener) => listener.host.isAlive);
+    this.listeners.set(address, [...living, { host, accept }]);
   }
 
   connect(from: Host, address: string, headers: Readonly<Record<string, string>>, isLink: boolean): WireEnd {
@@ -56,9 +57,9 @@ export class Network {
     this.ends.add(near);
     from.whenDead(() => near.vanish());
     this.scheduler.after(this.delay(), undefined, () => {
-      const listener = this.listeners.get(address);
+      const listener = this.listeners.get(address)?.findLast(({ host }) => host.isAlive);
       if (near.state !== 'CONNECTING') return;
-      if (listener?.host.isAlive !== true) near.fail();
+      if (listener === undefined) near.fail();
       else if (this.isBlocked(from.name, listener.host.name))
         this.scheduler.after(HANDSHAKE_NANOS, undefined, () => near.fail());
       else this.handshake(near, listener, headers, isLink);

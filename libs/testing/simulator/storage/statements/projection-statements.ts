@@ -110,7 +110,7 @@ export const projectionStatements: Statements = {
     run: ({ tables, tx }, [ids]) =>
       rowsOf([...(ids as readonly string[])].sort().flatMap((id) => tx.get(tables.events, id) ?? [])),
   },
-  'select shard, sequence from execution.positions': {
+  "select shard, sequence, encode(hash, 'hex') as hash from execution.positions": {
     run: ({ tables, tx }) => rowsOf([...tx.all(tables.positions)].map(([, row]) => row)),
   },
 };

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { isServiceToken } from './server.js';
+import { isGoodToken } from './good-token.js';
 
 it.each([
   ['secret', ['secret'], true],
@@ -13,7 +13,7 @@ it.each([
   [undefined, ['secret'], false],
   [['secret'], ['secret'], false],
 ])('%j against %j', (given, good, expected) => {
-  expect(isServiceToken(given, good)).toBe(expected);
+  expect(isGoodToken(given, good)).toBe(expected);
 });
 
 it('looks at every token, whichever of them is right', () => {
@@ -27,12 +27,12 @@ it('looks at every token, whichever of them is right', () => {
       }
     },
   });
-  expect(isServiceToken('secret', counted)).toBe(true);
+  expect(isGoodToken('secret', counted)).toBe(true);
   expect(looked).toBe(3);
 });
 
 it('compares digests in constant time and nothing by itself', () => {
-  const source = isServiceToken.toString();
+  const source = isGoodToken.toString();
   expect(source).toContain('timingSafeEqual');
   expect(source).not.toMatch(
     /\b(given|token)\b\s*[!=]==?\s*\b(given|token)\b|startsWith|includes|localeCompare/,

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from './clock.js';
 
 export type OnFault = (what: string, error: unknown) => void;
 

@@ -1,0 +1,48 @@
+import { OwnerLink } from '#libs/owner-link/client.js';
+import { openServiceTokens } from '#libs/owner-link/service-tokens.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Config } from '#libs/platform/config.js';
+import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import type { Logger } from '#libs/platform/log.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
+import type { gatewayConfig } from './config.js';
+import { OwnerRouter } from './owner-router.js';
+
+export interface OwnersParts {
+  readonly config: Config<typeof gatewayConfig>;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly scope: ProcessScope;
+  readonly tracing: Tracing;
+}
+
+/** The links to all owners, with whatever service token is to be shown at the time. */
+export function openOwners({ config, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
+  const { tokens, stop } = openServiceTokens(config, clock, (error) => {
+    log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
+  });
+  scope.onStop('service tokens', stop);
+  const links = config.OWNER_URLS.map(
+    (url, shard) =>
+      new OwnerLink({
+        url,
+        serviceToken: () => tokens.shown(),
+        peer: config.INSTANCE,
+        clock,
+        reads: { activeOnly: true, readFallback: true },
+        timeoutMillis: config.OWNER_TIMEOUT_MS,
+        trace: { tracing, shard },
+        onNotice: (notice) => {
+          router.noticed(shard, notice);
+        },
+      }),
+  );
+  tokens.onChange(() => {
+    for (const link of links) link.renew();
+  });
+  const router = new OwnerRouter(links);
+  scope.onStop('owners', () => {
+    router.close();
+  });
+  return router;
+}

@@ -1,0 +1,1 @@
+export type ProcessKind = 'owner' | 'gateway' | 'projector' | 'executor';

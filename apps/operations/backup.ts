@@ -1,0 +1,88 @@
+import type { Environment } from '#libs/platform/config.js';
+import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
+import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
+import { callOf, USAGE, UsageFault, type Call } from './backup/call.js';
+import { createBackup } from './backup/create-backup.js';
+import { BackupDamaged, type Manifest } from './backup/manifest.js';
+import { openEmptyDatabase } from './backup/restore-place.js';
+import { checkBackup, restoreBackup } from './backup/restore-backup.js';
+import { openDatabase } from './journal/database.js';
+
+const EXIT_USAGE = 64;
+const EXIT_DAMAGED = 1;
+const DONE: Readonly<Record<Call['command'], string>> = {
+  create: 'written to',
+  check: 'whole:',
+  restore: 'restored from',
+};
+
+async function main(args: readonly string[], environment: Environment): Promise<void> {
+  const call = callOf(args);
+  if (call === undefined) {
+    console.log(USAGE);
+    return;
+  }
+  const manifest = await run(call, environment);
+  const { taken_at: takenAt, tables } = manifest;
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  if (call.json) console.log(JSON.stringify({ folder: call.folder, taken_at: takenAt, rows, tables }));
+  else console.log(`${rows} rows of ${takenAt} ${DONE[call.command]} ${call.folder}`);
+}
+
+async function run({ command, folder }: Call, environment: Environment): Promise<Manifest> {
+  switch (command) {
+    case 'check':
+      return await checkBackup(folder);
+    case 'create':
+      return await create(folder, environment);
+    case 'restore': {
+      const { url, close } = await openEmptyDatabase(environment, tell);
+      try {
+        return await restoreBackup(url, folder, tell);
+      } finally {
+        await close();
+      }
+    }
+  }
+}
+
+async function create(folder: string, environment: Environment): Promise<Manifest> {
+  const { url, close } = await openDatabase(environment, tell);
+  const pool = openPool(url, { applicationName: 'sotto-backup', max: 1 });
+  try {
+    return await createBackup({ pool, tell }, folder);
+  } finally {
+    await pool.end();
+    await close();
+  }
+}
+
+/** Documents go to standard output, and nothing else. */
+function tell(line: string): void {
+  console.error(line);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageFault) {
+    console.error(`backup: ${error.message}\n\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof BackupDamaged) {
+    console.error(`backup: ${error.message}`);
+    return EXIT_DAMAGED;
+  }
+  if (isConnectionFailure(error)) {
+    console.error('backup: the database cannot be reached');
+    return EXIT.unavailable;
+  }
+  const fault = asStartFault(error);
+  if (fault === undefined) throw error;
+  console.error(`backup: ${fault.message}`);
+  return fault.exitCode;
+}
+
+try {
+  await main(process.argv.slice(2), process.env);
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+}

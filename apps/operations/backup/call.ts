@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util';
+
+export const USAGE = `Usage: npm run --silent backup -- <command> [options]
+
+  create    writes everything that the database holds into a new folder, as of one moment; the cluster goes on meanwhile
+  check     reads a backup through and says whether it is whole
+  restore   fills an empty database from a backup, and brings its schema up to date
+
+  --folder path    where the backup is, or is to be (required)
+  --output json    one JSON document instead of text
+  --help           this text
+
+The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster on DATA_DIR (.data). restore wants one that holds
+nothing; without DATABASE_URL it makes a new one in DATA_DIR. The secrets of the cluster (secrets.json) are not in it: keep them elsewhere.
+Where the journals are kept in Kafka they are not in it either. Exit codes: 0 done; 1 the backup is not whole; 64 called wrongly;
+69 the database does not answer, is not empty, or something is in the way; 78 a wrong setting.`;
+
+export const COMMANDS = ['create', 'check', 'restore'] as const;
+
+export interface Call {
+  readonly command: (typeof COMMANDS)[number];
+  readonly folder: string;
+  readonly json: boolean;
+}
+
+/** Called in a way that means nothing. */
+export class UsageFault extends Error {
+  override readonly name = 'UsageFault';
+}
+
+const OPTIONS = {
+  folder: { type: 'string' },
+  output: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** What is asked for; undefined for help. */
+export function callOf(args: readonly string[]): Call | undefined {
+  const { values, positionals } = typed(args);
+  if (values.help === true) return undefined;
+  const command = COMMANDS.find((name) => name === positionals[0]);
+  if (command === undefined || positionals.length > 1) {
+    throw new UsageFault(`expected one of ${COMMANDS.join(', ')}`);
+  }
+  if (values.folder === undefined || values.folder === '')
+    throw new UsageFault(`${command} wants a --folder`);
+  if (values.output !== undefined && values.output !== 'json') {
+    throw new UsageFault('the only other output is json');
+  }
+  return { command, folder: values.folder, json: values.output === 'json' };
+}
+
+function typed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+  } catch (error) {
+    throw new UsageFault(error instanceof Error ? error.message : String(error));
+  }
+}

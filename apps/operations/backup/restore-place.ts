@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
+import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
+import { lockFolder } from '#libs/platform/folder-lock.js';
+import { makeFolder } from '#libs/platform/make-folder.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { markerOf } from '#libs/platform/supervision/marker.js';
+
+const settings = defineConfig({
+  DATABASE_URL: {
+    schema: postgresUrl().optional(),
+    describe: 'The empty database that is to be filled',
+    secret: true,
+  },
+  DATA_DIR: {
+    schema: nonEmpty(),
+    describe: 'Folder in which an embedded database is made',
+    default: '.data',
+  },
+});
+
+export interface EmptyDatabase {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/** The database that is named, else a new one in a data folder that has none. */
+export async function openEmptyDatabase(
+  environment: Environment,
+  tell: (line: string) => void,
+): Promise<EmptyDatabase> {
+  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
+  if (given !== undefined) return { url: given, close: () => Promise.resolve() };
+  if (existsSync(path.join(folder, 'postgres'))) {
+    throw new StartFault(`${folder} has a database already: restore into another folder`, EXIT.unavailable);
+  }
+  await makeFolder(path.join(folder, 'logs'), 0o700);
+  const marker = await markerOf(folder);
+  const outcome = await lockFolder(marker.folder, `npm run backup, process ${process.pid}`);
+  if (!('lock' in outcome)) throw new StartFault(`${folder} is in use by ${outcome.heldBy}`);
+  tell(`a database is made in ${folder}`);
+  const server = await startEmbeddedPostgres({
+    folder: path.join(folder, 'postgres'),
+    logFile: path.join(folder, 'logs', 'postgres.log'),
+    marker,
+  });
+  return {
+    url: server.url,
+    close: async () => {
+      await server.stop();
+      await outcome.lock.release();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { BackupDamaged, tablePath, type TableFile } from './manifest.js';
+
+/**
+ * A table is a file with a line for each row: the row as PostgreSQL writes it (`(1,event,"...")`), as a JSON string, because a
+ * row may hold line breaks. Every type is written and read by the database itself, so nothing is lost on the way.
+ */
+export async function writeRows(
+  folder: string,
+  table: string,
+  pages: AsyncIterable<readonly string[]>,
+): Promise<TableFile> {
+  const hash = createHash('sha256');
+  let rows = 0;
+  async function* lines(): AsyncGenerator<string> {
+    for await (const page of pages) {
+      const text = page.map((row) => `${JSON.stringify(row)}\n`).join('');
+      hash.update(text);
+      rows += page.length;
+      if (text !== '') yield text;
+    }
+  }
+  await pipeline(
+    Readable.from(lines()),
+    createGzip(),
+    createWriteStream(tablePath(folder, table), { flush: true }),
+  );
+  return { name: table, rows, sha256: hash.digest('hex') };
+}
+
+/** Pages of at most `size` rows. Fails at the end, if not before, when they are not those that were written. */
+export async function* readRows(folder: string, file: TableFile, size: number): AsyncGenerator<string[]> {
+  const hash = createHash('sha256');
+  let rows = 0;
+  let page: string[] = [];
+  for await (const line of linesOf(folder, file.name)) {
+    hash.update(`${line}\n`);
+    rows += 1;
+    page.push(rowIn(line, file.name));
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (rows !== file.rows || hash.digest('hex') !== file.sha256) {
+    throw new BackupDamaged(`${tablePath(folder, file.name)} is not what was written`);
+  }
+  if (page.length > 0) yield page;
+}
+
+async function* linesOf(folder: string, table: string): AsyncGenerator<string> {
+  const source = createReadStream(tablePath(folder, table));
+  const unpacked = createGunzip();
+  source.on('error', (error) => unpacked.destroy(error));
+  try {
+    for await (const line of createInterface({ input: source.pipe(unpacked), crlfDelay: Infinity }))
+      yield line;
+  } catch (error) {
+    throw new BackupDamaged(`${tablePath(folder, table)} cannot be read`, { cause: error });
+  }
+}
+
+function rowIn(line: string, table: string): string {
+  try {
+    const row: unknown = JSON.parse(line);
+    if (typeof row === 'string') return row;
+  } catch {
+    // Told below, as is everything that is no row.
+  }
+  throw new BackupDamaged(`a line of ${table} is no row`);
+}

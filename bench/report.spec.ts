@@ -1,0 +1,27 @@
+import { expect, it } from '@jest/globals';
+import { callOf, UsageFault } from './call.js';
+import { missedIn, reportOf } from './report.js';
+import { atLeast, atMost } from './row.js';
+
+const bounds = { minimum: 10, goal: 20 };
+
+it('names the minimums that were missed, in both directions, and no others', () => {
+  const checks = [
+    atLeast('enough', 'a second', 10, bounds),
+    atLeast('too few', 'a second', 9.5, bounds),
+    atMost('short', 'ms', 10, bounds),
+    atMost('too long', 'ms', 11, bounds),
+  ];
+  const row = { name: 'path', title: 'a path', run: () => Promise.resolve({ checks, details: {} }) };
+  const report = reportOf([{ row, outcome: { checks, details: {} } }], false, new Date(0));
+  expect(missedIn(report)).toEqual([
+    'path: too few: 9.50, but the minimum is at least 10',
+    'path: too long: 11.0, but the minimum is at most 10',
+  ]);
+});
+
+it('judges nothing by figures that mean nothing', () => {
+  expect(callOf(['--strict'], [])).toMatchObject({ strict: true });
+  expect(callOf([], [])).toMatchObject({ strict: false });
+  expect(() => callOf(['--strict', '--quick'], [])).toThrow(UsageFault);
+});

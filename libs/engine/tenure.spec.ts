@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { Tenure } from './tenure.js';
+
+let clock: MovableClock;
+let questions: { resolve(): void; reject(error: Error): void }[];
+let tenure: Tenure;
+
+beforeEach(() => {
+  clock = new MovableClock();
+  questions = [];
+  tenure = new Tenure({ clock, writer: { confirm: ask } });
+});
+
+function ask(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    questions.push({ resolve, reject });
+  });
+}
+
+/** Ticks as of a process that runs. */
+function live(millis: number): void {
+  for (let passed = 0; passed < millis; passed += 200) {
+    clock.leap(200);
+    expect(typeof tenure.isSure).toBe('boolean');
+  }
+}
+
+describe('an owner', () => {
+  it('is sure of its shard for some seconds behind each proof', () => {
+    expect(tenure.isSure).toBe(true);
+    live(4_000);
+    expect(tenure.isSure).toBe(true);
+    tenure.proven(clock.monotonicNanos());
+    live(4_000);
+    expect(tenure.isSure).toBe(true);
+    live(2_000);
+    expect(tenure.isSure).toBe(false);
+    expect(questions).toEqual([]);
+  });
+
+  it('asks once for all who wait, and is sure again', async () => {
+    live(6_000);
+    const waiting = [tenure.isProven(), tenure.isProven()];
+    questions[0]!.resolve();
+    expect(await Promise.all(waiting)).toEqual([true, true]);
+    expect(questions).toHaveLength(1);
+    expect(tenure.isSure).toBe(true);
+  });
+
+  it('that stood still is sure of nothing, however fresh its last proof was', async () => {
+    tenure.proven(clock.monotonicNanos());
+    clock.leap(600);
+    expect(tenure.isSure).toBe(false);
+    const proven = tenure.isProven();
+    questions[0]!.resolve();
+    expect(await proven).toBe(true);
+  });
+
+  it('does not take for a proof what was begun before it stood still', async () => {
+    live(6_000);
+    const proven = tenure.isProven();
+    clock.leap(600);
+    expect(typeof tenure.isSure).toBe('boolean');
+    questions[0]!.resolve();
+    await new Promise(setImmediate);
+    expect(questions).toHaveLength(2);
+    questions[1]!.resolve();
+    expect(await proven).toBe(true);
+  });
+
+  it('may not speak where the shard is another’s, or nobody can be asked', async () => {
+    live(6_000);
+    const refused = tenure.isProven();
+    questions[0]!.reject(new Error('fenced'));
+    expect(await refused).toBe(false);
+    const unheard = tenure.isProven();
+    clock.leap(2_100);
+    expect(await unheard).toBe(false);
+  });
+
+  it('notices by itself that it stood still when nobody asks', () => {
+    tenure.start();
+    clock.leap(600);
+    clock.leap(10);
+    expect(tenure.isSure).toBe(false);
+    tenure.stop();
+  });
+});

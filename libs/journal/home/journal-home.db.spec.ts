@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pause } from '#libs/platform/clock.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import type { JournalWriter } from '../journal.js';
+import { journalMigrations } from '../migrations/list.js';
+import { PostgresJournal } from '../postgres/postgres-journal.js';
+import { JournalHome, SETTLING_LOCK, WrongHome } from './journal-home.js';
+
+const HOME = { clusterId: 'cluster', topicPrefix: 'here.' };
+const A_WHILE = 200;
+const clock = new SystemClock();
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await createTestDatabase(journalMigrations);
+});
+afterEach(() => database.drop());
+
+function openInPostgres(): Promise<JournalWriter> {
+  return new PostgresJournal({ url: database.url, opener: 'test', clock }).open(0);
+}
+
+/** What it came to, once it has come to anything. */
+function watched(work: Promise<unknown>): { outcome: unknown; done: Promise<unknown> } {
+  const seen = { outcome: 'nothing yet' as unknown, done: Promise.resolve() as Promise<unknown> };
+  seen.done = work.then(
+    () => (seen.outcome = 'done'),
+    (error: unknown) => (seen.outcome = error),
+  );
+  return seen;
+}
+
+describe('of those who begin a journal at once, each in a place of its own, one is refused:', () => {
+  it('who opens a shard in PostgreSQL while Kafka is being settled', async () => {
+    const settling = await database.pool.connect();
+    await settling.query('begin');
+    await settling.query('select pg_advisory_xact_lock($1)', [SETTLING_LOCK]);
+    await settling.query(`insert into journal.home (cluster_id, topic_prefix) values ('cluster', 'here.')`);
+    const opening = watched(openInPostgres());
+    await pause(clock, A_WHILE);
+    expect(opening.outcome).toBe('nothing yet');
+    await settling.query('commit');
+    settling.release();
+    await opening.done;
+    expect(opening.outcome).toBeInstanceOf(WrongHome);
+    expect((await database.pool.query('select from journal.shards')).rowCount).toBe(0);
+  });
+
+  it('who settles Kafka while a shard is being opened in PostgreSQL', async () => {
+    const opening = await database.pool.connect();
+    await opening.query('begin');
+    await opening.query('select pg_advisory_xact_lock_shared($1)', [SETTLING_LOCK]);
+    await opening.query('insert into journal.shards values (0, 1)');
+    const settling = watched(JournalHome.settle(database.pool, HOME));
+    await pause(clock, A_WHILE);
+    expect(settling.outcome).toBe('nothing yet');
+    await opening.query('commit');
+    opening.release();
+    await settling.done;
+    expect(settling.outcome).toMatchObject({ message: expect.stringContaining('are in PostgreSQL') });
+    expect(await new JournalHome(database.pool).isSettled()).toBe(false);
+  });
+
+  it('who settles another Kafka', async () => {
+    const places = ['here.', 'there.', 'nowhere.'].map((topicPrefix) => ({ ...HOME, topicPrefix }));
+    const settled = await Promise.allSettled(places.map((place) => JournalHome.settle(database.pool, place)));
+    const refused = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    expect(refused).toEqual([expect.any(WrongHome), expect.any(WrongHome)]);
+  });
+});
+
+it('a shard is opened in PostgreSQL, and Kafka settled, by those who are alone', async () => {
+  await (await openInPostgres()).close();
+  await expect(JournalHome.settle(database.pool, HOME)).rejects.toBeInstanceOf(WrongHome);
+  await database.pool.query('truncate journal.shards, journal.records');
+  await JournalHome.settle(database.pool, HOME);
+  await JournalHome.settle(database.pool, HOME);
+  await expect(openInPostgres()).rejects.toBeInstanceOf(WrongHome);
+});

@@ -1,0 +1,103 @@
+import type { Pool } from 'pg';
+import type { Clock } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
+import { JournalHome } from '../home/journal-home.js';
+import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-errors.js';
+import type { JournalReader, JournalWriter } from '../journal.js';
+import { KafkaJournal } from '../kafka/kafka-journal.js';
+import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import { checkWitness, strangeTopic } from '../witness/witness-check.js';
+import type { WitnessTable } from '../witness/witness-table.js';
+import { WitnessedWriter } from '../witness/witnessed-writer.js';
+
+export interface WitnessedTopicsPorts {
+  readonly topics: KafkajsTopics;
+  /** Shows whatever stands there. */
+  readonly reader: JournalReader;
+  readonly witnesses: WitnessTable;
+  readonly pool: Pool;
+  readonly clock: Clock;
+}
+
+interface Found {
+  readonly shard: number;
+  /** The database has never looked at it. */
+  readonly isNew: boolean;
+  readonly isThere: boolean;
+}
+
+/** What the database has seen in the topics decides which of them are made, which are opened, and which are refused. */
+export class WitnessedTopics {
+  constructor(private readonly ports: WitnessedTopicsPorts) {}
+
+  /** Whether the database has seen any record of the shard. Rejects where the topic does not hold the one that it has seen last. */
+  async check(shard: number): Promise<boolean> {
+    const { topics, witnesses, reader, clock } = this.ports;
+    const last = await witnesses.newest(shard);
+    if (last === undefined || last.sequence === 0) return false;
+    await checkWitness({ shard, topic: topics.nameOf(shard), reader, clock }, last);
+    return true;
+  }
+
+  /** Makes the topics that no record was ever seen in; all are looked at before the first is made. */
+  async have(shards: readonly number[]): Promise<void> {
+    const { topics, witnesses, pool } = this.ports;
+    const isSettled = await new JournalHome(pool).isSettled();
+    const found: Found[] = [];
+    for (const shard of shards) found.push(await this.look(shard, isSettled));
+    for (const { shard, isNew, isThere } of found) {
+      if (isNew) await witnesses.begin(shard);
+      if (!isThere) await (await topics.prepare(shard)).close();
+    }
+  }
+
+  /** Of a shard that there is a topic for. */
+  async open(shard: number, opener: string, onFault: (error: unknown) => void): Promise<JournalWriter> {
+    const { topics, witnesses, clock } = this.ports;
+    const journal = new KafkaJournal({ openLog: (wanted) => topics.openFit(wanted), clock, opener });
+    const writer = await journal.open(shard);
+    try {
+      if (!(await witnesses.advance(shard, writer.head))) {
+        throw new JournalUnavailable(shard, 'another writer has taken the shard since');
+      }
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+    return new WitnessedWriter({ writer, witnesses, clock, onFault });
+  }
+
+  /** What is not as the database knows it is refused here, and so is what would not keep a journal. */
+  private async look(shard: number, isSettled: boolean): Promise<Found> {
+    const { topics, witnesses } = this.ports;
+    if (await this.check(shard).catch(unlessUnreadable)) {
+      await (await topics.openFit(shard)).close();
+      return { shard, isNew: false, isThere: true };
+    }
+    const isNew = (await witnesses.newest(shard)) === undefined;
+    const isThere = await topics.exists(shard);
+    // Whoever saw it empty may have died before the database heard of a first record; the place was settled before that was written.
+    const isOurs = !isNew && isSettled;
+    if (isThere && !(await this.isEmpty(shard)) && !isOurs) throw strangeTopic(shard, topics.nameOf(shard));
+    return { shard, isNew, isThere };
+  }
+
+  /** Refused where it would not keep a journal. */
+  private async isEmpty(shard: number): Promise<boolean> {
+    const log = await this.ports.topics.openFit(shard);
+    try {
+      return (await log.end().catch(unreadable)) === 0;
+    } finally {
+      await log.close();
+    }
+  }
+}
+
+function unlessUnreadable(error: unknown): never {
+  if (!(error instanceof JournalUnreadable)) throw error;
+  return unreadable(error);
+}
+
+function unreadable(error: unknown): never {
+  throw new StartFault(`the topics of the journals cannot be read: ${messageOf(error)}`);
+}

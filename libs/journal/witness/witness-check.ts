@@ -1,0 +1,63 @@
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { JournalCorrupt } from '../journal-errors.js';
+import type { JournalReader } from '../journal.js';
+import type { Witnessed } from './witness-table.js';
+
+/** Brokers that have just changed a topic's leader may for a moment not know of its latest records. */
+const PATIENCE_MILLIS = 3_000;
+const LOOK_MILLIS = 250;
+
+/** A topic that does not hold what this database has seen in it, or holds what it has never seen. */
+export class JournalLost extends StartFault {
+  constructor(reason: string) {
+    super(reason, EXIT.damaged);
+  }
+}
+
+export interface CheckedTopic {
+  readonly shard: number;
+  readonly topic: string;
+  /** Shows whatever stands there. */
+  readonly reader: JournalReader;
+  readonly clock: Clock;
+}
+
+/** Passes where the topic still holds the record. */
+export async function checkWitness(
+  { shard, topic, reader, clock }: CheckedTopic,
+  { sequence, hash }: Witnessed,
+): Promise<void> {
+  if (sequence === 0) return;
+  for (let waited = 0; ; waited += LOOK_MILLIS) {
+    const [entry] = await reader.read(shard, sequence, 1).catch(orDamaged);
+    if (entry?.hash === hash) return;
+    if (entry !== undefined) {
+      throw lost(
+        shard,
+        `record ${sequence} in topic ${topic} is not the one that this database has seen there`,
+      );
+    }
+    if (waited >= PATIENCE_MILLIS) break;
+    await pause(clock, LOOK_MILLIS);
+  }
+  const end = (await reader.heads()).get(shard) ?? 0;
+  const found = end === 0 ? 'is gone, or empty' : `ends with record ${end}`;
+  throw lost(shard, `topic ${topic} ${found}, but this database has seen record ${sequence} in it`);
+}
+
+function orDamaged(error: unknown): never {
+  throw error instanceof JournalCorrupt ? new JournalLost(error.message) : error;
+}
+
+function lost(shard: number, what: string): JournalLost {
+  return new JournalLost(
+    `shard ${shard}: ${what}: bring back the topic as it was, or a database from before that record`,
+  );
+}
+
+export function strangeTopic(shard: number, topic: string): JournalLost {
+  return new JournalLost(
+    `shard ${shard}: topic ${topic} holds a journal of which this database has never seen a record: bring back the database that belongs to it, or set another KAFKA_TOPIC_PREFIX, or empty the topic`,
+  );
+}

@@ -1,0 +1,46 @@
+import type { ClientBase } from 'pg';
+import { GENESIS_HASH } from '../hash-chain.js';
+import type { JournalHead } from '../journal.js';
+
+/** A record that stood in a shard's journal when the database was told of it. */
+export type Witnessed = Pick<JournalHead, 'sequence' | 'hash'>;
+
+/** A snapshot is taken behind a durable record, so it knows of that record just as well. */
+const NEWEST = `
+  select sequence, encode(hash, 'hex') as hash from (
+    select sequence, hash from journal.witness where shard = $1
+    union all
+    select sequence, hash from journal.snapshots where shard = $1
+  ) as known
+  order by sequence desc limit 1`;
+const BEGIN = `
+  insert into journal.witness (shard, sequence, hash) values ($1, 0, decode($2, 'hex'))
+  on conflict (shard) do nothing`;
+const ADVANCE = `
+  insert into journal.witness as known (shard, sequence, hash) values ($1, $2, decode($3, 'hex'))
+  on conflict (shard) do update set sequence = excluded.sequence, hash = excluded.hash, at = now()
+  where known.sequence < excluded.sequence`;
+
+/**
+ * What the database has seen of journals that are kept elsewhere. A topic can vanish, be cut off or be another's; reservations and
+ * projections stay where they are, and must never stand beside another journal.
+ */
+export class WitnessTable {
+  constructor(private readonly database: Pick<ClientBase, 'query'>) {}
+
+  /** The latest record that is known to have been there; sequence 0 where the topic was seen empty, undefined where nobody has looked. */
+  async newest(shard: number): Promise<Witnessed | undefined> {
+    const { rows } = await this.database.query<Witnessed>(NEWEST, [shard]);
+    return rows[0];
+  }
+
+  /** The topic holds nothing yet. */
+  async begin(shard: number): Promise<void> {
+    await this.database.query(BEGIN, [shard, GENESIS_HASH]);
+  }
+
+  /** The record stands there. False, and nothing changed, where one as late is known already. */
+  async advance(shard: number, { sequence, hash }: Witnessed): Promise<boolean> {
+    return (await this.database.query(ADVANCE, [shard, sequence, hash])).rowCount === 1;
+  }
+}

@@ -1,0 +1,47 @@
+import { JournalUnreadable } from '../journal-errors.js';
+import type { JournalEntry, JournalReader } from '../journal.js';
+
+/** Whether the database has seen any record of the shard. Rejects where the topic is not the one in which it has. */
+export type ShardCheck = (shard: number) => Promise<boolean>;
+
+/**
+ * For whoever serves what it reads: nobody is shown anything of a shard before its topic was found to be the right one, and nothing of one
+ * in which the database has seen no record yet. From there on a reader holds on to the chain that it has read.
+ */
+export class WitnessedReader implements JournalReader {
+  private readonly known = new Map<number, Promise<boolean>>();
+
+  constructor(
+    private readonly reader: JournalReader,
+    private readonly shards: readonly number[],
+    private readonly check: ShardCheck,
+  ) {}
+
+  async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    return (await this.hasBegun(shard)) ? await this.reader.read(shard, fromSequence, limit) : [];
+  }
+
+  async entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
+    if (await this.hasBegun(shard)) return await this.reader.entries(shard, sequences);
+    throw new JournalUnreadable(`nothing is known of the journal of shard ${shard} yet`);
+  }
+
+  async heads(): Promise<Map<number, number>> {
+    const begun = await Promise.all(this.shards.map((shard) => this.hasBegun(shard)));
+    const heads = await this.reader.heads();
+    return new Map([...heads].filter(([shard]) => begun[this.shards.indexOf(shard)] !== false));
+  }
+
+  /** Once it has passed it is not asked again; who asks meanwhile waits for the same answer. */
+  private async hasBegun(shard: number): Promise<boolean> {
+    const asked = this.known.get(shard) ?? this.check(shard);
+    this.known.set(shard, asked);
+    let begun = false;
+    try {
+      begun = await asked;
+      return begun;
+    } finally {
+      if (!begun && this.known.get(shard) === asked) this.known.delete(shard);
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { pause } from '#libs/platform/clock.js';
+import { listen } from '#libs/platform/internal-server.js';
+import { pickPorts } from '#libs/platform/ports.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { OwnerLink } from './client.js';
+import { LINK_PATH, PEER_HEADER, reply, SERVICE_TOKEN_HEADER } from './protocol.js';
+import { LinkServer } from './server.js';
+import { openServiceTokens, TokenFile } from './service-tokens.js';
+
+const OLD = 'old-'.repeat(8);
+const NEW = 'new-'.repeat(8);
+const clock = new SystemClock();
+
+let folder: string;
+let file: string;
+let faults: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'sotto-tokens-'));
+  file = path.join(folder, 'tokens');
+  faults = [];
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function tokensOf(...lines: string[]): Promise<TokenFile> {
+  await writeFile(file, lines.join('\n'));
+  return new TokenFile(file, (error) => faults.push(error.message));
+}
+
+describe('a file of service tokens', () => {
+  it('shows the first and accepts all', async () => {
+    const tokens = await tokensOf(NEW, `  ${OLD}  `, '');
+    expect([tokens.shown(), tokens.accepted()]).toEqual([NEW, [NEW, OLD]]);
+  });
+
+  it.each([
+    ['nothing', [''], 'it holds no token'],
+    ['what is too short', [NEW, 'short'], 'a token in it has less than 32 characters'],
+    ['too many', [NEW, OLD, NEW, OLD], 'it holds more than 3 tokens'],
+  ])('refuses %s, and never tells a token', async (_what, lines, why) => {
+    await expect(tokensOf(...lines)).rejects.toThrow(
+      `SERVICE_TOKEN_FILE=${JSON.stringify(file)} is wrong: ${why}`,
+    );
+  });
+
+  it('refuses a file that is not there', () => {
+    expect(() => new TokenFile(file, () => undefined)).toThrow(/is wrong: ENOENT/);
+  });
+
+  it('heeds a change, once', async () => {
+    const tokens = await tokensOf(OLD);
+    let changes = 0;
+    const cancel = tokens.onChange(() => {
+      changes += 1;
+    });
+    await writeFile(file, `${NEW}\n${OLD}\n`);
+    await tokens.look();
+    await tokens.look();
+    expect([changes, tokens.shown(), tokens.accepted()]).toEqual([1, NEW, [NEW, OLD]]);
+    cancel();
+    await writeFile(file, NEW);
+    await tokens.look();
+    expect([changes, tokens.accepted()]).toEqual([1, [NEW]]);
+  });
+
+  it('stays with what it knows while the file makes no sense, and says so once', async () => {
+    const tokens = await tokensOf(OLD);
+    await writeFile(file, '');
+    await tokens.look();
+    await tokens.look();
+    expect([tokens.accepted(), faults]).toEqual([[OLD], ['it holds no token']]);
+    await rm(file);
+    await tokens.look();
+    expect(tokens.accepted()).toEqual([OLD]);
+    await writeFile(file, NEW);
+    await tokens.look();
+    expect(tokens.accepted()).toEqual([NEW]);
+  });
+
+  it('goes before SERVICE_TOKEN', async () => {
+    await writeFile(file, NEW);
+    const opened = openServiceTokens(
+      { SERVICE_TOKEN: OLD, SERVICE_TOKEN_FILE: file },
+      clock,
+      () => undefined,
+    );
+    opened.stop();
+    expect(opened.tokens.accepted()).toEqual([NEW]);
+  });
+});
+
+describe('a rotation', () => {
+  let server: Server;
+  let links: LinkServer;
+  let url: string;
+  let good: TokenFile;
+
+  beforeEach(async () => {
+    good = await tokensOf(OLD);
+    const [port = 0] = await pickPorts(1);
+    server = createServer();
+    await listen(server, port, '127.0.0.1');
+    url = `http://127.0.0.1:${port}`;
+    links = new LinkServer({
+      serviceTokens: () => good.accepted(),
+      // Some answers take their time: what is asked on the old connection is answered on it.
+      handle: async (request) => {
+        await pause(clock, 'account' in request && request.account === 'slow' ? 300 : 1);
+        return reply(200, {});
+      },
+      onFault: (error) => faults.push(String(error)),
+      clock,
+    });
+    links.attach(server);
+    good.onChange(() => {
+      links.dropRevoked();
+    });
+  });
+  afterEach(async () => {
+    await links.close();
+    server.close();
+    server.closeAllConnections();
+  });
+
+  async function accept(...tokens: string[]): Promise<void> {
+    await writeFile(file, tokens.join('\n'));
+    await good.look();
+  }
+
+  it('in three steps fails no request', async () => {
+    const tokens = { shown: OLD };
+    const link = new OwnerLink({
+      url,
+      serviceToken: () => tokens.shown,
+      peer: 'gateway-0',
+      clock,
+      timeoutMillis: 1_000,
+    });
+    await eventually(() => expect(link.connected).toBe(true));
+    let asked = 0;
+    const failed: unknown[] = [];
+    const stop = new AbortController();
+    const waiting: Promise<unknown>[] = [];
+    const asking = (async () => {
+      while (!stop.signal.aborted) {
+        asked += 1;
+        const account = asked % 10 === 0 ? 'slow' : 'quick';
+        const answered = link.request({ op: 'limits', account, request_id: 'r' });
+        waiting.push(answered.catch((error: unknown) => failed.push(error)));
+        await pause(clock, 2);
+      }
+      await Promise.all(waiting);
+    })();
+    // A gateway that is quicker than its owner shows what is not accepted yet, and tries again.
+    tokens.shown = NEW;
+    link.renew();
+    await pause(clock, 100);
+    await accept(OLD, NEW);
+    await pause(clock, 2_300);
+    await accept(NEW);
+    await pause(clock, 100);
+    stop.abort();
+    await asking;
+    expect(failed).toEqual([]);
+    expect(asked).toBeGreaterThan(200);
+    expect(link.connected).toBe(true);
+    link.close();
+  });
+
+  it('sends a peer away whose token has gone, and does not let it back', async () => {
+    const headers = { [SERVICE_TOKEN_HEADER]: OLD, [PEER_HEADER]: 'thief' };
+    const thief = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
+    await new Promise((resolve) => thief.once('open', resolve));
+    const closed = new Promise((resolve) => thief.once('close', resolve));
+    await accept(NEW);
+    expect(await closed).toBe(1008);
+    const again = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
+    const refused = await new Promise<string>((resolve) =>
+      again.once('error', (error) => resolve(error.message)),
+    );
+    expect(refused).toBe('Unexpected server response: 403');
+  });
+});

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import type { Config } from '#libs/platform/config.js';
+import { ConfigFault, isCodedError } from '#libs/platform/start-fault.js';
+import { SHORTEST_TOKEN, type serviceTokenSettings } from './service-token-settings.js';
+
+const LOOK_MILLIS = 1_000;
+/** One that goes, one that comes, and one for a change of mind. */
+const MOST_TOKENS = 3;
+
+export interface ServiceTokens {
+  /** The one to show. */
+  shown(): string;
+  /** All that are good at present. */
+  accepted(): readonly string[];
+  /** Told after each change, until it is cancelled. */
+  onChange(heed: () => void): Cancel;
+}
+
+/** A token that stays what it is. */
+export function fixedToken(token: string): ServiceTokens {
+  return { shown: () => token, accepted: () => [token], onChange: () => () => undefined };
+}
+
+/**
+ * The tokens of a file that is read again every second. A file that is gone or no longer makes sense changes nothing: a slip of
+ * whoever edits it must not part the processes from each other.
+ */
+export class TokenFile implements ServiceTokens {
+  private tokens: readonly string[];
+  private readonly listeners = new Set<() => void>();
+  private cancel: Cancel | undefined;
+  private faulty = false;
+
+  constructor(
+    private readonly file: string,
+    private readonly onFault: (error: Error) => void,
+  ) {
+    try {
+      this.tokens = tokensIn(readFileSync(file, 'utf8'));
+    } catch (error) {
+      throw new ConfigFault([`SERVICE_TOKEN_FILE=${JSON.stringify(file)} is wrong: ${messageOf(error)}`]);
+    }
+  }
+
+  shown(): string {
+    return this.tokens[0] ?? '';
+  }
+
+  accepted(): readonly string[] {
+    return this.tokens;
+  }
+
+  onChange(heed: () => void): Cancel {
+    this.listeners.add(heed);
+    return () => this.listeners.delete(heed);
+  }
+
+  watch(clock: Clock): Cancel {
+    this.cancel ??= repeat(clock, LOOK_MILLIS, () => this.look());
+    return this.cancel;
+  }
+
+  async look(): Promise<void> {
+    try {
+      const tokens = tokensIn(await readFile(this.file, 'utf8'));
+      this.faulty = false;
+      if (tokens.join() === this.tokens.join()) return;
+      this.tokens = tokens;
+      for (const heed of this.listeners) heed();
+    } catch (error) {
+      if (!this.faulty) this.onFault(new Error(messageOf(error)));
+      this.faulty = true;
+    }
+  }
+}
+
+export interface OpenedTokens {
+  readonly tokens: ServiceTokens;
+  readonly stop: Cancel;
+}
+
+/** As the settings say; where they name a file it is watched from now on. */
+export function openServiceTokens(
+  config: Config<typeof serviceTokenSettings>,
+  clock: Clock,
+  onFault: (error: Error) => void,
+): OpenedTokens {
+  if (config.SERVICE_TOKEN_FILE === undefined) {
+    return { tokens: fixedToken(config.SERVICE_TOKEN ?? ''), stop: () => undefined };
+  }
+  const tokens = new TokenFile(config.SERVICE_TOKEN_FILE, onFault);
+  return { tokens, stop: tokens.watch(clock) };
+}
+
+function tokensIn(text: string): readonly string[] {
+  const tokens = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  if (tokens.length === 0) throw new Error('it holds no token');
+  if (tokens.length > MOST_TOKENS) throw new Error(`it holds more than ${MOST_TOKENS} tokens`);
+  if (tokens.some((token) => token.length < SHORTEST_TOKEN)) {
+    throw new Error(`a token in it has less than ${SHORTEST_TOKEN} characters`);
+  }
+  return tokens;
+}
+
+/** Never a token: what the file system says names the file, what we say names the rule. */
+function messageOf(error: unknown): string {
+  return isCodedError(error) || error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,83 @@
+import { Counter, type Registry } from 'prom-client';
+import type { Clock } from '../clock.js';
+import type { Config } from '../config.js';
+import type { ProcessScope } from '../lifecycle.js';
+import type { Logger } from '../log.js';
+import type { processSettings } from '../process-settings.js';
+import { redactFields } from '../redact.js';
+import type { OtlpTracing } from './otlp-tracing.js';
+import { noTracing, type Tracing } from './tracing.js';
+import type { tracingSettings } from './tracing-settings.js';
+
+export interface TracingParts {
+  readonly config: Config<typeof tracingSettings> & Pick<Config<typeof processSettings>, 'INSTANCE'>;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+  readonly clock: Clock;
+}
+
+export interface OpenedTracing {
+  readonly tracing: Tracing;
+  /** Its lines name the trace in whose course they are written. */
+  readonly log: Logger;
+}
+
+const EXPORT_WITHIN_MILLIS = 3_000;
+/** Within what the launcher gives the quickest of its processes to stop, with everything else that those have to do. */
+const FLUSH_MILLIS = 500;
+
+/**
+ * To be opened first, so that it is closed last. The packages of OpenTelemetry are loaded only where traces are wanted: nobody
+ * else pays for them, in memory or at the start.
+ */
+export async function openTracing(app: string, parts: TracingParts): Promise<OpenedTracing> {
+  const { config, log, registry, scope, clock } = parts;
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: share } = config;
+  if (endpoint === undefined) return { tracing: noTracing, log };
+  const { OtlpTracing: Otlp } = await import('./otlp-tracing.js');
+  const tracing = new Otlp({
+    endpoint,
+    headers: config.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    share,
+    service: `sotto-${app}`,
+    instance: config.INSTANCE,
+    exportWithinMillis: EXPORT_WITHIN_MILLIS,
+    clock,
+    onFault: (error) => {
+      log.warn({ err: error }, 'traces cannot be exported; their spans are dropped');
+    },
+  });
+  count(tracing, registry);
+  scope.onStop('traces', () => tracing.batches.stop(FLUSH_MILLIS));
+  log.info({ collector: new URL(endpoint).origin, share }, 'requests are traced');
+  return { tracing, log: withTraceIds(log, tracing) };
+}
+
+function withTraceIds(log: Logger, tracing: Tracing): Logger {
+  const named = (fields: object): Record<string, unknown> => {
+    const traceId = tracing.current?.traceId;
+    return redactFields(traceId === undefined ? fields : { ...fields, trace_id: traceId });
+  };
+  return log.child({}, { formatters: { log: named } });
+}
+
+function count(tracing: OtlpTracing, registry: Registry): void {
+  const total = (name: string, help: string, value: () => number): Counter =>
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(value());
+      },
+    });
+  const { batches } = tracing;
+  total('sotto_trace_spans_exported_total', 'Spans that the collector has taken', () => batches.exported);
+  total(
+    'sotto_trace_spans_dropped_total',
+    'Spans that were too many or could not be brought to the collector',
+    () => batches.dropped,
+  );
+}

@@ -1,0 +1,73 @@
+import { SpanStatusCode, type HrTime, type Span as OtelSpan } from '@opentelemetry/api';
+import type { Clock } from '../clock.js';
+import type { Span, SpanFacts } from './tracing.js';
+
+/** Names of OpenTelemetry's conventions where there are some. */
+const ATTRIBUTES: Readonly<Record<keyof SpanFacts, string>> = {
+  method: 'http.request.method',
+  route: 'http.route',
+  status: 'http.response.status_code',
+  code: 'error.type',
+  requestId: 'sotto.request_id',
+  operation: 'sotto.operation',
+  shard: 'sotto.shard',
+  records: 'sotto.journal.records',
+  firstSequence: 'sotto.journal.first_sequence',
+  attempt: 'sotto.attempt',
+  outcome: 'sotto.outcome',
+};
+const FIRST_FAULT = 500;
+const NANOS_PER_SECOND = 1_000_000_000n;
+
+/** The same moment by both clocks. */
+export interface Moment {
+  readonly epoch: bigint;
+  readonly monotonic: bigint;
+}
+
+/** The SDK's own clock has milliseconds; most of what is done here takes less. */
+export function hrTimeOf(epochNanos: bigint): HrTime {
+  return [Number(epochNanos / NANOS_PER_SECOND), Number(epochNanos % NANOS_PER_SECOND)];
+}
+
+function isFact(name: string): name is keyof SpanFacts {
+  return Object.hasOwn(ATTRIBUTES, name);
+}
+
+export class OtlpSpan implements Span {
+  readonly traceId: string;
+  readonly traceparent: string;
+  constructor(
+    readonly span: OtelSpan,
+    private readonly clock: Clock,
+    private readonly begun: Moment,
+  ) {
+    const { traceId, spanId } = span.spanContext();
+    this.traceId = traceId;
+    this.traceparent = `00-${traceId}-${spanId}-01`;
+  }
+
+  get isOpen(): boolean {
+    return this.span.isRecording();
+  }
+
+  rename(name: string): void {
+    this.span.updateName(name);
+  }
+
+  set(facts: SpanFacts): void {
+    for (const [name, value] of Object.entries(facts) as [string, string | number | undefined][]) {
+      // Types are gone at run time: what is not on the list stays out whoever sends it.
+      if (value !== undefined && isFact(name)) this.span.setAttribute(ATTRIBUTES[name], value);
+    }
+    // A refusal is an answer like any other; what is ours to mend is an error.
+    if (facts.status !== undefined && facts.status >= FIRST_FAULT) {
+      this.span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+  }
+
+  end(): void {
+    // How long it took, also where the wall clock has been set meanwhile.
+    this.span.end(hrTimeOf(this.begun.epoch + this.clock.monotonicNanos() - this.begun.monotonic));
+  }
+}

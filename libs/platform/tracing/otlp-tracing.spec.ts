@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { eventually } from '#libs/testing/eventually.js';
+import { TraceReceiver, type ReceivedSpan } from '#libs/testing/trace-receiver.js';
+import { SystemClock } from '../system-clock.js';
+import { OtlpTracing, type OtlpOptions } from './otlp-tracing.js';
+import { SpanBatches } from './span-batches.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+const ENOUGH_MILLIS = 2_000;
+
+let receiver: TraceReceiver;
+let faults: (Error | undefined)[];
+
+beforeEach(async () => {
+  receiver = await TraceReceiver.open();
+  faults = [];
+});
+afterEach(() => receiver.close());
+
+function opened(different: Partial<OtlpOptions> = {}): OtlpTracing {
+  const heard = faults;
+  return new OtlpTracing({
+    endpoint: receiver.url,
+    headers: {},
+    share: 1,
+    service: 'sotto-test',
+    instance: 'test-0',
+    exportWithinMillis: 500,
+    clock: new SystemClock(),
+    onFault: (error) => heard.push(error),
+    ...different,
+  });
+}
+
+async function told(tracing: OtlpTracing): Promise<readonly ReceivedSpan[]> {
+  await tracing.batches.stop(ENOUGH_MILLIS);
+  return receiver.spans;
+}
+
+describe('a trace', () => {
+  it('is what begins in the course of its first span, however late, and over waits', async () => {
+    const tracing = opened();
+    const root = tracing.root('root', 'server')!;
+    await tracing.within(root, async () => {
+      await sleep(1);
+      const part = tracing.child('part', 'client')!;
+      tracing.child('part of the part', 'internal', part)?.end();
+      part.end();
+    });
+    expect(tracing.current).toBeUndefined();
+    root.end();
+    const spans = await told(tracing);
+    expect(spans.map(({ name, kind }) => [name, kind])).toEqual([
+      ['part of the part', 'internal'],
+      ['part', 'client'],
+      ['root', 'server'],
+    ]);
+    const [leaf, part, first] = spans as [ReceivedSpan, ReceivedSpan, ReceivedSpan];
+    expect([leaf.parentSpanId, part.parentSpanId, first.parentSpanId]).toEqual([
+      part.spanId,
+      first.spanId,
+      '',
+    ]);
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    expect(first.to - first.from).toBeGreaterThan(1_000_000n);
+  });
+
+  it('has no part that begins when it has ended', () => {
+    const tracing = opened();
+    const root = tracing.root('root', 'server')!;
+    tracing.within(root, () => {
+      expect(tracing.current).toBe(root);
+      root.end();
+      expect([tracing.current, tracing.child('late', 'internal')]).toEqual([undefined, undefined]);
+    });
+  });
+
+  it('is continued by its traceparent in another process', async () => {
+    const tracing = opened();
+    const span = tracing.continued('there', `00-${TRACE}-${PARENT}-01`)!;
+    expect(span.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+    span.end();
+    expect(await told(tracing)).toMatchObject([{ traceId: TRACE, parentSpanId: PARENT, kind: 'server' }]);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['something else than text', 7],
+    ['one that is not traced', `00-${TRACE}-${PARENT}-00`],
+    ['one of another version', `01-${TRACE}-${PARENT}-01`],
+    ['no trace at all', `00-${'0'.repeat(32)}-${PARENT}-01`],
+    ['more than one', `00-${TRACE}-${PARENT}-01\n00-${TRACE}-${PARENT}-01`],
+  ])('is not continued from %s', (_what, traceparent) => {
+    expect(opened().continued('there', traceparent)).toBeUndefined();
+  });
+
+  it('is begun for the share of requests that is asked for', () => {
+    const count = (share: number): number => {
+      const tracing = opened({ share });
+      return Array.from({ length: 2_000 }, () => tracing.root('root', 'server')).filter(
+        (span) => span !== undefined,
+      ).length;
+    };
+    expect([count(0), count(1)]).toEqual([0, 2_000]);
+    expect(count(0.25)).toBeGreaterThan(400);
+    expect(count(0.25)).toBeLessThan(600);
+  });
+
+  it('is continued whatever the share: that was decided where it began', () => {
+    expect(opened({ share: 0 }).continued('there', `00-${TRACE}-${PARENT}-01`)).toBeDefined();
+  });
+});
+
+describe('what a span says', () => {
+  it('has the names of the conventions, and is an error only from 500 on', async () => {
+    const tracing = opened();
+    const refused = tracing.root('refused', 'server')!;
+    refused.set({
+      method: 'POST',
+      route: '/a/{id}',
+      status: 422,
+      code: 'INVALID_PRICE_TICK',
+      requestId: 'r',
+    });
+    refused.end();
+    const failed = tracing.root('failed', 'server')!;
+    failed.set({ status: 503 });
+    failed.end();
+    expect(await told(tracing)).toMatchObject([
+      {
+        isError: false,
+        attributes: {
+          'http.request.method': 'POST',
+          'http.route': '/a/{id}',
+          'http.response.status_code': 422,
+          'error.type': 'INVALID_PRICE_TICK',
+          'sotto.request_id': 'r',
+        },
+      },
+      { isError: true, attributes: { 'http.response.status_code': 503 } },
+    ]);
+  });
+
+  it('is on the list, or is not said', async () => {
+    const tracing = opened();
+    const span = tracing.root('root', 'server')!;
+    const careless = { shard: 1, account: 'a-secret', toString: 'another', price_atoms: 410_000 };
+    span.set(careless);
+    span.end();
+    expect((await told(tracing))[0]?.attributes).toEqual({ 'sotto.shard': 1 });
+    expect(receiver.bodies.join('')).not.toMatch(/a-secret|another|410000/);
+  });
+
+  it('comes from a process that has a name', async () => {
+    const tracing = opened();
+    tracing.root('root', 'server')?.end();
+    expect((await told(tracing))[0]?.process).toBe('test-0');
+    expect(receiver.bodies[0]).toContain('"sotto-test"');
+  });
+});
+
+describe('a collector', () => {
+  const spansOf = (tracing: OtlpTracing, count: number): void => {
+    for (let made = 0; made < count; made += 1) tracing.root('root', 'server')?.end();
+  };
+
+  it('gets batches of at most 512, soon and without being asked, on the path of traces', async () => {
+    const tracing = opened({ endpoint: `${receiver.url}/otlp/` });
+    spansOf(tracing, 1_300);
+    await eventually(() => expect(tracing.batches.exported).toBe(1_300));
+    expect(receiver.spans).toHaveLength(1_300);
+    expect(receiver.bodies.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(receiver.paths)).toEqual(new Set(['POST /otlp/v1/traces']));
+    expect(tracing.batches.dropped).toBe(0);
+  });
+
+  it('that does not answer costs the spans that do not fit, and a bounded wait at the end', async () => {
+    receiver.mood = 'hangs';
+    const tracing = opened();
+    spansOf(tracing, 10_000);
+    // One batch is on its way, 4,096 spans wait for it, and the others are gone.
+    expect(tracing.batches.dropped).toBe(10_000 - 512 - 4_096);
+    const began = performance.now();
+    await tracing.batches.stop(300);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(tracing.batches.dropped).toBe(10_000 - 512);
+  });
+
+  it('is nothing that an exporter at fault could take the process along for', async () => {
+    const exporter = {
+      export: () => {
+        throw new Error('a fault of a package');
+      },
+      shutdown: () => Promise.resolve(),
+    };
+    const batches = new SpanBatches(exporter, new SystemClock(), (error) => faults.push(error));
+    batches.onEnd({} as ReadableSpan);
+    await batches.forceFlush();
+    expect([batches.dropped, faults.map((error) => error?.message)]).toEqual([1, ['a fault of a package']]);
+  });
+
+  it('that refuses costs the spans, is named once, and is forgiven', async () => {
+    receiver.mood = 'refuses';
+    const tracing = opened();
+    for (const round of [1, 2]) {
+      spansOf(tracing, 10);
+      await tracing.batches.forceFlush();
+      expect([tracing.batches.dropped, faults.length]).toEqual([10 * round, 1]);
+    }
+    receiver.mood = 'takes';
+    spansOf(tracing, 10);
+    await tracing.batches.forceFlush();
+    expect([tracing.batches.exported, receiver.spans.length, faults.length]).toEqual([10, 10, 1]);
+    receiver.mood = 'refuses';
+    spansOf(tracing, 1);
+    await tracing.batches.forceFlush();
+    expect(faults).toHaveLength(2);
+  });
+});

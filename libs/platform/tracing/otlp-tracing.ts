@@ -1,0 +1,99 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  trace,
+  TraceFlags,
+  type Context,
+  type Span as OtelSpan,
+  type Tracer,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Clock } from '../clock.js';
+import { hrTimeOf, OtlpSpan } from './otlp-span.js';
+import { SpanBatches } from './span-batches.js';
+import type { Span, Tracing } from './tracing.js';
+
+export interface OtlpOptions {
+  /** Base URL; traces go to `/v1/traces` below it. */
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly share: number;
+  readonly service: string;
+  readonly instance: string;
+  /** A batch that has not been taken by then is dropped; until then others wait behind it. */
+  readonly exportWithinMillis: number;
+  readonly clock: Clock;
+  readonly onFault: (error: Error | undefined) => void;
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
+
+/** Spans by OpenTelemetry's own SDK. Nothing of it is registered globally, so no package begins spans that we do not know of. */
+export class OtlpTracing implements Tracing {
+  readonly batches: SpanBatches;
+  private readonly tracer: Tracer;
+  private readonly contexts = new AsyncLocalStorage<OtlpSpan>();
+  private readonly clock: Clock;
+
+  constructor(options: OtlpOptions) {
+    this.clock = options.clock;
+    const exporter = new OTLPTraceExporter({
+      url: tracesUrl(options.endpoint),
+      headers: options.headers,
+      timeoutMillis: options.exportWithinMillis,
+    });
+    this.batches = new SpanBatches(exporter, options.clock, options.onFault);
+    const provider = new TracerProvider({
+      resource: resourceFromAttributes({
+        'service.namespace': 'sotto',
+        'service.name': options.service,
+        'service.instance.id': options.instance,
+      }),
+      // Whoever continues a trace does what its first process has decided.
+      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
+      spanProcessors: [this.batches],
+    });
+    this.tracer = provider.getTracer('sotto');
+  }
+
+  get current(): Span | undefined {
+    const span = this.contexts.getStore();
+    // What outlives its request, a timer or a connection, is no part of it.
+    return span?.isOpen === true ? span : undefined;
+  }
+
+  root(name: string, kind: 'server' | 'internal'): Span | undefined {
+    return this.begin(name, KINDS[kind], ROOT_CONTEXT);
+  }
+
+  continued(name: string, traceparent: unknown): Span | undefined {
+    const [, traceId, spanId] = typeof traceparent === 'string' ? (TRACEPARENT.exec(traceparent) ?? []) : [];
+    if (traceId === undefined || spanId === undefined) return undefined;
+    const remote = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+    if (!trace.isSpanContextValid(remote)) return undefined;
+    return this.begin(name, SpanKind.SERVER, trace.setSpanContext(ROOT_CONTEXT, remote));
+  }
+
+  child(name: string, kind: 'client' | 'internal', parent = this.current): Span | undefined {
+    if (!(parent instanceof OtlpSpan)) return undefined;
+    return this.begin(name, KINDS[kind], trace.setSpan(ROOT_CONTEXT, parent.span));
+  }
+
+  within<T>(span: Span, work: () => T): T {
+    return span instanceof OtlpSpan ? this.contexts.run(span, work) : work();
+  }
+
+  private begin(name: string, kind: SpanKind, parent: Context): Span | undefined {
+    const begun = { epoch: this.clock.epochNanos(), monotonic: this.clock.monotonicNanos() };
+    const span: OtelSpan = this.tracer.startSpan(name, { kind, startTime: hrTimeOf(begun.epoch) }, parent);
+    return span.isRecording() ? new OtlpSpan(span, this.clock, begun) : undefined;
+  }
+}
+
+function tracesUrl(endpoint: string): string {
+  return `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+}

@@ -1,0 +1,96 @@
+import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
+import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
+import { pause, type Cancel, type Clock } from '../clock.js';
+
+/** Some megabytes at most, whatever becomes of the collector. */
+const MOST_WAITING = 4_096;
+const BATCH = 512;
+const EVERY_MILLIS = 1_000;
+
+/**
+ * Spans on their way to the collector: in batches, one at a time, and never more than a bounded number in memory. What does not
+ * fit, or cannot be brought there, is dropped and counted: a trace is worth nobody's waiting.
+ */
+export class SpanBatches implements SpanProcessor {
+  exported = 0;
+  dropped = 0;
+  private waiting: ReadableSpan[] = [];
+  private exporting: Promise<void> | undefined;
+  private cancel: Cancel | undefined;
+  private faulty = false;
+  private stopped = false;
+
+  constructor(
+    private readonly exporter: SpanExporter,
+    private readonly clock: Clock,
+    /** Told once for each outage of the collector. */
+    private readonly onFault: (error: Error | undefined) => void,
+  ) {}
+
+  onStart(): void {
+    // Only what has ended is worth telling.
+  }
+
+  onEnd(span: ReadableSpan): void {
+    if (this.stopped || this.waiting.length >= MOST_WAITING) {
+      this.dropped += 1;
+      return;
+    }
+    this.waiting.push(span);
+    if (this.exporting !== undefined) return;
+    if (this.waiting.length >= BATCH) this.export();
+    else this.cancel ??= this.clock.after(EVERY_MILLIS, () => this.export());
+  }
+
+  async forceFlush(): Promise<void> {
+    while (this.exporting !== undefined || this.waiting.length > 0) {
+      if (this.exporting === undefined) this.export();
+      await this.exporting;
+    }
+  }
+
+  shutdown(): Promise<void> {
+    return this.exporter.shutdown();
+  }
+
+  /** What can be brought out in the time is; the rest dies with the process. */
+  async stop(withinMillis: number): Promise<void> {
+    await Promise.race([this.forceFlush(), pause(this.clock, withinMillis)]);
+    this.stopped = true;
+    this.cancel?.();
+    this.dropped += this.waiting.length;
+    this.waiting = [];
+  }
+
+  private export(): void {
+    this.cancel?.();
+    this.cancel = undefined;
+    const batch = this.waiting.splice(0, BATCH);
+    this.exporting = this.send(batch).then((result) => {
+      this.exporting = undefined;
+      this.note(batch.length, result);
+      if (this.waiting.length >= BATCH) this.export();
+      else if (this.waiting.length > 0) this.cancel = this.clock.after(EVERY_MILLIS, () => this.export());
+    });
+  }
+
+  /** Whatever the exporter does: a fault of it must not become one of the process. */
+  private async send(batch: ReadableSpan[]): Promise<ExportResult> {
+    try {
+      return await new Promise((resolve) => {
+        this.exporter.export(batch, resolve);
+      });
+    } catch (error) {
+      const cause = error instanceof Error ? error : new Error(String(error));
+      return { code: ExportResultCode.FAILED, error: cause };
+    }
+  }
+
+  private note(count: number, { code, error }: ExportResult): void {
+    const failed = code !== ExportResultCode.SUCCESS;
+    if (failed) this.dropped += count;
+    else this.exported += count;
+    if (failed && !this.faulty) this.onFault(error);
+    this.faulty = failed;
+  }
+}

@@ -1,0 +1,42 @@
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+
+/** Knows whether the journals can be followed: their ends could be told at the last look, and no shard was found to be damaged. */
+export class WatchedReader implements JournalReader {
+  private isAway = false;
+  private readonly damaged = new Set<number>();
+
+  constructor(private readonly reader: JournalReader) {}
+
+  get isSound(): boolean {
+    return !this.isAway && this.damaged.size === 0;
+  }
+
+  /** For who begins anew. */
+  forgive(): void {
+    this.damaged.clear();
+  }
+
+  heed(error: unknown): void {
+    if (error instanceof JournalCorrupt) this.damaged.add(error.shard);
+  }
+
+  read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    return this.reader.read(shard, fromSequence, limit);
+  }
+
+  entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
+    return this.reader.entries(shard, sequences);
+  }
+
+  async heads(): Promise<Map<number, number>> {
+    try {
+      const heads = await this.reader.heads();
+      this.isAway = false;
+      return heads;
+    } catch (error) {
+      this.isAway = true;
+      throw error;
+    }
+  }
+}

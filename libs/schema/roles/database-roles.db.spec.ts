@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { allMigrations } from '../all-migrations.js';
+import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
+import { DATABASE_ROLES, GRANTS, type DatabaseRole } from './grants.js';
+
+const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, `${role}-password`])) as Record<
+  DatabaseRole,
+  string
+>;
+const PRIVILEGES = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain'];
+const DENIED = '42501';
+
+let database: TestDatabase;
+let name: string;
+const clients = new Map<DatabaseRole, pg.Client>();
+
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  name = new URL(database.url).pathname.slice(1);
+  expect(await prepareDatabaseRoles(database.url, PASSWORDS)).toBe(true);
+  for (const role of DATABASE_ROLES) clients.set(role, await connect(role, PASSWORDS[role]));
+});
+
+afterAll(async () => {
+  for (const client of clients.values()) await client.end();
+  for (const role of DATABASE_ROLES) {
+    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
+    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
+  }
+  await database.drop();
+});
+
+async function connect(role: DatabaseRole, password: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: urlAs(database.url, role, password) });
+  await client.connect();
+  return client;
+}
+
+/** The SQLSTATE of a refusal, or what was done. Nothing of it stays. */
+async function attempt(role: DatabaseRole, statement: string): Promise<string> {
+  const client = clients.get(role)!;
+  await client.query('begin');
+  try {
+    await client.query(statement);
+    return 'done';
+  } catch (error) {
+    return (error as pg.DatabaseError).code ?? 'no code';
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+/** `table role: privileges` for each table of the database that `role` may do anything with. */
+async function standing(): Promise<string[]> {
+  const { rows } = await database.pool.query<{ line: string }>(
+    `select place.oid::regclass || ' ' || replace(role.name, $1 || '_', '') || ': ' || string_agg(wish.name, ', ' order by wish.at)
+       as line
+     from pg_class place join pg_namespace n on n.oid = place.relnamespace, unnest($2::text[]) as role (name),
+       unnest($3::text[]) with ordinality as wish (name, at)
+     where place.relkind in ('r', 'p', 'v', 'S') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+       and case when place.relkind = 'S' then has_sequence_privilege(role.name, place.oid, 'usage, select, update')
+           else has_table_privilege(role.name, place.oid, wish.name)
+             or (wish.name in ('select', 'insert', 'update', 'references') and has_any_column_privilege(role.name, place.oid, wish.name))
+           end
+     group by place.oid, role.name order by 1`,
+    [name, DATABASE_ROLES.map((role) => roleName(name, role)), await knownPrivileges()],
+  );
+  return rows.map(({ line }) => line);
+}
+
+/** `maintain` came with PostgreSQL 17. */
+async function knownPrivileges(): Promise<string[]> {
+  const { rows } = await database.pool.query<{ version: number }>(
+    `select current_setting('server_version_num')::int as version`,
+  );
+  return PRIVILEGES.filter((privilege) => privilege !== 'maintain' || rows[0]!.version >= 170_000);
+}
+
+const WANTED = Object.entries(GRANTS)
+  .flatMap(([table, grants]) =>
+    Object.entries(grants).map(([role, privileges]) => `${table} ${role}: ${privileges.join(', ')}`),
+  )
+  .sort();
+
+describe('the roles of the database', () => {
+  it('may do with each table what grants.ts says, and nothing else', async () => {
+    expect((await standing()).sort()).toEqual(WANTED);
+  });
+
+  it('covers every table that there is', async () => {
+    const { rows } = await database.pool.query<{ name: string }>(
+      `select schemaname || '.' || tablename as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema') order by 1`,
+    );
+    expect(rows.map((row) => row.name)).toEqual(Object.keys(GRANTS).sort());
+  });
+
+  const forbidden: [DatabaseRole, string, string][] = [
+    [
+      'gateway',
+      'append to a journal',
+      `insert into journal.records values (0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'))`,
+    ],
+    ['gateway', 'take a shard over', `insert into journal.shards values (0, 7)`],
+    ['gateway', 'change a record', `update journal.records set payload = '{}'`],
+    ['gateway', 'move money', `update custody.balances set amount = 1`],
+    ['gateway', 'enter money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
+    [
+      'gateway',
+      'say that an award has failed',
+      `insert into custody.settlements values (gen_random_uuid(), 'FAILED', 'x', null, null, now())`,
+    ],
+    ['gateway', 'set something aside', `update risk.reserved set shard_0 = 1`],
+    [
+      'gateway',
+      'vouch for funds',
+      `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 1, 0, 1, now(), now())`,
+    ],
+    [
+      'gateway',
+      'make an account',
+      `insert into identity.users values (gen_random_uuid(), 'a@b', 'a@b', 'a', 'x')`,
+    ],
+    ['gateway', 'change a password', `update identity.users set password_hash = 'x'`],
+    ['gateway', 'give itself a role', `update identity.enrolments set roles = array['OPERATOR']`],
+    ['gateway', 'widen the policy', `update control.accounts_policy set may_quote = true`],
+    ['gateway', 'list a contract', `update control.contracts set status = 'TRADING'`],
+    ['gateway', 'hide a revocation', `update identity.version set revocations = 1`],
+    ['gateway', 'rewrite what operators did', `update control.operator_actions set operator = 'nobody'`],
+    ['gateway', 'rewrite who read what', `delete from audit.reads`],
+    ['gateway', 'write a projection', `update completed.auctions set status = 'CLOSED'`],
+    ['owner', 'read password hashes', `select from identity.users`],
+    ['owner', 'change a journal record', `update journal.records set payload = '{}'`],
+    ['owner', 'remove a journal record', `delete from journal.records`],
+    ['owner', 'move money', `update custody.balances set amount = 1`],
+    [
+      'owner',
+      'enter money',
+      `insert into custody.transactions (kind, recorded_at) values ('OPENING', now())`,
+    ],
+    ['owner', 'vouch for funds', `update risk.evidence set amount = 1`],
+    ['owner', 'change what stands for an award', `update custody.settlements set outcome = 'SETTLED'`],
+    ['owner', 'widen the policy', `update control.accounts_policy set max_quantity_atoms = 1`],
+    ['executor', 'move money without entries', `update custody.balances set amount = 1`],
+    ['executor', 'change an entry', `update custody.entries set amount = 1`],
+    ['executor', 'raise a limit', `update custody.limits set amount = 1`],
+    ['executor', 'read a journal', `select from journal.records`],
+    ['executor', 'set something free', `update risk.reserved set shard_0 = 0`],
+    ['projector', 'append to a journal', `insert into journal.shards values (0, 7)`],
+    ['projector', 'read who may log in', `select from identity.enrolments`],
+    ['projector', 'read the policy', `select from control.accounts_policy`],
+    ['projector', 'move money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
+    ['operations', 'append to a journal', `insert into journal.shards values (0, 7)`],
+    ['operations', 'move money', `update custody.balances set amount = 1`],
+    ['operations', 'sign sessions', `select from identity.signing_keys`],
+    ['operations', 'write a projection', `update execution.positions set sequence = 1`],
+  ];
+
+  it.each(forbidden)('%s cannot %s', async (role, _what, statement) => {
+    expect(await attempt(role, statement)).toBe(DENIED);
+  });
+
+  it.each(DATABASE_ROLES)('%s cannot take a guard away', async (role) => {
+    const statements = [
+      'alter table custody.entries disable trigger entries_stay',
+      'truncate control.operator_actions',
+      'drop table audit.reads',
+      'create table journal.other (x int)',
+      'create or replace function control.refuse_change() returns trigger language plpgsql as $$ begin return new; end $$',
+      `set session_replication_role = 'replica'`,
+      `alter role ${roleName(name, role)} createrole`,
+      `set role ${roleName(name, role === 'owner' ? 'gateway' : 'owner')}`,
+    ];
+    for (const statement of statements)
+      expect([statement, await attempt(role, statement)]).toEqual([statement, DENIED]);
+  });
+
+  it('lets the triggers do what their callers may not', async () => {
+    const grouped = `insert into control.groups values (gen_random_uuid(), 'o', 'n')`;
+    expect(await attempt('gateway', grouped)).toBe('done');
+    const revoked = `insert into identity.revocations values (gen_random_uuid(), 'TOKEN', now(), now(), 0)`;
+    expect(await attempt('gateway', revoked)).toBe('done');
+    const vouched = `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 1, 0, 1, now(), now())`;
+    expect(await attempt('executor', vouched)).toBe('done');
+    const posted = `with t as (insert into custody.transactions (kind, recorded_at) values ('OPENING', now()) returning transaction_id)
+      insert into custody.entries select transaction_id, e.* from t, (values ('system:opening', 'v', '', -1), ('a', 'v', '', 1)) as e`;
+    expect(await attempt('executor', posted)).toBe('done');
+    expect(await attempt('executor', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe('done');
+    expect(await attempt('gateway', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe(DENIED);
+  });
+});
+
+describe('preparing them again', () => {
+  it('takes back what somebody has granted beside them', async () => {
+    await database.pool.query(`grant update on custody.balances to ${roleName(name, 'gateway')}`);
+    await database.pool.query(`grant update (email) on identity.users to ${roleName(name, 'gateway')}`);
+    expect((await standing()).sort()).not.toEqual(WANTED);
+    await prepareDatabaseRoles(database.url, PASSWORDS);
+    expect((await standing()).sort()).toEqual(WANTED);
+  });
+
+  it('changes passwords, and shuts out whoever has none', async () => {
+    const passwords: RolePasswords = Object.fromEntries(
+      Object.entries({ ...PASSWORDS, gateway: 'another' }).filter(([role]) => role !== 'executor'),
+    );
+    await prepareDatabaseRoles(database.url, passwords);
+    await (await connect('gateway', 'another')).end();
+    await expect(connect('gateway', PASSWORDS.gateway)).rejects.toThrow(/password authentication failed/);
+    await expect(connect('executor', PASSWORDS.executor)).rejects.toThrow(
+      /not permitted to log in|authentication failed/,
+    );
+    await prepareDatabaseRoles(database.url, PASSWORDS);
+  });
+
+  it('is not needed after a rebuild of the projections', async () => {
+    const reader: JournalReader = {
+      heads: () => Promise.resolve(new Map()),
+      read: () => Promise.reject(new Error('there is nothing to read')),
+      entries: () => Promise.reject(new Error('there is nothing to read')),
+    };
+    await new Rebuild({
+      pool: database.pool,
+      reader,
+      clock: new SystemClock(),
+      say: () => undefined,
+    }).run();
+    expect((await standing()).sort()).toEqual(WANTED);
+  });
+});

@@ -1,0 +1,103 @@
+import pg from 'pg';
+import { scramVerifier } from '#libs/platform/scram-verifier.js';
+import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { CALLS, DATABASE_ROLES, GRANTS, MAY_CREATE_SCHEMAS, type DatabaseRole } from './grants.js';
+
+/** Those without a password may not log in. */
+export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
+
+/** Any constant that nobody else uses: roles and grants are changed by one at a time. */
+const LOCK = 7_210_554_320;
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** Roles belong to the whole server and clusters to a database of it, so the one bears the name of the other. */
+export function roleName(database: string, role: DatabaseRole): string {
+  return `${database}_${role}`;
+}
+
+/** The same database as somebody else. */
+export function urlAs(databaseUrl: string, role: DatabaseRole, password: string): string {
+  const url = new URL(databaseUrl);
+  url.username = roleName(decodeURIComponent(url.pathname.slice(1)), role);
+  url.password = password;
+  return url.href;
+}
+
+/**
+ * Makes the roles where they are missing and gives each exactly what `grants.ts` says, in one transaction: whatever was granted
+ * otherwise is taken back, and processes that run meanwhile notice nothing. After every migration. False where the role of `url`
+ * may not make roles.
+ */
+export async function prepareDatabaseRoles(url: string, passwords: RolePasswords): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, application_name: 'sotto-roles' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ database: string; may_create: boolean }>(
+      `select current_database() as database,
+              exists (select from pg_roles where rolname = current_user and (rolcreaterole or rolsuper)) as may_create`,
+    );
+    const [{ database, may_create: mayCreate }] = rows as [{ database: string; may_create: boolean }];
+    if (!mayCreate) return false;
+    await client.query('begin');
+    await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
+    for (const role of DATABASE_ROLES) await makeRole(client, roleName(database, role), passwords[role]);
+    await client.query(grantStatements(database).join(';\n'));
+    await client.query('commit');
+    return true;
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new StartFault(
+      `the database roles cannot be prepared: ${error.message}; they belong to somebody else`,
+      EXIT.unavailable,
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function makeRole(client: pg.Client, name: string, password: string | undefined): Promise<void> {
+  const known = await client.query('select from pg_roles where rolname = $1', [name]);
+  const role = pg.escapeIdentifier(name);
+  if (known.rowCount === 0) await client.query(`create role ${role}`);
+  const login =
+    password === undefined
+      ? 'nologin password null'
+      : `login password ${pg.escapeLiteral(scramVerifier(password))}`;
+  await client.query(`alter role ${role} ${login}`);
+}
+
+function grantStatements(database: string): string[] {
+  const schemas = [...new Set(Object.keys(GRANTS).map((table) => table.split('.')[0] ?? ''))];
+  const everybody = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
+  return [
+    `revoke all on all tables in schema ${schemas.join(', ')} from ${everybody}`,
+    `revoke all on all functions in schema ${schemas.join(', ')} from ${everybody}`,
+    `revoke all on schema ${schemas.join(', ')} from ${everybody}`,
+    `revoke all on database ${pg.escapeIdentifier(database)} from ${everybody}`,
+    `grant connect on database ${pg.escapeIdentifier(database)} to ${everybody}`,
+    ...MAY_CREATE_SCHEMAS.map(
+      (role) => `grant create on database ${pg.escapeIdentifier(database)} to ${identifier(database, role)}`,
+    ),
+    ...DATABASE_ROLES.flatMap((role) => grantsOf(role, identifier(database, role))),
+  ];
+}
+
+function grantsOf(role: DatabaseRole, grantee: string): string[] {
+  const tables = Object.entries(GRANTS).flatMap(([table, grants]) => {
+    const privileges = grants[role];
+    return privileges === undefined ? [] : [{ table, privileges }];
+  });
+  const schemas = new Set(tables.map(({ table }) => table.split('.')[0] ?? ''));
+  return [
+    `grant usage on schema ${[...schemas].join(', ')} to ${grantee}`,
+    ...tables.map(({ table, privileges }) => `grant ${privileges.join(', ')} on ${table} to ${grantee}`),
+    ...Object.entries(CALLS)
+      .filter(([, roles]) => roles.includes(role))
+      .map(([call]) => `grant execute on function ${call} to ${grantee}`),
+  ];
+}
+
+function identifier(database: string, role: DatabaseRole): string {
+  return pg.escapeIdentifier(roleName(database, role));
+}

@@ -1,0 +1,79 @@
+/** The processes that have a database role of their own. Migrations, rebuilds and moves of journals are done by who owns the tables. */
+export const DATABASE_ROLES = ['owner', 'gateway', 'projector', 'executor', 'operations'] as const;
+
+export type DatabaseRole = (typeof DATABASE_ROLES)[number];
+
+export type Privilege = 'select' | 'insert' | 'update' | 'delete';
+
+export type TableGrants = Readonly<Partial<Record<DatabaseRole, readonly Privilege[]>>>;
+
+const READ = ['select'] as const;
+const ADD = ['select', 'insert'] as const;
+const KEEP = ['select', 'insert', 'update'] as const;
+const ALL = ['select', 'insert', 'update', 'delete'] as const;
+
+/** What each process reads because it verifies or makes everything again: see `npm run journal -- verify`. */
+const PROJECTED: TableGrants = { owner: READ, gateway: READ, projector: ALL, operations: READ };
+
+/**
+ * All that each process may do with each table, and nothing else. Whoever adds a table or a statement adds it here; `truncate`,
+ * and everything that is not named, is for the owner of the tables alone.
+ */
+export const GRANTS: Readonly<Record<string, TableGrants>> = {
+  'identity.version': { gateway: READ, operations: READ },
+  'identity.users': { gateway: READ, operations: KEEP },
+  'identity.enrolments': { gateway: READ, operations: ALL },
+  'identity.account_changes': { gateway: READ },
+  'identity.sessions': { gateway: ALL, operations: READ },
+  'identity.revocations': { gateway: ALL, operations: ADD },
+  'identity.signing_keys': { gateway: ['select', 'insert', 'delete'] },
+  'identity.login_failures': { gateway: ['select', 'insert', 'delete'] },
+
+  'control.version': { owner: READ, gateway: READ },
+  'control.contracts': { owner: READ, gateway: READ },
+  'control.principals': { owner: READ, gateway: READ, operations: KEEP },
+  'control.accounts_policy': { owner: READ, gateway: READ, operations: KEEP },
+  'control.halts': { owner: READ, gateway: KEEP },
+  'control.operator_actions': { gateway: ADD },
+  'control.groups': { owner: READ, gateway: ALL },
+  'control.group_members': { owner: READ, gateway: ALL },
+  'control.protection': { owner: READ, gateway: ALL },
+  'control.protection_awards': { owner: ALL, gateway: ['select', 'delete'] },
+  'control.protection_state': { owner: ALL, gateway: ['select', 'delete'] },
+
+  'risk.evidence': { owner: READ, executor: KEEP, operations: READ },
+  'risk.reserved': { owner: KEEP, operations: READ },
+  'risk.shard_fence': { owner: KEEP, operations: READ },
+
+  'custody.balances': { executor: READ, operations: READ },
+  'custody.transactions': { executor: ADD, operations: READ },
+  'custody.entries': { executor: ADD, operations: READ },
+  'custody.settlements': { owner: ADD, executor: KEEP, operations: READ },
+  'custody.limits': { executor: READ, operations: READ },
+
+  'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
+  'journal.records': { owner: ADD, gateway: READ, projector: READ, operations: READ },
+  'journal.home': { owner: ADD, gateway: READ, projector: READ, operations: READ },
+  'journal.snapshots': { owner: ALL, gateway: READ, projector: READ, operations: READ },
+  'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
+
+  'completed.auctions': PROJECTED,
+  'completed.viewers': PROJECTED,
+
+  'execution.positions': PROJECTED,
+  'execution.events': PROJECTED,
+  'execution.quotes': PROJECTED,
+  'execution.answers': PROJECTED,
+
+  'audit.reads': { gateway: ADD },
+
+  'meta.migration': {},
+};
+
+/** Functions that not everybody may call. */
+export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  'custody.lock_balances(text[], text[], text[])': ['executor'],
+};
+
+/** Comparing projections makes them again in schemas of its own, which it rolls back. */
+export const MAY_CREATE_SCHEMAS: readonly DatabaseRole[] = ['operations'];

@@ -1,0 +1,316 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
+import { faultsOf, ROOT, runs, SCHEMAS } from './processes.js';
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: {
+    readonly secretKeyRef?: { readonly name: string; readonly key: string };
+    readonly fieldRef?: { readonly fieldPath: string };
+  };
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+interface Container {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly env?: readonly Variable[];
+  readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly lifecycle?: { readonly preStop?: { readonly exec: { readonly command: readonly string[] } } };
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly resources?: {
+    readonly requests?: Record<string, string>;
+    readonly limits?: Record<string, string>;
+  };
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+}
+
+interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly automountServiceAccountToken?: boolean;
+}
+
+interface Peer {
+  readonly podSelector?: { readonly matchLabels: Record<string, string> };
+  readonly namespaceSelector?: object;
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly resources?: readonly string[];
+  readonly spec: {
+    readonly replicas?: number;
+    readonly serviceName?: string;
+    readonly clusterIP?: string;
+    readonly publishNotReadyAddresses?: boolean;
+    readonly maxUnavailable?: number;
+    readonly selector?: { readonly matchLabels?: Record<string, string>; readonly app?: string };
+    readonly template?: {
+      readonly metadata: { readonly labels: { readonly app: string } };
+      readonly spec: PodSpec;
+    };
+    readonly podSelector?: { readonly matchLabels?: { readonly app: string } };
+    readonly policyTypes?: readonly string[];
+    readonly ingress?: readonly {
+      readonly from?: readonly Peer[];
+      readonly ports: readonly { readonly port: number }[];
+    }[];
+    readonly ports?: readonly { readonly targetPort: string; readonly port: number }[];
+  } & Partial<PodSpec>;
+}
+
+const FOLDER = path.join(ROOT, 'deploy/kubernetes');
+const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
+
+const manifests = readdirSync(FOLDER).flatMap((file) => {
+  const documents = parseAllDocuments(readFileSync(path.join(FOLDER, file), 'utf8'));
+  for (const document of documents) expect([file, document.errors]).toEqual([file, []]);
+  return documents.map((document) => document.toJS() as Manifest);
+});
+
+function ofKind(kind: string): Manifest[] {
+  return manifests.filter((manifest) => manifest.kind === kind);
+}
+
+function named(kind: string, name: string): Manifest {
+  const found = ofKind(kind).find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+}
+
+const settings = named('ConfigMap', 'sotto-settings').data ?? {};
+const workloads = [...ofKind('StatefulSet'), ...ofKind('Deployment'), ...ofKind('Job'), ...ofKind('Pod')].map(
+  (manifest): [string, PodSpec, Container] => {
+    const pod = manifest.spec.template?.spec ?? {
+      ...manifest.spec,
+      containers: manifest.spec.containers ?? [],
+    };
+    const [container] = pod.containers;
+    if (container === undefined) throw new Error(`${manifest.metadata.name} has no container`);
+    return [manifest.metadata.name, pod, container];
+  },
+);
+const lasting = workloads.filter(([name]) => !['migrate', 'accounts'].includes(name));
+
+const A_KEY = '0123456789abcdef'.repeat(4);
+/** Of each secret key, what a good one looks like where that is not a key. */
+const LOOKS_LIKE: readonly [RegExp, string][] = [
+  [/-database-url$/, 'postgres://sotto_x:secret@postgres.example:5432/sotto'],
+  [/./, A_KEY],
+];
+
+/** What the process would find in its environment. */
+function environmentOf({ env = [], envFrom = [] }: Container): Record<string, string> {
+  const own = env.map(({ name, value, valueFrom }): [string, string] => {
+    const key = valueFrom?.secretKeyRef?.key;
+    if (key !== undefined) return [name, LOOKS_LIKE.find(([pattern]) => pattern.test(key))?.[1] ?? ''];
+    if (valueFrom?.fieldRef?.fieldPath === "metadata.labels['apps.kubernetes.io/pod-index']")
+      return [name, '2'];
+    if (valueFrom?.fieldRef?.fieldPath === 'status.podIP') return [name, '10.1.2.3'];
+    return [name, value ?? 'owner-2'];
+  });
+  return { ...(envFrom.length === 0 ? {} : settings), ...Object.fromEntries(own) };
+}
+
+describe('the Kubernetes manifests', () => {
+  it('are all of the kustomization, accounts aside, and in one namespace', () => {
+    const resources = ofKind('Kustomization').flatMap((manifest) => manifest.resources ?? []);
+    const files = readdirSync(FOLDER).filter(
+      (file) => !['kustomization.yaml', 'accounts.yaml'].includes(file),
+    );
+    expect([...resources].sort()).toEqual(files.sort());
+    const spaced = manifests.filter(({ kind }) => !['Kustomization', 'Namespace'].includes(kind));
+    expect(new Set(spaced.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['sotto']));
+  });
+
+  it('run every kind of process', () => {
+    const kinds = lasting.map(([name]) => name).sort();
+    expect(kinds).toEqual(['executor', 'gateway', 'owner', 'projector']);
+    expect(named('StatefulSet', 'owner').spec.replicas).toBe(3);
+    for (const name of ['gateway', 'projector', 'executor']) {
+      expect(named('Deployment', name).spec.replicas).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  it.each(workloads)(
+    '%s runs a file that the source has, of one pinned image',
+    (name, _pod, { command, image }) => {
+      expect(image).toMatch(/^sotto:\d+\.\d+\.\d+$/);
+      if (name !== 'accounts') expect(runs(command)).toBe(true);
+    },
+  );
+
+  it.each(workloads)('%s finds nothing wrong with its settings', (name, _pod, container) => {
+    expect(faultsOf(name, environmentOf(container))).toEqual([]);
+    const known = Object.keys(SCHEMAS[name] ?? {});
+    expect(
+      (container.env ?? []).map((variable) => variable.name).filter((each) => !known.includes(each)),
+    ).toEqual([]);
+  });
+
+  it('share only settings that some process has', () => {
+    const known = new Set(Object.values(SCHEMAS).flatMap((schema) => Object.keys(schema)));
+    expect(Object.keys(settings).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('keep no secret, and name each one that they need in docs/operations.md', () => {
+    expect(ofKind('Secret')).toEqual([]);
+    const secrets = Object.values(SCHEMAS).flatMap((schema) =>
+      Object.entries(schema).flatMap(([name, { secret }]) => (secret === true ? [name] : [])),
+    );
+    for (const [, , { env = [] }] of workloads) {
+      const open = env.filter(({ name, value }) => secrets.includes(name) && value !== undefined);
+      expect(open).toEqual([]);
+    }
+    const keys = workloads.flatMap(([, , { env = [] }]) =>
+      env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []),
+    );
+    expect([...new Set(keys)].filter((key) => !OPERATIONS.includes(`\`${key}\``))).toEqual([]);
+  });
+
+  it('give each process the database login of its kind', () => {
+    for (const [name, , { env = [] }] of workloads) {
+      const key = env.find((variable) => variable.name === 'DATABASE_URL')?.valueFrom?.secretKeyRef?.key;
+      const who = { migrate: 'migration', accounts: 'operations' }[name] ?? name;
+      expect([name, key]).toEqual([name, `${who}-database-url`]);
+    }
+  });
+
+  it('take the shard from the ordinal, and find the owners by it', () => {
+    const { spec } = named('StatefulSet', 'owner');
+    const [container] = spec.template?.spec.containers ?? [];
+    const shard = container?.env?.find(({ name }) => name === 'SHARD')?.valueFrom?.fieldRef?.fieldPath;
+    expect(shard).toBe("metadata.labels['apps.kubernetes.io/pod-index']");
+    const service = named('Service', spec.serviceName ?? '');
+    expect(service.spec).toMatchObject({
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+      selector: { app: 'owner' },
+    });
+    const urls = [0, 1, 2].map(
+      (each) => `http://owner-${each}.${service.metadata.name}.sotto.svc:${settings.INTERNAL_PORT}`,
+    );
+    expect(settings.OWNER_URLS).toBe(urls.join(','));
+  });
+
+  it.each(lasting)(
+    '%s is probed where it answers, and listens where its settings say',
+    (_name, _pod, container) => {
+      const { startupProbe, livenessProbe, readinessProbe, ports = [] } = container;
+      expect(startupProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
+      expect(livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'internal' });
+      expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'internal' });
+      const environment = environmentOf(container);
+      const wanted = {
+        internal: Number(settings.INTERNAL_PORT),
+        ...(environment.PORT === undefined ? {} : { public: Number(environment.PORT) }),
+      };
+      expect(Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]))).toEqual(
+        wanted,
+      );
+    },
+  );
+
+  it('stop within their time: what comes before SIGTERM, the seven seconds of a process, and some to spare', () => {
+    for (const [name, { terminationGracePeriodSeconds: grace = 0 }, { lifecycle }] of lasting) {
+      const [program, seconds = '0'] = lifecycle?.preStop?.exec.command ?? [];
+      if (program !== undefined) expect(program).toBe('sleep');
+      expect([name, grace - Number(seconds) >= 10]).toEqual([name, true]);
+    }
+    const [, , gateway] = lasting.find(([name]) => name === 'gateway')!;
+    const [, , owner] = lasting.find(([name]) => name === 'owner')!;
+    expect(Number(gateway.lifecycle?.preStop?.exec.command[1])).toBeGreaterThanOrEqual(5);
+    // The shard stands still from SIGTERM to the recovery of its successor, which is promised in three seconds.
+    expect(owner.lifecycle?.preStop?.exec.command).toEqual(['sleep', '1']);
+  });
+
+  it('may be disrupted one at a time', () => {
+    const budgets = ofKind('PodDisruptionBudget');
+    expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(lasting.map(([name]) => name).sort());
+    for (const { metadata, spec } of budgets) {
+      expect(spec).toMatchObject({ maxUnavailable: 1, selector: { matchLabels: { app: metadata.name } } });
+    }
+  });
+
+  it.each(workloads)(
+    '%s is nobody special, writes nothing and has bounds',
+    (_name, pod, { resources, securityContext }) => {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(Object.keys(resources?.requests ?? {}).sort()).toEqual(['cpu', 'memory']);
+      expect(resources?.limits?.memory).toBeDefined();
+    },
+  );
+});
+
+describe('the network policies', () => {
+  const policies = ofKind('NetworkPolicy');
+
+  it('begin with nobody', () => {
+    const [first] = policies;
+    expect(first?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+  });
+
+  it('let gateways, executors and owners reach owners, Prometheus read them, and nobody else', () => {
+    const toOwners = policies.filter(
+      ({ spec }) =>
+        spec.policyTypes?.includes('Ingress') === true && JSON.stringify(spec.podSelector).includes('owner'),
+    );
+    expect(toOwners).toHaveLength(1);
+    const [rule, ...others] = toOwners[0]?.spec.ingress ?? [];
+    expect(others).toEqual([]);
+    expect(rule?.ports.map(({ port }) => port)).toEqual([Number(settings.INTERNAL_PORT)]);
+    const [gateway, executor, owner, prometheus, ...more] = rule?.from ?? [];
+    expect([gateway, executor, owner]).toEqual(
+      ['gateway', 'executor', 'owner'].map((app) => ({ podSelector: { matchLabels: { app } } })),
+    );
+    expect(prometheus?.namespaceSelector).toEqual({
+      matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' },
+    });
+    expect(more).toEqual([]);
+  });
+
+  it('open no other port to everybody than the public one', () => {
+    const open = policies.flatMap(({ spec }) =>
+      (spec.ingress ?? []).filter(({ from }) => from === undefined),
+    );
+    expect(open).toEqual([{ ports: [{ protocol: 'TCP', port: 8080 }] }]);
+  });
+
+  it('let traces out to a collector, from the processes that make some', () => {
+    const { spec } = named('NetworkPolicy', 'to-the-collector');
+    const apps = Object.keys(SCHEMAS).filter(
+      (kind) => 'OTEL_EXPORTER_OTLP_ENDPOINT' in (SCHEMAS[kind] ?? {}),
+    );
+    const { matchExpressions: matched } = spec.podSelector as {
+      readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
+    };
+    expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(apps.sort());
+    expect(JSON.stringify(spec)).toContain('"port":4318');
+    // Where it is shown as an example it goes there, too.
+    const example = readFileSync(path.join(FOLDER, 'settings.yaml'), 'utf8');
+    const url = /# OTEL_EXPORTER_OTLP_ENDPOINT: (\S+)/.exec(example)?.[1] ?? '';
+    expect(new URL(url).port).toBe('4318');
+    expect(JSON.stringify(spec)).toContain(`"${new URL(url).hostname.split('.')[0] ?? ''}"`);
+  });
+});

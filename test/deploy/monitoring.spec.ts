@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { ALERTS, EXPRESSIONS, PANELS, SCRAPES, selectorsIn, groupedBy } from './monitoring.js';
+import { kindOf, ROOT } from './processes.js';
+
+const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
+const compose = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
+};
+
+describe('deploy/prometheus', () => {
+  it('scrapes every process of docker-compose.yml where it listens', () => {
+    const wanted = Object.entries(compose.services).flatMap(([name, { environment = {} }]) =>
+      environment.INTERNAL_PORT === undefined ? [] : [`${kindOf(name)} ${name}:${environment.INTERNAL_PORT}`],
+    );
+    const scraped = SCRAPES.flatMap(({ job_name: job, static_configs: configs }) =>
+      configs.flatMap(({ targets }) => targets.map((target) => `${job} ${target}`)),
+    );
+    expect(scraped.sort()).toEqual(wanted.sort());
+    for (const { honor_labels: honor } of SCRAPES) expect(honor).toBe(true);
+  });
+
+  it('speaks of jobs that it scrapes', () => {
+    const jobs = new Set(SCRAPES.map(({ job_name: job }) => job));
+    for (const [where, expr] of EXPRESSIONS) {
+      const demanded = selectorsIn(expr).flatMap(({ demands }) =>
+        demands.filter(({ label }) => label === 'job'),
+      );
+      const unknown = demanded.flatMap(({ value }) => value.split('|')).filter((job) => !jobs.has(job));
+      expect([where, unknown]).toEqual([where, []]);
+    }
+  });
+
+  it('has alerts that somebody is told of, each once', () => {
+    expect(ALERTS.length).toBeGreaterThan(20);
+    expect(new Set(ALERTS.map(({ alert }) => alert)).size).toBe(ALERTS.length);
+    for (const { labels, annotations } of ALERTS) {
+      expect(labels.severity).toMatch(/^(page|ticket)$/);
+      expect(annotations.summary).not.toBe('');
+    }
+  });
+
+  it('tells in summaries only what is left of the labels', () => {
+    for (const { alert, expr, annotations } of ALERTS) {
+      const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+      const outermost = /^(?:sum|count|max)\s*(?:by\s*\(([^)]*)\))?\s*\(/.exec(expr);
+      if (outermost === null) continue;
+      const left = (outermost[1] ?? '').split(',').map((label) => label.trim());
+      const joined = groupedBy(expr).length > 0 && expr.includes('group_right');
+      expect([alert, joined ? [] : told.filter((label) => !left.includes(label))]).toEqual([alert, []]);
+    }
+  });
+
+  it('has a runbook in docs/operations.md for every alert, and none for what is none', () => {
+    const section = OPERATIONS.split(/^## Alerts$/m)[1]?.split(/^## /m)[0] ?? '';
+    const runbooks = [...section.matchAll(/^\| `(\w+)` +\|([^|]+)\|([^|]+)\|/gm)];
+    expect(runbooks.map(([, name]) => name).sort()).toEqual(ALERTS.map(({ alert }) => alert).sort());
+    for (const [, , means = '', todo = ''] of runbooks) {
+      expect(means.trim().length).toBeGreaterThan(20);
+      expect(todo.trim().length).toBeGreaterThan(40);
+    }
+  });
+});
+
+describe('the dashboard', () => {
+  it('has panels with an id and a place of their own', () => {
+    expect(new Set(PANELS.map(({ id }) => id)).size).toBe(PANELS.length);
+    const places = PANELS.map(({ gridPos: { x, y } }) => `${x} ${y}`);
+    expect(new Set(places).size).toBe(PANELS.length);
+    for (const { gridPos } of PANELS) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+  });
+
+  it('names in legends only labels that the expression leaves', () => {
+    for (const { title, targets = [] } of PANELS) {
+      for (const { expr, legendFormat } of targets) {
+        const told = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+        const outermost = /^(?:histogram_quantile\([\d.]+, )?(?:sum|max) by \(([^)]*)\)/.exec(expr);
+        if (outermost === null || expr.includes('group_right')) continue;
+        const left = (outermost[1] ?? '').split(',').map((label) => label.trim());
+        expect([title, told.filter((label) => !left.includes(label))]).toEqual([title, []]);
+      }
+    }
+  });
+});
+
+describe('the reader of expressions', () => {
+  it('finds metrics with what is demanded of their labels, and nothing else', () => {
+    const expr =
+      'histogram_quantile(0.99, sum by (instance, le) (rate(a_seconds_bucket{operation!="login"}[5m]))) > 1 and up{job="x"} == 0 - on (shard) group_right () b_total';
+    expect(selectorsIn(expr)).toEqual([
+      { metric: 'a_seconds_bucket', demands: [{ label: 'operation', operator: '!=', value: 'login' }] },
+      { metric: 'up', demands: [{ label: 'job', operator: '=', value: 'x' }] },
+      { metric: 'b_total', demands: [] },
+    ]);
+    expect(groupedBy(expr)).toEqual(['instance', 'le', 'shard']);
+  });
+});

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { ROOT } from './processes.js';
+
+export interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string };
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+export interface ScrapeJob {
+  readonly job_name: string;
+  readonly honor_labels: boolean;
+  readonly static_configs: readonly { readonly targets: readonly string[] }[];
+}
+
+function text(file: string): string {
+  return readFileSync(path.join(ROOT, 'deploy', file), 'utf8');
+}
+
+const rules = parse(text('prometheus/alerts.yml')) as {
+  readonly groups: readonly { readonly rules: readonly Alert[] }[];
+};
+
+export const ALERTS = rules.groups.flatMap((group) => group.rules);
+
+export const PANELS = (JSON.parse(text('grafana/sotto.json')) as { readonly panels: readonly Panel[] })
+  .panels;
+
+export const SCRAPES = (
+  parse(text('prometheus/prometheus.yml')) as { readonly scrape_configs: readonly ScrapeJob[] }
+).scrape_configs;
+
+/** Every expression that somebody relies on, by what relies on it. */
+export const EXPRESSIONS: readonly (readonly [string, string])[] = [
+  ...ALERTS.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
+  ...PANELS.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => [`panel ${title}`, expr] as const),
+  ),
+];
+
+/** One metric as an expression asks for it. */
+export interface Selector {
+  readonly metric: string;
+  /** What the expression demands of labels: name, operator and value. */
+  readonly demands: readonly { readonly label: string; readonly operator: string; readonly value: string }[];
+}
+
+const GROUPING = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
+const WORDS = new Set([
+  ...[
+    'sum',
+    'max',
+    'min',
+    'avg',
+    'count',
+    'by',
+    'without',
+    'on',
+    'ignoring',
+    'group_left',
+    'group_right',
+    'and',
+    'or',
+  ],
+  ...[
+    'unless',
+    'rate',
+    'increase',
+    'changes',
+    'abs',
+    'absent',
+    'histogram_quantile',
+    'min_over_time',
+    'max_over_time',
+  ],
+]);
+
+/** Labels by which an expression groups or joins. */
+export function groupedBy(expr: string): string[] {
+  return [...expr.matchAll(GROUPING)]
+    .flatMap(([, list = '']) => list.split(',').map((label) => label.trim()))
+    .filter((label) => label !== '');
+}
+
+/** Simple-minded, and strict: every word that is not one of the language's is taken for a metric. */
+export function selectorsIn(expr: string): Selector[] {
+  const found: Selector[] = [];
+  const bare = expr.replaceAll(GROUPING, ' ');
+  for (const [, name = '', braces = ''] of bare.matchAll(
+    /([a-z_][a-z0-9_]*)\s*(?:\{([^}]*)\})?(?=[^a-z0-9_"]|$)/g,
+  )) {
+    const before = bare.slice(0, bare.indexOf(name));
+    if (WORDS.has(name) || /\[\d*$/.test(before) || /^\d/.test(name)) continue;
+    const demands = [...braces.matchAll(/([a-z_]+)(=~|!~|!=|=)"([^"]*)"/g)].map(
+      ([, label = '', operator = '', value = '']) => ({ label, operator, value }),
+    );
+    found.push({ metric: name, demands });
+  }
+  return found.filter(({ metric }) => metric.includes('_') || metric === 'up');
+}

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { executorConfig, executorRules } from '#apps/executor/config.js';
+import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
+import { migrationConfig } from '#apps/operations/config.js';
+import { ownerConfig, ownerRules } from '#apps/owner/config.js';
+import { projectorConfig, projectorRules } from '#apps/projector/config.js';
+import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/config.js';
+import { databaseSettings } from '#libs/platform/database-settings.js';
+
+export const ROOT = path.resolve(import.meta.dirname, '../..');
+
+/** What a process of the name in a deployment reads. */
+export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
+  owner: ownerConfig,
+  gateway: gatewayConfig,
+  projector: projectorConfig,
+  executor: executorConfig,
+  migrate: migrationConfig,
+  accounts: databaseSettings,
+};
+
+const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> = {
+  owner: (env) => settingsFaults(ownerConfig, env, ownerRules),
+  gateway: (env) => settingsFaults(gatewayConfig, env, gatewayRules),
+  projector: (env) => settingsFaults(projectorConfig, env, projectorRules),
+  executor: (env) => settingsFaults(executorConfig, env, executorRules),
+  migrate: (env) => settingsFaults(migrationConfig, env),
+  accounts: (env) => settingsFaults(databaseSettings, env),
+};
+
+/** As good as any: settings that are secret are told to the deployment, not by it. */
+const A_KEY = '0123456789abcdef'.repeat(4);
+
+export function kindOf(name: string): string {
+  return name.replace(/-\d$/, '');
+}
+
+/** What the process itself would say of its environment, with a good value for each secret that is left open and nothing else set. */
+export function faultsOf(kind: string, environment: Environment): readonly string[] {
+  const filled = Object.entries(environment).map(([name, value]): [string, string | undefined] => [
+    name,
+    value?.replaceAll(
+      /\$\{[A-Z_]+:(?:\?[^}]*|-([^}]*))\}/g,
+      (_all, otherwise?: string) => otherwise ?? A_KEY,
+    ),
+  ]);
+  return FAULTS[kind]?.(Object.fromEntries(filled)) ?? [`there is no ${kind}`];
+}
+
+export function unknownSettings(kind: string, environment: Environment): string[] {
+  return Object.keys(environment).filter((setting) => !(setting in (SCHEMAS[kind] ?? {})));
+}
+
+/** Whether the command of a container is one that the source can be built to. */
+export function runs([program, script = '']: readonly string[]): boolean {
+  const source = script.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+  return program === 'node' && script.startsWith('dist/') && existsSync(path.join(ROOT, source));
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { ROOT, tablesOf, textOf } from './markdown.js';
+
+interface Entry {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+}
+
+type Wanted = Readonly<Record<string, string>>;
+
+const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, Entry>>;
+};
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly dependencies: Wanted;
+  readonly devDependencies: Wanted;
+  readonly optionalDependencies: Wanted;
+};
+
+/** Those that ask for nothing but that they be named. */
+const PERMISSIVE = new Set([
+  ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'],
+]);
+
+const listed = tablesOf(textOf('docs/licences.md')).flatMap(({ rows }) => rows);
+
+describe('docs/licences.md', () => {
+  it('lists every package that the product runs on; else run `npm run docs:licences`', () => {
+    const wanted = Object.entries(packages)
+      .filter(
+        ([place, { dev, devOptional, os }]) =>
+          place !== '' && dev !== true && devOptional !== true && os === undefined,
+      )
+      .map(([place, { version = '' }]) => `${place.replace(/^.*node_modules\//, '')} ${version}`);
+    const told = listed.map(
+      ({ Package: name = '', Version: version = '' }) => `${name.replaceAll('\\', '')} ${version}`,
+    );
+    expect(told.sort()).toEqual([...new Set(wanted)].sort());
+  });
+
+  it('has none that would bind us', () => {
+    expect(listed.filter(({ Licence: licence = '' }) => !PERMISSIVE.has(licence))).toEqual([]);
+  });
+});
+
+describe('package-lock.json', () => {
+  const installed = Object.entries(packages).filter(([place]) => place !== '');
+
+  it('holds exactly what package.json names, in exactly that version', () => {
+    const wanted = {
+      ...manifest.dependencies,
+      ...manifest.devDependencies,
+      ...manifest.optionalDependencies,
+    };
+    for (const [name, version] of Object.entries(wanted)) {
+      expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+      expect([name, packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
+    }
+  });
+
+  it('has the hash of every package, but for binaries of other platforms than those that we build on', () => {
+    const open = installed.filter(([, { integrity }]) => integrity === undefined);
+    expect(open.filter(([, { optional, os }]) => optional !== true || os === undefined)).toEqual([]);
+    const hashed = installed.filter(([, { integrity }]) => integrity !== undefined);
+    for (const [, { integrity }] of hashed) expect(integrity).toMatch(/^sha512-/);
+    expect(hashed.length).toBeGreaterThan(500);
+  });
+
+  it('takes everything from the public registry', () => {
+    const elsewhere = installed.filter(
+      ([, { resolved }]) => resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'),
+    );
+    expect(elsewhere.map(([place]) => place)).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { pickPortRange } from '#libs/platform/ports.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { topicsAt } from './access.js';
+
+jest.setTimeout(240_000);
+
+const SHARDS = [0, 1, 2];
+
+describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
+  let dataDir: string;
+  let cluster: OwnedCluster;
+  const settings = (): Record<string, string> => ({
+    KAFKA_BROKERS: kafka().addresses.join(','),
+    KAFKA_TOPIC_PREFIX: kafka().prefix,
+  });
+  /** A start that is refused: its exit code, and all that the operator sees of a reason. */
+  const refusal = async (env: Readonly<Record<string, string>>): Promise<[number | null, string[]]> => {
+    const PORT = String(await pickPortRange(1));
+    const { code, errors, output } = await runTool('apps/launcher/main.js', [], {
+      DATA_DIR: dataDir,
+      PORT,
+      ...env,
+    });
+    expect(output).not.toContain('processes started');
+    return [code, errors.trim().split('\n')];
+  };
+  const tool = (...args: string[]): Promise<ToolRun> =>
+    runTool('apps/operations/journal.js', args, { DATA_DIR: dataDir, ...settings() });
+  const readiness = async (name: string): Promise<unknown> => {
+    const answer = await fetch(cluster.process(name).health_url.replace('/healthz', '/readyz'));
+    return await answer.json();
+  };
+  const logOf = (name: string): string => {
+    const file = path.join(dataDir, 'logs', `${name}.log`);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  };
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-lost-topics-'));
+    chmodSync(dataDir, 0o711);
+    cluster = await startCluster({ env: settings(), dataDir });
+  }, 200_000);
+  afterAll(async () => {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('lose one while it runs says so, and does not make it anew', async () => {
+    await topicsAt(kafka()).remove(1);
+    await eventually(async () => {
+      expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' });
+    }, 30_000);
+    const former = cluster.kill('owner-1');
+    await eventually(() => {
+      expect(logOf('owner-1')).toMatch(
+        /"exit_code":65.*is gone, or empty, but this database has seen record/,
+      );
+    }, 60_000);
+    expect(cluster.process('owner-1').pid).not.toBe(former);
+    const projector = cluster.kill('projector');
+    await eventually(() => expect(cluster.process('projector').pid).not.toBe(projector));
+    await eventually(async () =>
+      expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' }),
+    );
+    cluster.kill('gateway-0');
+    await eventually(
+      () => expect(logOf('gateway-0')).toMatch(/"exit_code":65.*topic .* is gone, or empty/),
+      60_000,
+    );
+    expect(await topicsAt(kafka()).exists(1)).toBe(false);
+    await cluster.stop();
+  });
+
+  it('are gone is not started, and its journals are not begun anew', async () => {
+    for (const shard of [0, 2]) await topicsAt(kafka()).remove(shard);
+    const [code, lines] = await refusal(settings());
+    expect([code, lines]).toEqual([
+      65,
+      [
+        expect.stringMatching(
+          `shard 0: topic ${kafka().prefix}0 is gone, or empty, but this database has seen`,
+        ),
+      ],
+    ]);
+    for (const shard of SHARDS) expect(await topicsAt(kafka()).exists(shard)).toBe(false);
+    const verdict = await tool('verify', '--chain-only');
+    expect(verdict.code).toBe(0);
+    const { code: whole, output } = await tool('verify');
+    expect([whole, output]).toEqual([1, expect.stringMatching(/shard 0: it ends at 0, but .* record \d/)]);
+    expect(output).toContain('this database has seen record');
+  });
+
+  it('are not asked for, or asked for by a slip, is not started on PostgreSQL', async () => {
+    expect(await refusal({})).toEqual([78, [expect.stringContaining('the journals are in Kafka')]]);
+    expect(await refusal({ KAFKA_BROKERS: '' })).toEqual([
+      78,
+      ['sotto: KAFKA_BROKERS="" is wrong: it must not be empty'],
+    ]);
+    expect(await refusal({ KAFKA_SSL: 'true' })).toEqual([
+      78,
+      [expect.stringContaining('KAFKA_BROKERS is not set')],
+    ]);
+  });
+});
