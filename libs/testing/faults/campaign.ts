@@ -76,7 +76,7 @@ export async function runCampaign(
   const rounds = await playRounds(stage, cast, deck);
   const { recovery, journals } = await settle(stage, cast);
   say('everything is at rest, checking');
-  await check(site, cast, journals, rounds, findings);
+  await check(site, cast, journals, findings);
   for (const caller of [...cast.originators, ...cast.makers]) caller.close();
   return {
     rounds,
@@ -186,7 +186,6 @@ async function check(
   site: Installation,
   cast: Cast,
   { archive }: Journals,
-  rounds: readonly Round[],
   findings: Findings,
 ): Promise<void> {
   const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
