@@ -40,7 +40,7 @@ what a session may not do gets \`reject\` with 403.
 with at least one event in ${LIMITS.tokenEvents} or within ${seconds(LIMITS.tokenMillis)}; it is good for 24 hours, at any gateway, for the same caller. \`hello\` with the
 latest one brings the subscriptions back under the same ids, and \`seq\` goes on. With \`seen\`, the last \`seq\` received of each
 subscription, nothing is lost and nothing comes twice, however long ago it was. A snapshot that had not arrived whole is shown again
-behind a \`resync\`, as it was, and what has happened since follows.
+behind a \`resync\`, as it was, and what has happened since follows. What was being told from before, behind \`after_seq\`, goes on where it was.
 
 ## Cancel on disconnect
 
