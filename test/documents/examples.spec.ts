@@ -77,7 +77,7 @@ describe('the tokens in the documents', () => {
   it('are whole where a stream is resumed', () => {
     const subscriptions = [0, 1].map((number) => ({
       ...{ number, channel: 'auctions' as const, auctionId: undefined },
-      ...{ base: 0, sent: 0, isComplete: true, isOver: false },
+      ...{ base: 0, sent: 0, isComplete: true, isOver: false, told: undefined },
     }));
     const positions = [0, 0, 0];
     const point = { attachment: 1, lane: NO_LANE, nextNumber: 2, positions, subscriptions };
