@@ -31,8 +31,10 @@ const DISK_MB = 1_500;
 const BROKER_DISK_MB = 600;
 /** Creates pause below it, where the disk is a small one. */
 export const LOW_DISK_MB = 100;
+/** Little is kept, so that whoever starts again needs snapshots and histories. */
 const SETTINGS = {
-  SNAPSHOT_EVERY_EVENTS: '2000',
+  SNAPSHOT_EVERY_EVENTS: '500',
+  STREAM_HISTORY_EVENTS: '100',
   JOURNAL_MIN_FREE_MB: String(LOW_DISK_MB),
   LOG_LEVEL: 'info',
 };
