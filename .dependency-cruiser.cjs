@@ -57,9 +57,10 @@ module.exports = {
     },
     {
       name: 'libs-never-import-apps',
-      comment: 'The simulator alone puts whole processes together, out of what their apps are made of.',
+      comment:
+        'The simulator puts whole processes together, and the fault campaign whole installations, out of what their apps are made of.',
       severity: 'error',
-      from: { path: '^libs/', pathNot: '^libs/testing/simulator/' },
+      from: { path: '^libs/', pathNot: '^libs/testing/(simulator|faults)/' },
       to: { path: '^apps/' },
     },
     {

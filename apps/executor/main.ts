@@ -13,6 +13,9 @@ import { openCarriers } from './open-carriers.js';
 /** So that one round may fail without anybody noticing. */
 const RENEWALS_IN_TTL = 3;
 
+/** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
+const DATABASE_ANSWER_MS = 15_000;
+
 const config = loadConfigOrExit('executor', executorConfig, process.env, executorRules);
 const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
@@ -20,7 +23,11 @@ const registry = createMetrics({ instance: config.INSTANCE });
 runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const clock = new SystemClock();
   const { tracing, log } = await openTracing('executor', { config, log: processLog, registry, scope, clock });
-  const pool = openPool(config.DATABASE_URL, { applicationName: config.INSTANCE, max: config.DATABASE_POOL });
+  const pool = openPool(config.DATABASE_URL, {
+    applicationName: config.INSTANCE,
+    max: config.DATABASE_POOL,
+    answerTimeoutMs: DATABASE_ANSWER_MS,
+  });
   scope.onStop('pool', () => pool.end());
   const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
   const feed = new EvidenceFeed(

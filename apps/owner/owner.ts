@@ -9,6 +9,8 @@ import type { OwnerParts } from './owner-parts.js';
 
 /** How long a failed owner can still be asked what is the matter with it. */
 const FAILED_LINGER_MILLIS = 1_500;
+/** Longer than anything that is asked here takes; a database that has gone without a word must not be waited for. */
+const DATABASE_ANSWER_MS = 15_000;
 
 /** The process around one shard: its listener, its health, and its end. */
 export class OwnerProcess {
@@ -22,6 +24,7 @@ export class OwnerProcess {
     this.pool = openPool(config.DATABASE_URL, {
       applicationName: config.INSTANCE,
       max: config.DATABASE_POOL,
+      answerTimeoutMs: DATABASE_ANSWER_MS,
     });
   }
 
@@ -37,6 +40,7 @@ export class OwnerProcess {
     const link: LinkServer = new LinkServer({
       serviceTokens: () => tokens.accepted(),
       handle: (request, peer) => shard.handle(request, peer),
+      clock,
       onFault: (error, peer) => {
         log.error({ err: error, peer }, 'a request could not be handled');
       },

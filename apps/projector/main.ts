@@ -15,13 +15,20 @@ import { LIVE } from '#libs/projections/schemas.js';
 import { projectorConfig, projectorRules } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
 
+/** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
+const DATABASE_ANSWER_MS = 15_000;
+
 const config = loadConfigOrExit('projector', projectorConfig, process.env, projectorRules);
 const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
 
 runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const clock = new SystemClock();
-  const pool = openPool(config.DATABASE_URL, { applicationName: config.INSTANCE, max: config.DATABASE_POOL });
+  const pool = openPool(config.DATABASE_URL, {
+    applicationName: config.INSTANCE,
+    max: config.DATABASE_POOL,
+    answerTimeoutMs: DATABASE_ANSWER_MS,
+  });
   scope.onStop('pool', () => pool.end());
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;

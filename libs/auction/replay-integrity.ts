@@ -30,6 +30,9 @@ function recordAlterations(bundle: ReplayBundle, digests: readonly string[]): Fi
         findings.push(about(name, 'it stands before the one before it'));
       if (record.epoch < before.epoch)
         findings.push(about(name, 'its writer was deposed before the one before it'));
+      // Whoever takes a shard over writes that down first, so an epoch begins with a record of no auction.
+      if (record.epoch > before.epoch && record.position === before.position + 1)
+        findings.push(about(name, 'its writer has not taken the shard over'));
     }
     if (record.previous !== before.digest && record.previous !== digests[index - 1])
       findings.push(about(name, 'it was sealed behind another record than the one before it'));

@@ -7,12 +7,8 @@ import {
   objectionToExpiry,
 } from './replay-endings.js';
 import { objectionToOpening } from './replay-opening.js';
-import {
-  objectionToRefusal,
-  objectionToRevision,
-  objectionToSubmission,
-  objectionToWithdrawal,
-} from './replay-quotes.js';
+import { objectionToRevision, objectionToSubmission, objectionToWithdrawal } from './replay-quotes.js';
+import { objectionToCancelRefusal, objectionToRefusal } from './replay-refusals.js';
 import type { AuctionState } from './state.js';
 
 /**
@@ -38,7 +34,7 @@ export function objectionTo(before: AuctionState | undefined, event: AuctionEven
     case 'QUOTE_EXPIRED':
       return objectionToExpiry(before, event);
     case 'CANCEL_REJECTED':
-      return undefined;
+      return objectionToCancelRefusal(before, event);
     case 'AUCTION_CANCELLED':
     case 'AUCTION_VOIDED':
       return objectionToEnd(before, event);

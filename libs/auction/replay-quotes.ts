@@ -46,13 +46,6 @@ export function objectionToWithdrawal(
   return isSame(decision.events[0]?.body.data, data) ? undefined : 'it is not its maker who is named';
 }
 
-/** The command that was refused is not in the journal, only the refusal: who may be refused at all is what can be told. */
-export function objectionToRefusal(before: AuctionState, { data }: Of<'QUOTE_REJECTED'>): string | undefined {
-  if (!isInvited(before, data.maker)) return 'its maker was not invited';
-  const owner = data.quote_id === undefined ? undefined : findQuote(before, data.quote_id)?.maker;
-  return owner === undefined || owner === data.maker ? undefined : "it is about another maker's quote";
-}
-
 function isInvited({ terms }: AuctionState, maker: string): boolean {
   return terms.audience.some((party) => party.account_id === maker);
 }

@@ -91,7 +91,7 @@ function isOf(kind: Kind, value: unknown): boolean {
     case 'text':
       return typeof value === 'string';
     case 'whole':
-      return typeof value === 'number' && Number.isSafeInteger(value);
+      return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
     case 'object':
       return isObject(value);
     case 'list':

@@ -1,11 +1,15 @@
 import { auditRanking, type RankingRow } from './audit-ranking.js';
 import type { AuctionEvent, Placed } from './events.js';
 import { evolve } from './evolve.js';
+import type { Instant } from './instant.js';
 import type { ReplayBundle, ReplayRecord } from './replay-bundle.js';
 import { firstDifference, isSame } from './replay-canonical.js';
 import { restored } from './replay-events.js';
 import { about, type Finding } from './replay-finding.js';
+import { objectionToForm } from './replay-form.js';
+import { objectionToIds } from './replay-ids.js';
 import { objectionTo } from './replay-objections.js';
+import { objectionToTime } from './replay-times.js';
 import type { AuctionState } from './state.js';
 
 /** What the rules make of the records, and where that is not what the bundle says. */
@@ -24,12 +28,20 @@ export interface Replay {
 export function replay(bundle: ReplayBundle): Replay {
   const findings: Finding[] = [];
   let state: AuctionState | undefined;
+  let latest: Instant | undefined;
   for (const record of bundle.records) {
     try {
       const placed = restored(bundle.auction_id, record);
-      const objection = objectionTo(state, placed.event) ?? objectionToPlace(state, placed);
+      const { event } = placed;
+      const objection =
+        objectionToForm(event) ??
+        objectionTo(state, event) ??
+        objectionToTime(latest, event) ??
+        objectionToIds(event) ??
+        objectionToPlace(state, placed);
       if (objection !== undefined) findings.push(about(record, objection));
       state = evolve(state, placed);
+      if (latest === undefined || event.at > latest) latest = event.at;
     } catch (error) {
       return { findings: [...findings, about(record, unreadable(error))], state: undefined, ranking: [] };
     }

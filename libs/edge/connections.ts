@@ -3,9 +3,18 @@ import type { Duplex } from 'node:stream';
 
 export type BodyFault = 'malformed' | 'timeout' | 'gone';
 
+/** `too-many`: it is to be refused, and ends the connection. */
+export type Entry = 'welcome' | 'too-many';
+
+interface Waiting {
+  readonly request: IncomingMessage;
+  readonly begin: () => void;
+}
+
 /** What is known of one connection; forgotten with its socket. */
 interface Connection {
-  inWork: number;
+  /** In the order they came; the first is in work, and the others are begun when it is their turn. */
+  readonly line: Waiting[];
   served: number;
   latest: IncomingMessage;
   /** Nothing that comes behind the latest request is read as a request any more. */
@@ -19,35 +28,55 @@ interface Connection {
   whenIdle: (() => void) | undefined;
 }
 
-/** Keeps count of the requests on each connection: pipelined ones are bounded, and a parse error finds out whom it hits. */
+export interface LineLimits {
+  readonly pipelinedRequests: number;
+  readonly waitingRequests: number;
+  readonly requestsPerConnection: number;
+}
+
+/**
+ * The requests of each connection stand in line: one is begun when the answer before it has been taken by the kernel, so nothing
+ * is computed for who does not read. The line is bounded, and a parse error finds out whom it hits.
+ */
 export class Connections {
   private readonly known = new WeakMap<Duplex, Connection>();
+  /** On all connections, behind the first of each. */
+  private waiting = 0;
   private draining = false;
 
-  constructor(
-    private readonly limits: { readonly pipelinedRequests: number; readonly requestsPerConnection: number },
-  ) {}
+  constructor(private readonly limits: LineLimits) {}
 
   /** From now on every answer is the last on its connection: who keeps asking is to ask elsewhere, and not to hold up the end. */
   drain(): void {
     this.draining = true;
   }
 
-  enter(request: IncomingMessage, response: ServerResponse): 'welcome' | 'too-many' | 'ignored' {
+  /** `begin` is called when it is the request's turn: at once, later, or never when its connection ends before. */
+  enter(request: IncomingMessage, response: ServerResponse, begin: (entry: Entry) => void): void {
     const connection = this.known.get(request.socket) ?? this.add(request);
-    if (connection.ending) return 'ignored';
+    if (connection.ending) return;
+    const { line } = connection;
     connection.latest = request;
     connection.bodyFailed = undefined;
-    connection.inWork += 1;
     connection.served += 1;
-    response.once('close', () => {
-      connection.inWork -= 1;
-      if (connection.inWork === 0) connection.whenIdle?.();
-    });
-    const tooMany = connection.inWork > this.limits.pipelinedRequests;
+    const isFirst = line.length === 0;
+    const tooMany =
+      line.length >= this.limits.pipelinedRequests ||
+      (!isFirst && this.waiting >= this.limits.waitingRequests);
     const isLast = this.draining || connection.served >= this.limits.requestsPerConnection;
     if (tooMany || isLast) this.close(request);
-    return tooMany ? 'too-many' : 'welcome';
+    const entry = tooMany ? 'too-many' : 'welcome';
+    line.push({
+      request,
+      begin: () => {
+        response.once('close', () => {
+          this.leave(connection, request);
+        });
+        begin(entry);
+      },
+    });
+    if (isFirst) line[0]?.begin();
+    else this.waiting += 1;
   }
 
   /** The answer to `request` is the last on its connection; requests behind it are not looked at. */
@@ -72,27 +101,48 @@ export class Connections {
 
   /**
    * The parser has given up on `socket`. When it was within a body, whoever reads that body says so in the answer; when nobody
-   * does, the answer is all there will be. Else it was a new request: `refuse` runs after those in work are answered.
+   * does, the answer is all there will be. Else it was a new request: `refuse` runs after those in line are answered.
    */
   parserFailed(socket: Duplex, fault: BodyFault, refuse: () => void): void {
     const connection = this.known.get(socket);
     if (connection === undefined) {
       refuse();
     } else if (!connection.latest.complete) {
-      this.close(connection.latest);
+      if (connection.closing === undefined) this.close(connection.latest);
       connection.bodyFault = fault;
       connection.bodyFailed?.(fault);
-      if (connection.inWork === 0) socket.destroy();
+      if (connection.line.length === 0) socket.destroy();
     } else if (!connection.ending) {
       connection.ending = true;
-      if (connection.inWork === 0) refuse();
+      if (connection.line.length === 0) refuse();
       else connection.whenIdle = refuse;
     }
   }
 
+  /** The answer to the first in line is with the kernel, or its connection is no more. */
+  private leave(connection: Connection, request: IncomingMessage): void {
+    const { line } = connection;
+    if (request.socket.destroyed || connection.closing === request) this.forget(connection);
+    line.shift();
+    const next = line[0];
+    if (next === undefined) {
+      connection.whenIdle?.();
+      return;
+    }
+    this.waiting -= 1;
+    next.begin();
+  }
+
+  /** Nobody can answer those who wait any more. */
+  private forget({ line }: Connection): void {
+    if (line.length < 2) return;
+    this.waiting -= line.length - 1;
+    line.length = 1;
+  }
+
   private add(request: IncomingMessage): Connection {
     const connection: Connection = {
-      inWork: 0,
+      line: [],
       served: 0,
       latest: request,
       ending: false,
@@ -102,6 +152,9 @@ export class Connections {
       whenIdle: undefined,
     };
     this.known.set(request.socket, connection);
+    request.socket.once('close', () => {
+      this.forget(connection);
+    });
     return connection;
   }
 }

@@ -121,6 +121,23 @@ describe('internal headers', () => {
     },
   );
 
+  it.each(names)('%s behind the chunks of a body', async (name) => {
+    for (const [method, path] of [
+      ['POST', '/v1/auctions/preflight'],
+      ['GET', '/v1/notes'],
+      ['POST', '/auth/login'],
+    ] as const) {
+      const chunks = (trailer: string): Asked => ({
+        method,
+        path,
+        token: 'trader',
+        headers: ['Transfer-Encoding: chunked', '', `2\r\n{}\r\n0\r\n${trailer}`],
+      });
+      expect(await verdict(chunks(`${name}: x`))).toBe(error(403, 'internal_routing_headers_forbidden'));
+      expect(await verdict(chunks('x-other: x'))).not.toContain('403');
+    }
+  });
+
   it('are found empty, behind 99 others, and in a header list that is too long', async () => {
     const forbidden = error(403, 'internal_routing_headers_forbidden');
     expect(await verdict({ path: '/healthz', headers: ['X-Auction-Peer:'] })).toBe(forbidden);
@@ -335,7 +352,23 @@ describe('ids and queries', () => {
     ]);
   });
 
-  it('refuses what it does not know only where the contract says so', async () => {
+  it.each([
+    ['GET', '/v1/notes'],
+    ['GET', `/v1/auctions/${AUCTION}`],
+    ['DELETE', '/v1/session'],
+    ['POST', '/v1/auctions'],
+    ['POST', '/auth/login'],
+  ])('%s %s has no parameters, and refuses all', async (method, path) => {
+    for (const query of ['x=1', 'limit=1', '%', '&', '=']) {
+      expect(await verdict({ method, path: `${path}?${query}`, token: 'trader', body: '{}' })).toBe(
+        error(400, 'invalid_request'),
+      );
+    }
+    const nothing = await verdict({ method, path: `${path}?`, token: 'trader', body: '{}' });
+    expect(nothing).not.toContain('invalid_request');
+  });
+
+  it('refuses what it does not know, but on public reads', async () => {
     expect(await verdict({ path: '/v1/auctions?x=1', token: 'trader' })).toBe(
       error(400, 'invalid_list_page'),
     );

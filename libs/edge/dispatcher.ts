@@ -3,7 +3,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { Admission, outageOf, type Admitted, type Authenticator } from './admission.js';
 import type { Connections } from './connections.js';
-import { templateOf, type BoundEndpoint, type EndpointSpec } from './endpoint.js';
+import { templateOf, type BoundEndpoint, type Call, type EndpointSpec } from './endpoint.js';
 import { PathTree } from './path-tree.js';
 import {
   codeOf,
@@ -18,6 +18,7 @@ import { ReplySender, type Exchange } from './reply-sender.js';
 import { givenRequestId } from './request-headers.js';
 import { RequestReader } from './request-reader.js';
 import type { ServerLimits } from './server-limits.js';
+import { Turns } from './turns.js';
 
 /** One answered request, for logs and metrics. */
 export interface Answered {
@@ -48,6 +49,9 @@ const LAST_WORDS: ReadonlySet<Reply> = new Set([
   HEADERS_TOO_LARGE,
 ]);
 
+/** What has a query is a page of many rows, and costs several times what one row does. */
+const PAGE_WEIGHT = 4;
+
 /** Of a request whose client had gone before it was answered. */
 const CLIENT_GONE = 499;
 
@@ -62,6 +66,7 @@ export class Dispatcher {
   private readonly admission: Admission;
   private readonly reader: RequestReader;
   private readonly sender: ReplySender;
+  private readonly turns: Turns;
   private readonly tracing: Tracing;
 
   constructor(
@@ -75,6 +80,7 @@ export class Dispatcher {
     this.admission = new Admission(paths, ports.authenticator, limits);
     this.reader = new RequestReader(limits, connections);
     this.sender = new ReplySender(limits, connections, ports.clock);
+    this.turns = new Turns(limits, ports.clock);
     this.tracing = ports.tracing ?? noTracing;
   }
 
@@ -84,12 +90,12 @@ export class Dispatcher {
   }
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const entry = this.connections.enter(request, response);
-    if (entry === 'ignored') return;
-    const requestId = givenRequestId(request) ?? this.ports.newRequestId();
-    const exchange: Exchange = { request, response, requestId };
-    if (entry === 'welcome') void this.serve(exchange);
-    else void this.send(exchange, { reply: TOO_MANY_PIPELINED, spec: undefined });
+    this.connections.enter(request, response, (entry) => {
+      const requestId = givenRequestId(request) ?? this.ports.newRequestId();
+      const exchange: Exchange = { request, response, requestId };
+      if (entry === 'welcome') void this.serve(exchange);
+      else void this.send(exchange, { reply: TOO_MANY_PIPELINED, spec: undefined });
+    });
   };
 
   private serve(exchange: Exchange): Promise<void> {
@@ -123,12 +129,25 @@ export class Dispatcher {
       spec = admitted.endpoint.spec;
       const call = await this.reader.read(exchange, admitted);
       if (call === undefined || 'status' in call) return { reply: call, spec };
-      return { reply: await admitted.endpoint.handle(call), spec };
+      return { reply: await this.perform(exchange, admitted.endpoint, call), spec };
     } catch (error) {
       if (this.ports.isOutage?.(error) === true) return { reply: outageOf(spec), spec };
       this.ports.onFault(error, exchange.requestId, spec?.operationId);
       return { reply: INTERNAL_ERROR, spec };
     }
+  }
+
+  /** Commands are metered by their token buckets; reads take turns. One that nobody waits for any more is not begun. */
+  private perform(
+    { response }: Exchange,
+    endpoint: BoundEndpoint,
+    call: Call,
+  ): Promise<Reply | undefined> | Reply {
+    if (endpoint.spec.method !== 'GET' || call.principal === undefined) return endpoint.handle(call);
+    const weight = endpoint.spec.query === undefined ? 1 : PAGE_WEIGHT;
+    return this.turns.take(call.principal.account_id, weight, () =>
+      response.destroyed ? undefined : endpoint.handle(call),
+    );
   }
 
   private async send(exchange: Exchange, { reply, spec }: Outcome): Promise<void> {

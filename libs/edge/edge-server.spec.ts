@@ -345,7 +345,7 @@ describe('connections', () => {
     expect(replies.slice(0, 3).map(({ headers }) => headers['x-request-id'])).toEqual(ids);
   });
 
-  it('bound how many are in work at once', async () => {
+  it('carry out one request at a time, and bound how many wait', async () => {
     let running = 0;
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -355,11 +355,46 @@ describe('connections', () => {
     });
     const client = on.connect().send('GET /held HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(100));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(running).toBe(4);
+    expect(running).toBe(1);
     release();
     const replies = await client.untilClosed();
     expect(statuses(replies)).toEqual([200, 200, 200, 200, 503]);
     expectRefusal(replies[4], 503, 'too_many_pipelined_requests');
+    expect(running).toBe(4);
+  });
+
+  it('bound how many wait on all of them, and let each wait for one', async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const on = await start({ ...QUICK, waitingRequests: 3 }, () => gate);
+    const held = 'GET /held HTTP/1.1\r\nHost: demo\r\n\r\n';
+    const greedy = on.connect().send(held.repeat(5));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const late = on.connect().send(held.repeat(2));
+    const modest = on.connect().send(held.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    expect(statuses(await greedy.untilClosed())).toEqual([200, 200, 200, 200, 503]);
+    expect(statuses(await late.untilClosed())).toEqual([200, 503]);
+    expect(statuses(await modest.untilClosed())).toEqual([200]);
+    const again = on.connect().send(held.repeat(4)).send(LAST);
+    expect(statuses(await again.untilClosed())).toEqual([200, 200, 200, 200, 503]);
+  });
+
+  it('that are reset do not carry out what still waits', async () => {
+    let running = 0;
+    let release = (): void => undefined;
+    const on = await start(QUICK, () => {
+      running += 1;
+      return new Promise((resolve) => (release = resolve));
+    });
+    const client = on.connect().send('GET /held HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(3));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.socket.resetAndDestroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(running).toBe(1);
   });
 
   it('end in order after their share of requests', async () => {
@@ -375,6 +410,22 @@ describe('connections', () => {
     for (const client of held) await client.send(GET).until('"ok"');
     expect(await on.connect().send(GET).untilClosed()).toEqual([]);
     for (const client of held) client.close();
+  });
+
+  it('are bounded for each address', async () => {
+    const on = await start({
+      ...QUICK,
+      headersTimeout: 5_000,
+      requestTimeout: 5_000,
+      connectionsPerAddress: 2,
+    });
+    const held = [on.connect(), on.connect()];
+    for (const client of held) await client.send(GET).until('"ok"');
+    expect(await on.connect().send(GET).untilClosed()).toEqual([]);
+    held[0]?.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expectAlive(on);
+    held[1]?.close();
   });
 
   it('that idle are closed', async () => {

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '#libs/platform/clock.js';
+import { boundConnectionsPerAddress } from './addresses.js';
 import type { BodyFault, Connections } from './connections.js';
 import {
   payloadOf,
@@ -37,6 +38,7 @@ export function createEdgeServer(listener: Listener, ports: ServerPorts): Server
   const { limits } = ports;
   const server = createServer(serverOptions(limits), listener);
   server.maxConnections = limits.connections;
+  boundConnectionsPerAddress(server, limits.connectionsPerAddress);
   // Past a count Node drops headers silently, an internal one perhaps: their bytes are bounded, their count is checked later.
   server.maxHeadersCount = 0;
   server.setTimeout(limits.idleTimeout);

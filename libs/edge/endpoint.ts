@@ -31,7 +31,7 @@ export interface EndpointSpec {
   /** Callers without this role are refused: that there is such an endpoint is no secret. */
   readonly requiredRole?: string;
   readonly ids?: Readonly<Record<string, IdKind>>;
-  /** Without one the query string is ignored. */
+  /** Without one no parameters may be given, but to public reads, where they mean nothing. */
   readonly query?: Query<unknown>;
   readonly body?: Decoder<object>;
   /** The name of this body in the interface documents, where several endpoints take the same. */

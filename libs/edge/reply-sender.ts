@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Connections } from './connections.js';
 import { namesTag } from './entity-tag.js';
 import { announcedBytes, announcesBody } from './request-body.js';
 import { payloadOf, type Reply, type ReplyStream } from './reply.js';
 import type { ServerLimits } from './server-limits.js';
+import { UnreadAnswers } from './unread-answers.js';
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -20,11 +22,15 @@ const SMALL_REST_BYTES = 65_536;
 
 /** Writes replies, and sees to it that neither a slow reader nor an unread body holds anything for long. */
 export class ReplySender {
+  private readonly unread: UnreadAnswers;
+
   constructor(
     private readonly limits: ServerLimits,
     private readonly connections: Connections,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.unread = new UnreadAnswers(limits.unreadBytes);
+  }
 
   async send(exchange: Exchange, given: Reply): Promise<void> {
     const { request, response } = exchange;
@@ -40,12 +46,21 @@ export class ReplySender {
     else this.end(exchange, payload);
   }
 
-  /** Most answers are with the kernel at once. One that is not, or waits behind such a one, has its time. */
+  /** Most answers are with the kernel at once. One that is not has its time. */
   private end({ request, response }: Exchange, payload: string | undefined): void {
     response.end(payload);
-    if (response.socket?.writableLength === 0) return;
-    const cancel = this.clock.after(this.limits.sendTimeout, () => request.socket.destroy());
-    response.once('close', cancel);
+    if (response.destroyed || response.socket?.writableLength === 0) return;
+    response.once('close', this.awaitReader(request.socket));
+  }
+
+  /** `socket` has its time to take what it was given, and a share of the memory for it, until the returned function is called. */
+  private awaitReader(socket: Socket): () => void {
+    const cancel = this.clock.after(this.limits.sendTimeout, () => socket.destroy());
+    const release = this.unread.hold(socket);
+    return () => {
+      cancel();
+      release();
+    };
   }
 
   /**
@@ -79,7 +94,7 @@ export class ReplySender {
     try {
       for await (const chunk of stream.chunks) {
         if (response.destroyed) return;
-        if (!response.write(chunk)) await this.drained(response);
+        if (!response.write(chunk)) await this.drained(exchange);
       }
       this.end(exchange, undefined);
     } catch (error) {
@@ -90,11 +105,11 @@ export class ReplySender {
   }
 
   /** Resolves when the reader has taken what it was given; one that does not in time loses the connection. */
-  private drained(response: ServerResponse): Promise<void> {
+  private drained({ request, response }: Exchange): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.clock.after(this.limits.sendTimeout, () => response.destroy());
+      const taken = this.awaitReader(request.socket);
       const settle = (): void => {
-        cancel();
+        taken();
         response.off('drain', settle).off('close', settle);
         resolve();
       };

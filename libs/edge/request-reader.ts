@@ -4,7 +4,9 @@ import type { Connections } from './connections.js';
 import { MISMATCH, type Decoder } from './decode.js';
 import { namesIn, type Call, type EndpointSpec } from './endpoint.js';
 import { idempotencyKey } from './idempotency-key.js';
+import { queryFault, readQuery } from './query-rule.js';
 import {
+  INTERNAL_HEADERS,
   MALFORMED_REQUEST,
   PAYLOAD_TOO_LARGE,
   REQUEST_TIMEOUT,
@@ -14,7 +16,13 @@ import {
 } from './reply.js';
 import type { Exchange } from './reply-sender.js';
 import { announcedBytes, announcesBody, readBody, type BodyOutcome } from './request-body.js';
-import { awaitsContinue, isEncoded, isJsonContent, valuesOf } from './request-headers.js';
+import {
+  awaitsContinue,
+  carriesInternalHeader,
+  isEncoded,
+  isJsonContent,
+  valuesOf,
+} from './request-headers.js';
 import type { ServerLimits } from './server-limits.js';
 import { parseJsonBytes, type JsonObject } from './strict-json.js';
 
@@ -45,11 +53,13 @@ export class RequestReader {
     if (announcedBytes(request) > this.limits.bodyBytes) return PAYLOAD_TOO_LARGE;
     const bytes = await this.bytesOf(exchange);
     if (!Buffer.isBuffer(bytes)) return refusalOf(bytes);
+    // Trailers are known now and not before; none is ever read, but who sends such a one is told so as for a header.
+    if (carriesInternalHeader(request.trailers)) return INTERNAL_HEADERS;
 
     const ids = readIds(spec, admitted.captured);
     if (isReply(ids)) return ids;
-    const query = spec.query?.read(admitted.query);
-    if (spec.query !== undefined && query === MISMATCH) return errorReply(400, spec.query.fault);
+    const query = readQuery(spec, admitted.query);
+    if (query === MISMATCH) return errorReply(400, queryFault(spec));
     const content =
       spec.body === undefined ? readNothing(bytes) : readContent(spec, spec.body, bytes, request);
     if (isReply(content)) return content;

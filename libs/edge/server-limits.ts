@@ -23,12 +23,22 @@ export interface ServerLimits {
   /** After a refusal the rest of a request is read for this long and this far, so that the answer is not lost to a reset. */
   readonly lingerTimeout: number;
   readonly lingerBytes: number;
-  /** Requests in work on one connection; the one too many is 503 and the connection ends. */
+  /** Requests in line on one connection, the one in work included; the one too many is 503 and the connection ends. */
   readonly pipelinedRequests: number;
+  /** Requests that wait behind others on all connections together; past it one is 503 as well. */
+  readonly waitingRequests: number;
   /** After this many the connection is closed in order, so that load spreads over new gateways. */
   readonly requestsPerConnection: number;
   /** More connections are closed unanswered: what they would be told costs more than they have shown to be worth. */
   readonly connections: number;
+  /** The same for those of one network address. */
+  readonly connectionsPerAddress: number;
+  /** Reads of one account in work at once, a page counting as four; further ones wait their turn. */
+  readonly readsPerAccount: number;
+  /** A read in work for longer waits for somebody else, and no longer counts. */
+  readonly readPatience: number;
+  /** Bytes of answers that peers have not taken, in all; past it those go first that have not read for longest. */
+  readonly unreadBytes: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -44,8 +54,13 @@ export const SERVER_LIMITS: ServerLimits = {
   lingerTimeout: 1_000,
   lingerBytes: 4_194_304,
   pipelinedRequests: 32,
+  waitingRequests: 4_096,
   requestsPerConnection: 1_000_000,
   connections: 10_000,
+  connectionsPerAddress: 4_096,
+  readsPerAccount: 16,
+  readPatience: 250,
+  unreadBytes: 67_108_864,
 };
 
 /** Node's own part of the limits. The others are held by `Connections`, the body reader and the sender. */

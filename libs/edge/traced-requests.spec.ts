@@ -31,7 +31,7 @@ const TRADER = 'Authorization: Bearer trader';
 
 it.each([
   [
-    `GET /v1/auctions/${AUCTION}?secret=1`,
+    `GET /v1/auctions/${AUCTION}?`,
     TRADER,
     'GET /v1/auctions/{auctionID}',
     { route: '/v1/auctions/{auctionID}', operation: 'get', status: 200 },

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Admitted } from './admission.js';
+import { MISMATCH } from './decode.js';
 import type { EdgePorts, Dispatcher } from './dispatcher.js';
 import { refuse, type RefusalPorts } from './edge-server.js';
 import type { Principal } from './endpoint.js';
+import { queryFault, readQuery } from './query-rule.js';
 import { errorReply, INTERNAL_ERROR, MALFORMED_REQUEST, type Reply } from './reply.js';
 import { bearerToken, givenRequestId, protocolToken } from './request-headers.js';
 import { splitTarget } from './target.js';
@@ -72,7 +75,7 @@ export class Upgrades {
       if ('status' in admitted) return admitted;
       const { principal } = admitted;
       if (principal === undefined || token === undefined) throw new Error('a handshake without a caller');
-      const fault = handshakeFault(request);
+      const fault = queryRefusal(admitted) ?? handshakeFault(request);
       if (fault !== undefined) return fault;
       socket.off('error', fail);
       return this.accept({ ...asked, principal, token });
@@ -81,6 +84,10 @@ export class Upgrades {
       return INTERNAL_ERROR;
     }
   }
+}
+
+function queryRefusal({ endpoint: { spec }, query }: Admitted): Reply | undefined {
+  return readQuery(spec, query) === MISMATCH ? errorReply(400, queryFault(spec)) : undefined;
 }
 
 function handshakeFault({ method, headers }: IncomingMessage): Reply | undefined {

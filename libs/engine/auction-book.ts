@@ -30,7 +30,7 @@ export interface Entry {
 /** All auctions that this shard keeps in memory: the live ones, and completed ones until the projections have them. */
 export class AuctionBook {
   private readonly entries = new Map<string, Entry>();
-  private readonly byAccount = new Map<string, Set<Entry>>();
+  private readonly byAccount = new Map<string, Map<string, Entry>>();
   /** Completed and not yet forgotten, in the order of completion. */
   private completed: Entry[] = [];
   private live = 0;
@@ -54,7 +54,15 @@ export class AuctionBook {
 
   /** Every auction in which the account is originator or invited, in no particular order. */
   of(account: string): Iterable<Entry> {
-    return this.byAccount.get(account) ?? [];
+    return this.byAccount.get(account)?.values() ?? [];
+  }
+
+  /**
+   * An auction in which the account is originator or invited. One in which it is not is missed at the same step as one
+   * that never was, so the time of an answer tells nothing either.
+   */
+  findFor(account: string, auctionId: string): Entry | undefined {
+    return this.byAccount.get(account)?.get(auctionId);
   }
 
   /** Takes an event that is on its way to the journal into `head`. */
@@ -92,7 +100,7 @@ export class AuctionBook {
     this.entries.delete(entry.id);
     for (const account of accountsOf(entry.head)) {
       const mine = this.byAccount.get(account);
-      mine?.delete(entry);
+      mine?.delete(entry.id);
       if (mine?.size === 0) this.byAccount.delete(account);
     }
   }
@@ -123,8 +131,8 @@ export class AuctionBook {
   private index(entry: Entry): void {
     for (const account of accountsOf(entry.head)) {
       const mine = this.byAccount.get(account);
-      if (mine === undefined) this.byAccount.set(account, new Set([entry]));
-      else mine.add(entry);
+      if (mine === undefined) this.byAccount.set(account, new Map([[entry.id, entry]]));
+      else mine.set(entry.id, entry);
     }
   }
 

@@ -18,7 +18,8 @@ export type ShardCommand = Extract<LinkRequest, { op: 'create' | 'withdraw_all' 
 
 export interface IntakePorts {
   readonly shard: number;
-  readonly find: (auctionId: string) => Entry | undefined;
+  /** Of the auctions of this account. */
+  readonly find: (account: string, auctionId: string) => Entry | undefined;
   readonly inWork: CommandsInWork;
   readonly stored: StoredAnswers;
   readonly completed: CompletedAuctions;
@@ -64,7 +65,7 @@ export class Intake {
 
   /** `run` hands the command to the loop and resolves with its durable outcome. */
   onAuction(command: AuctionCommand, run: (entry: Entry) => Promise<LinkReply>): Promise<LinkReply> {
-    const entry = this.ports.find(command.auction_id);
+    const entry = this.ports.find(command.account, command.auction_id);
     if (entry?.durable === undefined) return this.onCompleted(command);
     const { durable } = entry;
     const viewer = viewerOf(durable, command.account);
@@ -102,7 +103,7 @@ export class Intake {
   ): Promise<LinkReply | undefined> {
     if (auctionIds.length === 0) return this.kept(command, undefined);
     for (const auctionId of auctionIds) {
-      const live = this.ports.find(auctionId);
+      const live = this.ports.find(command.account, auctionId);
       const answered = live === undefined ? this.kept(command, auctionId) : this.answered(live, command);
       const answer = await answered;
       if (answer !== undefined) return answer;

@@ -47,8 +47,8 @@ export class Preflights {
 
   async ofQuote(request: Preflight<'quote_preflight'>): Promise<LinkReply> {
     const { context, completed, now } = this.ports;
-    const state = context.book.find(request.auction_id)?.durable;
-    // Who sees nothing costs the same look-up whether there is something or not.
+    // Who sees nothing costs the same look-ups whether there is something or not.
+    const state = context.book.findFor(request.account, request.auction_id)?.durable;
     const viewer = state === undefined ? undefined : viewerOf(state, request.account);
     if (state === undefined || viewer === undefined) {
       const role = await completed.roleOn(request.auction_id, request.account);

@@ -116,7 +116,7 @@ export class Reads {
   }
 
   private held(auctionId: string, account: string): Held | undefined {
-    const entry = this.ports.book.find(auctionId);
+    const entry = this.ports.book.findFor(account, auctionId);
     return entry === undefined ? undefined : this.heldEntry(entry, account);
   }
 

@@ -200,7 +200,7 @@ export class Shard {
     });
     const intake = new Intake({
       shard,
-      find: (auctionId: string): Entry | undefined => this.book.find(auctionId),
+      find: (account, auctionId): Entry | undefined => this.book.findFor(account, auctionId),
       inWork: new CommandsInWork(clock),
       stored: this.stored,
       completed,

@@ -3,6 +3,7 @@ import type { Cancel, Clock } from '#libs/platform/clock.js';
 import type { Span, Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import { watchPulse } from './link-pulse.js';
 import { openWebSocket, type LinkSocket, type OpenLinkSocket } from './link-socket.js';
 import { readNotice } from './notice-slot.js';
 import {
@@ -165,6 +166,7 @@ export class OwnerLink {
     this.socket = socket;
     socket.on('open', () => {
       this.reconnectMillis = RECONNECT_FIRST_MILLIS;
+      watchPulse(socket, this.options.clock);
     });
   }
 

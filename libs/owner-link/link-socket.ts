@@ -8,7 +8,9 @@ export interface LinkSocket {
   send(frame: string, sent?: () => void): void;
   close(code?: number): void;
   terminate(): void;
-  on(event: 'open' | 'close', heed: () => void): unknown;
+  /** Asks the other end for a sign of life, which comes as a `pong`. */
+  ping(): void;
+  on(event: 'open' | 'close' | 'pong', heed: () => void): unknown;
   on(event: 'message', heed: (data: RawData) => void): unknown;
   on(event: 'error', heed: (error: Error) => void): unknown;
 }

@@ -65,6 +65,7 @@ function owner(different: Partial<LinkServerOptions> = {}): LinkServer {
     serviceTokens: () => [TOKEN],
     handle: echo,
     onFault: () => undefined,
+    clock,
     ...different,
   });
   end.attach(server);

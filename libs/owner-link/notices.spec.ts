@@ -34,6 +34,7 @@ beforeEach(async () => {
     serviceTokens: () => [TOKEN],
     handle: () => Promise.resolve({ status: 200, body }),
     onFault: () => undefined,
+    clock: new SystemClock(),
   });
   owner.attach(server);
   await listen(server, 0, '127.0.0.1');

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/clock.js';
 import { isGoodToken } from '#libs/platform/good-token.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
+import { watchPulse } from './link-pulse.js';
 import type { LinkSocket } from './link-socket.js';
 import { NoticeSlot } from './notice-slot.js';
 import {
@@ -32,6 +33,7 @@ export interface LinkServerOptions {
   readonly serviceTokens: () => readonly string[];
   readonly handle: LinkHandler;
   readonly onFault: (error: unknown, peer: string) => void;
+  readonly clock: Clock;
   readonly maxConnections?: number;
   /** Continues the traces of peers; without it they end with them. */
   readonly tracing?: Tracing;
@@ -123,6 +125,7 @@ export class LinkServer {
     ws.on('close', () => {
       this.served.delete(ws);
     });
+    watchPulse(ws, this.options.clock);
     const slot = new NoticeSlot();
     const replies: FrameBatch = new FrameBatch(
       (frame) => {

@@ -116,6 +116,7 @@ describe('a rotation', () => {
         return reply(200, {});
       },
       onFault: (error) => faults.push(String(error)),
+      clock,
     });
     links.attach(server);
     good.onChange(() => {

@@ -54,6 +54,7 @@ function answers(handle: () => Promise<LinkReply>, tracing?: Tracing): void {
     serviceTokens: () => [TOKEN],
     handle,
     onFault: () => undefined,
+    clock,
     ...(tracing === undefined ? {} : { tracing }),
   });
   end.attach(server);

@@ -11,6 +11,8 @@ export interface SubscriptionMark {
   readonly isComplete: boolean;
   /** The auction was over for the account before the subscription began: nothing will come. */
   readonly isOver: boolean;
+  /** While it is told what it missed before it began: up to which entry of the timeline that is. */
+  readonly told: number | undefined;
 }
 
 /** All that another gateway needs to go on with a connection. */
@@ -34,7 +36,8 @@ const NO_UUID = '00000000-0000-0000-0000-000000000000';
 const STEP = 8;
 const HEAD_BYTES = 8 + UUID_BYTES + 8 + 1 + 1;
 const MARK_BYTES = 4 + 1 + UUID_BYTES + 8 + 4;
-const FLAGS = { auction: 1, complete: 2, over: 4 } as const;
+const FLAGS = { auction: 1, complete: 2, over: 4, behind: 8 } as const;
+const MOST = 2 ** 32 - 1;
 
 /** Numbers stand at fixed widths: a position of seven digits is as long as one of two. */
 export function encodePoint(point: ResumePoint, issuedMillis: number): Buffer {
@@ -54,7 +57,8 @@ export function encodePoint(point: ResumePoint, issuedMillis: number): Buffer {
     at = bytes.writeUInt8(flagsOf(mark), at);
     at = writeUuid(bytes, mark.auctionId ?? NO_UUID, at);
     at = bytes.writeDoubleBE(mark.base, at);
-    at = bytes.writeUInt32BE(mark.sent, at);
+    // Nothing has been sent behind `base` of what is told from before.
+    at = bytes.writeUInt32BE(Math.min(mark.told ?? mark.sent, MOST), at);
   }
   return bytes;
 }
@@ -81,23 +85,27 @@ export function decodePoint(bytes: Buffer): ResumePoint {
 function readMark(bytes: Buffer, at: number): SubscriptionMark {
   const flags = bytes.readUInt8(at + 4);
   const isAuction = (flags & FLAGS.auction) !== 0;
+  const isBehind = (flags & FLAGS.behind) !== 0;
   const behindId = at + 5 + UUID_BYTES;
+  const count = bytes.readUInt32BE(behindId + 8);
   return {
     number: bytes.readUInt32BE(at),
     channel: isAuction ? 'auction' : 'auctions',
     auctionId: isAuction ? readUuid(bytes, at + 5) : undefined,
     base: bytes.readDoubleBE(behindId),
-    sent: bytes.readUInt32BE(behindId + 8),
+    sent: isBehind ? 0 : count,
+    told: isBehind ? count : undefined,
     isComplete: (flags & FLAGS.complete) !== 0,
     isOver: (flags & FLAGS.over) !== 0,
   };
 }
 
-function flagsOf({ channel, isComplete, isOver }: SubscriptionMark): number {
+function flagsOf({ channel, isComplete, isOver, told }: SubscriptionMark): number {
   return (
     (channel === 'auction' ? FLAGS.auction : 0) |
     (isComplete ? FLAGS.complete : 0) |
-    (isOver ? FLAGS.over : 0)
+    (isOver ? FLAGS.over : 0) |
+    (told === undefined ? 0 : FLAGS.behind)
   );
 }
 

@@ -22,8 +22,11 @@ const mark: fc.Arbitrary<SubscriptionMark> = fc
     sent: small,
     isComplete: fc.boolean(),
     isOver: fc.boolean(),
+    told: fc.option(small, { nil: undefined }),
   })
-  .map((one) => (one.channel === 'auction' ? one : { ...one, auctionId: undefined }));
+  // Of all auctions nothing is told from before, and what is counts nothing behind its base.
+  .map((one) => (one.channel === 'auction' ? one : { ...one, auctionId: undefined, told: undefined }))
+  .map((one) => (one.told === undefined ? one : { ...one, sent: 0 }));
 
 function pointWith(marks: fc.Arbitrary<SubscriptionMark[]>): fc.Arbitrary<ResumePoint> {
   return fc.record({

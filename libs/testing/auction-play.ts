@@ -135,7 +135,11 @@ class Stage {
     maker: string,
   ): AuctionEventBody | undefined {
     if (isOverFor(this.state, { account_id: maker, role: 'MARKET_MAKER' })) return undefined;
-    return { type: 'QUOTE_REJECTED', data: { maker, operation, error, message } };
+    const refused = { maker, operation, error, message };
+    if (operation === 'SUBMIT') return { type: 'QUOTE_REJECTED', data: refused };
+    const latest = bookOf(this.state, maker)?.quotes.at(-1);
+    // Whoever names a quote that is not there is told just that, and nothing is kept of it.
+    return latest && { type: 'QUOTE_REJECTED', data: { ...refused, quote_id: latest.quote_id } };
   }
 
   private tries(command: Command, told?: (refusal: Rejection) => AuctionEventBody | undefined): void {
@@ -145,8 +149,14 @@ class Stage {
       return;
     }
     this.refusals.push(answer);
-    const body = answer.status === 422 && isLive(this.state.status) ? told?.(answer) : undefined;
+    const body = answer.status === 422 && this.isTold() ? told?.(answer) : undefined;
     if (body !== undefined) this.journals({ at: this.now, body });
+  }
+
+  /** What is refused past the end, or past a close that nobody has told yet, is no part of the auction. */
+  private isTold(): boolean {
+    const { status, terms } = this.state;
+    return isLive(status) && !(status === 'OPEN' && this.now >= terms.closes_at);
   }
 
   private does(decided: Command | Decision | readonly Decided[]): void {

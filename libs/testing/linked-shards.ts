@@ -37,6 +37,7 @@ export class LinkedShards {
           return isMute ? new Promise(() => undefined) : live.shard.handle(request, peer);
         },
         onFault: () => undefined,
+        clock: world.clock,
       });
       end.attach(server);
       return end;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Parser } from '@asyncapi/parser';
+import { settings } from '#apps/launcher/config.js';
 import { messagesOf } from '#libs/edge/documents/asyncapi-types.js';
 import { CLIENT_MESSAGES } from '#libs/stream/client-messages.js';
 import { SERVER_MESSAGES } from '#libs/stream/server-messages.js';
@@ -26,6 +27,17 @@ describe('the AsyncAPI document', () => {
   it('has every message of both directions, and no others', () => {
     expect(namesOf('receive')).toEqual([...CLIENT_MESSAGES].sort());
     expect(namesOf('send')).toEqual([...SERVER_MESSAGES].sort());
+  });
+
+  it('names a server for production, with TLS, and the one that npm start starts, without', () => {
+    const { production, local } = stream.servers;
+    expect(production?.protocol).toBe('wss');
+    const port = settings.PORT.default;
+    expect([local?.protocol, local?.host, local?.variables]).toEqual([
+      'ws',
+      'localhost:{port}',
+      { port: expect.objectContaining({ default: port }) as unknown },
+    ]);
   });
 
   it('names a reply for every message of a client', () => {

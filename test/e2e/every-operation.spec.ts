@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import { templateOf } from '#libs/edge/endpoint.js';
+import { canQueryFail } from '#libs/edge/query-rule.js';
 import type { ApiClient, ApiRequest } from '#libs/testing/api-client.js';
 import { specs } from '../documents/described-interface.js';
 import { rawExchange, recordRaw } from './raw-exchange.js';
@@ -97,6 +98,14 @@ describe.each(specs.map((spec) => [`${spec.method} ${templateOf(spec.path)}`, sp
         expect(await answerTo(spec, { path, raw: '{}', headers: KEY })).toBe(
           `400 ${spec.ids?.[name]?.fault ?? ''}`,
         );
+      });
+    }
+    if (spec.query === undefined && canQueryFail(spec)) {
+      it('has no query parameters', async () => {
+        for (const query of ['surprise=1', 'limit=1', '%', '&']) {
+          const path = `${pathOf(spec)}?${query}`;
+          expect(await answerTo(spec, { path, headers: KEY })).toBe('400 invalid_request');
+        }
       });
     }
     if (spec.query !== undefined) {

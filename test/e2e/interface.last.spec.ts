@@ -9,11 +9,11 @@ import type { OperationExamples } from '#libs/edge/documents/about.js';
 import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
 import { fieldsIn, fieldsSeen, httpExamples, streamExamples } from '#libs/testing/interface/examples.js';
 import { HttpCheck } from '#libs/testing/interface/http-check.js';
-import { readRecording } from '#libs/testing/interface/recording.js';
+import { readRecording, TOUR } from '#libs/testing/interface/recording.js';
 import { StreamCheck } from '#libs/testing/interface/stream-check.js';
 import { UNSEEN } from '../documents/unseen.js';
 
-/** `latest` looks back at the latest full run and writes the examples anew; else this run is looked at. */
+/** `latest` looks back at the latest full run, and writes the examples anew from a tour of this one; else this run is looked at. */
 const refreshed = process.env.REFRESH_EXAMPLES;
 const isFull = process.env.E2E_RUN === 'full' || refreshed !== undefined;
 const folder =
@@ -22,7 +22,10 @@ const folder =
     : `node_modules/.cache/sotto/exchanges/${refreshed}`;
 const EXAMPLES = 'docs/examples';
 
-const { exchanges, frames } = readRecording(folder);
+const tour = readRecording(path.join(process.env.EXCHANGES_DIR ?? '', TOUR));
+const others = readRecording(folder);
+const exchanges = [...tour.exchanges, ...others.exchanges];
+const frames = [...tour.frames, ...others.frames];
 const http = httpDocument(endpointSpecsOf(CONTROLLERS));
 const stream = streamDocument();
 const httpCheck = new HttpCheck(http);
@@ -39,9 +42,11 @@ function read(name: string): unknown {
 }
 
 if (refreshed !== undefined) {
-  for (const [name, examples] of Object.entries(httpExamples(http, exchanges))) write(name, examples);
+  if (others.exchanges.length === 0)
+    throw new Error('no full run has been kept, and refusals come from there');
+  for (const [name, examples] of Object.entries(httpExamples(http, tour, others))) write(name, examples);
   const names = Object.values(stream.channels.stream.messages).map((message) => message.name);
-  write('stream', streamExamples(frames, names));
+  write('stream', streamExamples(tour, others, names));
 }
 
 describe('what the tests have seen', () => {

@@ -143,6 +143,7 @@ describe('what is no handshake of this path', () => {
       { ...HANDSHAKE, 'sec-websocket-version': '8' },
       '426 upgrade_required',
     ],
+    ['a query', 'GET', '/v1/stream?x=1', HANDSHAKE, '400 invalid_request'],
     ['another method', 'POST', '/v1/stream', {}, '405 method_not_allowed'],
     ['an upgrade elsewhere', 'GET', '/v1/me', HANDSHAKE, '200'],
     ['h2c elsewhere', 'GET', '/v1/me', h2c, '200'],

@@ -138,6 +138,30 @@ describe('a subscription', () => {
     );
   });
 
+  it('that is cut off in what it is told from before goes on there at another gateway, to its end', async () => {
+    const { auction_id: id } = await opens(originator, [maker]);
+    let quote = await maker.quotes(id, 600_000, 1);
+    for (let price = 590_000; price > 500_000; price -= 10_000)
+      quote = mustBe(200, await maker.revise(quote, { price_atoms: price }));
+    const client = await floor.listen(maker.name);
+    const from = await client.subscribeTo(id, { after_seq: 0 });
+    const { resume_token: token } = client.frames.findLast((frame) => frame.type === 'snapshot')!;
+    client.kill();
+    await maker.withdraw(quote);
+    await originator.cancel(id);
+    const timeline = (await timelinesOf(maker, [id])).get(id)!;
+    expect(timeline.at(-1)).toMatchObject({ kind: 'AUCTION_COMPLETED' });
+    const held = 3;
+    const again = await floor.open({ token: await floor.token(maker.name), gateway: 1 });
+    await again.hello({ resume_token: token, seen: { [from]: held } });
+    const { memory } = again;
+    await again.untilIt(() => memory.of(from).events.at(-1)?.kind === 'AUCTION_COMPLETED', 'the end');
+    expect(memory.of(from).resyncs).toEqual([]);
+    expect(memory.of(from).events.map(({ seq, timeline_seq: at, kind }) => [seq, at, kind])).toEqual(
+      timeline.slice(held).map(({ seq, kind }) => [seq, seq, kind]),
+    );
+  });
+
   it('says nothing more once it has ended, and the others go on', async () => {
     const { auction_id: id } = await opens(originator, [maker]);
     const client = await floor.listen(maker.name);

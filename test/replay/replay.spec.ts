@@ -103,6 +103,8 @@ function forged(bundle: ReplayBundle, change: (records: ReplayRecord[]) => void)
   return { ...signedFrame(forgedView, records.at(-1)!.digest, signer), records };
 }
 
+const EARLIER = '2026-11-21T09:00:00.000000000Z';
+
 function signWith(key: KeyObject): (text: string) => string {
   return (text) => sign(null, Buffer.from(text), key).toString('hex');
 }
@@ -133,6 +135,63 @@ describe('a forger with a key of his own', () => {
         what: expect.stringContaining('awards.0'),
       },
     ]);
+  });
+
+  it.each<[string, string, (record: ReplayRecord) => unknown, string]>([
+    [
+      'a quote from hours before the opening',
+      'QUOTE_SUBMITTED',
+      (record) => {
+        const { quote } = record.data as { quote: Record<string, unknown> };
+        Object.assign(record, { occurred_at: EARLIER });
+        quote.submitted_at = EARLIER;
+      },
+      'time runs back',
+    ],
+    [
+      'an end of an execution before its beginning',
+      'EXECUTION_CONFIRMED',
+      (record) => Object.assign(record, { occurred_at: EARLIER }),
+      'time runs back',
+    ],
+    [
+      'a writer of an earlier epoch',
+      'QUOTE_REVISED',
+      (record) => Object.assign(record, { epoch: 0 }),
+      'its writer was deposed',
+    ],
+    [
+      'an award of another shard',
+      'AUCTION_AWARDED',
+      ({ data }) => {
+        const [award] = data.awards as { award_id: string }[];
+        award!.award_id = `0${award!.award_id.slice(1)}`;
+      },
+      "no id of the auction's shard",
+    ],
+    [
+      'an originator that is invited',
+      'AUCTION_OPENED',
+      ({ data }) => {
+        const { audience, originator } = data.terms as { audience: string[]; originator: string };
+        audience.push(originator);
+      },
+      'in its own audience',
+    ],
+    [
+      'an error of nobody',
+      'QUOTE_REJECTED',
+      ({ data }) => Object.assign(data, { error: 'LALA' }),
+      'refused with LALA',
+    ],
+  ])('is found out with %s', (_what, type, change, told) => {
+    const index = bundle.records.findIndex((record) => record.type === type);
+    const { ok, alterations, contradictions } = judge(
+      forged(bundle, (records) => change(records[index]!)),
+      undefined,
+    );
+    const found = [...alterations, ...contradictions].filter(({ what }) => what.includes(told));
+    expect([ok, found.map(({ record }) => record?.number)]).toEqual([false, [index + 1]]);
   });
 
   it('cannot leave out a losing quote without a gap being told by nobody but the signature', () => {

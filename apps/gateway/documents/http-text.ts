@@ -21,6 +21,8 @@ they answer with firm quotes that nobody else sees, and at the close the best pr
   collateral atoms, and a price is collateral atoms per contract.
 - Times are RFC 3339 in UTC with nine fraction digits, by the clock of the service. Ids are lower-case UUIDs.
 - HEAD is answered like GET, without the body. Every answer carries \`X-Request-Id\`.
+- Examples are whole answers of a cluster with default settings that is gone, and its keys with it. The bundle, the tokens and the keys
+  belong together: \`npm run replay\` accepts the one, and the others verify. Refusals are of other clusters.
 
 ## Order of checks
 

@@ -59,15 +59,7 @@ export function streamDocument(): AsyncApi {
       license: { name: 'Proprietary' },
     },
     defaultContentType: 'application/json',
-    servers: {
-      gateway: {
-        host: '{host}',
-        protocol: 'wss',
-        description: 'The gateway that serves this document',
-        variables: { host: { description: 'Host and port of the gateway', default: 'localhost:8080' } },
-        security: [{ $ref: '#/components/securitySchemes/session' }],
-      },
-    },
+    servers: SERVERS,
     channels: { stream: { ...CHANNEL_FACTS, messages } },
     operations: operations(),
     components: {
@@ -76,6 +68,26 @@ export function streamDocument(): AsyncApi {
     },
   };
 }
+
+const SECURITY = [{ $ref: '#/components/securitySchemes/session' }];
+
+/** A gateway speaks plainly; in production it stands behind whatever ends TLS. */
+const SERVERS: AsyncApi['servers'] = {
+  production: {
+    host: '{host}',
+    protocol: 'wss',
+    description: 'A gateway behind TLS, as everywhere but on the machine of a developer',
+    variables: { host: { description: 'Host, and port where it is not 443' } },
+    security: SECURITY,
+  },
+  local: {
+    host: 'localhost:{port}',
+    protocol: 'ws',
+    description: 'What `npm start` starts',
+    variables: { port: { description: '`PORT`', default: '8080' } },
+    security: SECURITY,
+  },
+};
 
 const CHANNEL_FACTS: Omit<StreamChannel, 'messages'> = {
   address: '/v1/stream',

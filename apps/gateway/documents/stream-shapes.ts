@@ -169,7 +169,7 @@ const SERVER_SHAPES: Readonly<Record<Exclude<ServerMessage, 'event'>, Readonly<R
     subscription_id: anyText,
     reason: words<ResyncReason>({
       SLOW_READER: 'more waited for the reader than may',
-      HISTORY_GONE: 'what the client says it has seen, or asked for, cannot be found',
+      HISTORY_GONE: 'what the client says it has seen cannot be found',
       SNAPSHOT_INCOMPLETE: 'the connection ended before the snapshot was whole: it is shown again as it was',
     }),
   },

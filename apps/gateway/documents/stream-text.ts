@@ -19,7 +19,8 @@ The refusals are those of \`openStream\` in \`/openapi.json\`. Any gateway serve
 
 One JSON object in each text frame, as strict as HTTP, up to 64 KiB from the client. Each client message has a \`type\` and a \`cmd_id\` of
 1 to 64 printable characters, which its reply repeats. What is JSON with a \`cmd_id\` and cannot be obeyed gets \`reject\`; anything
-else closes the connection with ${CLOSE.badMessage}.
+else closes the connection with ${CLOSE.badMessage}. A frame that is too large is closed with 1009 by the WebSocket library, so 4413 is never sent; nor is 4403, for
+what a session may not do gets \`reject\` with 403.
 
 ## The flow
 
@@ -39,12 +40,18 @@ else closes the connection with ${CLOSE.badMessage}.
 with at least one event in ${LIMITS.tokenEvents} or within ${seconds(LIMITS.tokenMillis)}; it is good for 24 hours, at any gateway, for the same caller. \`hello\` with the
 latest one brings the subscriptions back under the same ids, and \`seq\` goes on. With \`seen\`, the last \`seq\` received of each
 subscription, nothing is lost and nothing comes twice, however long ago it was. A snapshot that had not arrived whole is shown again
-behind a \`resync\`, as it was, and what has happened since follows.
+behind a \`resync\`, as it was, and what has happened since follows. What was being told from before, behind \`after_seq\`, goes on where it was.
 
 ## Cancel on disconnect
 
 With \`cancel_on_disconnect\` in \`hello\` the quotes submitted on this connection are withdrawn when it ends without \`bye\` and is not resumed
-within \`grace_ms\` (0 to ${LIMITS.maxGraceMillis}). The latest \`hello\` decides for all quotes of a resumed connection.
+within \`grace_ms\` (0 to ${LIMITS.maxGraceMillis}). The latest \`hello\` decides for all quotes of a resumed connection. A gateway that dies is noticed within 3 s. Where the
+owner of a shard dies as well, its successor waits for gateways for 2.5 s, or for the grace if that is longer, once it has recovered.
+
+## Examples
+
+They are whole messages of a cluster with default settings that is gone, and its keys with it. \`resync\` and \`session_expiring\`, which no
+client sees there in a minute, are of another.
 
 ## Limits
 

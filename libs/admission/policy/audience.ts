@@ -22,15 +22,15 @@ export function resolveAudience(
   const excluded = new Set(request.exclude_market_maker_ids);
   const unknown = firstUnknownMaker(snapshot, [...asked, ...excluded]);
   if (unknown !== undefined) {
-    return rejected('AUDIENCE_MEMBER_UNKNOWN', `${unknown} is no market maker`);
+    return rejected('AUDIENCE_MEMBER_UNKNOWN', `Account ${unknown} is no market maker.`);
   }
   const candidates = request.all_eligible === true ? snapshot.principals.keys() : asked;
   const invited = eligibleOf(snapshot, originator, candidates, routes).filter(
     (maker) => !excluded.has(maker.account_id),
   );
-  if (invited.length === 0) return rejected('AUDIENCE_EMPTY', 'no eligible market maker remains');
+  if (invited.length === 0) return rejected('AUDIENCE_EMPTY', 'No eligible market maker remains.');
   if (invited.length > MAX_AUDIENCE) {
-    return rejected('AUDIENCE_TOO_LARGE', `${invited.length} market makers are more than ${MAX_AUDIENCE}`);
+    return rejected('AUDIENCE_TOO_LARGE', `${invited.length} market makers are more than ${MAX_AUDIENCE}.`);
   }
   return { ok: true, makers: invited.map((maker) => asParty(maker, alias)) };
 }
@@ -48,7 +48,7 @@ function membersAsked(
   const asked = new Set(request.market_maker_ids);
   for (const groupId of request.group_ids ?? []) {
     const group = snapshot.groups.get(groupId);
-    if (group?.owner !== originator) return rejected('GROUP_UNKNOWN', `there is no group ${groupId}`);
+    if (group?.owner !== originator) return rejected('GROUP_UNKNOWN', `There is no group ${groupId}.`);
     for (const member of group.market_maker_ids) asked.add(member);
   }
   return asked;

@@ -53,12 +53,12 @@ function judgeStanding(
   suspended = false,
 ): Rejection | undefined {
   if (halted(snapshot, what, 'GLOBAL', () => true))
-    return rejected('SERVICE_HALTED', 'the service is halted');
+    return rejected('SERVICE_HALTED', 'The service is halted.');
   if (suspended || halted(snapshot, what, 'PRINCIPAL', (halt) => halt.target === account)) {
-    return rejected('PRINCIPAL_SUSPENDED', 'the account is suspended');
+    return rejected('PRINCIPAL_SUSPENDED', 'The account is suspended.');
   }
   return allowed === undefined
-    ? rejected('PRINCIPAL_NOT_ENTITLED', 'the account may not do this')
+    ? rejected('PRINCIPAL_NOT_ENTITLED', 'The account may not do this.')
     : undefined;
 }
 
@@ -71,35 +71,35 @@ function judgeRoutes(
 ): Rejection | undefined {
   const foreign = routes.find((route) => principal?.venues.has(route.venue) !== true);
   if (foreign !== undefined) {
-    return rejected('PRINCIPAL_NOT_ENTITLED', `the account is not entitled to ${foreign.venue}`);
+    return rejected('PRINCIPAL_NOT_ENTITLED', `The account is not entitled to ${foreign.venue}.`);
   }
   const venues = new Set(routes.map((route) => route.venue));
   if (halted(snapshot, what, 'VENUE', (halt) => venues.has(halt.target ?? ''))) {
-    return rejected('VENUE_HALTED', 'a venue of the auction is halted');
+    return rejected('VENUE_HALTED', 'A venue of the auction is halted.');
   }
   const contracts = new Set(routes.map((route) => route.contract_id));
   return halted(snapshot, what, 'MARKET', (halt) => contracts.has(halt.target ?? ''))
-    ? rejected('MARKET_NOT_TRADABLE', 'a market of the auction is halted')
+    ? rejected('MARKET_NOT_TRADABLE', 'A market of the auction is halted.')
     : undefined;
 }
 
 function judgeMarkets(snapshot: PolicySnapshot, routes: readonly RouteKey[]): Rejection | undefined {
   return contractsFor(snapshot, routes).every((contract) => contract?.status === 'TRADING')
     ? undefined
-    : rejected('MARKET_NOT_TRADABLE', 'a market of the auction is not trading');
+    : rejected('MARKET_NOT_TRADABLE', 'A market of the auction is not trading.');
 }
 
 function judgeProtection(snapshot: PolicySnapshot, maker: string, now: Instant): Rejection | undefined {
   const until = snapshot.frozen.get(maker);
   return until !== undefined && now < until
-    ? rejected('MMP_FROZEN', 'market maker protection has tripped')
+    ? rejected('MMP_FROZEN', 'Market maker protection has tripped.')
     : undefined;
 }
 
 function judgeSize(principal: Principal | undefined, quantity: Atoms): Rejection | undefined {
   const limit = principal?.max_quantity_atoms ?? 0;
   return quantity > limit
-    ? rejected('UNAUTHORIZED_SIZE', `the account may trade at most ${limit} quantity atoms at a time`)
+    ? rejected('UNAUTHORIZED_SIZE', `The account may trade at most ${limit} quantity atoms at a time.`)
     : undefined;
 }
 

@@ -51,7 +51,7 @@ export class PolicyWatch {
     this.looks.wanted();
     const age = this.clock.monotonicNanos() - this.seenAt;
     if (this.snapshot === undefined || age > BigInt(this.settings.maxStalenessMillis) * NANOS_PER_MILLI) {
-      return rejected('AUTHORITY_EVIDENCE_STALE', 'the economic policy cannot be verified at present');
+      return rejected('AUTHORITY_EVIDENCE_STALE', 'The economic policy cannot be verified at present.');
     }
     return { ok: true, snapshot: this.snapshot };
   }

@@ -144,7 +144,7 @@ function earliest(
 function shortage(need: Need, capacity: Capacity): Rejection {
   const tightest = capacity.routes.find((route) => route.maximum === capacity.maximum);
   const code = shortageCode(need.side, tightest?.binding ?? 'COLLATERAL');
-  return rejected(code, `at this price at most ${capacity.maximum} quantity atoms can be carried`);
+  return rejected(code, `At this price at most ${capacity.maximum} quantity atoms can be carried.`);
 }
 
 function shortageCode(side: Side, binding: ResourceType): EngineCode {

@@ -67,12 +67,12 @@ function invalid(key: ResourceKey, what: string): EvidenceInvalid {
 /** Evidence may be used up to the instant that it names, not on it. */
 export function judgeFreshness(evidence: Evidence | undefined, now: Instant): Rejection | undefined {
   if (evidence === undefined || evidence.risk_valid_until <= now) {
-    return rejected('RISK_EVIDENCE_STALE', 'the risk evidence of the account is missing or out of date');
+    return rejected('RISK_EVIDENCE_STALE', 'The risk evidence of the account is missing or out of date.');
   }
   return evidence.authority_valid_until <= now
     ? rejected(
         'AUTHORITY_EVIDENCE_STALE',
-        'the authority behind the risk evidence could not be verified in time',
+        'The authority behind the risk evidence could not be verified in time.',
       )
     : undefined;
 }

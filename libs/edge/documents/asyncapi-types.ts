@@ -6,10 +6,18 @@ export interface AsyncApi {
   readonly asyncapi: '3.0.0';
   readonly info: OpenApi['info'];
   readonly defaultContentType: string;
-  readonly servers: Readonly<Record<string, JsonSchema>>;
+  readonly servers: Readonly<Record<string, StreamServer>>;
   readonly channels: { readonly stream: StreamChannel };
   readonly operations: Readonly<Record<string, StreamOperation>>;
   readonly components: Pick<OpenApi['components'], 'securitySchemes' | 'schemas'>;
+}
+
+export interface StreamServer {
+  readonly host: string;
+  readonly protocol: 'ws' | 'wss';
+  readonly description: string;
+  readonly variables: Readonly<Record<string, { readonly description: string; readonly default?: string }>>;
+  readonly security: readonly Reference[];
 }
 
 export interface StreamChannel {

@@ -1,4 +1,5 @@
 import type { EndpointSpec } from '../endpoint.js';
+import { canQueryFail, queryFault } from '../query-rule.js';
 
 export interface EdgeAnswer {
   /** Under this name the document defines it once. */
@@ -83,7 +84,7 @@ export const EDGE_ANSWERS: readonly EdgeAnswer[] = [
     status: 503,
     codes: ['too_many_pipelined_requests', 'owner_routing_unavailable'],
     description:
-      'Too many requests in work on one connection, which is closed; or nobody can say at present who is calling or where the call has to go.',
+      'Too many requests in line on one connection, which is closed; or nobody can say at present who is calling or where the call has to go.',
   },
 ];
 
@@ -114,8 +115,8 @@ function addDeclared(
   spec: EndpointSpec,
   add: (status: number, ...codes: readonly (string | undefined)[]) => void,
 ): void {
-  const malformed = [...Object.values(spec.ids ?? {}).map(({ fault }) => fault), spec.query?.fault];
-  if (malformed.some((fault) => fault !== undefined)) add(400, ...malformed);
+  add(400, ...Object.values(spec.ids ?? {}).map(({ fault }) => fault));
+  if (canQueryFail(spec)) add(400, queryFault(spec));
   if (spec.capability !== undefined || spec.requiredRole !== undefined) add(403, 'forbidden');
   if (spec.role !== undefined) add(404, 'not_found');
   if (spec.bodyFault !== undefined) add(400, spec.bodyFault);

@@ -210,6 +210,25 @@ describe('a follower', () => {
     expect(heir.canRead).toBe(true);
   });
 
+  it('that has lost its shards to another while it could not read knows when it can again', async () => {
+    const reader = journals();
+    const follower = follow(reader);
+    await until(() => follower.shards.size === 3);
+    reader.headless = true;
+    await until(() => !follower.canRead);
+    const heir = follow(journals());
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    await until(() => heir.shards.size === 3);
+    await until(() => follower.shards.size === 0);
+    expect(follower.canRead).toBe(false);
+    reader.headless = false;
+    await until(() => follower.canRead);
+    expect(heir.shards.size).toBe(3);
+  });
+
   it('knows when it cannot read any more, although it had caught up', async () => {
     const reader = journals();
     reader.show(0, 10);

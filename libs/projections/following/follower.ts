@@ -97,12 +97,19 @@ export class Follower {
     try {
       const held = await this.leases.renew();
       if (this.mustRestart || held.size !== this.followed.size) await this.follow(held);
+      else if (held.size === 0 && !this.canRead) await this.tryReading();
       this.hasLooked = true;
     } catch (error) {
       this.reader.heed(error);
       this.onFault('following', error);
       await this.abandon();
     }
+  }
+
+  /** Others follow all there is: what stood in the way here is found out by nobody else. */
+  private async tryReading(): Promise<void> {
+    await this.reader.heads();
+    this.reader.forgive();
   }
 
   private async abandon(): Promise<void> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { projectionMigrations } from '../migrations/list.js';
 import { uuidNamed } from '#libs/testing/journaled-auctions.js';
@@ -50,6 +51,7 @@ afterAll(() => database.drop());
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Index Name'?: string;
+  readonly 'Actual Loops'?: number;
   readonly Plans?: readonly PlanNode[];
 }
 
@@ -58,7 +60,7 @@ function nodes(node: PlanNode): PlanNode[] {
 }
 
 /** Of the plan that serves every parameter, as a prepared statement comes to use it. */
-async function planOf(text: string, values: readonly unknown[]): Promise<PlanNode[]> {
+async function planOf(text: string, values: readonly unknown[], analyze = false): Promise<PlanNode[]> {
   const client = await database.pool.connect();
   try {
     await client.query('set plan_cache_mode = force_generic_plan');
@@ -67,7 +69,7 @@ async function planOf(text: string, values: readonly unknown[]): Promise<PlanNod
       typeof value === 'number' ? String(value) : `'${String(value)}'`,
     );
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (format json) execute asked (${literals.join(', ')})`,
+      `explain (analyze ${String(analyze)}, format json) execute asked (${literals.join(', ')})`,
     );
     return nodes(rows[0]!['QUERY PLAN'][0].Plan);
   } finally {
@@ -78,8 +80,8 @@ async function planOf(text: string, values: readonly unknown[]): Promise<PlanNod
 
 describe('every question to the projections', () => {
   it.each([
-    ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_pkey']],
-    ['a role', ROLE, [A, V], ['auctions_pkey', 'viewers_pkey']],
+    ['an auction', ONE, [A, V], ['auctions_pkey', 'viewers_viewer_id_auction_id_idx']],
+    ['a role', ROLE, [A, V], ['viewers_viewer_id_auction_id_idx']],
     ['a page of auctions', PAGE, [V, BEFORE_ALL.at, BEFORE_ALL.id, 51], ['auctions_pkey', 'viewers_pkey']],
     [
       'what ended behind a position',
@@ -116,5 +118,24 @@ describe('every question to the projections', () => {
     // A page must not cost more the more there is behind it: its rows come out of the index in order.
     if (about.startsWith('a page')) expect(types.filter((type) => /Sort|Bitmap/.test(type))).toEqual([]);
     expect(plan.flatMap((node) => node['Index Name'] ?? []).sort()).toEqual(indexes);
+  });
+});
+
+describe('an auction of others', () => {
+  const named = (name: string): string => createHash('md5').update(name).digest('hex');
+  const touchedBy = async (text: string, auctionId: string, viewerId: string): Promise<unknown[]> => {
+    const plan = await planOf(text, [auctionId, viewerId], true);
+    return plan.flatMap((node) => (node['Actual Loops'] === 0 ? [] : (node['Index Name'] ?? [])));
+  };
+
+  it.each([
+    ['itself', ONE],
+    ['for the role', ROLE],
+  ])('is not touched when somebody asks %s, as one that never was', async (_, text) => {
+    for (const auctionId of [named('a10'), named('never')]) {
+      expect(await touchedBy(text, auctionId, named('v1'))).toEqual(['viewers_viewer_id_auction_id_idx']);
+    }
+    expect(await touchedBy(text, named('a10'), named('v12'))).toContain('viewers_viewer_id_auction_id_idx');
+    expect(await touchedBy(ONE, named('a10'), named('v12'))).toContain('auctions_pkey');
   });
 });

@@ -27,6 +27,7 @@ export class Conversation {
   readonly book: SubscriptionBook;
   private readonly line: Line;
   private readonly intake: Intake;
+  private readonly subscriptions: SubscriptionDesk;
   private readonly controls: ControlDesk;
   private readonly commands: CommandDesk;
   private readonly standing: ConnectionStanding;
@@ -43,6 +44,7 @@ export class Conversation {
     this.book = this.openBook(greeting);
     const work = new Work(intake, line, ports.onFault);
     const subscriptions = new SubscriptionDesk(ports, this.book, line, work);
+    this.subscriptions = subscriptions;
     this.commands = new CommandDesk(ports.commands, guard, line, work, name.connectionId);
     this.controls = new ControlDesk({
       line,
@@ -93,6 +95,9 @@ export class Conversation {
         onNotHere: (subscription) => {
           void this.showFromArchive(subscription).catch((error: unknown) => this.fail(error));
         },
+        onBehind: (subscription) => {
+          this.subscriptions.catchUp(subscription);
+        },
         onFault: (error) => {
           this.fail(error);
         },
@@ -111,7 +116,7 @@ export class Conversation {
     const sight = subscription.isOver ? undefined : ports.feed.find(auctionId, book.account);
     if (sight !== undefined) book.begin(subscription, [sight]);
     else if ('error' in found) line.close(CLOSE.draining, 'cannot go on here');
-    else book.showEnded(subscription, found.text, true);
+    else book.showEnded(subscription, found.text);
   }
 
   private fail(error: unknown): void {

@@ -97,6 +97,8 @@ async function holdingsHere(
 function brokenIn({ subscriptions }: ResumePoint, holdings: Holdings): Broken {
   const broken = new Map<number, ResyncReason>();
   for (const mark of subscriptions) {
+    // What it missed before is told on from where that was.
+    if (mark.told !== undefined) continue;
     if (!mark.isComplete) broken.set(mark.number, 'SNAPSHOT_INCOMPLETE');
     else if (!holdings.canContinue(mark)) broken.set(mark.number, 'HISTORY_GONE');
   }

@@ -16,6 +16,7 @@ import { message, reject } from '../server-messages.js';
 import { CatchUp } from '../subscriptions/catch-up.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 import type { SubscriptionBook } from '../subscriptions/subscription-book.js';
+import { CLOSE } from '../socket.js';
 import type { Line } from './line.js';
 import { NO_SUBSCRIPTION, NOT_HERE_YET, TOO_MANY_SUBSCRIPTIONS } from './refusals.js';
 import type { Work } from './work.js';
@@ -140,15 +141,15 @@ export class SubscriptionDesk {
   }
 
   private beginHere(wish: Wish, sight: Sight, missed: readonly NumberedEntry[]): void {
-    const subscription = this.enter(wish.cmdId, wish.auctionId);
+    const { cmdId, auctionId, afterSeq } = wish;
+    const subscription = this.enter(cmdId, auctionId, afterSeq);
     if (subscription === undefined) return;
-    const { afterSeq } = wish;
     if (afterSeq === undefined || afterSeq >= viewVersion(sight.state, sight.viewer)) {
       this.book.begin(subscription, [sight]);
       return;
     }
     this.book.beginBehind(subscription, sight);
-    this.catchUp(subscription, afterSeq, missed);
+    this.catchUp(subscription, missed);
   }
 
   private beginEnded(
@@ -156,27 +157,31 @@ export class SubscriptionDesk {
     view: string,
     missed: readonly NumberedEntry[],
   ): void {
-    const subscription = this.enter(cmdId, auctionId);
+    const subscription = this.enter(cmdId, auctionId, afterSeq);
     if (subscription === undefined) return;
-    this.book.showEnded(subscription, view, afterSeq === undefined);
-    if (afterSeq !== undefined) this.catchUp(subscription, afterSeq, missed);
+    this.book.showEnded(subscription, view);
+    if (afterSeq !== undefined) this.catchUp(subscription, missed);
   }
 
-  private catchUp(subscription: Subscription, told: number, missed: readonly NumberedEntry[]): void {
+  /** Tells it what its client missed before it, from where that is. `missed` is what comes first, as far as it is known. */
+  catchUp(subscription: Subscription, missed: readonly NumberedEntry[] = []): void {
     const { feed, archive, clock, limits, onFault } = this.ports;
     const ports = { feed, archive, clock, outbox: this.line.outbox, pageSize: limits.timelinePage };
-    new CatchUp(ports, this.book, subscription, told).run(missed).catch(onFault);
+    new CatchUp(ports, this.book, subscription).run(missed).catch((error: unknown) => {
+      onFault(error);
+      this.line.close(CLOSE.draining, 'cannot go on here');
+    });
   }
 
   /** Undefined when it must not be any more, or has been told the present already: the reply itself was too much. */
-  private enter(cmdId: string, auctionId: string | undefined): Subscription | undefined {
+  private enter(cmdId: string, auctionId: string | undefined, told?: number): Subscription | undefined {
     if (this.line.isEnded) return undefined;
     if (this.isFull()) {
       this.line.say(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
       return undefined;
     }
     const { round } = this.book;
-    const subscription = this.book.add(auctionId === undefined ? 'auctions' : 'auction', auctionId);
+    const subscription = this.book.add(auctionId === undefined ? 'auctions' : 'auction', auctionId, told);
     this.line.say(message('subscribed', { cmd_id: cmdId, subscription_id: subscription.id }));
     return this.book.round === round ? subscription : undefined;
   }

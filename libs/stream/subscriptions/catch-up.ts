@@ -24,27 +24,26 @@ const PATIENCE = { tries: 40, millis: 50 };
  */
 export class CatchUp {
   private readonly round: number;
+  private told: number;
 
   constructor(
     private readonly ports: CatchUpPorts,
     private readonly book: SubscriptionBook,
     private readonly subscription: Subscription,
-    private told: number,
   ) {
     this.round = book.round;
+    this.told = subscription.told ?? 0;
   }
 
   /** `page` is what comes first, as far as it has been read. */
   async run(page: readonly NumberedEntry[]): Promise<void> {
-    let entries: readonly NumberedEntry[] | 'END' | 'FAILED' = page;
-    while (typeof entries !== 'string') {
+    let entries: readonly NumberedEntry[] | 'END' = page;
+    while (entries !== 'END') {
       const isDone = await this.tell(entries);
       if (isDone || this.isVoid()) return;
       entries = await this.read();
     }
-    if (this.isVoid()) return;
-    if (entries === 'END') this.book.caughtUp(this.subscription);
-    else this.book.resync(new Map([[this.subscription, 'HISTORY_GONE']]));
+    if (!this.isVoid()) this.book.caughtUp(this.subscription);
   }
 
   /** True when the subscription is where the feed is. */
@@ -66,19 +65,22 @@ export class CatchUp {
     return true;
   }
 
-  private async read(): Promise<readonly NumberedEntry[] | 'END' | 'FAILED'> {
+  /** Rejects when what comes next cannot be had: the client goes on elsewhere, from where it is. */
+  private async read(): Promise<readonly NumberedEntry[] | 'END'> {
     const { archive, clock, pageSize } = this.ports;
     const auctionId = this.subscription.auctionId ?? '';
     for (let tries = 0; tries < PATIENCE.tries; tries += 1) {
       // Only what is read after the auction was over can be known to be all of it.
       const isOver = this.version() === undefined;
       const page = await archive.events(this.book.account, auctionId, this.told, pageSize);
-      if ('error' in page) return 'FAILED';
-      if (page.length > 0 || this.isVoid()) return page;
-      if (isOver) return 'END';
+      if (this.isVoid()) return [];
+      if (!('error' in page)) {
+        if (page.length > 0) return page;
+        if (isOver) return 'END';
+      }
       await pause(clock, PATIENCE.millis);
     }
-    return 'FAILED';
+    throw new Error(`the timeline of ${auctionId} cannot be read behind ${this.told}`);
   }
 
   /** It was told anew meanwhile, or nobody wants to hear it any more. */

@@ -163,6 +163,38 @@ describe('a connection that goes on where its gateway has forgotten what it miss
   });
 });
 
+describe('a subscription that was cut off while it was told what its client missed before', () => {
+  const noise = [1, 2, 3].flatMap((number) => told(`later ${number}`));
+  const wish = { channel: 'auction', auction_id: FIRST, after_seq: 0 };
+  const WHOLE = ['AUCTION_OPENED', 'INVITATION_RECEIVED', ...TO_ITS_END];
+
+  it.each([
+    ['is still open', 3, [...ended, ...noise]],
+    ['has ended', Infinity, [...ended]],
+    ['has ended and is forgotten', Infinity, [...ended, ...noise]],
+  ])('goes on behind what the client has, to the end, when the auction %s', async (_, records, events) => {
+    const { gateway } = await openedWith(events, { history: 2, limits: { timelinePage: 2 } });
+    await gateway.takeIn(0, records);
+    const first = new Chat(gateway, mia);
+    await first.hello();
+    const [, snapshot, ...entries] = await first.say('subscribe', wish);
+    first.connection.onClosed(1006);
+    await gateway.takeInAll();
+    expect(snapshot).toMatchObject({ type: 'snapshot', more: false });
+    for (const held of entries.keys()) {
+      const chat = new Chat(gateway, mia);
+      const hello = { resume_token: snapshot!.resume_token, seen: { s1: held } };
+      const [welcome, ...rest] = await chat.say('hello', hello);
+      expect(welcome).toMatchObject({ resumed: true });
+      expect(kindsOf(rest)).toEqual(WHOLE.slice(held));
+      expect(rest.map(({ seq, timeline_seq: entry }) => [seq, entry])).toEqual(
+        rest.map((__, index) => [held + index + 1, held + index + 1]),
+      );
+      chat.connection.onClosed(1006);
+    }
+  });
+});
+
 describe('a snapshot that has not arrived whole', () => {
   it.each([1_000, 2])(
     'is shown again as it was then, and how auctions ended since is told behind it (history of %d)',

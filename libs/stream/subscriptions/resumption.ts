@@ -122,11 +122,11 @@ export class Resumption {
     return sights.sort(newestFirst);
   }
 
-  /** Not those that were told of before behind their snapshot: they know more than was so then. */
+  /** Not those that are told of before behind their snapshot: that begins with the present. */
   private toBeShownAgain(): Subscription[] {
     return [...this.left].flatMap(([subscription, reason]) => {
-      const { isOver, skip, seq } = subscription;
-      return reason === 'SNAPSHOT_INCOMPLETE' && !isOver && skip <= seq ? [subscription] : [];
+      const { isOver, told } = subscription;
+      return reason === 'SNAPSHOT_INCOMPLETE' && !isOver && told === undefined ? [subscription] : [];
     });
   }
 

@@ -19,6 +19,8 @@ export interface BookPorts extends BookmarkPorts {
   readonly onResync: (reason: ResyncReason) => void;
   /** The auction has to be shown and is not in the feed's memory: `showEnded` is expected, unless it is told anew meanwhile. */
   readonly onNotHere: (subscription: Subscription) => void;
+  /** Its client is to be told what it missed before it began. */
+  readonly onBehind: (subscription: Subscription) => void;
   /** The connection has not been told what it should have been. */
   readonly onFault: (error: unknown) => void;
 }
@@ -69,8 +71,8 @@ export class SubscriptionBook implements FeedListener {
     this.teller.beat();
   }
 
-  add(channel: Channel, auctionId: string | undefined): Subscription {
-    return this.teller.add(channel, auctionId);
+  add(channel: Channel, auctionId: string | undefined, told?: number): Subscription {
+    return this.teller.add(channel, auctionId, told);
   }
 
   has(subscription: Subscription): boolean {
@@ -115,8 +117,8 @@ export class SubscriptionBook implements FeedListener {
   }
 
   /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
-  showEnded(subscription: Subscription, view: string, isComplete: boolean): void {
-    this.teller.tellEnded(subscription, view, isComplete);
+  showEnded(subscription: Subscription, view: string): void {
+    this.teller.tellEnded(subscription, view);
   }
 
   /** Takes the subscriptions of a token over, without a word yet. */
@@ -139,6 +141,8 @@ export class SubscriptionBook implements FeedListener {
           this.keepUpWithFeed();
           this.listen();
           if (left.size > 0) this.resync(left);
+          for (const subscription of this.teller.all())
+            if (subscription.told !== undefined) this.ports.onBehind(subscription);
         },
         onFault,
       },
@@ -172,6 +176,8 @@ export class SubscriptionBook implements FeedListener {
    */
   wouldLose(auctions: Iterable<string>): boolean {
     for (const id of auctions) if (this.isOver(id)) return true;
+    for (const { told, auctionId = '' } of this.teller.all())
+      if (told !== undefined && this.isOver(auctionId)) return true;
     const { events, next } = this.inDelivery;
     for (const { auctionId } of events.slice(next)) if (this.wouldBeMissed(auctionId)) return true;
     for (const id of this.resumption?.untold() ?? [])
@@ -190,7 +196,10 @@ export class SubscriptionBook implements FeedListener {
   /** Tells subscriptions anew from the present; events go on behind that. */
   resync(reasons: Reasons): void {
     // All of them before anything is said: no token may claim that one was told what has been taken back.
-    for (const subscription of reasons.keys()) subscription.isComplete = false;
+    for (const subscription of reasons.keys()) {
+      subscription.isComplete = false;
+      subscription.told = undefined;
+    }
     // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
     this.teller.beat();
     const { round } = this;

@@ -16,6 +16,8 @@ export interface Subscription {
   isComplete: boolean;
   /** The auction was over for the account before the subscription began: nothing will come. */
   isOver: boolean;
+  /** While it is told what its client missed before it: up to which entry of the timeline that is. */
+  told: number | undefined;
 }
 
 export type Seen = Readonly<Record<string, number>>;
@@ -31,6 +33,7 @@ export function newSubscription(
   number: number,
   channel: Channel,
   auctionId: string | undefined,
+  told?: number,
 ): Subscription {
   return {
     id: idOf(number),
@@ -42,14 +45,21 @@ export function newSubscription(
     skip: 0,
     isComplete: false,
     isOver: false,
+    told,
   };
 }
 
 /** As the mark has it; its events are counted again from `base`, and what the client holds of them is not told again. */
 export function restored(mark: SubscriptionMark, seen: Seen): Subscription {
-  const { number, channel, auctionId, base, isComplete, isOver } = mark;
-  const skip = base + heldBehind(mark, seen);
-  return { id: idOf(number), number, channel, auctionId, seq: base, base, skip, isComplete, isOver };
+  const { number, channel, auctionId, base, isComplete, isOver, told } = mark;
+  const held = heldBehind(mark, seen);
+  const rest = { id: idOf(number), number, channel, auctionId, isComplete, isOver };
+  // Entries of before are read again from behind the last that the client holds, and not counted again.
+  if (told !== undefined) {
+    const seq = base + held;
+    return { ...rest, seq, base: seq, skip: seq, told: told + held };
+  }
+  return { ...rest, seq: base, base, skip: base + held, told };
 }
 
 /** How many events behind `base` the client holds: those of the token, and those that it has seen since. */
@@ -60,9 +70,10 @@ export function heldBehind({ number, base, sent }: SubscriptionMark, seen: Seen)
 
 /** What the client holds already counts as sent, also where it has not been counted again yet. */
 export function markOf(subscription: Subscription, isInDelivery: boolean): SubscriptionMark {
-  const { number, channel, auctionId, seq, skip, isComplete, isOver } = subscription;
-  const base = isInDelivery ? subscription.base : seq;
-  return { number, channel, auctionId, base, sent: Math.max(seq, skip) - base, isComplete, isOver };
+  const { number, channel, auctionId, seq, skip, isComplete, isOver, told } = subscription;
+  const base = isInDelivery && told === undefined ? subscription.base : seq;
+  const sent = Math.max(seq, skip) - base;
+  return { number, channel, auctionId, base, sent, isComplete, isOver, told };
 }
 
 /** Whether it is told what happens. */

@@ -195,29 +195,34 @@ describe('a subscription to one auction', () => {
     expect(events.map(({ timeline_seq: seq }) => seq)).toEqual(events.map(({ seq }) => seq));
   });
 
-  it('is told the present when the rest of its timeline cannot be read', async () => {
+  it('is told to go on elsewhere when the rest of its timeline cannot be read, and told it there', async () => {
     const { gateway, world } = await openedWith(told('first', 0, refusedTimes(9)), {
       limits: { timelinePage: 4 },
     });
     await gateway.takeInAll();
     const events = world.events.bind(world);
-    let pages = 0;
+    let isAway = false;
     Object.assign(gateway.ports.archive, {
-      events: (...asked: Parameters<typeof events>) => {
-        pages += 1;
-        return pages === 1 ? events(...asked) : Promise.resolve({ status: 503, error: 'away' });
-      },
+      events: (...asked: Parameters<typeof events>) =>
+        isAway ? Promise.resolve({ status: 503, error: 'away' }) : events(...asked),
     });
     const chat = await greeted(gateway);
-    const heard = await chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
-    expect(typesOf(heard)).toEqual([
-      'subscribed',
-      'snapshot',
-      ...Array<string>(4).fill('event'),
-      'heartbeat',
-      'resync',
-      'snapshot',
-    ]);
+    const hearing = chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
+    isAway = true;
+    const [, snapshot, ...first] = await hearing;
+    expect(typesOf(first)).toEqual(Array<string>(4).fill('event'));
+    for (let waited = 0; waited < 60; waited += 1) {
+      clock.pass(50);
+      await settled();
+    }
+    expect(chat.closedWith).toBe(4503);
+    isAway = false;
+    const again = new Chat(gateway, mia);
+    const heard = await again.say('hello', { resume_token: snapshot?.resume_token, seen: { s1: 4 } });
+    expect(typesOf(heard)).toEqual(['welcome', ...Array<string>(heard.length - 1).fill('event')]);
+    expect(heard.slice(1).map(({ seq, timeline_seq: entry }) => [seq, entry])).toEqual(
+      Array.from({ length: 7 }, (_, index) => [index + 5, index + 5]),
+    );
   });
 
   it('is refused with what the first read of its timeline says', async () => {

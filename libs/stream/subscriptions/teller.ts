@@ -43,8 +43,9 @@ export class Teller {
     return this.subscriptions.get(subscription.id) === subscription;
   }
 
-  add(channel: Channel, auctionId: string | undefined): Subscription {
-    const subscription = newSubscription(this.nextNumber, channel, auctionId);
+  /** `told`: up to which entry its client knows the auction's timeline; it is to be told what came behind that. */
+  add(channel: Channel, auctionId: string | undefined, told?: number): Subscription {
+    const subscription = newSubscription(this.nextNumber, channel, auctionId, told);
     this.nextNumber += 1;
     this.subscriptions.set(subscription.id, subscription);
     return subscription;
@@ -97,6 +98,7 @@ export class Teller {
   tellSnapshot(subscription: Subscription, sights: readonly Sight[], isComplete: boolean): void {
     const { round } = this;
     subscription.isOver = false;
+    if (isComplete) subscription.told = undefined;
     const parts = snapshotParts(subscription.id, sights, this.snapshotPart, (isLast) => {
       subscription.isComplete = isLast && isComplete;
       return this.laterToken();
@@ -105,15 +107,16 @@ export class Teller {
   }
 
   /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
-  tellEnded(subscription: Subscription, view: string, isComplete: boolean): void {
+  tellEnded(subscription: Subscription, view: string): void {
     subscription.isOver = true;
-    subscription.isComplete = isComplete;
+    subscription.isComplete = subscription.told === undefined;
     this.outbox.tellState(snapshotMessage(subscription.id, [view], false, this.laterToken()()));
   }
 
   /** An entry of before; with the last one the subscription is complete. */
   tellMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
     subscription.seq += 1;
+    subscription.told = timelineSeq;
     if (isLast) this.complete(subscription);
     const members = membersOf(subscription.auctionId ?? '', timelineSeq, entry);
     const token = isLast ? this.token() : undefined;
@@ -124,6 +127,7 @@ export class Teller {
   /** The tokens that the client has do not know it yet, so the next event brings one. */
   complete(subscription: Subscription): void {
     subscription.isComplete = true;
+    subscription.told = undefined;
     this.bookmark.forceToken();
   }
 

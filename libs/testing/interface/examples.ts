@@ -2,8 +2,8 @@ import type { OperationExamples } from '../../edge/documents/about.js';
 import { ANYWHERE } from '../../edge/documents/about.js';
 import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-types.js';
 import { documentedResponse, HttpRoutes } from './http-routes.js';
-import { PlainValues } from './plain-values.js';
 import type { RecordedExchange, RecordedFrame } from './recorder.js';
+import type { Recording } from './recording.js';
 
 /** A reader takes in so much, and no longer one is shown where a shorter one tells the same. */
 const LONGEST = 4_096;
@@ -12,33 +12,42 @@ const TOO_LONG = 32_768;
 
 export type StreamExamples = Readonly<Record<string, unknown>>;
 
-/** One recorded answer for every status of every operation: the one that shows most in the fewest words. */
+/**
+ * One recorded answer for every status of every operation, as it came: the one that shows most in the fewest words. What the
+ * tour has not met, which are refusals most of all, is taken from everything else that tests have seen.
+ */
 export function httpExamples(
   document: OpenApi,
-  exchanges: readonly RecordedExchange[],
+  tour: Recording,
+  others: Recording,
 ): Readonly<Record<string, OperationExamples>> {
   const routes = new HttpRoutes(document);
-  const plain = new PlainValues();
+  const ofTour = new Set(tour.exchanges);
   const seen = new Map<string, RecordedExchange[]>();
-  for (const exchange of exchanges) {
+  for (const exchange of [...tour.exchanges, ...others.exchanges]) {
     if (exchange.method === 'HEAD' || exchange.body.length > TOO_LONG) continue;
     const owner = ownerOf(document, routes.find(exchange), exchange.status);
     if (owner !== undefined) seen.set(owner, [...(seen.get(owner) ?? []), exchange]);
   }
   const named = [...seen].sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(named.map(([owner, own]) => [owner, examplesOf(own, plain)]));
+  return Object.fromEntries(named.map(([owner, own]) => [owner, examplesOf(own, ofTour)]));
 }
 
-/** One recorded frame for every message. */
-export function streamExamples(frames: readonly RecordedFrame[], names: readonly string[]): StreamExamples {
-  const plain = new PlainValues();
-  const texts = frames.flatMap((frame) => ('text' in frame ? [frame.text] : []));
+/** One recorded frame for every message, of the tour where that has met one. */
+export function streamExamples(tour: Recording, others: Recording, names: readonly string[]): StreamExamples {
   const found = names.flatMap((name) => {
-    const candidates = texts.filter((text) => text.startsWith(`{"type":"${name}"`));
-    const best = bestOf(candidates, (text) => text);
-    return best === undefined ? [] : [[name, plain.of(JSON.parse(best) as unknown)] as const];
+    const best = bestFrame(tour.frames, name) ?? bestFrame(others.frames, name);
+    return best === undefined ? [] : [[name, JSON.parse(best) as unknown] as const];
   });
   return Object.fromEntries(found);
+}
+
+function bestFrame(frames: readonly RecordedFrame[], name: string): string | undefined {
+  const texts = frames.flatMap((frame) => ('text' in frame ? [frame.text] : []));
+  return bestOf(
+    texts.filter((text) => text.startsWith(`{"type":"${name}"`)),
+    (text) => text,
+  );
 }
 
 /** `status`, `status code` or `status type`: what the document looks for. */
@@ -58,7 +67,10 @@ function ownerOf(document: OpenApi, operation: Operation | undefined, status: nu
     : operation.operationId;
 }
 
-function examplesOf(exchanges: readonly RecordedExchange[], plain: PlainValues): OperationExamples {
+function examplesOf(
+  exchanges: readonly RecordedExchange[],
+  ofTour: ReadonlySet<RecordedExchange>,
+): OperationExamples {
   const byKey = new Map<string, RecordedExchange[]>();
   for (const exchange of exchanges) {
     const key = keyOf(exchange);
@@ -67,7 +79,11 @@ function examplesOf(exchanges: readonly RecordedExchange[], plain: PlainValues):
   const chosen = [...byKey]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([key, candidates]) => {
-      const best = bestOf(candidates, ({ body, requestBody = '' }) => body + requestBody);
+      const met = candidates.filter((candidate) => ofTour.has(candidate));
+      const best = bestOf(
+        met.length > 0 ? met : candidates,
+        ({ body, requestBody = '' }) => body + requestBody,
+      );
       return best === undefined ? [] : [[key, best] as const];
     });
   const told = oneForEachStatus(chosen);
@@ -75,12 +91,10 @@ function examplesOf(exchanges: readonly RecordedExchange[], plain: PlainValues):
     ([, { status, requestBody }]) => status < 300 && requestBody !== undefined,
   )?.[1];
   const request =
-    success?.requestBody === undefined
-      ? {}
-      : { request: plain.of(JSON.parse(success.requestBody) as unknown) };
+    success?.requestBody === undefined ? {} : { request: JSON.parse(success.requestBody) as unknown };
   const responses = told.map(([key, { headers, body }]) => {
     const isJson = headers['content-type']?.startsWith('application/json') === true;
-    return [key, plain.of(isJson ? (JSON.parse(body) as unknown) : body)] as const;
+    return [key, isJson ? (JSON.parse(body) as unknown) : body] as const;
   });
   return { ...request, responses: Object.fromEntries(responses) };
 }

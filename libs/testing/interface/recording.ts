@@ -2,6 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EXCHANGES_FILE, FRAMES_FILE, type RecordedExchange, type RecordedFrame } from './recorder.js';
 
+/** Where within a recording that stands which was heard on the tour that examples are taken from. */
+export const TOUR = 'tour';
+
 /** Everything that was kept of a run. */
 export interface Recording {
   readonly exchanges: readonly RecordedExchange[];

@@ -29,7 +29,8 @@ export interface WantedKafka {
    * Those of KAFKA_BROKERS will do, or a broker that all such suites share: nothing is done to them but reading and writing.
    */
   readonly anyBrokers?: boolean;
-  readonly brokers?: 1 | 3;
+  /** None where the suite starts its own: then it only has to be possible. */
+  readonly brokers?: 0 | 1 | 3;
   readonly settings?: KafkaOptions['settings'];
 }
 
@@ -43,6 +44,10 @@ export function describeWithKafka(
   const missing = given === undefined ? missingForKafka(jarPlaces) : undefined;
   if (missing !== undefined) {
     leaveOut(name, missing);
+    return;
+  }
+  if (brokers === 0) {
+    describe(name, () => body(noKafka));
     return;
   }
   describe(name, () => {

@@ -8,7 +8,7 @@ const SET_ASIDE = 'reservations to the atom';
 const COVERED = 'promises are covered';
 const LEDGER = 'the ledger to the atom';
 
-type Sums = Map<string, number>;
+export type Sums = Map<string, number>;
 
 /** What the journals say is set aside, against the reservations, the evidence and the ledger, at every moment. */
 export class MoneyBook {
@@ -153,7 +153,7 @@ export class MoneyBook {
 }
 
 /** All that an auction holds at present. */
-function sumsOf(file: AuctionFile, isSettled: (awardId: string) => boolean): Sums {
+export function sumsOf(file: AuctionFile, isSettled: (awardId: string) => boolean): Sums {
   const sums: Sums = new Map();
   const add = (account: string, hold: readonly RawHold[]): void => {
     for (const one of hold)

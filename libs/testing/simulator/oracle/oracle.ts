@@ -1,21 +1,17 @@
 import type { Tables } from '../storage/tables.js';
-import type { AuctionFile } from './auction-file.js';
-import { enter, opened } from './filing.js';
+import { Archive } from './archive.js';
+import type { AuctionFile, StoryLine } from './auction-file.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
 import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
-import { tell } from './stories.js';
 import { must } from './violation.js';
 
-const ONCE = 'every command once';
 const EXECUTION = 'execution follows the ledger';
 
 /** Everything that is known of the world by looking at its disks, and checked while it grows. */
 export class Oracle {
   readonly copies: readonly JournalCopy[] = [0, 1, 2].map((shard) => new JournalCopy(shard));
-  readonly files = new Map<string, AuctionFile>();
-  /** The event that a command has led to, by the command's name. */
-  readonly commands = new Map<string, PlacedEvent>();
+  readonly archive = new Archive();
   readonly money: MoneyBook;
   readonly reached = new Map<string, number>();
   private readonly awards = new Map<string, { readonly file: AuctionFile; readonly award: RawAward }>();
@@ -33,20 +29,22 @@ export class Oracle {
     this.money.onCommit();
   }
 
-  storyOf(auctionId: string, account: string): readonly { readonly kind: string; readonly at: string }[] {
-    return this.files.get(auctionId)?.stories.get(account) ?? [];
+  get files(): ReadonlyMap<string, AuctionFile> {
+    return this.archive.files;
+  }
+
+  storyOf(auctionId: string, account: string): readonly StoryLine[] {
+    return this.archive.storyOf(auctionId, account);
   }
 
   private onEvent(placed: PlacedEvent): void {
     const { event } = placed;
     this.count(`event ${event.type}`);
     this.countDetails(event);
-    this.noteCommand(placed);
-    if (event.auction_id === undefined) return;
-    const file = this.fileFor(placed, event.auction_id);
+    const file = this.archive.take(placed);
+    if (file === undefined) return;
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
     this.checkExecution(placed);
-    tell(file, event);
     this.money.recount(file);
   }
 
@@ -63,42 +61,6 @@ export class Oracle {
     if ((data.awards?.length ?? 0) > 1) this.count('several winners');
   }
 
-  private fileFor(placed: PlacedEvent, id: string): AuctionFile {
-    const known = this.files.get(id);
-    if (placed.event.type !== 'AUCTION_OPENED') {
-      must(
-        known !== undefined,
-        'the rules of an auction',
-        () => `${placed.event.type} of ${id}, which was never opened`,
-      );
-      enter(known, placed);
-      return known;
-    }
-    must(known === undefined, 'the rules of an auction', () => `${id} is opened twice`);
-    const file = opened(placed);
-    this.files.set(id, file);
-    return file;
-  }
-
-  private noteCommand(placed: PlacedEvent): void {
-    const { shard, event } = placed;
-    if (event.command === undefined) return;
-    const { operation, account_id: account, key } = event.command;
-    const name = commandName(
-      operation,
-      account,
-      operation === 'WITHDRAW_ALL' ? String(shard) : (event.auction_id ?? ''),
-      key,
-    );
-    const known = this.commands.get(name);
-    must(
-      known === undefined,
-      ONCE,
-      () => `${name} stands at ${known?.sequence ?? 0} and again at ${placed.sequence}`,
-    );
-    this.commands.set(name, placed);
-  }
-
   private checkExecution({ event: { type, data } }: PlacedEvent): void {
     if (type !== 'EXECUTION_CONFIRMED' && type !== 'EXECUTION_FAILED') return;
     const id = data.award_id ?? '';
@@ -110,9 +72,4 @@ export class Oracle {
       () => `${type} of ${id}, which the ledger has ${outcome ?? 'not ended'}`,
     );
   }
-}
-
-/** A create names no auction: its auction follows from it. */
-export function commandName(operation: string, account: string, where: string, key: string): string {
-  return [operation, account, operation === 'CREATE' ? '' : where, key].join('/');
 }

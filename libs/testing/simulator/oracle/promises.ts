@@ -1,5 +1,4 @@
-import type { Oracle } from './oracle.js';
-import { commandName } from './oracle.js';
+import { commandName, type Archive } from './archive.js';
 import { must } from './violation.js';
 
 /** A command as its caller sees it. */
@@ -35,7 +34,7 @@ export class Promises {
   >();
   readonly codes = new Map<string, number>();
 
-  constructor(private readonly oracle: Oracle) {}
+  constructor(private readonly archive: Archive) {}
 
   answered(command: Promised, status: number, body: string): void {
     const { operation, account, auctionId, key, content } = command;
@@ -58,7 +57,7 @@ export class Promises {
   /** At the end: nothing of what was refused has come about after all. */
   checkAll(): void {
     for (const [name, { isRefusal }] of this.first) {
-      const type = this.oracle.commands.get(name)?.event.type;
+      const type = this.archive.commands.get(name)?.event.type;
       const operation = name.slice(0, name.indexOf('/')) as Promised['operation'];
       if (isRefusal)
         must(type !== SUCCESS[operation], REFUSED, () => `${name} was refused and has led to ${type ?? ''}`);
@@ -72,11 +71,11 @@ export class Promises {
   }
 
   private checkUnknown({ account, auctionId }: Promised, name: string): void {
-    must(this.oracle.storyOf(auctionId, account).length === 0, KNOWN, () => `${name}: 404`);
+    must(this.archive.storyOf(auctionId, account).length === 0, KNOWN, () => `${name}: 404`);
   }
 
   private checkPresent({ operation }: Promised, name: string, status: number, body: string): void {
-    const placed = this.oracle.commands.get(name);
+    const placed = this.archive.commands.get(name);
     must(
       placed?.event.type === SUCCESS[operation],
       ACKNOWLEDGED,
@@ -106,7 +105,7 @@ export class Promises {
   }
 
   private checkAbsent({ operation }: Promised, name: string, error: string): void {
-    const type = this.oracle.commands.get(name)?.event.type;
+    const type = this.archive.commands.get(name)?.event.type;
     must(
       type !== SUCCESS[operation],
       REFUSED,
@@ -121,7 +120,7 @@ export class Promises {
   ): void {
     must(known.isRefusal === now.isRefusal, REPEATED, () => `${name}: first ${known.body}, then ${now.body}`);
     // A refusal that was kept is in the journal; others may be given for another reason the next time.
-    if (known.isRefusal && !this.oracle.commands.has(name)) return;
+    if (known.isRefusal && !this.archive.commands.has(name)) return;
     if (known.content !== now.content) {
       must(now.isRefusal, REPEATED, () => `${name}: other content was taken`);
       return;

@@ -1,4 +1,4 @@
-import type { Oracle } from './oracle.js';
+import type { Archive } from './archive.js';
 import { must } from './violation.js';
 
 const TRUE = 'reads tell what happened';
@@ -19,7 +19,7 @@ interface View {
 
 /** What reads answer, held against the journals. */
 export class Readings {
-  constructor(private readonly oracle: Oracle) {}
+  constructor(private readonly archive: Archive) {}
 
   view(account: string, status: number, body: string): void {
     if (status !== 200) return;
@@ -40,7 +40,7 @@ export class Readings {
   timeline(account: string, auctionId: string, status: number, body: string): void {
     if (status !== 200) return;
     const { complete, events } = JSON.parse(body) as Timeline;
-    const story = this.oracle.storyOf(auctionId, account);
+    const story = this.archive.storyOf(auctionId, account);
     must(story.length > 0, PRIVATE, () => `${account} reads the timeline of ${auctionId}`);
     must(
       complete && events.length <= story.length,
@@ -63,7 +63,7 @@ export class Readings {
       readonly quotes: readonly { readonly quote_id: string; readonly auction_id: string }[];
     };
     for (const { quote_id: id, auction_id: auctionId } of quotes) {
-      const quote = this.oracle.files.get(auctionId)?.quotes.get(id);
+      const quote = this.archive.files.get(auctionId)?.quotes.get(id);
       must(quote?.maker === account, PRIVATE, () => `${account} reads quote ${id}`);
     }
   }
@@ -75,7 +75,7 @@ export class Readings {
       readonly quotes: readonly { readonly quote_id: string; readonly auction_id: string }[];
     };
     for (const { quote_id: id, auction_id: auctionId } of quotes) {
-      const file = this.oracle.files.get(auctionId);
+      const file = this.archive.files.get(auctionId);
       const isAwarded = [...(file?.awards.values() ?? [])].some(({ terms }) => terms.quote_id === id);
       const isOwn = file?.quotes.get(id)?.maker === account;
       const isMay = isOwn || (isAwarded && file?.terms.originator.account_id === account);
@@ -89,8 +89,8 @@ export class Readings {
 
   /** Everybody's last word, at any gateway: nothing of the story is missing. */
   atRest(account: string, auctionId: string, view: string, timeline: string): void {
-    const file = this.oracle.files.get(auctionId);
-    const story = this.oracle.storyOf(auctionId, account);
+    const file = this.archive.files.get(auctionId);
+    const story = this.archive.storyOf(auctionId, account);
     const told = JSON.parse(timeline) as Timeline;
     const shown = JSON.parse(view) as View;
     must(
@@ -112,14 +112,14 @@ export class Readings {
   }
 
   private checkView(account: string, view: View): void {
-    const story = this.oracle.storyOf(view.auction_id, account);
+    const story = this.archive.storyOf(view.auction_id, account);
     must(story.length > 0, PRIVATE, () => `${account} sees ${view.auction_id}`);
     must(
       view.view_version > 0 && view.view_version <= story.length,
       TRUE,
       () => `${view.auction_id} at version ${view.view_version} of ${story.length}`,
     );
-    const isOriginator = this.oracle.files.get(view.auction_id)?.terms.originator.account_id === account;
+    const isOriginator = this.archive.files.get(view.auction_id)?.terms.originator.account_id === account;
     must(
       view.role === (isOriginator ? 'ORIGINATOR' : 'MARKET_MAKER'),
       TRUE,

@@ -50,8 +50,8 @@ export class Crowd {
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    this.promises = new Promises(oracle);
-    this.readings = new Readings(oracle);
+    this.promises = new Promises(oracle.archive);
+    this.readings = new Readings(oracle.archive);
     this.errands = new Errands(world, random.fork('errands'), this.promises, gateways, transcript);
     const hosts = new Map(
       [...ORIGINATORS, ...MAKERS, STRANGER].map((account) => [account, new Host('client', world.scheduler)]),

@@ -45,6 +45,7 @@ export async function bootOwner(life: Life, number: number): Promise<void> {
   const link: LinkServer = new LinkServer({
     serviceTokens: () => [SERVICE_TOKEN],
     handle: (request, peer) => shard.handle(request, peer),
+    clock: life.clock,
     onFault: (error, peer) => world.onFault(host.name, `link of ${peer}`, error),
   });
   const shard = await openShard(life, number, link, fail);

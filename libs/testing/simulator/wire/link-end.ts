@@ -4,21 +4,33 @@ import type { WireEnd } from './wire-end.js';
 
 const STATES = { CONNECTING: WebSocket.CONNECTING, OPEN: WebSocket.OPEN, CLOSED: WebSocket.CLOSED } as const;
 const NORMAL = 1000;
+/** Control frames of the protocol, which a real socket answers by itself. */
+const PING = '\u0000ping';
+const PONG = '\u0000pong';
 
 /** A link's socket on the simulated network. */
 export class LinkEnd implements LinkSocket {
   private readonly heeds: {
     readonly open: (() => void)[];
     readonly close: (() => void)[];
+    readonly pong: (() => void)[];
     readonly message: ((data: RawData) => void)[];
     readonly error: ((error: Error) => void)[];
-  } = { open: [], close: [], message: [], error: [] };
+  } = { open: [], close: [], pong: [], message: [], error: [] };
 
   constructor(private readonly end: WireEnd) {
     end.onOpen = () => {
       for (const heed of this.heeds.open) heed();
     };
     end.onText = (text) => {
+      if (text === PING) {
+        end.send(PONG);
+        return;
+      }
+      if (text === PONG) {
+        for (const heed of this.heeds.pong) heed();
+        return;
+      }
       const data = Buffer.from(text);
       for (const heed of this.heeds.message) heed(data);
     };
@@ -50,10 +62,14 @@ export class LinkEnd implements LinkSocket {
     this.end.terminate();
   }
 
-  on(event: 'open' | 'close', heed: () => void): void;
+  ping(): void {
+    this.end.send(PING);
+  }
+
+  on(event: 'open' | 'close' | 'pong', heed: () => void): void;
   on(event: 'message', heed: (data: RawData) => void): void;
   on(event: 'error', heed: (error: Error) => void): void;
-  on(event: 'open' | 'close' | 'message' | 'error', heed: (given: never) => void): void {
+  on(event: 'open' | 'close' | 'pong' | 'message' | 'error', heed: (given: never) => void): void {
     const heeds: ((given: never) => void)[] = this.heeds[event];
     heeds.push(heed);
   }

@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { bind, endpoint, type BoundEndpoint } from './endpoint.js';
+import { demoEndpoints } from './fixtures/demo-endpoints.js';
+import { DemoListener } from './fixtures/demo-listener.js';
+import type { RawClient } from './fixtures/raw-client.js';
+import { query } from './query.js';
+
+const COST_MS = 2;
+const PAGE_BYTES = 50_000;
+/** By then the connections have been accepted, one in each turn of the event loop. */
+const ENOUGH = 300;
+const LONGEST_MS = 1_000;
+const ANSWER_BYTES = 8_000_000;
+
+const page = endpoint({
+  operationId: 'page',
+  method: 'GET',
+  path: '/v1/page',
+  access: 'session',
+  query: query('invalid_page', {}),
+});
+const huge = endpoint({ operationId: 'huge', method: 'GET', path: '/huge', access: 'public' });
+
+let begun = 0;
+let listener: DemoListener | undefined;
+const readers: RawClient[] = [];
+
+afterEach(async () => {
+  for (const client of readers.splice(0)) client.close();
+  await listener?.close();
+  listener = undefined;
+  begun = 0;
+});
+
+/** A page whose rows come from elsewhere and cost the processor something to put together. */
+const pages: BoundEndpoint = bind(page, async () => {
+  begun += 1;
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const until = performance.now() + COST_MS; performance.now() < until;);
+  return { status: 200, body: { x: 'x'.repeat(PAGE_BYTES) } };
+});
+
+const answers: BoundEndpoint = bind(huge, () => {
+  begun += 1;
+  return { status: 200, body: `"${'x'.repeat(ANSWER_BYTES)}"` };
+});
+
+async function start(unreadBytes?: number): Promise<DemoListener> {
+  const changed = unreadBytes === undefined ? {} : { unreadBytes };
+  listener = await DemoListener.start([...demoEndpoints(), pages, answers], changed);
+  return listener;
+}
+
+const request = (path: string, caller: string, more = ''): string =>
+  `GET ${path} HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer ${caller}\r\n${more}\r\n`;
+
+/** Asks and never reads. */
+function deaf(on: DemoListener, requests: string): RawClient {
+  const client = on.connect();
+  client.socket.pause();
+  readers.push(client.send(requests));
+  return client;
+}
+
+const millis = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count));
+
+describe('who does not read', () => {
+  it('has nothing computed behind the answer that is not taken', async () => {
+    const on = await start();
+    deaf(on, request('/huge', 'trader').repeat(20));
+    await millis(300);
+    expect(begun).toBeLessThanOrEqual(2);
+  });
+
+  it('costs another caller no more than a few of its own requests, however many there are', async () => {
+    const on = await start();
+    for (let count = 0; count < 50; count += 1) deaf(on, request('/v1/page', 'trader').repeat(30));
+    while (begun < ENOUGH) await millis(1);
+    const times: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      const asked = performance.now();
+      expect((await on.ask(request('/v1/page', 'viewer', 'Connection: close\r\n'))).status).toBe(200);
+      times.push(performance.now() - asked);
+    }
+    expect(Math.max(...times)).toBeLessThan(LONGEST_MS);
+  });
+
+  it('loses the connection first when too much is unread in all', async () => {
+    const on = await start(2.5 * ANSWER_BYTES);
+    const first = deaf(on, request('/huge', 'trader'));
+    await millis(50);
+    const others = [deaf(on, request('/huge', 'trader'))];
+    await millis(50);
+    others.push(deaf(on, request('/huge', 'trader')), deaf(on, request('/huge', 'trader')));
+    await millis(100);
+    const whole = on.ask(request('/huge', 'viewer', 'Connection: close\r\n'));
+    expect((await whole).body).toHaveLength(ANSWER_BYTES + 2);
+    first.socket.resume();
+    const [reply] = await first.untilClosed();
+    expect(reply?.body.length).toBeLessThan(ANSWER_BYTES);
+    const last = others.at(-1);
+    last?.socket.resume();
+    await last?.until('x"');
+  });
+});

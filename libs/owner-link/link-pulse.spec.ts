@@ -1,0 +1,76 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Cancel } from '#libs/platform/clock.js';
+import { listen } from '#libs/platform/internal-server.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { openProxy, type Direction, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { OwnerLink } from './client.js';
+import { reply, type LinkReply } from './protocol.js';
+import { LinkServer } from './server.js';
+
+const TOKEN = 'a-service-token';
+const QUICKER = 40;
+
+/** Its timers run early, so that nobody has to wait for several seconds. */
+class QuickClock extends SystemClock {
+  override after(millis: number, action: () => void): Cancel {
+    return super.after(millis / QUICKER, action);
+  }
+}
+
+let server: Server;
+let proxy: TcpProxy;
+let link: OwnerLink;
+
+beforeEach(async () => {
+  server = createServer();
+  await listen(server, 0, '127.0.0.1');
+  const { port } = server.address() as AddressInfo;
+  proxy = await openProxy({ target: { host: '127.0.0.1', port } });
+  new LinkServer({
+    serviceTokens: () => [TOKEN],
+    handle: (): Promise<LinkReply> => Promise.resolve(reply(200, {})),
+    onFault: () => undefined,
+    clock: new QuickClock(),
+  }).attach(server);
+  const url = `http://127.0.0.1:${proxy.port}`;
+  link = new OwnerLink({ url, serviceToken: () => TOKEN, peer: 'gateway-0', clock: new QuickClock() });
+  await eventually(async () => expect((await ask()).status).toBe(200));
+});
+
+afterEach(async () => {
+  link.close();
+  server.close();
+  server.closeAllConnections();
+  await proxy.close();
+});
+
+function ask(): Promise<LinkReply> {
+  return link.request({ op: 'limits', account: 'a', request_id: 'r' });
+}
+
+function connections(): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+}
+
+describe('a link whose other end has gone without a word', () => {
+  it.each<Direction>(['to-server', 'to-client'])(
+    'is made anew when nothing goes %s any more, and the owner keeps no dead one',
+    async (direction) => {
+      proxy.blackhole(direction);
+      proxy.heal();
+      await eventually(async () => expect((await ask()).status).toBe(200), 3_000);
+      await eventually(async () => expect(await connections()).toBe(1), 3_000);
+    },
+  );
+});
+
+it('a link on which nobody speaks stays as it is', async () => {
+  const sockets: unknown[] = [];
+  server.on('connection', (socket) => sockets.push(socket));
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  expect((await ask()).status).toBe(200);
+  expect(sockets).toEqual([]);
+});

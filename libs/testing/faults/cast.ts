@@ -1,0 +1,61 @@
+import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
+import type { Random } from '../simulator/kernel/random.js';
+import type { Installation } from './installation/installation.js';
+import { Caller } from './load/caller.js';
+import { Crowd } from './load/crowd.js';
+import { Listener } from './load/listener.js';
+import { Transcript } from './load/transcript.js';
+
+export const LOAD_ACCOUNTS = { makers: 2, originators: 3 };
+const ORIGINATORS = [
+  'originator-2',
+  'originator-3',
+  'load-originator-1',
+  'load-originator-2',
+  'load-originator-3',
+];
+const MAKERS = ['maker-1', 'maker-2', 'maker-3', 'maker-4', 'load-maker-1', 'load-maker-2'];
+
+/** Everybody who takes part in a campaign, and what they remember. */
+export interface Cast {
+  readonly transcript: Transcript;
+  readonly originators: readonly Caller[];
+  readonly makers: readonly Caller[];
+  readonly listeners: readonly Listener[];
+  readonly crowd: Crowd;
+}
+
+/** All are logged in and listen before the first of them does anything. */
+export async function castFor(site: Installation, random: Random): Promise<Cast> {
+  const { gatewayUrls, seed } = site;
+  const document = (await (await fetch(`${gatewayUrls[0] ?? ''}/openapi.json`)).json()) as OpenApi;
+  const transcript = new Transcript(document);
+  const callerOf = (name: string): Caller => {
+    const account = seed.users.find(({ email }) => email === `${name}@demo.sotto`)?.account_id ?? '';
+    const { password } = seed;
+    return new Caller({
+      name,
+      account,
+      password,
+      gatewayUrls,
+      transcript,
+      random: random.fork(`caller ${name}`),
+    });
+  };
+  const [originators, makers] = [ORIGINATORS.map(callerOf), MAKERS.map(callerOf)];
+  for (const caller of [...originators, ...makers]) await caller.bearer();
+  const listeners = await Promise.all(
+    [...makers, ...originators.slice(0, 2)].map((caller) =>
+      new Listener(caller, gatewayUrls, transcript, random.fork(`listener ${caller.name}`)).start(),
+    ),
+  );
+  const crowd = new Crowd({
+    originators,
+    makers,
+    listeners: new Map(listeners.map((listener) => [listener.caller.account, listener])),
+    contracts: seed.contracts,
+    transcript,
+    random: random.fork('crowd'),
+  });
+  return { transcript, originators, makers, listeners, crowd };
+}

@@ -1,0 +1,166 @@
+import type pg from 'pg';
+import type { Archive } from '../../simulator/oracle/archive.js';
+import type { AuctionFile, FiledAward } from '../../simulator/oracle/auction-file.js';
+import { amountIn, nameOf, rounded } from '../../simulator/oracle/holds.js';
+import { sumsOf } from '../../simulator/oracle/money-book.js';
+import { must } from '../../simulator/oracle/violation.js';
+import type { Findings } from './findings.js';
+
+const LEDGER = 'the ledger to the atom';
+const SHARDS = [0, 1, 2];
+const SET_ASIDE = 'reservations to the atom';
+
+interface EntryRow {
+  readonly transaction_id: string;
+  readonly account_id: string;
+  readonly venue: string;
+  readonly asset: string;
+  readonly amount: string;
+}
+
+interface SettlementRow {
+  readonly award_id: string;
+  readonly outcome: string;
+  readonly venue: string | null;
+  readonly transaction_id: string | null;
+}
+
+/** The ledger and the reservations, at rest, against what the journals say of them. */
+export async function checkBooks(pool: pg.Pool, archive: Archive, findings: Findings): Promise<void> {
+  const { rows: entries } = await pool.query<EntryRow>('select * from custody.entries');
+  const { rows: settlements } = await pool.query<SettlementRow>('select * from custody.settlements');
+  const byTransaction = Map.groupBy(entries, ({ transaction_id: id }) => id);
+  const awards = awardsIn(archive);
+  const settled = new Set<string>();
+  for (const row of settlements) {
+    settled.add(row.award_id);
+    const found = awards.get(row.award_id);
+    findings.look('settlements', () => {
+      must(found !== undefined, LEDGER, () => `${row.award_id} was settled and never awarded`);
+      const stage = row.outcome === 'SETTLED' ? 'CONFIRMED' : 'FAILED';
+      must(
+        found.award.stage === stage,
+        LEDGER,
+        () => `${row.award_id} is ${row.outcome}, told as ${found.award.stage}`,
+      );
+      if (row.outcome === 'SETTLED')
+        checkEntries(row, found, byTransaction.get(row.transaction_id ?? '') ?? []);
+    });
+  }
+  for (const [id, { award, file }] of awards) {
+    const isEnded = award.stage === 'CONFIRMED' || award.stage === 'FAILED';
+    findings.look('awards', () => {
+      must(isEnded, LEDGER, () => `${id} of ${file.id} is ${award.stage} at rest`);
+      must(settled.has(id), LEDGER, () => `${id} is ${award.stage}, and the ledger knows nothing of it`);
+    });
+  }
+  await checkBalances(pool, entries, findings);
+  await checkReserved(pool, archive, findings);
+}
+
+interface FoundAward {
+  readonly file: AuctionFile;
+  readonly award: FiledAward;
+}
+
+function awardsIn(archive: Archive): Map<string, FoundAward> {
+  const all = [...archive.files.values()].flatMap((file) =>
+    [...file.awards].map(([id, award]) => [id, { file, award }] as const),
+  );
+  return new Map(all);
+}
+
+/** Tokens that were set aside are delivered, the rest is issued against collateral; nobody else's entries are touched. */
+function checkEntries(
+  { award_id: id, venue }: SettlementRow,
+  { file, award }: FoundAward,
+  rows: EntryRow[],
+): void {
+  const { terms } = file;
+  const { maker, price_atoms: price, quantity_atoms: quantity, maker_hold, originator_hold } = award.terms;
+  const originator = terms.originator.account_id;
+  const isBuy = terms.side === 'BUY';
+  const [buyer, seller] = isBuy ? [originator, maker] : [maker, originator];
+  const route = terms.routes.find((one) => one.venue === venue);
+  must(route !== undefined, LEDGER, () => `${id} was settled at ${venue ?? 'no venue'}`);
+  const token = `${route.contract_id}/${route.outcome}`;
+  const complement = `${route.contract_id}/${route.outcome === 'YES' ? 'NO' : 'YES'}`;
+  const sellerHold = isBuy ? maker_hold : originator_hold;
+  const delivered = Math.min(quantity, amountIn(sellerHold, route.venue, 'OUTCOME_TOKEN', token));
+  const issued = quantity - delivered;
+  const expected = new Map([
+    [`${buyer} `, -rounded(price, quantity)],
+    [`${seller} `, rounded(price, delivered) - rounded(1_000_000 - price, issued)],
+    [`${buyer} ${token}`, quantity],
+    [`${seller} ${token}`, -delivered],
+    [`${seller} ${complement}`, issued],
+  ]);
+  const own = rows.filter((row) => !row.account_id.startsWith('system:'));
+  for (const { account_id: account, asset, amount } of own) {
+    const name = `${account} ${asset}`;
+    must(
+      Number(amount) === expected.get(name),
+      LEDGER,
+      () => `${id}: ${name} moves by ${amount} instead of ${expected.get(name) ?? 0}`,
+    );
+    expected.delete(name);
+  }
+  for (const [name, amount] of expected) must(amount === 0, LEDGER, () => `${id}: ${name} lacks ${amount}`);
+}
+
+async function checkBalances(pool: pg.Pool, entries: readonly EntryRow[], findings: Findings): Promise<void> {
+  const balances = new Map<string, bigint>();
+  const totals = new Map<string, bigint>();
+  for (const { account_id: account, venue, asset, amount } of entries) {
+    const name = `${account} ${venue} ${asset}`;
+    balances.set(name, (balances.get(name) ?? 0n) + BigInt(amount));
+    totals.set(`${venue} ${asset}`, (totals.get(`${venue} ${asset}`) ?? 0n) + BigInt(amount));
+  }
+  const { rows } = await pool.query<Omit<EntryRow, 'transaction_id'>>('select * from custody.balances');
+  for (const { account_id: account, venue, asset, amount } of rows) {
+    const name = `${account} ${venue} ${asset}`;
+    findings.look('balances', () => {
+      const expected = balances.get(name) ?? 0n;
+      must(BigInt(amount) === expected, LEDGER, () => `${name} is ${amount} instead of ${expected}`);
+      must(BigInt(amount) >= 0n || account.startsWith('system:'), LEDGER, () => `${name} is ${amount}`);
+    });
+  }
+  for (const [name, total] of totals) {
+    findings.look('assets', () => must(total === 0n, LEDGER, () => `${name} sums up to ${total}`));
+  }
+}
+
+/** What is open holds what it should, and what is over holds nothing. */
+async function checkReserved(pool: pg.Pool, archive: Archive, findings: Findings): Promise<void> {
+  const held = SHARDS.map(() => new Map<string, number>());
+  for (const file of archive.files.values()) {
+    const sums = held[file.shard];
+    for (const [name, amount] of sumsOf(file, () => false)) sums?.set(name, (sums.get(name) ?? 0) + amount);
+  }
+  const { rows } = await pool.query<Record<string, string>>('select * from risk.reserved');
+  for (const row of rows) {
+    const { account_id: account = '', venue = '', resource = '', asset = '' } = row;
+    const name = nameOf(account, { venue, resource, asset });
+    for (const [shard, sums] of held.entries()) {
+      const [amount, expected] = [Number(row[`shard_${shard}`]), sums.get(name) ?? 0];
+      sums.delete(name);
+      findings.look('reservations', () => {
+        must(
+          amount === expected,
+          SET_ASIDE,
+          () => `shard ${shard} has ${amount} of ${readable(name)}, not ${expected}`,
+        );
+      });
+    }
+  }
+  for (const [shard, sums] of held.entries()) {
+    for (const [name, amount] of sums) {
+      if (amount !== 0)
+        findings.add(`${SET_ASIDE}: shard ${shard} lacks a row for ${amount} of ${readable(name)}`);
+    }
+  }
+}
+
+function readable(name: string): string {
+  return name.replaceAll('\u0000', '/');
+}

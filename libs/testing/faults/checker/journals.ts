@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import kafkajs from 'kafkajs';
+import type pg from 'pg';
+import { Archive } from '../../simulator/oracle/archive.js';
+import { JournalCopy } from '../../simulator/oracle/journal-copy.js';
+import type { Findings } from './findings.js';
+
+const SHARDS = [0, 1, 2];
+const PAGE = 5_000;
+const TRIES = 30;
+const TRY_AGAIN_MS = 1_000;
+
+export interface Journals {
+  readonly archive: Archive;
+  readonly copies: readonly JournalCopy[];
+}
+
+/** Whoever finds the messages of a shard, from the first to the last. */
+type Messages = (shard: number, take: (value: Buffer) => void) => Promise<void>;
+
+/** Reads all journals to their ends, knowing nothing of the code that reads them in production. */
+export async function readJournals(messages: Messages, findings: Findings): Promise<Journals> {
+  const archive = new Archive();
+  const copies = SHARDS.map((shard) => new JournalCopy(shard));
+  for (const [shard, copy] of copies.entries()) {
+    let offset = 0;
+    await messages(shard, (value) => {
+      findings.look('records of journals', () => {
+        const placed = copy.take(offset, value);
+        offset += 1;
+        if (placed !== undefined) archive.take(placed);
+      });
+    });
+  }
+  return { archive, copies };
+}
+
+export function messagesInPostgres(pool: pg.Pool): Messages {
+  return async (shard, take) => {
+    for (let behind = 0; ;) {
+      const { rows } = await pool.query<Record<'epoch' | 'sequence' | 'kind' | 'payload' | 'hash', string>>(
+        `select epoch, sequence, kind, payload, encode(hash, 'hex') as hash from journal.records
+         where shard = $1 and sequence > $2 order by sequence limit ${PAGE}`,
+        [shard, behind],
+      );
+      for (const { epoch, sequence, kind, payload, hash } of rows) {
+        // The same line as a topic's message, so that both are read alike.
+        take(Buffer.from(`1 ${epoch} ${sequence} ${kind} - - ${hash}\n${payload}`));
+        behind = Number(sequence);
+      }
+      if (rows.length < PAGE) return;
+    }
+  };
+}
+
+export function messagesInKafka(brokers: readonly string[], topicPrefix: string): Messages {
+  const kafka = new kafkajs.Kafka({
+    brokers: [...brokers],
+    clientId: 'checker',
+    logLevel: kafkajs.logLevel.NOTHING,
+  });
+  return async (shard, take) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const values = await readTopic(kafka, `${topicPrefix}${shard}`);
+        for (const value of values) take(value);
+        return;
+      } catch (error) {
+        // Brokers that have just been started again need a moment for groups of readers.
+        if (tries === TRIES) throw error;
+        await sleep(TRY_AGAIN_MS);
+      }
+    }
+  };
+}
+
+/** All that is in the topic at present. */
+async function readTopic(kafka: kafkajs.Kafka, topic: string): Promise<Buffer[]> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const [end] = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  const last = Number(end?.high ?? 0) - 1;
+  const values: Buffer[] = [];
+  if (last < 0) return values;
+  const consumer = kafka.consumer({ groupId: `checker-${randomUUID()}` });
+  await consumer.connect();
+  try {
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await new Promise<void>((resolve, reject) => {
+      consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
+      const eachMessage = ({ message }: kafkajs.EachMessagePayload): Promise<void> => {
+        values.push(message.value ?? Buffer.alloc(0));
+        if (Number(message.offset) >= last) resolve();
+        return Promise.resolve();
+      };
+      consumer.run({ autoCommit: false, eachMessage }).catch(reject);
+    });
+  } finally {
+    await consumer.disconnect();
+  }
+  return values;
+}

@@ -1,0 +1,32 @@
+import type { Archive } from '../../simulator/oracle/archive.js';
+import { must } from '../../simulator/oracle/violation.js';
+import type { Transcript } from '../load/transcript.js';
+import type { Findings } from './findings.js';
+
+const PRIVATE = 'nothing leaks';
+
+/** No maker was ever told an id that belongs to a competitor: of its account, its quotes or its awards. All are anonymous here. */
+export function checkLeaks(
+  transcript: Transcript,
+  archive: Archive,
+  makers: readonly string[],
+  findings: Findings,
+): void {
+  const owners = new Map<string, string>(makers.map((maker) => [maker, maker]));
+  for (const { quotes, awards } of archive.files.values()) {
+    for (const { id, maker } of quotes.values()) owners.set(id, maker);
+    for (const { terms } of awards.values()) owners.set(terms.award_id, terms.maker);
+  }
+  for (const maker of makers) {
+    for (const id of transcript.idsTold(maker)) {
+      const owner = owners.get(id);
+      findings.look('ids told to makers', () => {
+        must(
+          owner === undefined || owner === maker,
+          PRIVATE,
+          () => `${maker} was told ${id}, which is ${owner ?? ''}'s`,
+        );
+      });
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import { mkdtempSync } from 'node:fs';
+import { chmod, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Children, type Place } from '#apps/launcher/children.js';
+import { embedDatabase, type Database } from '#apps/launcher/database.js';
+import { prepareLogins, sharedLogin } from '#apps/launcher/database-logins.js';
+import { prepareJournals } from '#apps/launcher/journals.js';
+import { allReady } from '#apps/launcher/readiness.js';
+import { makeSecrets } from '#apps/launcher/secrets.js';
+import type { SeedResult } from '#apps/launcher/seed-result.js';
+import { seedDemo } from '#apps/launcher/seed.js';
+import { makeFolder } from '#libs/platform/make-folder.js';
+import { migrate } from '#libs/platform/migrate.js';
+import { pickPorts } from '#libs/platform/ports.js';
+import { markerEnvironment, markerOf } from '#libs/platform/supervision/marker.js';
+import { hireUndertaker, type Undertaker } from '#libs/platform/supervision/undertaker.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import type { Machine } from '../machine.js';
+import { Brokers } from './brokers.js';
+import { ForgivingClock } from './forgiving-clock.js';
+import type { FakedTime } from './faked-time.js';
+import { LogTerminal } from './log-terminal.js';
+import { GATEWAYS, JOURNAL_USERS, OWNERS, planThroughWires, PROCESSES, TOPIC_PREFIX } from './plan.js';
+import { SmallDisk } from './small-disk.js';
+import { Wires } from './wires.js';
+
+const LIMITS_FACTOR = 200;
+const DISK_MB = 1_500;
+const BROKER_DISK_MB = 600;
+/** Creates pause below it, where the disk is a small one. */
+export const LOW_DISK_MB = 100;
+/** Little is kept, so that whoever starts again needs snapshots and histories. */
+const SETTINGS = {
+  SNAPSHOT_EVERY_EVENTS: '500',
+  STREAM_HISTORY_EVENTS: '100',
+  JOURNAL_MIN_FREE_MB: String(LOW_DISK_MB),
+  LOG_LEVEL: 'info',
+};
+
+export interface InstallationOptions {
+  readonly machine: Machine;
+  /** None: the journals are in PostgreSQL. */
+  readonly brokers: number;
+  readonly loadAccounts: { readonly makers: number; readonly originators: number };
+}
+
+/** Everything that a deployment has, on this machine, started and started again as the launcher would, and every wire to be cut. */
+export class Installation {
+  readonly clock = new SystemClock();
+  readonly wires = new Wires();
+  readonly disks: SmallDisk[] = [];
+  readonly pids = new Map<string, number>();
+  /** When each was started last. */
+  private readonly since = new Map<string, number>();
+  readonly inspectorPorts = new Map<string, number>();
+  brokers: Brokers | undefined;
+  times: ReadonlyMap<string, FakedTime> = new Map();
+  seed!: SeedResult;
+  /** Where people find the gateways. */
+  gatewayUrls: readonly string[] = [];
+  databaseUrl = '';
+  /** By which the processes of this installation are known, also to who clears up after it. */
+  markerEnv: Readonly<Record<string, string>> = {};
+  private database: Database | undefined;
+  private children: Children | undefined;
+  private places: readonly Place[] = [];
+  private undertaker: Undertaker | undefined;
+
+  private constructor(
+    readonly folder: string,
+    readonly options: InstallationOptions,
+    private readonly terminal: LogTerminal,
+  ) {}
+
+  static async start(options: InstallationOptions): Promise<Installation> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sotto-faults-'));
+    // As root the database runs as another user, who has to get to its folder.
+    await chmod(folder, 0o711);
+    await makeFolder(path.join(folder, 'logs'), 0o700);
+    const terminal = new LogTerminal(new SystemClock(), path.join(folder, 'logs', 'launcher.log'));
+    const installation = new Installation(folder, options, terminal);
+    try {
+      await installation.build();
+    } catch (error) {
+      await installation.stop();
+      throw error;
+    }
+    return installation;
+  }
+
+  get logFolder(): string {
+    return path.join(this.folder, 'logs');
+  }
+
+  pidOf(name: string): number {
+    const pid = this.pids.get(name);
+    if (pid === undefined) throw new Error(`${name} does not run`);
+    return pid;
+  }
+
+  /** Past all wires: what its own health endpoint is asked at. */
+  internalUrl(name: string): string {
+    return `http://127.0.0.1:${this.placeOf(name).internalPort}`;
+  }
+
+  placeOf(name: string): Place {
+    const place = this.places.find(({ plan }) => plan.name === name);
+    if (place === undefined) throw new Error(`there is no ${name}`);
+    return place;
+  }
+
+  /** All of it, whatever becomes of its parts. */
+  async stop(): Promise<void> {
+    for (const disk of this.disks) await disk.empty();
+    await this.children?.stop().catch(() => this.children?.kill());
+    await this.brokers?.stop().catch(() => undefined);
+    await this.database?.stop().catch(() => undefined);
+    await this.wires.close();
+    for (const disk of this.disks) disk.unmount();
+    this.undertaker?.dismiss();
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** How long it has been running, in milliseconds. */
+  ageOf(name: string): number {
+    return performance.now() - (this.since.get(name) ?? Infinity);
+  }
+
+  private note(name: string, pid: number): void {
+    this.pids.set(name, pid);
+    this.since.set(name, performance.now());
+  }
+
+  private async build(): Promise<void> {
+    const { clock, terminal, folder, options } = this;
+    const marker = await markerOf(folder);
+    const forgiving = new ForgivingClock();
+    this.markerEnv = markerEnvironment(marker);
+    // Whatever this process starts inherits it: brokers and tracers must not outlive a campaign that is killed either.
+    Object.assign(process.env, this.markerEnv);
+    this.undertaker = hireUndertaker(marker, path.join(folder, 'cluster.json'));
+    if (options.machine.mayMount) {
+      this.disks.push(SmallDisk.mount('postgres', path.join(folder, 'postgres'), DISK_MB));
+    }
+    const [database] = await Promise.all([
+      embedDatabase({ dataFolder: folder, marker, clock: forgiving, terminal }),
+      this.startBrokers(),
+    ]);
+    this.database = database;
+    this.databaseUrl = database.url;
+    database.watch((pid) => this.note('postgres', pid));
+    await migrate(database.url, allMigrations, { info: () => undefined });
+    await prepareJournals(database.url, this.kafkaEnv, clock);
+    this.seed = await seedDemo({ databaseUrl: database.url, loadAccounts: options.loadAccounts });
+    await this.placeProcesses();
+    const settings = {
+      appsFolder: path.resolve('dist/apps'),
+      logFolder: this.logFolder,
+      env: { LIMITS_FACTOR: String(LIMITS_FACTOR) },
+      marker,
+      clock: forgiving,
+      terminal,
+    };
+    this.children = new Children(settings, this.places, ({ plan }, pid) => this.note(plan.name, pid));
+    await this.children.start();
+    await allReady(this.children, this.places, clock, AbortSignal.timeout(90_000));
+  }
+
+  private get kafkaEnv(): Readonly<Record<string, string>> {
+    if (this.brokers === undefined) return {};
+    return { KAFKA_BROKERS: this.brokers.addresses.join(','), KAFKA_TOPIC_PREFIX: TOPIC_PREFIX };
+  }
+
+  private async startBrokers(): Promise<void> {
+    const { brokers: count, machine } = this.options;
+    if (count === 0) return;
+    const folder = path.join(this.folder, 'kafka');
+    if (machine.mayMount) {
+      const data = path.join(folder, 'broker-1', 'data');
+      this.disks.push(SmallDisk.mount('broker-1', data, BROKER_DISK_MB));
+    }
+    const { wires, clock } = this;
+    this.brokers = await Brokers.start({ folder, count, users: JOURNAL_USERS, wires, clock });
+  }
+
+  private async placeProcesses(): Promise<void> {
+    const ports = await pickPorts(2 * PROCESSES.length + GATEWAYS.length);
+    const gatewayPorts = ports.splice(0, GATEWAYS.length);
+    const internal = new Map(PROCESSES.map((name) => [name, ports.pop() ?? 0]));
+    for (const name of PROCESSES) this.inspectorPorts.set(name, ports.pop() ?? 0);
+    const { plans, times } = await planThroughWires({
+      folder: this.folder,
+      wires: this.wires,
+      brokers: this.brokers,
+      machine: this.options.machine,
+      databasePort: Number(new URL(this.databaseUrl).port),
+      ownerPorts: OWNERS.map((name) => internal.get(name) ?? 0),
+      inspectorPorts: this.inspectorPorts,
+      env: SETTINGS,
+      facts: {
+        databases: (await prepareLogins(this.databaseUrl)) ?? sharedLogin(this.databaseUrl),
+        secrets: makeSecrets(),
+        limitsFactor: LIMITS_FACTOR,
+        journalPath: path.join(this.folder, 'postgres'),
+        listenHost: '127.0.0.1',
+        gatewayPorts,
+        ownerUrls: [],
+      },
+    });
+    this.times = times;
+    this.places = plans.map((plan) => ({ plan, internalPort: internal.get(plan.name) ?? 0 }));
+    const crowd = gatewayPorts.map((port, index) => this.wires.lay('crowd', `gateway-${index}`, port));
+    this.gatewayUrls = (await Promise.all(crowd)).map((port) => `http://127.0.0.1:${port}`);
+  }
+}

@@ -1,0 +1,21 @@
+import { appendFileSync } from 'node:fs';
+import { Terminal } from '#apps/launcher/terminal.js';
+import type { Clock } from '#libs/platform/clock.js';
+
+/** What an operator would have seen, in a file. */
+export class LogTerminal extends Terminal {
+  constructor(
+    clock: Clock,
+    private readonly file: string,
+  ) {
+    super(clock);
+  }
+
+  override print(text: string): void {
+    appendFileSync(this.file, `${text}\n`);
+  }
+
+  override problem(text: string): void {
+    this.print(`${this.seconds().padStart(8)}  ${text}`);
+  }
+}

@@ -1,0 +1,20 @@
+import { clockFaults } from './clock-faults.js';
+import { diskFaults } from './disk-faults.js';
+import type { FaultKind } from './fault-kind.js';
+import { processFaults } from './process-faults.js';
+import { rivalFaults } from './rival-faults.js';
+import { wireFaults } from './wire-faults.js';
+
+export const ALL_KINDS: readonly FaultKind[] = [
+  ...processFaults,
+  ...rivalFaults,
+  ...clockFaults,
+  ...diskFaults,
+  ...wireFaults,
+];
+
+/** Those whose names begin with one of these words; all of them where there is none. */
+export function kindsNamed(beginnings: readonly string[]): readonly FaultKind[] {
+  if (beginnings.length === 0) return ALL_KINDS;
+  return ALL_KINDS.filter(({ name }) => beginnings.some((beginning) => name.startsWith(beginning)));
+}

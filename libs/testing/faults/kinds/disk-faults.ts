@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../simulator/kernel/random.js';
+import { familyOf } from '../installation/families.js';
+import { LOW_DISK_MB, type Installation } from '../installation/installation.js';
+import type { SmallDisk } from '../installation/small-disk.js';
+import type { FaultKind } from './fault-kind.js';
+
+const FULL_MS = { least: 3_000, most: 10_000 };
+const SLOW = { forMs: 8_000, leastMs: 50, mostMs: 900 };
+
+function diskOf({ disks }: Installation, name: string): SmallDisk | undefined {
+  return disks.find((disk) => disk.name === name);
+}
+
+function withoutDisk(name: string): FaultKind['missing'] {
+  return (site) => {
+    if (diskOf(site, name) !== undefined) return undefined;
+    return name === 'broker-1' && site.brokers === undefined
+      ? 'the journals are in PostgreSQL'
+      : 'small file systems cannot be mounted: that takes root and tmpfs';
+  };
+}
+
+export const diskFaults: readonly FaultKind[] = [
+  { name: 'full-disk:postgres', missing: withoutDisk('postgres'), strike: fillPostgres },
+  { name: 'low-disk:postgres', missing: withoutDisk('postgres'), strike: almostFillPostgres },
+  { name: 'full-disk:broker', missing: withoutDisk('broker-1'), strike: fillBroker },
+  { name: 'slow-fsync:postgres', missing: withoutTracer, strike: slowDown },
+];
+
+function withoutTracer({ options: { machine } }: Installation): string | undefined {
+  return machine.mayTrace ? undefined : 'strace is not there or may not trace: nothing delays fsync';
+}
+
+async function fillPostgres(site: Installation, random: Random): Promise<void> {
+  await fillFor(site, 'postgres', random, 0);
+}
+
+async function almostFillPostgres(site: Installation, random: Random): Promise<void> {
+  await fillFor(site, 'postgres', random, LOW_DISK_MB / 2);
+}
+
+/** A broker whose disk is full ends itself, so it has to be started again. */
+async function fillBroker(site: Installation, random: Random): Promise<void> {
+  await fillFor(site, 'broker-1', random, 0);
+  await site.brokers?.untilAllRun();
+}
+
+async function fillFor(site: Installation, name: string, random: Random, leftMb: number): Promise<void> {
+  const disk = diskOf(site, name);
+  await disk?.fill(leftMb);
+  await sleep(random.between(FULL_MS.least, FULL_MS.most));
+  await disk?.empty();
+}
+
+async function slowDown(site: Installation, random: Random): Promise<void> {
+  const micros = random.between(SLOW.leastMs, SLOW.mostMs) * 1_000;
+  const calls = 'fsync,fdatasync,sync_file_range';
+  const pids = familyOf(site.pidOf('postgres')).flatMap((pid) => ['-p', String(pid)]);
+  const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:delay_enter=${micros}`];
+  const tracer = spawn('strace', ['-f', '-qq', ...inject, '-o', '/dev/null', ...pids], { stdio: 'ignore' });
+  const gone = once(tracer, 'exit');
+  await sleep(SLOW.forMs);
+  tracer.kill('SIGINT');
+  await gone;
+}

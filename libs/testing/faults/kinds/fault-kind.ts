@@ -1,0 +1,14 @@
+import type { Random } from '../../simulator/kernel/random.js';
+import type { Installation } from '../installation/installation.js';
+
+/** Something that goes wrong, and is put right again as far as an operator would. */
+export interface FaultKind {
+  /** What is done, and to which sort of thing: `kill:owner`. */
+  readonly name: string;
+  /** Why it cannot be done here, where it cannot. */
+  readonly missing: (site: Installation) => string | undefined;
+  /** Resolves when the cause is gone; what it has led to may take longer. */
+  readonly strike: (site: Installation, random: Random) => Promise<void>;
+}
+
+export const alwaysThere = (): undefined => undefined;

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../simulator/kernel/random.js';
+import { familyOf, isAlive, signalAll } from '../installation/families.js';
+import type { Installation } from '../installation/installation.js';
+import { blockEventLoop } from '../installation/inspector.js';
+import { PROCESSES } from '../installation/plan.js';
+import { sortOf } from '../installation/wires.js';
+import { alwaysThere, type FaultKind } from './fault-kind.js';
+
+const SORTS = ['owner', 'gateway', 'projector', 'executor'];
+const PAUSE_MS = { least: 500, most: 12_000 };
+const BLOCK_MS = { least: 300, most: 8_000 };
+const RESTART_MS = 5_000;
+
+function anyOf(sort: string, random: Random): string {
+  return random.pick(PROCESSES.filter((name) => sortOf(name) === sort));
+}
+
+const ofSorts: readonly FaultKind[] = SORTS.flatMap((sort) => [
+  {
+    name: `kill:${sort}`,
+    missing: alwaysThere,
+    strike: (site, random) => killed(site, anyOf(sort, random)),
+  },
+  {
+    name: `pause:${sort}`,
+    missing: alwaysThere,
+    strike: (site, random) =>
+      paused([site.pidOf(anyOf(sort, random))], random.between(PAUSE_MS.least, PAUSE_MS.most)),
+  },
+  {
+    name: `block:${sort}`,
+    missing: alwaysThere,
+    strike: async (site, random) => {
+      const name = anyOf(sort, random);
+      const millis = random.between(BLOCK_MS.least, BLOCK_MS.most);
+      await blockEventLoop(site.pidOf(name), site.inspectorPorts.get(name) ?? 0, millis);
+    },
+  },
+]);
+
+/** Of the database all processes at once: that of one of them alone ends in a restart of all by its own doing. */
+const ofPostgres: readonly FaultKind[] = [
+  {
+    name: 'kill:postgres',
+    missing: alwaysThere,
+    strike: async (site) => {
+      const family = familyOf(site.pidOf('postgres'));
+      signalAll(family, 'SIGSTOP');
+      signalAll(family, 'SIGKILL');
+      await untilAnother(site, 'postgres', family[0] ?? 0);
+    },
+  },
+  {
+    name: 'restart:postgres',
+    missing: alwaysThere,
+    strike: async (site) => {
+      const pid = site.pidOf('postgres');
+      signalAll([pid], 'SIGINT');
+      await untilAnother(site, 'postgres', pid);
+    },
+  },
+  {
+    name: 'pause:postgres',
+    missing: alwaysThere,
+    strike: (site, random) =>
+      paused(familyOf(site.pidOf('postgres')), random.between(PAUSE_MS.least, PAUSE_MS.most)),
+  },
+];
+
+const ofBrokers: readonly FaultKind[] = [
+  {
+    name: 'kill:broker',
+    missing: withoutBrokers,
+    strike: async ({ brokers }, random) => {
+      const broker = random.pick(brokers?.all ?? []);
+      broker.signal('SIGKILL');
+      await broker.gone();
+      await sleep(random.between(500, 8_000));
+      await brokers?.untilAllRun();
+    },
+  },
+  {
+    name: 'pause:broker',
+    missing: withoutBrokers,
+    strike: ({ brokers }, random) => {
+      const { pid } = random.pick(brokers?.all ?? []);
+      return paused(pid === undefined ? [] : [pid], random.between(PAUSE_MS.least, PAUSE_MS.most));
+    },
+  },
+];
+
+export const processFaults: readonly FaultKind[] = [...ofSorts, ...ofPostgres, ...ofBrokers];
+
+export function withoutBrokers({ brokers }: Installation): string | undefined {
+  return brokers === undefined ? 'the journals are in PostgreSQL' : undefined;
+}
+
+async function killed(site: Installation, name: string): Promise<void> {
+  const pid = site.pidOf(name);
+  signalAll([pid], 'SIGKILL');
+  await untilAnother(site, name, pid);
+}
+
+async function paused(pids: readonly number[], millis: number): Promise<void> {
+  signalAll(pids, 'SIGSTOP');
+  await sleep(millis);
+  signalAll(pids, 'SIGCONT');
+}
+
+/** Whether it comes up at all is looked at when all is to be well again. */
+async function untilAnother(site: Installation, name: string, former: number): Promise<void> {
+  const deadline = performance.now() + RESTART_MS;
+  while (performance.now() < deadline) {
+    if (site.pids.get(name) !== former && !isAlive(former)) return;
+    await sleep(50);
+  }
+}

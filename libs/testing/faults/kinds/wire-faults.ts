@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../simulator/kernel/random.js';
+import type { TcpProxy } from '../../tcp-proxy.js';
+import type { Installation } from '../installation/installation.js';
+import type { FaultKind } from './fault-kind.js';
+
+/** Who is connected to whom. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ['crowd', 'gateway'],
+  ['gateway', 'owner'],
+  ['owner', 'owner'],
+  ['executor', 'owner'],
+  ['gateway', 'postgres'],
+  ['owner', 'postgres'],
+  ['projector', 'postgres'],
+  ['executor', 'postgres'],
+  ['gateway', 'broker'],
+  ['owner', 'broker'],
+  ['projector', 'broker'],
+];
+const OUTAGE_MS = 30_000;
+
+type Deed = (proxies: readonly TcpProxy[], random: Random) => Promise<void>;
+
+const DEEDS: Readonly<Record<string, Deed>> = {
+  cut: async (proxies, random) => {
+    for (let times = random.between(1, 5); times > 0; times -= 1) {
+      for (const proxy of proxies) proxy.cut();
+      await sleep(random.between(20, 600));
+    }
+  },
+  refuse: async (proxies, random) => {
+    for (const proxy of proxies) {
+      proxy.refuse();
+      proxy.cut();
+    }
+    await sleep(random.between(500, 8_000));
+  },
+  // Connections that have lost something stay silent for good: their ends have to find out.
+  'half-open': async (proxies, random) => {
+    const direction = random.pick(['to-server', 'to-client'] as const);
+    for (const proxy of proxies) proxy.blackhole(direction);
+    await sleep(random.between(200, 5_000));
+  },
+  stall: async (proxies, random) => {
+    const direction = random.pick(['to-server', 'to-client'] as const);
+    for (const proxy of proxies) proxy.stall(direction);
+    await sleep(random.between(200, 9_000));
+  },
+  delay: async (proxies, random) => {
+    for (const proxy of proxies) proxy.delay(random.between(20, 300));
+    await sleep(random.between(2_000, 6_000));
+  },
+};
+
+const ofPairs: readonly FaultKind[] = Object.entries(DEEDS).flatMap(([what, deed]) =>
+  PAIRS.map(([from, to]) => ({
+    name: `${what}:${from}-${to}`,
+    missing: (site) =>
+      site.wires.between(from, to).length === 0 ? 'the journals are in PostgreSQL' : undefined,
+    strike: async (site, random) => {
+      const all = site.wires.between(from, to);
+      // One of them, or all.
+      const chosen = random.chance(0.7) ? [random.pick(all)] : all;
+      const proxies = chosen.map(({ proxy }) => proxy);
+      await deed(proxies, random);
+      for (const proxy of proxies) proxy.heal();
+    },
+  })),
+);
+
+const outage: FaultKind = {
+  name: 'outage:postgres',
+  missing: () => undefined,
+  strike: async (site) => {
+    const proxies = everythingTo(site, 'postgres');
+    for (const proxy of proxies) {
+      proxy.refuse();
+      proxy.cut();
+    }
+    await sleep(OUTAGE_MS);
+    for (const proxy of proxies) proxy.heal();
+  },
+};
+
+export const wireFaults: readonly FaultKind[] = [...ofPairs, outage];
+
+function everythingTo(site: Installation, to: string): TcpProxy[] {
+  const froms = new Set(PAIRS.map(([from]) => from));
+  return [...froms].flatMap((from) => site.wires.between(from, to).map(({ proxy }) => proxy));
+}

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient, type ApiAnswer } from '../../api-client.js';
+import type { Random } from '../../simulator/kernel/random.js';
+import type { Promised } from '../../simulator/oracle/promises.js';
+import type { Reading, ReadingKind, Transcript } from './transcript.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A command as it goes over the wire. */
+export interface Errand {
+  readonly command: Promised;
+  readonly path: string;
+  readonly body: Fields;
+}
+
+const AGAIN = { firstMs: 40, mostMs: 800 };
+const INSISTS = 60;
+const LOGIN_LASTS_MS = 15 * 60_000;
+
+export interface CallerOptions {
+  readonly name: string;
+  readonly account: string;
+  readonly password: string;
+  readonly gatewayUrls: readonly string[];
+  readonly transcript: Transcript;
+  readonly random: Random;
+}
+
+/** Somebody who uses the service over HTTP at whatever gateway there is, and repeats until there is an answer that settles it. */
+export class Caller {
+  private token: { readonly text: string; readonly since: number } | undefined;
+  private readonly clients: readonly ApiClient[];
+
+  constructor(private readonly options: CallerOptions) {
+    this.clients = options.gatewayUrls.map((url) => new ApiClient(url));
+  }
+
+  get account(): string {
+    return this.options.account;
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  /** A session's token, of a login that is not old; asked for until there is one. */
+  async bearer(): Promise<string> {
+    const now = performance.now();
+    if (this.token !== undefined && now - this.token.since < LOGIN_LASTS_MS) return this.token.text;
+    const body = { email: `${this.name}@demo.sotto`, password: this.options.password };
+    for (;;) {
+      const answer = await this.anybody
+        .send<{ access_token?: string }>('POST', '/auth/login', { body })
+        .catch(nothing);
+      if (answer?.status === 200 && answer.body.access_token !== undefined) {
+        this.token = { text: answer.body.access_token, since: now };
+        return this.token.text;
+      }
+      await sleep(AGAIN.mostMs);
+    }
+  }
+
+  /** The last word on a command: done, or refused for good. Undefined when the caller gives up before there is any. */
+  async settle(errand: Errand, givesUp: () => boolean): Promise<ApiAnswer | undefined> {
+    const { command, path, body } = errand;
+    for (let wait = AGAIN.firstMs; ; wait = Math.min(AGAIN.mostMs, 2 * wait)) {
+      const answer = await this.ask('POST', path, { body, headers: { 'idempotency-key': command.key } });
+      if (answer !== undefined) this.note(command, answer);
+      if (answer !== undefined && isSettled(answer)) return answer;
+      if (givesUp()) return undefined;
+      await sleep(wait);
+    }
+  }
+
+  /** One try; undefined where no answer came. */
+  async ask(
+    method: string,
+    path: string,
+    asked: { readonly body?: Fields; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<ApiAnswer | undefined> {
+    const { transcript, account } = this.options;
+    const headers = { ...asked.headers, authorization: `Bearer ${await this.bearer()}` };
+    const answer = await this.anybody
+      .send<Record<string, unknown>>(method, path, { ...asked, headers })
+      .catch(nothing);
+    if (answer === undefined) transcript.hearNothing();
+    else {
+      transcript.hear(account, {
+        method,
+        path,
+        requestHeaders: headers,
+        ...(asked.body === undefined ? {} : { requestBody: JSON.stringify(asked.body) }),
+        status: answer.status,
+        headers: Object.fromEntries(
+          Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+        ),
+        body: answer.text,
+      });
+      if (answer.status === 401) transcript.fault(`${method} ${path}: a good token is refused`);
+    }
+    return answer;
+  }
+
+  async read(kind: ReadingKind, path: string, auctionId = '', body?: Fields): Promise<void> {
+    const method = body === undefined ? 'GET' : 'POST';
+    const answer = await this.ask(method, path, body === undefined ? {} : { body });
+    if (answer === undefined) return;
+    this.options.transcript.readings.push({
+      kind,
+      account: this.account,
+      auctionId,
+      status: answer.status,
+      body: answer.status === 200 ? slim(kind, answer) : '',
+    });
+  }
+
+  /** The same read at each of them at once; undefined where no answer came. */
+  async askEveryGateway(path: string): Promise<(ApiAnswer | undefined)[]> {
+    const headers = { authorization: `Bearer ${await this.bearer()}` };
+    return Promise.all(
+      this.clients.map((client) =>
+        client.send<Record<string, unknown>>('GET', path, { headers }).catch(nothing),
+      ),
+    );
+  }
+
+  /** The body of a read, as soon as it is answered with 200. */
+  async insist(path: string): Promise<string> {
+    for (let tries = 0; tries < INSISTS; tries += 1) {
+      const answer = await this.ask('GET', path);
+      if (answer?.status === 200) return answer.text;
+      await sleep(AGAIN.mostMs);
+    }
+    throw new Error(`${this.name} cannot read ${path}`);
+  }
+
+  close(): void {
+    for (const client of this.clients) client.close();
+  }
+
+  private get anybody(): ApiClient {
+    return this.options.random.pick(this.clients);
+  }
+
+  private note(command: Promised, { status, text, body }: ApiAnswer): void {
+    const created = (body as { readonly auction_id?: string } | undefined)?.auction_id;
+    const id = command.auctionId === '' ? created : command.auctionId;
+    this.options.transcript.answered.push({
+      command,
+      status,
+      body: text,
+      shard: id === undefined ? -1 : Number(id[0]),
+      endedAt: performance.now(),
+    });
+  }
+}
+
+function nothing(): undefined {
+  return undefined;
+}
+
+function isSettled({ status, text }: ApiAnswer): boolean {
+  return status < 500 && status !== 429 && !text.includes('idempotency_key_in_progress');
+}
+
+interface Slim {
+  readonly auction_id?: string;
+  readonly role?: string;
+  readonly status?: string;
+  readonly view_version?: number;
+  readonly quote_id?: string;
+  readonly seq?: number;
+  readonly kind?: string;
+  readonly occurred_at?: string;
+}
+
+/** Hours of answers are kept until the end, so only what is looked at then. */
+function slim(kind: ReadingKind, { body }: ApiAnswer): Reading['body'] {
+  const { auctions, quotes, events, complete } = body as {
+    readonly auctions?: readonly Slim[];
+    readonly quotes?: readonly Slim[];
+    readonly events?: readonly Slim[];
+    readonly complete?: boolean;
+  };
+  if (kind === 'list') return JSON.stringify({ auctions: auctions?.map(ofView) });
+  if (kind === 'view') return JSON.stringify(ofView(body));
+  if (kind === 'timeline') {
+    return JSON.stringify({
+      complete,
+      events: events?.map(({ seq, kind: what, occurred_at: at }) => ({ seq, kind: what, occurred_at: at })),
+    });
+  }
+  if (kind === 'preflight') return '';
+  return JSON.stringify({ quotes: quotes?.map(({ quote_id, auction_id }) => ({ quote_id, auction_id })) });
+}
+
+function ofView({ auction_id, role, status, view_version }: Slim): Slim {
+  return JSON.parse(JSON.stringify({ auction_id, role, status, view_version })) as Slim;
+}

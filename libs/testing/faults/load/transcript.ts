@@ -1,0 +1,79 @@
+import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
+import { HttpCheck } from '../../interface/http-check.js';
+import type { RecordedExchange } from '../../interface/recorder.js';
+import type { Promised } from '../../simulator/oracle/promises.js';
+
+/** A command and one answer to it. */
+export interface Answered {
+  readonly command: Promised;
+  readonly status: number;
+  readonly body: string;
+  readonly shard: number;
+  /** In milliseconds of a clock that never jumps. */
+  readonly endedAt: number;
+}
+
+export type ReadingKind = 'view' | 'list' | 'timeline' | 'quotes' | 'ownQuotes' | 'preflight';
+
+export interface Reading {
+  readonly kind: ReadingKind;
+  readonly account: string;
+  readonly auctionId: string;
+  readonly status: number;
+  /** Without what no check looks at. */
+  readonly body: string;
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+/** Of answers that look all alike one in so many is held against the document. */
+const CHECKED_OF = 8;
+const KEPT_FAULTS = 50;
+
+/** Everything that was asked and told, as the people of the campaign remember it. */
+export class Transcript {
+  readonly answered: Answered[] = [];
+  readonly readings: Reading[] = [];
+  /** Answers by status and code, unanswered requests included. */
+  readonly codes = new Map<string, number>();
+  readonly faults = new Set<string>();
+  requests = 0;
+  private readonly idsToldTo = new Map<string, Set<string>>();
+  private readonly check: HttpCheck;
+
+  constructor(document: OpenApi) {
+    this.check = new HttpCheck(document);
+  }
+
+  hear(account: string, exchange: RecordedExchange): void {
+    this.requests += 1;
+    this.noteIds(account, exchange.body);
+    const { status, body } = exchange;
+    const error = status < 400 ? '' : (/"error":"(\w+)"/.exec(body)?.[1] ?? 'without a code');
+    this.count(`${status} ${error}`.trimEnd());
+    if (status < 400 && this.requests % CHECKED_OF !== 0) return;
+    for (const fault of this.check.faults(exchange)) this.fault(fault);
+  }
+
+  hearNothing(): void {
+    this.requests += 1;
+    this.count('no answer');
+  }
+
+  noteIds(account: string, text: string): void {
+    const known = this.idsToldTo.get(account) ?? new Set();
+    this.idsToldTo.set(account, known);
+    for (const [id] of text.matchAll(UUID)) known.add(id);
+  }
+
+  idsTold(account: string): ReadonlySet<string> {
+    return this.idsToldTo.get(account) ?? new Set();
+  }
+
+  fault(what: string): void {
+    if (this.faults.size < KEPT_FAULTS) this.faults.add(what);
+  }
+
+  private count(code: string): void {
+    this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,49 @@
+import { randomInt } from 'node:crypto';
+import { readCall, USAGE, type Call } from './call.js';
+import { runCampaign } from './campaign.js';
+import type { Installation } from './installation/installation.js';
+import { reportOf } from './report.js';
+
+const MOST_SEEDS = 1_000_000;
+const EXIT_USAGE = 64;
+const EXIT_INTERRUPTED = 130;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function run(call: Call): Promise<number> {
+  const { seed, minutes, store, only } = call;
+  const began = performance.now();
+  say(
+    `seed ${seed}: ${minutes} minutes of faults on ${store}${only.length === 0 ? '' : `, only ${only.join()}`}`,
+  );
+  let site: Installation | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      void Promise.resolve(site?.stop()).finally(() => process.exit(EXIT_INTERRUPTED));
+    });
+  }
+  const stamped = (line: string): void =>
+    say(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
+  try {
+    const outcome = await runCampaign(call, stamped, (started) => (site = started));
+    for (const line of reportOf(outcome)) say(line);
+    const isFine = outcome.findings.found === 0;
+    await site?.stop();
+    if (isFine) await site?.remove();
+    say(`seed ${seed}: ${isFine ? 'nothing found' : 'FAILED'}`);
+    return isFine ? 0 : 1;
+  } catch (error) {
+    await site?.stop();
+    throw error;
+  }
+}
+
+const call = readCall(process.argv.slice(2), randomInt(MOST_SEEDS));
+if (call === undefined) {
+  say(USAGE);
+  process.exitCode = EXIT_USAGE;
+} else {
+  process.exitCode = await run(call);
+}

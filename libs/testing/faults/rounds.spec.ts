@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { Random } from '../simulator/kernel/random.js';
+import { ALL_KINDS, kindsNamed } from './kinds/catalogue.js';
+import type { Answered } from './load/transcript.js';
+import { Deck, longestGap } from './rounds.js';
+
+function answer(shard: number, endedAt: number, status = 200): Answered {
+  const command = { operation: 'SUBMIT', account: 'a', auctionId: 'x', key: 'k', content: '' } as const;
+  return { command, status, body: '', shard, endedAt };
+}
+
+describe('the longest gap', () => {
+  const everywhere = (at: number): Answered[] => [0, 1, 2].map((shard) => answer(shard, at));
+
+  it('lies between two settled commands of one shard, however busy the others are', () => {
+    const answered = [...everywhere(100), answer(1, 200), answer(2, 220), answer(1, 300), ...everywhere(350)];
+    expect(longestGap(answered, 90, 360)).toBe(250);
+  });
+
+  it('may lie at either end', () => {
+    expect(longestGap(everywhere(400), 100, 420)).toBe(300);
+    expect(longestGap(everywhere(120), 100, 420)).toBe(300);
+  });
+
+  it('is not ended by what settles nothing', () => {
+    const answered = [...everywhere(100), answer(0, 200, 503), answer(0, 210, 429), ...everywhere(300)];
+    expect(longestGap(answered, 100, 300)).toBe(200);
+  });
+});
+
+describe('a deck of faults', () => {
+  it('deals every kind once before any comes again, and the same to the same seed', () => {
+    const deal = (): string[] => {
+      const deck = new Deck(ALL_KINDS, new Random('a'));
+      const dealt: string[] = [];
+      while (dealt.length < ALL_KINDS.length) dealt.push(...deck.deal().map(({ name }) => name));
+      return dealt;
+    };
+    expect(deal()).toEqual(deal());
+    expect([...deal()].sort()).toEqual(ALL_KINDS.map(({ name }) => name).sort());
+  });
+
+  it('holds what is asked for', () => {
+    expect(kindsNamed(['kill:', 'cut:owner']).map(({ name }) => name)).toEqual([
+      'kill:owner',
+      'kill:gateway',
+      'kill:projector',
+      'kill:executor',
+      'kill:postgres',
+      'kill:broker',
+      'cut:owner-owner',
+      'cut:owner-postgres',
+      'cut:owner-broker',
+    ]);
+  });
+});

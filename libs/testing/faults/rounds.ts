@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../simulator/kernel/random.js';
+import { OWNERS, PROCESSES } from './installation/plan.js';
+import type { Installation } from './installation/installation.js';
+import type { FaultKind } from './kinds/fault-kind.js';
+import type { Cast } from './cast.js';
+import type { Answered, Transcript } from './load/transcript.js';
+
+const WELL_WITHIN_MS = 120_000;
+const LOOK_EVERY_MS = 100;
+const ANSWER_WITHIN_MS = 1_500;
+const SPEAKS_WITHIN_MS = 4_000;
+const TOGETHER = { alone: 0.55, two: 0.85 };
+
+/** What one round of faults has led to. */
+export interface Round {
+  readonly kinds: readonly string[];
+  /** Faults that did not come about, such as in a process that ended just then, and why. */
+  readonly missed: readonly string[];
+  /** The longest time in which a shard settled no command, though people went on asking. */
+  readonly unavailableMs: number;
+  /** The same of creates alone, which pause where other commands go on. */
+  readonly createlessMs: number;
+  /** From the first fault until everything was well again. */
+  readonly lastedMs: number;
+  /** What was still not well at the end of all patience. */
+  readonly amiss: string | undefined;
+}
+
+/** Deals faults alone and together, so that each kind comes before any comes again. */
+export class Deck {
+  private rest: FaultKind[] = [];
+
+  constructor(
+    private readonly kinds: readonly FaultKind[],
+    private readonly random: Random,
+  ) {}
+
+  deal(): FaultKind[] {
+    const chance = this.random.next();
+    const count = chance < TOGETHER.alone ? 1 : chance < TOGETHER.two ? 2 : 3;
+    if (this.rest.length === 0) this.rest = this.random.shuffled(this.kinds);
+    return this.rest.splice(0, count);
+  }
+}
+
+export async function playRound(
+  site: Installation,
+  cast: Cast,
+  kinds: readonly FaultKind[],
+  random: Random,
+): Promise<Round> {
+  const began = performance.now();
+  const missed: string[] = [];
+  const strikes = kinds.map(({ name, strike }) =>
+    strike(site, random.fork(name)).catch((error: unknown) => {
+      missed.push(`${name} (${error instanceof Error ? error.message : String(error)})`);
+    }),
+  );
+  await Promise.all(strikes);
+  const amiss = await untilWell(site, cast);
+  const ended = performance.now();
+  const { answered } = cast.transcript;
+  return {
+    kinds: kinds.map(({ name }) => name),
+    missed,
+    unavailableMs: longestGap(answered, began, ended),
+    createlessMs: longestGap(answered.filter(isCreate), began, ended),
+    lastedMs: ended - began,
+    amiss,
+  };
+}
+
+/**
+ * Resolves when every process says that it is ready, every gateway reaches every owner, and every shard settles commands; or with
+ * what is not so after long patience.
+ */
+export async function untilWell(site: Installation, cast: Cast): Promise<string | undefined> {
+  const deadline = performance.now() + WELL_WITHIN_MS;
+  for (;;) {
+    const amiss =
+      (await whoIsNotReady(site)) ?? (await whoIsCutOff(cast)) ?? (await silentShard(cast.transcript));
+    if (amiss === undefined || performance.now() > deadline) return amiss;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+async function whoIsNotReady(site: Installation): Promise<string | undefined> {
+  const answers = await Promise.all(PROCESSES.map((name) => statusOf(`${site.internalUrl(name)}/readyz`)));
+  const index = answers.findIndex((answer) => answer !== 'ready');
+  return index < 0 ? undefined : `${PROCESSES[index] ?? ''} says ${answers[index] ?? ''}`;
+}
+
+/** A list is whole or none: it takes all three owners. */
+async function whoIsCutOff({ originators: [caller] }: Cast): Promise<string | undefined> {
+  const answers = (await caller?.askEveryGateway('/v1/auctions?limit=1')) ?? [];
+  const index = answers.findIndex((answer) => answer?.status !== 200);
+  return index < 0 ? undefined : `gateway-${index} lists nothing: ${answers[index]?.text ?? 'no answer'}`;
+}
+
+async function statusOf(url: string): Promise<string> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    return answer.status === 200 ? 'ready' : `${answer.status} ${await answer.text()}`;
+  } catch {
+    return 'nothing';
+  }
+}
+
+/** A shard that settles no command within a while, or opens nothing. */
+async function silentShard({ answered }: Transcript): Promise<string | undefined> {
+  const since = performance.now();
+  const silent = { settles: new Set(OWNERS.keys()), opens: new Set(OWNERS.keys()) };
+  while (silent.settles.size + silent.opens.size > 0) {
+    for (let last = answered.length - 1; (answered[last]?.endedAt ?? 0) > since; last -= 1) {
+      const answer = answered[last];
+      if (answer === undefined || !isServed(answer)) continue;
+      silent.settles.delete(answer.shard);
+      if (isCreate(answer)) silent.opens.delete(answer.shard);
+    }
+    if (performance.now() > since + SPEAKS_WITHIN_MS) {
+      const [what, shards] = silent.settles.size > 0 ? ['settles', silent.settles] : ['opens', silent.opens];
+      return `shard ${[...shards].join()} ${what} nothing`;
+    }
+    await sleep(LOOK_EVERY_MS / 4);
+  }
+  return undefined;
+}
+
+/** The longest time between two settled commands of the same shard, or none of it at either end. */
+export function longestGap(answered: readonly Answered[], from: number, to: number): number {
+  const latest = OWNERS.map(() => from);
+  let longest = 0;
+  const first = answered.findLastIndex(({ endedAt }) => endedAt < from) + 1;
+  for (const answer of answered.slice(first)) {
+    const { shard, endedAt } = answer;
+    const before = latest[shard];
+    if (before === undefined || endedAt > to || !isServed(answer)) continue;
+    longest = Math.max(longest, endedAt - before);
+    latest[shard] = endedAt;
+  }
+  return Math.max(longest, ...latest.map((at) => to - at));
+}
+
+function isCreate({ command, status }: Answered): boolean {
+  return command.operation === 'CREATE' && status < 300;
+}
+
+function isServed({ status }: Answered): boolean {
+  return status < 500 && status !== 429;
+}

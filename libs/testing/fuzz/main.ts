@@ -1,0 +1,57 @@
+import { randomInt } from 'node:crypto';
+import { Random } from '../simulator/kernel/random.js';
+import { readCall, USAGE, type Call } from './call.js';
+import { fuzz, type Fuzzed } from './fuzz.js';
+import { openTarget } from './target.js';
+
+const MOST_SEEDS = 1_000_000;
+const EXIT_USAGE = 64;
+const STAY_MS = 60_000;
+const MEGABYTE = 1_048_576;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function report({ requests, frames, pureBatches, judge, spoils, growth }: Fuzzed): void {
+  const inOrder = (counts: ReadonlyMap<string, number>): string =>
+    [...counts]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, count]) => `${count} ${name}`)
+      .join(', ');
+  const grown = [...growth].map(([name, bytes]) => `${name} ${(bytes / MEGABYTE).toFixed(1)} MiB`);
+  say(`spoilt: ${inOrder(spoils)}`);
+  say(`answers: ${inOrder(judge.statuses)}`);
+  say(`memory, more than after the warm-up: ${grown.join(', ')}`);
+  for (const [what, how] of judge.found) say(`\nVIOLATION ${what}\n${how.replaceAll(/^/gm, '    ')}`);
+  say(
+    `${requests} requests, ${frames} frames, ${pureBatches} batches refused as a whole and without a trace, ` +
+      `${judge.found.size} violations`,
+  );
+}
+
+const call = readCall(process.argv.slice(2), randomInt(MOST_SEEDS));
+if (call === undefined) {
+  say(USAGE);
+  process.exitCode = EXIT_USAGE;
+} else {
+  say(`seed ${call.seed}: ${call.requests} hostile requests`);
+  // The launcher of a cluster does not hold up whoever started it; this one waits for it on purpose.
+  const stay = setInterval(() => undefined, STAY_MS);
+  try {
+    process.exitCode = await run(call);
+  } finally {
+    clearInterval(stay);
+  }
+}
+
+async function run({ seed, requests }: Call): Promise<number> {
+  const target = await openTarget();
+  try {
+    const fuzzed = await fuzz(target, requests, new Random(`fuzz ${seed}`));
+    report(fuzzed);
+    return fuzzed.judge.found.size === 0 ? 0 : 1;
+  } finally {
+    await target.cluster.stop();
+  }
+}

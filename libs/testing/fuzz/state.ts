@@ -1,0 +1,61 @@
+import pg from 'pg';
+
+/** What must stay as it is when everything is refused; reads of auditors and failed logins are put on record as they should. */
+const TABLES = `
+  select md5(string_agg(line, '|' order by line)) as digest from (
+    select 'reserved ' || r::text as line from risk.reserved r
+    union all select 'entry ' || e::text from custody.entries e
+    union all select 'group ' || g::text from control.groups g
+    union all select 'member ' || m::text from control.group_members m
+    union all select 'protection ' || p::text from control.protection p
+    union all select 'halt ' || h::text from control.halts h
+    union all select 'session ' || s::text from identity.sessions s
+    union all select 'revocation ' || v::text from identity.revocations v
+    union all select 'user ' || u::text from identity.users u
+  ) as lines`;
+
+export interface State {
+  readonly tables: string;
+  /** Of each shard the last record. */
+  readonly heads: readonly number[];
+}
+
+interface Event {
+  readonly type: string;
+  readonly data?: { readonly by?: string };
+}
+
+/** What the service's own books say, read behind its back. */
+export class Books {
+  private readonly pool: pg.Pool;
+
+  constructor(databaseUrl: string) {
+    this.pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+    this.pool.on('error', () => undefined);
+  }
+
+  async look(): Promise<State> {
+    const { rows } = await this.pool.query<{ readonly digest: string }>(TABLES);
+    const heads = await this.pool.query<{ readonly head: string }>(
+      'select coalesce(max(sequence), 0) as head from generate_series(0, 2) n left join journal.records on shard = n group by n order by n',
+    );
+    return { tables: rows[0]?.digest ?? '', heads: heads.rows.map(({ head }) => Number(head)) };
+  }
+
+  /** What the journals hold behind that. */
+  async eventsSince({ heads }: State): Promise<readonly Event[]> {
+    const all: Event[] = [];
+    for (const [shard, head] of heads.entries()) {
+      const { rows } = await this.pool.query<{ readonly payload: string }>(
+        `select payload from journal.records where shard = $1 and sequence > $2 and kind = 'event'`,
+        [shard, head],
+      );
+      all.push(...rows.map(({ payload }) => JSON.parse(payload) as Event));
+    }
+    return all;
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}

@@ -1,0 +1,62 @@
+import type { AuctionFile, StoryLine } from './auction-file.js';
+import { enter, opened } from './filing.js';
+import type { PlacedEvent } from './raw-events.js';
+import { tell } from './stories.js';
+import { must } from './violation.js';
+
+const ONCE = 'every command once';
+const RULES = 'the rules of an auction';
+
+/** All auctions as they follow from the journals' events, and the event that each command has led to. */
+export class Archive {
+  readonly files = new Map<string, AuctionFile>();
+  /** By the command's name. */
+  readonly commands = new Map<string, PlacedEvent>();
+
+  /** Files the event, provided that it may happen; the auction that it happens to, if it happens to one. */
+  take(placed: PlacedEvent): AuctionFile | undefined {
+    this.noteCommand(placed);
+    const { event } = placed;
+    if (event.auction_id === undefined) return undefined;
+    const file = this.fileFor(placed, event.auction_id);
+    tell(file, event);
+    return file;
+  }
+
+  storyOf(auctionId: string, account: string): readonly StoryLine[] {
+    return this.files.get(auctionId)?.stories.get(account) ?? [];
+  }
+
+  private fileFor(placed: PlacedEvent, id: string): AuctionFile {
+    const known = this.files.get(id);
+    if (placed.event.type !== 'AUCTION_OPENED') {
+      must(known !== undefined, RULES, () => `${placed.event.type} of ${id}, which was never opened`);
+      enter(known, placed);
+      return known;
+    }
+    must(known === undefined, RULES, () => `${id} is opened twice`);
+    const file = opened(placed);
+    this.files.set(id, file);
+    return file;
+  }
+
+  private noteCommand(placed: PlacedEvent): void {
+    const { shard, event } = placed;
+    if (event.command === undefined) return;
+    const { operation, account_id: account, key } = event.command;
+    const where = operation === 'WITHDRAW_ALL' ? String(shard) : (event.auction_id ?? '');
+    const name = commandName(operation, account, where, key);
+    const known = this.commands.get(name);
+    must(
+      known === undefined,
+      ONCE,
+      () => `${name} stands at ${known?.sequence ?? 0} and again at ${placed.sequence}`,
+    );
+    this.commands.set(name, placed);
+  }
+}
+
+/** A create names no auction: its auction follows from it. */
+export function commandName(operation: string, account: string, where: string, key: string): string {
+  return [operation, account, operation === 'CREATE' ? '' : where, key].join('/');
+}

@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { runTool } from '#libs/testing/tool-run.js';
+
+const SEED = 21;
+const WITHIN_MS = 200_000;
+
+it(
+  'hostile requests and streams change nothing, end nothing, and are answered as documented and in time',
+  async () => {
+    const call = ['--seed', String(SEED), '--requests', '1600'];
+    const { code, output, errors } = await runTool('libs/testing/fuzz/main.js', call, {});
+    process.stdout.write(output);
+    const told = output.match(/^VIOLATION .*$/gm) ?? [];
+    expect([code, told, errors]).toEqual([0, [], '']);
+    expect(output).toMatch(/[1-9]\d* batches refused as a whole and without a trace/);
+  },
+  WITHIN_MS,
+);
