@@ -33,8 +33,9 @@ runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scop
   const feed = new EvidenceFeed(
     pool,
     clock,
-    (error) => {
-      log.error({ err: error }, 'the evidence could not be renewed');
+    {
+      fault: (error) => log.error({ err: error }, 'the evidence could not be renewed'),
+      spoiled: (keys) => log.warn({ keys }, 'evidence was not what the ledger says: it is stated anew'),
     },
     { ...EVIDENCE_FEED_DEFAULTS, ttlMillis, renewEveryMillis: Math.floor(ttlMillis / RENEWALS_IN_TTL) },
   );

@@ -21,6 +21,7 @@ import { QuotesController } from './quotes/quotes.controller.js';
 import { WithdrawAll } from './quotes/withdraw-all.js';
 import { ContractsController } from './registry/contracts.controller.js';
 import { StreamController } from './stream/stream.controller.js';
+import { StreamGateway } from './stream/stream.gateway.js';
 
 /** The injectables whose methods answer requests. */
 export const CONTROLLERS = [
@@ -63,6 +64,7 @@ export class GatewayModule {
         QuotePages,
         WithdrawAll,
         ...CONTROLLERS,
+        StreamGateway,
       ],
     };
   }

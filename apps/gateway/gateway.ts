@@ -28,6 +28,7 @@ import { nowOf, openStream } from './stream/open-stream.js';
 import { StreamArchive } from './stream/stream-archive.js';
 import { StreamCommands } from './stream/stream-commands.js';
 import { streamEndpoint } from './stream/stream-endpoint.js';
+import { StreamSocketAdapter } from './stream/stream-socket-adapter.js';
 import { ACCOUNT_SETTINGS, DATABASE, NEW_ID } from './tokens.js';
 
 export interface GatewayProcess {
@@ -98,6 +99,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   scope.stopping.addEventListener('abort', () => {
     adapter.drain();
   });
+  app.useWebSocketAdapter(new StreamSocketAdapter(streams));
   adapter.mount(controllers, [streamEndpoint.path], streams.accept);
   const internal = await startInternalServer(
     {
@@ -112,8 +114,6 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   scope.onStop('internal listener', () => internal.close());
   await app.listen(config.PORT, config.LISTEN_HOST);
   scope.onStop('listener', () => app.close());
-  // Stopped before the listener, which waits for every connection.
-  scope.onStop('streams', () => streams.drain());
   log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
 }
 

@@ -5,8 +5,12 @@ import { SupervisedChild } from '#libs/platform/supervision/child.js';
 import { LogFile } from '#libs/platform/supervision/log-file.js';
 import { markerEnvironment, type ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { childEnvironment } from './child-environment.js';
+import { hopelessCode, type Ending } from './endings.js';
 import { kindRules, type ProcessPlan } from './processes.js';
 import type { Terminal } from './terminal.js';
+
+/** How a log begins the line with which its process gives up. */
+const LAST_WORDS = 'fatal ';
 
 export interface ChildrenSettings {
   readonly appsFolder: string;
@@ -31,7 +35,10 @@ interface Member extends Place {
 export class Children {
   private readonly members: Member[];
   /** Endings before the cluster is ready: a start that cannot succeed should say so rather than go on trying. */
-  readonly endings = new Map<string, { count: number; how: string }>();
+  readonly endings = new Map<string, Ending>();
+  /** Why a process ends, until it is known whether that is all that there is to say. */
+  private readonly lastWords = new Map<string, string[]>();
+  private areReady = false;
 
   constructor(
     private readonly settings: ChildrenSettings,
@@ -44,6 +51,11 @@ export class Children {
   async start(): Promise<void> {
     await Promise.all(this.members.map(({ log }) => log.start()));
     for (const { child } of this.members) child.start();
+  }
+
+  /** From now on whatever ends is started again, come what may. */
+  setReady(): void {
+    this.areReady = true;
   }
 
   logPath(name: string): string {
@@ -67,7 +79,7 @@ export class Children {
   private member(place: Place): Member {
     const { plan } = place;
     const { terminal, clock, appsFolder } = this.settings;
-    const log = new LogFile(this.logPath(plan.name), (line) => terminal.problem(`${plan.name}: ${line}`));
+    const log = new LogFile(this.logPath(plan.name), (line) => this.hear(plan.name, line));
     const spec = {
       name: plan.name,
       script: path.resolve(appsFolder, plan.script),
@@ -79,13 +91,31 @@ export class Children {
     const child = new SupervisedChild(spec, log, clock, {
       started: (pid) => this.onStart(place, pid),
       ended: (how, waitMs) => {
-        const count = (this.endings.get(plan.name)?.count ?? 0) + 1;
-        this.endings.set(plan.name, { count, how });
         const again = `starting it again${waitMs > 0 ? ` in ${waitMs} ms` : ''}`;
+        const isHopeless = !this.areReady && hopelessCode(how) !== undefined;
+        if (isHopeless) child.kill();
         // Behind its own last words.
-        void log.readOn().then(() => terminal.problem(`${plan.name} ended (${how}), ${again}`));
+        void log.readOn().then(() => {
+          const said = this.noteEnding(plan.name, how);
+          if (isHopeless) return;
+          for (const line of said) terminal.problem(`${plan.name}: ${line}`);
+          terminal.problem(`${plan.name} ended (${how}), ${again}`);
+        });
       },
     });
     return { ...place, child, log };
+  }
+
+  private hear(name: string, line: string): void {
+    if (this.areReady || !line.startsWith(LAST_WORDS)) this.settings.terminal.problem(`${name}: ${line}`);
+    else this.lastWords.set(name, [...(this.lastWords.get(name) ?? []), line]);
+  }
+
+  private noteEnding(name: string, how: string): readonly string[] {
+    const said = this.lastWords.get(name) ?? [];
+    this.lastWords.delete(name);
+    const count = (this.endings.get(name)?.count ?? 0) + 1;
+    this.endings.set(name, { count, how, said: said.map((line) => line.slice(LAST_WORDS.length)) });
+    return said;
   }
 }

@@ -58,7 +58,7 @@ export class ClusterFile {
       demo: { password: this.seed.password, users: this.seed.users },
       contracts: this.seed.contracts,
     };
-    const partial = `${this.file}.new`;
+    const partial = partialOf(this.file);
     this.cancelRetry();
     try {
       writeFileSync(partial, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
@@ -71,6 +71,10 @@ export class ClusterFile {
   }
 }
 
+function partialOf(file: string): string {
+  return `${file}.new`;
+}
+
 function removed(file: string): void {
   try {
     rmSync(file, { force: true });
@@ -81,7 +85,8 @@ function removed(file: string): void {
 
 /** A file of an earlier run must not speak for one that has not started yet. */
 export function forgetCluster(dataFolder: string): void {
-  rmSync(clusterFilePath(dataFolder), { force: true });
+  const file = clusterFilePath(dataFolder);
+  for (const place of [file, partialOf(file)]) rmSync(place, { force: true });
 }
 
 export function clusterFilePath(dataFolder: string): string {

@@ -14,6 +14,7 @@ import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
 import { sharedLogin, type DatabaseLogins, type PrepareLogins } from './database-logins.js';
+import { DatabaseLock } from './database-lock.js';
 import { embedDatabase, useDatabase, type Database } from './database.js';
 import { OWNERS, type PlanProcesses } from './processes.js';
 import { allReady, internalUrl } from './readiness.js';
@@ -54,17 +55,26 @@ export interface RunningCluster {
 /** Starts the parts in their order and stops them in the reverse one, however far the start had come. */
 export class Cluster {
   private database: Database | undefined;
+  private lock: DatabaseLock | undefined;
   private databaseHealth: InternalServer | undefined;
   private healthPool: Pool | undefined;
   private children: Children | undefined;
   private file: ClusterFile | undefined;
   private settled: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
+  private readonly displacement = Promise.withResolvers<never>();
 
   constructor(
     private readonly place: ClusterPlace,
     private readonly parts: ClusterParts,
-  ) {}
+  ) {
+    this.displacement.promise.catch(() => undefined);
+  }
+
+  /** Rejects when another cluster has taken the database while this one had lost it: then this one has to go. */
+  get displaced(): Promise<never> {
+    return this.displacement.promise;
+  }
 
   start(): Promise<RunningCluster> {
     const started = this.run();
@@ -84,6 +94,7 @@ export class Cluster {
     await this.children?.stop();
     await this.databaseHealth?.close();
     await this.healthPool?.end();
+    await this.lock?.release();
     await this.database?.stop();
   }
 
@@ -99,6 +110,7 @@ export class Cluster {
     await makeFolder(path.join(dataFolder, 'logs'), 0o700);
     const database = await this.openDatabase();
     this.database = database;
+    await this.holdDatabase(database.url);
     const secrets = await secretsBeside(dataFolder, database, (what) => {
       terminal.problem(what);
     });
@@ -124,8 +136,17 @@ export class Cluster {
     terminal.step(`${places.length} processes started`);
     await allReady(this.children, places, clock, signal);
     signal.throwIfAborted();
+    this.children.setReady();
     this.file.setReady(true);
     return { gatewayUrls, databaseUrl: database.url, seed };
+  }
+
+  /** Before anything is looked for in the database, or changed. */
+  private async holdDatabase(url: string): Promise<void> {
+    const holder = `process ${process.pid}, port ${this.place.config.PORT}`;
+    this.lock = new DatabaseLock(url, holder, this.place.clock);
+    await this.lock.take(this.stopping.signal);
+    this.lock.watch(this.displacement.reject);
   }
 
   /** Each kind of process may do in the database what it has to, wherever that can be arranged. */

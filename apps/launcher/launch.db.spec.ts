@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Launches, SETTLE_MS, until } from '#libs/testing/launches.js';
 
@@ -66,6 +67,27 @@ describe('a cluster', () => {
     await launches.launchReady();
     expect(new URL(launches.cluster.database_url).password).toBe(new URL(first.url).password);
     expect(readFileSync(path.join(launches.folder, 'secrets.json'), 'utf8')).toBe(first.secrets);
+  }, 60_000);
+
+  it('takes its database again at once from a launcher that was killed, and when its own connection breaks', async () => {
+    await launches.launchReady();
+    const url = await launches.anotherDatabase();
+    const killed = await launches.launchBeside(url, 0);
+    killed.process.kill('SIGKILL');
+    const again = await launches.launchBeside(url, 1);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const held = `select pid from pg_stat_activity
+      where datname = current_database() and application_name = 'sotto-cluster process ${again.process.pid}, port ${launches.portBeside(1)}'`;
+    const [first] = (await client.query<{ pid: number }>(held)).rows;
+    await client.query('select pg_terminate_backend($1)', [first!.pid]);
+    await until(async () => {
+      const [row] = (await client.query<{ pid: number }>(held)).rows;
+      return row !== undefined && row.pid !== first!.pid;
+    });
+    await client.end();
+    again.process.kill('SIGTERM');
+    expect(await again.code).toBe(0);
   }, 60_000);
 
   it('gives the secrets of an older version the keys that they lack, and keeps the others', async () => {

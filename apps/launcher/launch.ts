@@ -73,12 +73,12 @@ async function runCluster(place: ClusterPlace, parts: ClusterParts, request: Sto
   const cluster = new Cluster(place, parts);
   let code = 0;
   try {
-    const running = await Promise.race([cluster.start(), request.first]);
+    const running = await Promise.race([cluster.start(), request.first, cluster.displaced]);
     if (running !== undefined) {
       terminal.step('ready');
       terminal.print(welcome(running, dataFolder));
     }
-    await request.first;
+    await Promise.race([request.first, cluster.displaced]);
     terminal.print('');
     terminal.step('stopping');
   } catch (error) {

@@ -2,17 +2,13 @@ import { get } from 'node:http';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import type { Children, Place } from './children.js';
+import { hopelessCode } from './endings.js';
 
 const POLL_MS = 50;
 const ANSWER_WITHIN_MS = 1_000;
 const READY_WITHIN_NANOS = 60_000_000_000n;
 /** Endings during the start after which more attempts are not worth waiting for. */
 const MANY = 5;
-/** Codes with which a process says that starting it again will change nothing. */
-const HOPELESS: ReadonlyMap<string, number> = new Map(
-  [EXIT.config, EXIT.damaged].map((code) => [`exit code ${code}`, code]),
-);
-
 export function internalUrl({ internalPort }: Place): string {
   return `http://127.0.0.1:${internalPort}`;
 }
@@ -44,10 +40,12 @@ export async function allReady(
 function refuseHopeless(children: Children, name: string): void {
   const ending = children.endings.get(name);
   if (ending === undefined) return;
-  const hopeless = HOPELESS.get(ending.how);
-  if (ending.count < MANY && hopeless === undefined) return;
+  const { count, how, said } = ending;
+  const hopeless = hopelessCode(how);
+  if (count < MANY && hopeless === undefined) return;
+  const reason = said.length > 0 ? said.join('; ') : 'it gave no reason';
   throw new StartFault(
-    `${name} does not start: it ended with ${ending.how} (log: ${children.logPath(name)})`,
+    `${name} does not start: ${reason} (${how}, log: ${children.logPath(name)})`,
     hopeless ?? EXIT.unavailable,
   );
 }

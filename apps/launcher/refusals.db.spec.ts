@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
@@ -98,6 +107,40 @@ describe('one clear line, no stack trace,', () => {
     expect(launches.isReady).toBe(true);
   }, 40_000);
 
+  it('for a second cluster on the same database, which it leaves as it is', async () => {
+    const first = await launches.launchReady();
+    const { database_url: url } = launches.cluster;
+    const second = path.join(launches.folder, 'second');
+    const inSecond = { DATABASE_URL: url, DATA_DIR: second, PORT: String(launches.port + 3) };
+    expect(await launches.refusal(inSecond)).toEqual([
+      69,
+      [
+        expect.stringMatching(
+          `^sotto: the database is in use by another cluster .process ${first.process.pid}, port ${launches.port}.: stop that`,
+        ),
+      ],
+    ]);
+    expect(readdirSync(second)).toEqual(['logs']);
+    expect(launches.isReady).toBe(true);
+  }, 40_000);
+
+  it('for a cluster whose database another has taken while it was cut off', async () => {
+    await launches.launchReady();
+    const url = await launches.anotherDatabase();
+    const displaced = await launches.launchBeside(url, 0);
+    const rival = new pg.Client({ connectionString: url, application_name: 'sotto-cluster the rival' });
+    await rival.connect();
+    await rival.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name like 'sotto-cluster process%'`,
+    );
+    await rival.query('select pg_advisory_lock(7210554321)');
+    expect(await displaced.code).toBe(69);
+    expect(displaced.output).toContain('sotto: the database is in use by another cluster (the rival)');
+    expect(displaced.output).not.toMatch(/^\s+at /m);
+    await rival.end();
+  }, 60_000);
+
   it('for a damaged data folder', async () => {
     const first = await launches.launchReady();
     first.process.kill('SIGTERM');
@@ -146,6 +189,32 @@ describe('one clear line, no stack trace,', () => {
     await launches.launchReady();
   }, 60_000);
 
+  it.each([
+    ['cluster.json', 'folder', 69, 'it is a folder'],
+    ['cluster.json.new', 'folder', 69, 'it is a folder'],
+    ['secrets.json', 'folder', 65, 'it is a folder'],
+    ['logs', 'file', 69, 'a part of the path is not a folder'],
+    ['logs', 'link', 69, 'it is not a folder'],
+    ['logs/postgres.log', 'folder', 69, 'it is a folder'],
+    ['postgres', 'file', 65, 'it is not a folder'],
+    ['postgres', 'link', 65, 'is missing'],
+    ['postgres/data', 'file', 65, 'it is not a folder'],
+    ['postgres/credentials.json', 'folder', 65, 'it is a folder'],
+  ])(
+    'for a data folder in which %s is a %s',
+    async (name, kind, expected, reason) => {
+      const place = path.join(launches.folder, name);
+      mkdirSync(path.dirname(place), { recursive: true, mode: 0o711 });
+      if (kind === 'folder') mkdirSync(place);
+      else if (kind === 'file') writeFileSync(place, '');
+      else symlinkSync(path.join(launches.folder, 'nowhere'), place);
+      const refusal = await launches.refusal();
+      rmSync(place, { recursive: true });
+      expect(refusal).toEqual([expected, [expect.stringContaining(reason)]]);
+    },
+    SETTLE_MS,
+  );
+
   it('for a data folder that is a file, and for a database that is not there', async () => {
     writeFileSync(path.join(launches.folder, 'file'), '');
     expect(await launches.refusal({ DATA_DIR: path.join(launches.folder, 'file') })).toEqual([
@@ -167,10 +236,12 @@ describe('one clear line, no stack trace,', () => {
     async (behaviour, expected, reason) => {
       const [code, lines] = await launches.refusal({ STAND_INS: `executor:${behaviour}` });
       expect(code).toBe(expected);
-      expect(lines.join('\n')).toMatch(
-        new RegExp(`executor does not start: .*exit code ${expected}.*executor\\.log`),
-      );
-      expect(lines.join()).toContain(reason);
+      // What the others say as they are stopped is no part of it.
+      expect(lines.filter((line) => !line.includes('last words'))).toEqual([
+        expect.stringMatching(
+          new RegExp(`executor does not start: .*${reason}.*exit code ${expected}.*executor\\.log`),
+        ),
+      ]);
       expect(launches.pids()).toEqual([]);
     },
     40_000,

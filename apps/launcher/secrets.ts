@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { isCodedError, StartFault, EXIT } from '#libs/platform/start-fault.js';
+import { readIfThere } from '#libs/platform/read-if-there.js';
+import { StartFault, EXIT } from '#libs/platform/start-fault.js';
 
 const KEY_BYTES = 32;
 
@@ -44,10 +45,7 @@ export interface FoundSecrets {
 /** Kept from the first start on: tokens, cursors and ids stay valid over restarts. Undefined where there are none. */
 export async function findSecrets(dataFolder: string): Promise<FoundSecrets | undefined> {
   const file = secretsPath(dataFolder);
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    if (isCodedError(error) && error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const text = await readIfThere(file);
   if (text === undefined) return undefined;
   const { kept, secrets } = parse(text, file);
   return { secrets, kept, renewed: Object.keys(secrets).filter((name) => !(name in kept)) };

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { instantFromNanos } from '#libs/auction/instant.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { EvidenceFeed } from './evidence-feed.js';
+import type { LedgerKey } from './ledger.js';
 import { custodyMigrations } from './migrations/list.js';
+import { publishEvidence } from './publish-evidence.js';
 
 const ROWS = 2_500;
 const SETTINGS = { ttlMillis: 90_000, renewEveryMillis: 30_000, chunk: 400 };
@@ -17,11 +21,27 @@ beforeAll(async () => {
      select 'account-' || n % 500, 'venue_' || n, 'COLLATERAL', 5, 3, now(), now() from generate_series(1, $1) n`,
     [ROWS],
   );
+  await database.pool.query(
+    `insert into custody.balances select account_id, venue, asset, amount from risk.evidence`,
+  );
 });
 afterAll(() => database.drop());
 
-function feed(faults: unknown[] = []): EvidenceFeed {
-  return new EvidenceFeed(database.pool, clock, (error) => faults.push(error), SETTINGS);
+interface Heard {
+  readonly faults: unknown[];
+  readonly spoiled: LedgerKey[];
+}
+
+function heard(): Heard {
+  return { faults: [], spoiled: [] };
+}
+
+function feed({ faults, spoiled }: Heard = heard()): EvidenceFeed {
+  const witness = {
+    fault: (error: unknown) => faults.push(error),
+    spoiled: (keys: readonly LedgerKey[]) => spoiled.push(...keys),
+  };
+  return new EvidenceFeed(database.pool, clock, witness, SETTINGS);
 }
 
 async function staleAfter(seconds: number): Promise<number> {
@@ -66,16 +86,115 @@ describe('evidence feed', () => {
   it('starts at once, tells of a fault, and goes on', async () => {
     await database.pool.query('update risk.evidence set risk_valid_until = now()');
     await database.pool.query('alter table risk.evidence rename to away');
-    const faults: unknown[] = [];
-    const failing = feed(faults);
+    const told = heard();
+    const failing = feed(told);
     await failing.start();
     await failing.stop();
-    expect(faults).toHaveLength(1);
+    expect(told.faults).toHaveLength(1);
     await database.pool.query('alter table risk.away rename to evidence');
-    const working = feed(faults);
+    const working = feed(told);
     await working.start();
     await working.stop();
-    expect(faults).toHaveLength(1);
+    expect(told.faults).toHaveLength(1);
     expect(await staleAfter(80)).toBe(0);
+  });
+});
+
+describe('evidence that is not what the ledger says', () => {
+  const KEY = { account: 'account-1', venue: 'venue_1', asset: '' };
+  const ROW = `account_id = 'account-1' and venue = 'venue_1'`;
+
+  beforeAll(async () => {
+    await database.pool.query(`
+      insert into custody.balances values ('account-1', 'venue_1', 'contract/YES', 30);
+      insert into custody.limits values
+        ('account-1', 'venue_1', 'VENUE_POSITION_LIMIT', 100), ('account-1', '', 'SERVICE_EXPOSURE_LIMIT', 1000)`);
+    await feed().renewAll();
+  });
+
+  async function stated(): Promise<Record<string, number>> {
+    const { rows } = await database.pool.query<{ resource: string; amount: number }>(
+      `select resource, amount from risk.evidence where account_id = 'account-1' and venue in ('venue_1', '') order by 1`,
+    );
+    return Object.fromEntries(rows.map(({ resource, amount }) => [resource, amount]));
+  }
+
+  const TRUE = {
+    COLLATERAL: 5,
+    OUTCOME_TOKEN: 30,
+    SERVICE_EXPOSURE_LIMIT: 1000,
+    VENUE_POSITION_LIMIT: 70,
+  };
+
+  it.each([
+    [
+      'an amount below nothing',
+      `update risk.evidence set amount = -5 where ${ROW} and resource = 'COLLATERAL'`,
+    ],
+    ['an amount out of thin air', `update risk.evidence set amount = 1000000 where ${ROW} and asset <> ''`],
+    [
+      'a limit that nobody set',
+      `update risk.evidence set amount = 9 where account_id = 'account-1' and venue = ''`,
+    ],
+    ['a limit that forgets', `update risk.evidence set amount = 100 where ${ROW} and resource like 'VENUE%'`],
+    ['a sequence that cannot be', `update risk.evidence set source_sequence = 0 where ${ROW}`],
+    ['more settled than can be', `update risk.evidence set settled = -1 where ${ROW}`],
+    [
+      'rows taken away',
+      `delete from risk.evidence where account_id = 'account-1' and venue in ('venue_1', '')`,
+    ],
+  ])('is not vouched for, but stated anew: %s', async (_, statement) => {
+    expect(await stated()).toEqual(TRUE);
+    await database.pool.query(statement);
+    const told = heard();
+    await feed(told).renewAll();
+    expect(await stated()).toEqual(TRUE);
+    expect(told.faults).toEqual([]);
+    expect(told.spoiled).toContainEqual(expect.objectContaining({ account: 'account-1' }));
+    const { rows } = await database.pool.query<{ broken: number }>(
+      `select count(*)::int as broken from risk.evidence
+       where settled <> 0 or source_sequence < 1 or risk_valid_until < now() + interval '80 seconds'`,
+    );
+    expect(rows).toEqual([{ broken: 0 }]);
+    const again = heard();
+    await feed(again).renewAll();
+    expect(again.spoiled).toEqual([]);
+  });
+
+  it('is made nothing where the ledger knows nothing of it', async () => {
+    await database.pool.query(
+      `insert into risk.evidence values ('account-1', 'venue_1', 'OUTCOME_TOKEN', 'other/NO', 7, 0, 1, now(), now())`,
+    );
+    await feed().renewAll();
+    const { rows } = await database.pool.query(`select amount from risk.evidence where asset = 'other/NO'`);
+    await database.pool.query(`delete from risk.evidence where asset = 'other/NO'`);
+    expect(rows).toEqual([{ amount: 0 }]);
+  });
+
+  it('is judged behind a settlement that is under way, not across it', async () => {
+    await database.pool.query(
+      `update risk.evidence set amount = 6 where ${ROW} and asset = '' and resource = 'COLLATERAL'`,
+    );
+    const settling = await database.pool.connect();
+    await settling.query('begin');
+    await settling.query(`select from custody.lock_balances('{account-1}', '{venue_1}', '{""}')`);
+    await settling.query(`update custody.balances set amount = 4 where ${ROW} and asset = ''`);
+    await publishEvidence(settling, [KEY], instantFromNanos(clock.epochNanos()));
+    const told = heard();
+    const round = feed(told).renewAll();
+    await eventually(async () => {
+      const { rows } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect([rows.length, told.spoiled]).toEqual([1, [KEY]]);
+    });
+    await settling.query('commit');
+    settling.release();
+    await round;
+    expect(await stated()).toEqual({ ...TRUE, COLLATERAL: 4 });
+    const { rows } = await database.pool.query(
+      `select settled from risk.evidence where ${ROW} and resource = 'COLLATERAL'`,
+    );
+    expect(rows).toEqual([{ settled: 2 }]);
   });
 });

@@ -2,6 +2,9 @@ import type { Pool } from 'pg';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { withTransaction } from '#libs/platform/postgres.js';
+import type { LedgerKey } from './ledger.js';
+import { restateEvidence } from './restate-evidence.js';
+import { IS_SPOILED, UNSPOKEN } from './stated-amount.js';
 
 export interface EvidenceFeedSettings {
   /** How long the word of the ledger may be relied on without another. */
@@ -30,23 +33,41 @@ interface Key {
 
 const BEFORE_ALL: Key = { account_id: '', venue: '', resource: '', asset: '' };
 
-/** In the order of the primary key, the same in which settlements take their rows. Rows that need no renewal are passed over. */
+/**
+ * In the order of the primary key, the same in which settlements take their rows. Rows that need no renewal are passed over, and
+ * nobody vouches for one that is not what the ledger says. Ledger and evidence change together, so one statement that reads both
+ * finds a difference only where something else than the ledger has written.
+ */
 const RENEW = `
-  with chunk as (
-    select account_id, venue, resource, asset,
+  with chunk as materialized (
+    select account_id, venue, resource, asset, ${IS_SPOILED} as spoiled,
       least(risk_valid_until, authority_valid_until) < $6 or greatest(risk_valid_until, authority_valid_until) > $8 as due
-    from risk.evidence where (account_id, venue, resource, asset) > ($1, $2, $3, $4)
+    from risk.evidence v where (account_id, venue, resource, asset) > ($1, $2, $3, $4)
     order by 1, 2, 3, 4 limit $7
   ), renewed as (
     update risk.evidence e set risk_valid_until = $5, authority_valid_until = $5
-    from chunk c where c.due
+    from chunk c where c.due and not c.spoiled
       and (e.account_id, e.venue, e.resource, e.asset) = (c.account_id, c.venue, c.resource, c.asset)
     returning 1
   )
-  select account_id, venue, resource, asset, (select count(*) from renewed) as renewed
+  select account_id, venue, resource, asset, (select count(*) from renewed) as renewed,
+    (select coalesce(jsonb_agg(jsonb_build_object('account', account_id, 'venue', venue, 'asset', asset)), '[]')
+      from chunk where spoiled) as spoiled
   from chunk order by 1 desc, 2 desc, 3 desc, 4 desc limit 1`;
 
-/** Vouches again and again for what the ledger has published, for as long as this process and the ledger live. */
+/** Those of another round are as many again, so that a database that lost them all is not read at once. */
+const MISSING = `select account_id as account, venue, asset from (${UNSPOKEN} limit $1) as unspoken`;
+
+export interface EvidenceWitness {
+  fault(error: unknown): void;
+  /** Evidence that somebody else has written or taken away; it is stated anew. */
+  spoiled(keys: readonly LedgerKey[]): void;
+}
+
+/**
+ * Vouches again and again for what the ledger has published, for as long as this process and the ledger live. What it finds to be
+ * otherwise than the ledger says it states anew.
+ */
 export class EvidenceFeed {
   private cancel: Cancel | undefined;
   private stopped = false;
@@ -55,7 +76,7 @@ export class EvidenceFeed {
   constructor(
     private readonly pool: Pool,
     private readonly clock: Clock,
-    private readonly onFault: (error: unknown) => void,
+    private readonly witness: EvidenceWitness,
     private readonly settings: EvidenceFeedSettings = EVIDENCE_FEED_DEFAULTS,
   ) {}
 
@@ -79,16 +100,28 @@ export class EvidenceFeed {
     while (after !== undefined && !this.stopped) {
       const step: Renewed | undefined = await this.renewChunk(after, now);
       renewed += step?.renewed ?? 0;
+      if (step !== undefined) await this.restate(step.spoiled, now);
       after = step;
     }
+    if (!this.stopped) await this.restate(await this.missing(), now);
     return renewed;
+  }
+
+  private async missing(): Promise<readonly LedgerKey[]> {
+    return (await this.pool.query<LedgerKey>(MISSING, [this.settings.chunk])).rows;
+  }
+
+  private async restate(keys: readonly LedgerKey[], now: Instant): Promise<void> {
+    if (keys.length === 0) return;
+    this.witness.spoiled(keys);
+    await restateEvidence(this.pool, keys, plusMillis(now, this.settings.ttlMillis));
   }
 
   private async turn(): Promise<void> {
     try {
       await this.renewAll();
     } catch (error) {
-      this.onFault(error);
+      this.witness.fault(error);
     }
     if (this.stopped) return;
     this.cancel = this.clock.after(this.settings.renewEveryMillis, () => {
@@ -120,4 +153,5 @@ export class EvidenceFeed {
 
 interface Renewed extends Key {
   readonly renewed: number;
+  readonly spoiled: readonly LedgerKey[];
 }

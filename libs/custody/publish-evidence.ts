@@ -1,24 +1,22 @@
 import type { PoolClient } from 'pg';
 import type { Instant } from '#libs/auction/instant.js';
 import { columnsOf, type LedgerKey } from './ledger.js';
+import { STATED_AMOUNT } from './stated-amount.js';
 
 /**
- * Absolute amounts straight from the ledger, so evidence never drifts from it. Contracts that an account has take from its
- * position limit on the venue; exposure is a limit on what is set aside, and settlement does not change it. What a row loses
- * is remembered as settled, for its holds are released only afterwards.
+ * Absolute amounts straight from the ledger, so evidence never drifts from it. What a row loses is remembered as settled, for its
+ * holds are released only afterwards.
  */
 const PUBLISH = `
   with touched as (select distinct t.* from unnest($1::text[], $2::text[], $3::text[]) as t (account_id, venue, asset)),
-  stated as (
-    select account_id, venue, case asset when '' then 'COLLATERAL' else 'OUTCOME_TOKEN' end as resource, asset, amount
+  concerned as (
+    select account_id, venue, case asset when '' then 'COLLATERAL' else 'OUTCOME_TOKEN' end as resource, asset
     from custody.balances join touched using (account_id, venue, asset)
     union all
-    select account_id, venue, resource, '', case resource when 'SERVICE_EXPOSURE_LIMIT' then l.amount else greatest(0,
-      l.amount - coalesce((
-        select sum(b.amount)::bigint from custody.balances b
-        where b.account_id = l.account_id and b.venue = l.venue and b.asset <> ''), 0)) end
-    from custody.limits l join (select distinct account_id, venue from touched) t using (account_id, venue)
-  )
+    select account_id, venue, resource, ''
+    from custody.limits join (select distinct account_id, venue from touched) t using (account_id, venue)
+  ),
+  stated as (select v.*, ${STATED_AMOUNT} as amount from concerned v)
   insert into risk.evidence as e
     (account_id, venue, resource, asset, amount, source_sequence, risk_valid_until, authority_valid_until)
   select account_id, venue, resource, asset, amount, 1, $4::timestamptz, $4::timestamptz from stated order by 1, 2, 3, 4

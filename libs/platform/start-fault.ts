@@ -46,6 +46,7 @@ const FILE_FAULTS = new Map([
   ['ENOTDIR', 'a part of the path is not a folder'],
   ['EEXIST', 'it is not a folder'],
   ['EISDIR', 'it is a folder'],
+  ['ERR_FS_EISDIR', 'it is a folder'],
   ['EDQUOT', 'the quota is used up'],
   ['ELOOP', 'too many symbolic links'],
   ['ENAMETOOLONG', 'the name is too long'],

@@ -4,11 +4,12 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { pickPortRange } from '../platform/ports.js';
 
 const SCRIPT = path.resolve('test/launcher/stand-in-launcher.mjs');
 /** That of the first gateway, and what tests use above it. */
-const PORTS = 4;
+const PORTS = 5;
 export const SETTLE_MS = 20_000;
 
 export interface ClusterJson {
@@ -83,6 +84,30 @@ export class Launches {
     await until(() => this.isReady || launcher.process.exitCode !== null);
     if (launcher.process.exitCode !== null) throw new Error(launcher.output);
     return launcher;
+  }
+
+  /** A database of its own at the server of the cluster that runs, with its URL. */
+  async anotherDatabase(): Promise<string> {
+    const url = new URL(this.cluster.database_url);
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    await client.query('create database another');
+    await client.end();
+    url.pathname = '/another';
+    return url.href;
+  }
+
+  /** A cluster beside the first, with the n-th data folder and port of such. */
+  async launchBeside(url: string, n: number): Promise<Launcher> {
+    const folder = path.join(this.folder, `beside-${n}`);
+    const launcher = this.launch({ DATABASE_URL: url, DATA_DIR: folder, PORT: String(this.portBeside(n)) });
+    await until(() => /^.*\bready$/m.test(launcher.output) || launcher.process.exitCode !== null);
+    if (launcher.process.exitCode !== null) throw new Error(launcher.output);
+    return launcher;
+  }
+
+  portBeside(n: number): number {
+    return this.port + PORTS - 1 - n;
   }
 
   /** Exit code and complaints of a start that must not come about. */

@@ -81,6 +81,9 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     clock,
   });
   presence.start();
+  const onFault = (error: unknown): void => {
+    log.error({ err: error }, 'a stream message failed');
+  };
   const limits = { ...STREAM_LIMITS, heartbeatMillis: config.STREAM_HEARTBEAT_MS };
   const hub = new StreamHub(
     {
@@ -95,9 +98,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
       clock,
       limits,
       newId: randomUUID,
-      onFault: (error) => {
-        log.error({ err: error }, 'a stream message failed');
-      },
+      onFault,
     },
     clock,
     config.STREAM_CONNECTIONS_PER_ACCOUNT,
@@ -107,7 +108,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
   scope.onStop('presence', () => {
     presence.stop();
   });
-  return new StreamServer(hub, sessions);
+  return new StreamServer(hub, sessions, onFault);
 }
 
 export function nowOf(clock: Clock): () => string {

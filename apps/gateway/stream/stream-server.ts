@@ -16,7 +16,14 @@ const DRAINING = errorReply(503, 'draining');
 const TOO_MANY = errorReply(429, 'stream_connection_limit');
 const UNAUTHORIZED = errorReply(401, 'unauthorized');
 
-/** Makes connections of handshakes. */
+/** With what a handshake was let in. */
+export interface Admission extends Pick<Handshake, 'socket' | 'token'> {
+  readonly session: Parameters<StreamHub['open']>[2];
+}
+
+type Connected = (ws: WebSocket, admission: Admission) => void;
+
+/** Makes sockets of handshakes, and connections of sockets. */
 export class StreamServer {
   private readonly sockets = new WebSocketServer({
     noServer: true,
@@ -27,10 +34,12 @@ export class StreamServer {
     autoPong: false,
     handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
+  private connected: Connected | undefined;
 
   constructor(
     private readonly hub: StreamHub,
     private readonly sessions: Sessions,
+    private readonly onFault: (error: unknown) => void,
   ) {}
 
   /** Everybody goes: to another gateway, if there is one. */
@@ -38,34 +47,58 @@ export class StreamServer {
     return this.hub.drain(DRAIN_MILLIS);
   }
 
+  /** Who takes the sockets; until somebody does, nobody is let in. */
+  onConnected(connected: Connected): void {
+    this.connected = connected;
+  }
+
   readonly accept = ({ request, socket, head, principal, token }: Handshake): Reply | undefined => {
-    if (this.hub.isDraining) return DRAINING;
+    const { connected } = this;
+    if (connected === undefined || this.hub.isDraining) return DRAINING;
     if (!this.hub.hasRoomFor(principal.account_id)) return TOO_MANY;
-    const session = this.sessions.check(token);
+    const known = this.sessions.check(token);
     // It was good a moment ago; whoever has to be asked again by now will be, by the connection.
-    const known = session instanceof Promise ? { principal, expiresAt: Number.MAX_SAFE_INTEGER } : session;
-    if (typeof known === 'string') return UNAUTHORIZED;
+    const session = known instanceof Promise ? { principal, expiresAt: Number.MAX_SAFE_INTEGER } : known;
+    if (typeof session === 'string') return UNAUTHORIZED;
     this.sockets.handleUpgrade(request, socket, head, (ws) => {
-      const ours = new StreamWebSocket(ws, socket);
-      const connection = this.hub.open(ours, token, known);
-      ws.on('message', (data, isBinary) => {
-        if (isBinary) connection.onBinary();
-        else connection.onText(textOf(data));
-      });
-      ws.on('ping', (data) => {
-        connection.onAlive();
-        ours.pongTo(data);
-      });
-      ws.on('pong', () => {
-        connection.onAlive();
-      });
-      ws.on('error', () => undefined);
-      ws.on('close', (code) => {
-        this.hub.closed(connection, ours.closedWith ?? (code === 0 ? NO_CLOSE_FRAME : code));
-      });
+      connected(ws, { socket, token, session });
     });
     return undefined;
   };
+
+  /** In the same turn as the handshake, so that no message comes before somebody hears it. */
+  open(ws: WebSocket, { socket, token, session }: Admission): void {
+    ws.on('error', () => undefined);
+    try {
+      this.attach(ws, new StreamWebSocket(ws, socket), { token, session });
+    } catch (error) {
+      // Whoever called has no use for it, and a process must not end by one socket.
+      this.onFault(error);
+      ws.terminate();
+    }
+  }
+
+  private attach(
+    ws: WebSocket,
+    ours: StreamWebSocket,
+    { token, session }: Pick<Admission, 'token' | 'session'>,
+  ): void {
+    const connection = this.hub.open(ours, token, session);
+    ws.on('message', (data, isBinary) => {
+      if (isBinary) connection.onBinary();
+      else connection.onText(textOf(data));
+    });
+    ws.on('ping', (data) => {
+      connection.onAlive();
+      ours.pongTo(data);
+    });
+    ws.on('pong', () => {
+      connection.onAlive();
+    });
+    ws.on('close', (code) => {
+      this.hub.closed(connection, ours.closedWith ?? (code === 0 ? NO_CLOSE_FRAME : code));
+    });
+  }
 }
 
 function textOf(data: Parameters<Parameters<WebSocket['on']>[1]>[0]): string {

@@ -168,7 +168,17 @@ describe('npm run journal -- verify', () => {
     [
       'evidence of what is not there',
       `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 5, 0, 1, now(), now())`,
-      'The evidence for a v',
+      'The evidence for a v COLLATERAL is not what the ledger says',
+    ],
+    [
+      'evidence of a limit that nobody set',
+      `insert into risk.evidence values ('a', 'v', 'VENUE_POSITION_LIMIT', '', 5, 0, 1, now(), now())`,
+      'The evidence for a v VENUE_POSITION_LIMIT is not what the ledger says',
+    ],
+    [
+      'what nobody vouches for',
+      `insert into custody.balances values ('a', 'v', '', 5)`,
+      'There is no evidence for a v, of which the ledger knows',
     ],
   ])('finds in the ledger %s', async (_, statement, said) => {
     await database.pool.query(statement);

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { decodeEvent } from '#libs/auction/upcasters.js';
+import { IS_SPOILED, UNSPOKEN } from '#libs/custody/stated-amount.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 export interface LedgerCheck {
@@ -52,9 +53,10 @@ const DRIFTED = `
     using (account_id, venue, asset)
   where coalesce(b.amount, 0) <> coalesce(e.amount, 0) order by 1 limit 20`;
 const UNFOUNDED = `
-  select concat_ws(' ', v.account_id, v.venue, v.asset) as what
-  from risk.evidence v left join custody.balances b using (account_id, venue, asset)
-  where v.resource in ('COLLATERAL', 'OUTCOME_TOKEN') and v.amount <> coalesce(b.amount, 0) order by 1 limit 20`;
+  select concat_ws(' ', account_id, nullif(venue, ''), resource, nullif(asset, '')) as what
+  from risk.evidence v where ${IS_SPOILED} order by 1 limit 20`;
+const UNVOUCHED = `
+  select concat_ws(' ', account_id, nullif(venue, ''), nullif(asset, '')) as what from (${UNSPOKEN}) as u order by 1 limit 20`;
 
 /**
  * Asked after the journals were read, so it holds while all goes on as well: an award is settled before it is reported, and what
@@ -75,6 +77,7 @@ export async function checkLedger(
   const unbalanced = await pool.query<{ transaction_id: string }>(UNBALANCED);
   const drifted = await pool.query<{ what: string }>(DRIFTED);
   const unfounded = await pool.query<{ what: string }>(UNFOUNDED);
+  const unvouched = await pool.query<{ what: string }>(UNVOUCHED);
   return {
     ended: outcomes.length,
     faults: [
@@ -87,7 +90,8 @@ export async function checkLedger(
       ),
       ...unbalanced.rows.map(({ transaction_id: id }) => `entries of transaction ${id} do not balance`),
       ...drifted.rows.map(({ what }) => `the balance of ${what} is not the sum of its entries`),
-      ...unfounded.rows.map(({ what }) => `the evidence for ${what} is not its balance`),
+      ...unfounded.rows.map(({ what }) => `the evidence for ${what} is not what the ledger says`),
+      ...unvouched.rows.map(({ what }) => `there is no evidence for ${what}, of which the ledger knows`),
     ],
   };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { Halts } from './halts.js';
-import { policyVersion } from './load-policy.js';
+import { readableVersion } from './load-policy.js';
 import { OperatorActions } from './operator-actions.js';
 import type { Halt } from './policy-snapshot.js';
 import { seedContracts, seedPolicy } from './seed-policy.js';
@@ -49,7 +49,7 @@ async function told(): Promise<unknown[]> {
 
 describe('halts', () => {
   it('are entered in the book with who imposed and lifted them, in the same transaction', async () => {
-    const before = await policyVersion(database.pool);
+    const before = await readableVersion(database.pool);
     const imposed = await halts.impose(halt(1), 'request-1');
     expect(imposed).toEqual({ ok: true, halt: halt(1), repeated: false, version: before + 1 });
     expect(await halts.list()).toEqual([halt(1)]);

@@ -144,4 +144,56 @@ describe('policy watch', () => {
     expect(watch.current()).toMatchObject({ error: 'AUTHORITY_EVIDENCE_STALE' });
     watch.stop();
   });
+
+  it.each([
+    'contracts',
+    'principals',
+    'accounts_policy',
+    'halts',
+    'groups',
+    'group_members',
+    'protection_state',
+  ])('refuses once %s cannot be read, although no version has changed', async (table) => {
+    const clock = new HandClock();
+    const watch = new PolicyWatch(database.pool, clock);
+    await watch.start();
+    const known = snapshotOf(watch);
+    await database.pool.query(`alter table control.${table} rename to away`);
+    clock.pass(2_000n);
+    await clock.polled();
+    clock.pass(1_001n);
+    expect(watch.current()).toMatchObject({ error: 'AUTHORITY_EVIDENCE_STALE' });
+    await database.pool.query(`alter table control.away rename to ${table}`);
+    await clock.polled();
+    expect(snapshotOf(watch)).toBe(known);
+    watch.stop();
+  });
+
+  it('refuses once it may not read a table', async () => {
+    const role = `watch_${process.pid}`;
+    await database.pool.query(`create role ${role} login password 'watch'`);
+    await database.pool.query(
+      `grant usage on schema control to ${role}; grant select on all tables in schema control to ${role}`,
+    );
+    const url = new URL(database.url);
+    [url.username, url.password] = [role, 'watch'];
+    const pool = openPool(url.href, { applicationName: 'sotto-test-watch', max: 1 });
+    const clock = new HandClock();
+    const watch = new PolicyWatch(pool, clock);
+    await watch.start();
+    for (const table of ['accounts_policy', 'group_members']) {
+      await database.pool.query(`revoke select on control.${table} from ${role}`);
+      clock.pass(3_001n);
+      await clock.polled();
+      expect(watch.current()).toMatchObject({ error: 'AUTHORITY_EVIDENCE_STALE' });
+      await database.pool.query(`grant select on control.${table} to ${role}`);
+      await clock.polled();
+      expect(watch.current().ok).toBe(true);
+    }
+    watch.stop();
+    await pool.end();
+    await database.pool.query(
+      `revoke all on all tables in schema control from ${role}; revoke usage on schema control from ${role}; drop role ${role}`,
+    );
+  });
 });

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { rejected, type Rejection } from '#libs/auction/rejection.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { PacedLook, type Pace } from '#libs/platform/paced-look.js';
-import { loadPolicy, policyVersion } from './load-policy.js';
+import { loadPolicy, readableVersion } from './load-policy.js';
 import type { PolicySnapshot } from './policy-snapshot.js';
 
 export interface PolicyWatchSettings extends Pace {
@@ -90,7 +90,7 @@ export class PolicyWatch {
     const began = this.clock.monotonicNanos();
     const known = this.snapshot;
     const fresh =
-      (await policyVersion(this.pool)) === known?.version ? known : await loadPolicy(this.pool, known);
+      (await readableVersion(this.pool)) === known?.version ? known : await loadPolicy(this.pool, known);
     this.snapshot = fresh;
     this.seenAt = began;
     if (fresh !== known) for (const listener of this.listeners) listener(fresh);

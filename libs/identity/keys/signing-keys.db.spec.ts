@@ -94,11 +94,11 @@ describe('rotating', () => {
   it('leaves tokens of the old key good until their end, and refreshable', async () => {
     const token = await logIn(gateway, user);
     const next = await gateway.keys.rotate(0);
-    clock.setWall(NOON + DAY - 1);
+    clock.setWall(NOON + DAY - 3);
     await gateway.tidy();
     await everybodyLooks();
     expect([await isGood(token, gateway), await isGood(token, other)]).toEqual([true, true]);
-    clock.setWall(NOON + 28 * HOUR - 1);
+    clock.setWall(NOON + 28 * HOUR - 3);
     await gateway.tidy();
     await everybodyLooks();
     const refreshed = await other.sessions.refresh(token);

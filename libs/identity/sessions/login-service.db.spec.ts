@@ -86,7 +86,7 @@ describe('a login', () => {
     expect(result).toEqual({
       ok: true,
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
-      expires_at: '2026-11-22T12:00:00.000000000Z',
+      expires_at: '2026-11-22T11:59:58.000000000Z',
     });
   });
 

@@ -47,9 +47,13 @@ describe('refreshing', () => {
   it('gives another token of the same session; the old one stays good until its end', async () => {
     clock.setWall(NOON + HOUR);
     const result = await gateway.sessions.refresh(token);
-    expect(result).toMatchObject({ ok: true, expires_at: '2026-11-22T13:00:00.000000000Z' });
+    expect(result).toMatchObject({ ok: true, expires_at: '2026-11-22T12:59:58.000000000Z' });
     const next = issued(result);
-    expect(claims(next)).toMatchObject({ sid: claims(token).sid, iat: NOON + HOUR, exp: NOON + 25 * HOUR });
+    expect(claims(next)).toMatchObject({
+      sid: claims(token).sid,
+      iat: NOON + HOUR - 2,
+      exp: NOON + 25 * HOUR - 2,
+    });
     expect(claims(next).jti).not.toBe(claims(token).jti);
     expect([await isGood(token), await isGood(next)]).toEqual([true, true]);
     clock.setWall(NOON + 24 * HOUR);

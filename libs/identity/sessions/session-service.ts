@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '#libs/platform/clock.js';
 import { epochSeconds, instantOfSeconds } from '../epoch.js';
 import type { IdentityWatch } from '../revocation/identity-watch.js';
-import { isFromTheFuture, type Claims } from '../tokens/claims.js';
+import { CLOCK_ALLOWANCE_S, isFromTheFuture, MAX_TOKEN_S, type Claims } from '../tokens/claims.js';
 import { signToken, type TokenContent } from '../tokens/sign-token.js';
 import type { TokenReader } from '../tokens/token-reader.js';
 import {
@@ -91,13 +91,14 @@ export class SessionService {
   }
 
   private endOfToken(now: number, endOfSession: number): number {
-    return Math.min(now + this.lifetimes.tokenSeconds, endOfSession);
+    const longest = now - CLOCK_ALLOWANCE_S + MAX_TOKEN_S;
+    return Math.min(now + this.lifetimes.tokenSeconds, longest, endOfSession);
   }
 
   private issue(bearer: Bearer, now: number): IssuedToken | Refusal<'unavailable'> {
     const key = this.watch.keys()?.signer(now);
     if (key === undefined) return refused('unavailable');
-    const token = signToken({ ...bearer, jti: randomUUID(), iat: now }, key);
+    const token = signToken({ ...bearer, jti: randomUUID(), iat: now - CLOCK_ALLOWANCE_S }, key);
     return { ok: true, access_token: token, expires_at: instantOfSeconds(bearer.exp) };
   }
 }

@@ -6,8 +6,8 @@ export const AUDIENCE = 'sotto-api';
 export const TOKEN_VERSION = 1;
 /** No token is good for longer, whatever the settings were when it was made. */
 export const MAX_TOKEN_S = DAY_S;
-/** How far ahead the clock of the gateway that issued a token may be. */
-export const CLOCK_LEEWAY_S = 2;
+/** So much earlier than its gateway's clock says is a token issued: it is not from the future where the clock is a little behind. */
+export const CLOCK_ALLOWANCE_S = 2;
 
 const canonicalUuid = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 
@@ -35,7 +35,7 @@ export function parseClaims(payload: unknown): Claims | undefined {
 }
 
 export function isFromTheFuture({ iat, nbf }: Claims, nowSeconds: number): boolean {
-  return Math.max(iat, nbf ?? iat) > nowSeconds + CLOCK_LEEWAY_S;
+  return Math.max(iat, nbf ?? iat) > nowSeconds;
 }
 
 export function isExpired({ exp }: Claims, nowSeconds: number): boolean {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, readFile, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolder } from '../make-folder.js';
+import { readIfThere } from '../read-if-there.js';
 import { EXIT, isCodedError, StartFault } from '../start-fault.js';
 import { chooseServerUser, mayEnter, type ServerUser } from './server-user.js';
 
@@ -38,6 +39,7 @@ export async function openDataPlace(wanted: string, note: (line: string) => void
 async function existingPlace(folder: string): Promise<DataPlace> {
   const owner = await stat(folder).catch(() => undefined);
   if (owner === undefined) throw new StartFault(`data folder ${folder} is missing`, EXIT.damaged);
+  if (!owner.isDirectory()) throw new StartFault(`cannot use ${folder}: it is not a folder`, EXIT.damaged);
   const self = process.getuid?.();
   if (self === 0) {
     // Whoever made the data goes on owning it: the server runs only as the owner of its files.
@@ -69,13 +71,13 @@ async function makeElsewhere(wanted: string, note: (line: string) => void): Prom
 
 async function describePlace(folder: string, user: ServerUser | undefined): Promise<DataPlace> {
   const data = path.join(folder, 'data');
-  const isNew = (await unlessMissing(readdir(data))) === undefined;
+  const isNew = !(await isThere(data));
   return { folder, data, user, isNew, credentials: await readCredentials(folder, isNew) };
 }
 
 async function readCredentials(folder: string, mayCreate: boolean): Promise<Credentials> {
   const file = path.join(folder, 'credentials.json');
-  const text = await unlessMissing(readFile(file, 'utf8'));
+  const text = await readIfThere(file);
   if (text !== undefined) {
     try {
       const { superuser, application } = JSON.parse(text) as Partial<Credentials>;
@@ -93,16 +95,22 @@ async function readCredentials(folder: string, mayCreate: boolean): Promise<Cred
 }
 
 /** What cannot be read is not missing: making it anew would bury it. */
-function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  return reading.catch((error: unknown) => {
-    if (isCodedError(error) && error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+async function isThere(data: string): Promise<boolean> {
+  try {
+    await readdir(data);
+    return true;
+  } catch (error) {
+    const code = isCodedError(error) ? error.code : undefined;
+    if (code === 'ENOTDIR') throw new StartFault(`cannot use ${data}: it is not a folder`, EXIT.damaged);
+    // A link whose target has gone is what is left of a database.
+    if (code !== 'ENOENT' || (await lstat(data).catch(() => undefined)) !== undefined) throw error;
+    return false;
+  }
 }
 
 /** Says what is wrong with the files before the server has to. */
 export async function checkDataFiles(place: DataPlace, serverVersion: string): Promise<void> {
-  const version = await unlessMissing(readFile(path.join(place.data, 'PG_VERSION'), 'utf8'));
+  const version = await readIfThere(path.join(place.data, 'PG_VERSION'));
   if (version === undefined) {
     throw new StartFault(`data folder ${place.data} is damaged: PG_VERSION is missing`, EXIT.damaged);
   }

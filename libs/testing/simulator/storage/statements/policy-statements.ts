@@ -1,16 +1,25 @@
 import { keyOf } from '../tables.js';
-import { changed, required, rowsFrom, rowsOf, type Statements } from '../statement.js';
+import {
+  changed,
+  required,
+  rowsFrom,
+  rowsOf,
+  type Answer,
+  type Context,
+  type Statements,
+} from '../statement.js';
 
 const FIRST_POLICY = { version: 1, protection: 1, contracts: 1, principals: 1 };
 
+function policyParts({ tables, tx }: Context): Answer {
+  const parts = tx.get(tables.policy, '') ?? FIRST_POLICY;
+  return rowsOf([{ halts: 1, groups: 1, ...parts }]);
+}
+
 /** The economic policy, and makers' protection with it. */
 export const policyStatements: Statements = {
-  'select version, contracts, principals': {
-    run: ({ tables, tx }) => {
-      const parts = tx.get(tables.policy, '') ?? FIRST_POLICY;
-      return rowsOf([{ halts: 1, groups: 1, ...parts }]);
-    },
-  },
+  'policy-version': { run: policyParts },
+  'select version, contracts, principals': { run: policyParts },
   'select venue, contract_id, outcome, title': {
     run: ({ tables, tx }) => rowsOf([...tx.all(tables.contracts)].map(([, row]) => row)),
   },

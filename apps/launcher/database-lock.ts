@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { pause, repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
+
+/** Any constant that nobody else uses. */
+const KEY = 7_210_554_321;
+const NAME = 'sotto-cluster';
+/** The connection of a launcher that was killed is closed by its kernel at once, but the server may be slow to notice. */
+const PATIENCE_MS = 5_000;
+const TRY_EVERY_MS = 100;
+const LOOK_EVERY_MS = 1_000;
+
+/** A machine that went without a word must not keep its cluster's database from the one that takes its place. */
+const TAKE = `
+  select pg_try_advisory_lock($1) as mine, set_config('tcp_keepalives_idle', '5', false),
+    set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)`;
+const HOLDER = `
+  select substr(a.application_name, length($2) + 2) as holder
+  from pg_locks l join pg_stat_activity a using (pid)
+  where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and (l.classid::bigint << 32) + l.objid::bigint = $1`;
+
+/**
+ * One cluster for each database: a second launcher would take it over, for the passwords of its roles are new at each start. Held
+ * on a connection of its own from before anything is changed there until every process has stopped.
+ */
+export class DatabaseLock {
+  private client: pg.Client | undefined;
+  private cancel: Cancel = () => undefined;
+
+  constructor(
+    private readonly url: string,
+    /** Told to whoever comes second. */
+    private readonly holder: string,
+    private readonly clock: Clock,
+  ) {}
+
+  async take(signal: AbortSignal): Promise<void> {
+    const patient = this.clock.monotonicNanos() + BigInt(PATIENCE_MS) * 1_000_000n;
+    for (;;) {
+      const rival = await this.attempt();
+      if (rival === undefined) return;
+      if (this.clock.monotonicNanos() > patient) throw rival;
+      await pause(this.clock, TRY_EVERY_MS);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** The lock goes with its connection, so it is taken again where that breaks; `onRival`, where another was quicker. */
+  watch(onRival: (fault: StartFault) => void): void {
+    this.cancel = repeat(this.clock, LOOK_EVERY_MS, async () => {
+      if (this.client !== undefined) return;
+      const rival = await this.attempt().catch(() => undefined);
+      if (rival !== undefined) onRival(rival);
+    });
+  }
+
+  async release(): Promise<void> {
+    this.cancel();
+    const { client } = this;
+    this.client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  private async attempt(): Promise<StartFault | undefined> {
+    const client = new pg.Client({
+      connectionString: this.url,
+      application_name: `${NAME} ${this.holder}`,
+      keepAlive: true,
+    });
+    const lost = (): void => {
+      if (this.client === client) this.client = undefined;
+    };
+    client.on('error', lost).on('end', lost);
+    let mine = false;
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ mine: boolean }>(TAKE, [KEY]);
+      mine = rows[0]?.mine === true;
+      if (!mine) return await rivalOn(client);
+      this.client = client;
+      return undefined;
+    } finally {
+      if (!mine) await client.end().catch(() => undefined);
+    }
+  }
+}
+
+async function rivalOn(client: pg.Client): Promise<StartFault> {
+  const { rows } = await client.query<{ holder: string }>(HOLDER, [KEY, NAME]);
+  const holder = rows[0]?.holder ?? 'it has just gone';
+  return new StartFault(
+    `the database is in use by another cluster (${holder}): stop that or set DATABASE_URL to another database`,
+  );
+}

@@ -1,0 +1,49 @@
+import type { Pool } from 'pg';
+import type { Instant } from '#libs/auction/instant.js';
+import { withTransaction } from '#libs/platform/postgres.js';
+import { lockBalances, type LedgerKey } from './ledger.js';
+import { publishEvidence } from './publish-evidence.js';
+import { IS_SPOILED, STATED_AMOUNT } from './stated-amount.js';
+
+/** Settlements keep their rows for less; who holds them longer is left alone until the next round. */
+const LOCK_WAIT_MS = 1_000;
+
+/** All balances from which the evidence of these accounts on these venues follows. */
+const RESTED_ON = `
+  select account_id as account, venue, asset from custody.balances
+  where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) order by 1, 2, 3`;
+
+/**
+ * `settled` is left alone where it can be true: nothing was settled here. Where it cannot be, the holds of settlements that are
+ * under way may contradict the evidence until they are released.
+ */
+const RESTATE = `
+  update risk.evidence e set
+    amount = s.amount,
+    settled = case when e.settled between 0 and ${Number.MAX_SAFE_INTEGER} then e.settled else 0 end,
+    source_sequence = case when e.source_sequence between 1 and ${Number.MAX_SAFE_INTEGER - 1} then e.source_sequence + 1 else 1 end,
+    risk_valid_until = $3, authority_valid_until = $3
+  from (
+    select account_id, venue, resource, asset, ${STATED_AMOUNT} as amount from risk.evidence v
+    where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) and ${IS_SPOILED}
+  ) s
+  where (e.account_id, e.venue, e.resource, e.asset) = (s.account_id, s.venue, s.resource, s.asset)`;
+
+/**
+ * Makes the evidence of these accounts on these venues what the ledger says. A settlement takes the balances before the evidence,
+ * and so does this: with the balances in hand, what is read of them is what stands when it is written.
+ */
+export async function restateEvidence(
+  pool: Pool,
+  keys: readonly LedgerKey[],
+  validUntil: Instant,
+): Promise<void> {
+  const places = [keys.map(({ account }) => account), keys.map(({ venue }) => venue)];
+  await withTransaction(pool, 'read committed', async (client) => {
+    await client.query(`select set_config('lock_timeout', $1, true)`, [String(LOCK_WAIT_MS)]);
+    const { rows } = await client.query<LedgerKey>(RESTED_ON, places);
+    await lockBalances(client, rows);
+    await client.query(RESTATE, [...places, validUntil]);
+    await publishEvidence(client, keys, validUntil);
+  });
+}
