@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -140,12 +140,19 @@ export class Launches {
     return found;
   }
 
-  /** Whatever names the folder in its arguments or works in it, and every process the cluster file knows. */
+  /** Whatever names the folder in its arguments or belongs to a run on it, and every process the cluster file knows. */
   pids(): number[] {
     const known = existsSync(this.clusterPath) ? this.cluster.processes.map(({ pid }) => pid) : [];
+    const { dev, ino } = statSync(this.folder, { bigint: true });
+    const mark = `SOTTO_CLUSTER=${dev.toString(16)}-${ino.toString(16)}.`;
     const named = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .filter((name) => readProc(name, 'cmdline').includes(this.folder) || known.includes(Number(name)))
+      .filter(
+        (name) =>
+          readProc(name, 'cmdline').includes(this.folder) ||
+          readProc(name, 'environ').includes(mark) ||
+          known.includes(Number(name)),
+      )
       .filter((name) => !/^State:\s+Z/m.test(readProc(name, 'status')));
     return named.map(Number);
   }

@@ -20,6 +20,8 @@ export interface ConnectionDeskPorts {
 
 /** Often enough that a gateway's death is noticed within three seconds of its last word. */
 const LOOK_MILLIS = 250;
+/** For what the loop did not take. */
+const RETRY_MILLIS = 20;
 
 const HEARD = reply(200, {});
 /** Between processes alone: the gateway then says all that it has. */
@@ -122,13 +124,15 @@ export class ConnectionDesk {
     const { connections } = this.ports;
     const now = this.time.now();
     connections.tick(now);
-    for (const [id, auctionIds] of connections.forfeits(now)) this.pull(id, auctionIds);
+    let isAllTaken = true;
+    for (const [id, auctionIds] of connections.forfeits(now))
+      if (!this.pull(id, auctionIds)) isAllTaken = false;
     if (connections.owesNotes) this.note();
-    this.arm();
+    this.arm(isAllTaken ? 0 : RETRY_MILLIS);
   }
 
-  /** What the loop has no room for now is tried again with the next look. */
-  private pull(connectionId: string, auctionIds: readonly string[]): void {
+  /** False where the loop has no room for it now, or will never have: that is tried again with the next look. */
+  private pull(connectionId: string, auctionIds: readonly string[]): boolean {
     const { auctions, connections, context, submit } = this.ports;
     const isForfeit = (): boolean => connections.isForfeit(connectionId, this.time.now());
     let isDone = true;
@@ -138,6 +142,7 @@ export class ConnectionDesk {
       else if (!submit(new DisconnectTask(context, entry, connectionId, isForfeit))) isDone = false;
     }
     if (isDone) connections.pulled(connectionId);
+    return isDone;
   }
 
   private note(): void {
@@ -149,10 +154,11 @@ export class ConnectionDesk {
   }
 
   /** Looks again when somebody's time is up, and before long in any case. */
-  private arm(): void {
+  private arm(leastMillis = 0): void {
     if (this.isStopped) return;
     const now = this.time.now();
-    const at = Math.min(this.ports.connections.nextForfeit() ?? Infinity, now + LOOK_MILLIS);
+    const due = Math.min(this.ports.connections.nextForfeit() ?? Infinity, now + LOOK_MILLIS);
+    const at = Math.max(due, now + leastMillis);
     if (this.timer !== undefined && this.timer.at <= at) return;
     this.timer?.cancel();
     const cancel = this.ports.clock.after(Math.max(0, at - now), () => {
