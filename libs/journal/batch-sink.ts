@@ -7,7 +7,7 @@ export interface BatchSink {
    * with a JournalFailure otherwise, and is not called again after that.
    */
   write(records: readonly JournalEntry[]): Promise<void>;
-  /** Never beside a write. Resolves when nobody else has taken the shard; rejects with a JournalFenced when somebody has. */
+  /** At any time, also beside a write. Resolves when nobody else has taken the shard; rejects with a JournalFenced when somebody has. */
   confirm(): Promise<void>;
   /** Why the next write is bound to fail, as far as is known without asking. */
   fault(): Error | undefined;

@@ -11,11 +11,6 @@ import {
 } from './journal-errors.js';
 import { checkBatch } from './limits.js';
 
-interface Asker {
-  readonly resolve: () => void;
-  readonly reject: (failure: JournalFailure) => void;
-}
-
 /**
  * The writer that all adapters share. One write is in flight; calls that come meanwhile are sealed into the chain at once
  * and go out together with the next. Sealing ahead is sound because a write that fails ends the writer, and with it
@@ -29,8 +24,6 @@ export class GroupCommitWriter implements JournalWriter {
   private draining: Promise<void> | undefined;
   private death: JournalFailure | undefined;
   private closing: Promise<void> | undefined;
-  /** Who wants to know whether the shard is still ours. */
-  private unsure: Asker[] = [];
 
   constructor(
     readonly shard: number,
@@ -56,13 +49,16 @@ export class GroupCommitWriter implements JournalWriter {
     });
   }
 
-  confirm(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.death !== undefined) throw this.death;
-      if (this.closing !== undefined) throw new JournalUnavailable(this.shard, 'the writer is closed');
-      this.unsure.push({ resolve, reject });
-      this.draining ??= this.drain();
-    });
+  /** Beside whatever is being written: a write that has to wait must not keep anybody from knowing. */
+  async confirm(): Promise<void> {
+    if (this.death !== undefined) throw this.death;
+    if (this.closing !== undefined) throw new JournalUnavailable(this.shard, 'the writer is closed');
+    try {
+      await this.sink.confirm();
+    } catch (error) {
+      if (error instanceof JournalFenced) this.die(error, []);
+      throw error instanceof JournalFailure ? error : this.doubt(error);
+    }
   }
 
   health(): JournalHealth {
@@ -88,9 +84,7 @@ export class GroupCommitWriter implements JournalWriter {
   private async drain(): Promise<void> {
     // Callers that were woken by the same write ask again within the same turn: let them join.
     await Promise.resolve();
-    for (;;) {
-      if (this.unsure.length > 0) await this.reassure();
-      if (this.death !== undefined || this.queue.isEmpty) break;
+    while (!this.queue.isEmpty) {
       const group = this.queue.takeGroup();
       try {
         await this.sink.write(group.flatMap((call) => call.records));
@@ -103,22 +97,6 @@ export class GroupCommitWriter implements JournalWriter {
     this.draining = undefined;
   }
 
-  /** One question for all who ask. */
-  private async reassure(): Promise<void> {
-    while (this.unsure.length > 0 && this.death === undefined) {
-      const askers = this.unsure;
-      this.unsure = [];
-      try {
-        await this.sink.confirm();
-        for (const { resolve } of askers) resolve();
-      } catch (error) {
-        const failure = error instanceof JournalFailure ? error : this.doubt(error);
-        if (failure instanceof JournalFenced) this.die(failure, []);
-        for (const { reject } of askers) reject(failure);
-      }
-    }
-  }
-
   private acknowledge(group: readonly Call[]): void {
     for (const { records, resolve } of group) {
       const last = records.at(-1);
@@ -128,10 +106,9 @@ export class GroupCommitWriter implements JournalWriter {
   }
 
   private die(death: JournalFailure, inFlight: readonly Call[]): void {
-    this.death = death;
+    this.death ??= death;
     for (const call of inFlight) call.reject(death);
     for (const call of this.queue.takeAll()) call.reject(this.unsent(death));
-    for (const { reject } of this.unsure.splice(0)) reject(death);
     void this.close();
   }
 

@@ -191,8 +191,9 @@ describe('a drain', () => {
     mustBe(200, await originator.cancel(first.auction_id));
 
     const journaled = await ops.books.rows<{ payload: string }>(
-      `select payload from journal.records where shard = $1 and payload ~ 'SHARD_(DRAINED|RESUMED)' order by sequence`,
-      [shard],
+      `select payload from journal.records
+       where shard = $1 and sequence > $2 and payload ~ 'SHARD_(DRAINED|RESUMED)' order by sequence`,
+      [shard, before.journal_head],
     );
     expect(journaled).toHaveLength(2);
     for (const { payload } of journaled) expect(payload).toContain(operator.accountId);

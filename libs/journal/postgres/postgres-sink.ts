@@ -12,6 +12,8 @@ const CONFIRM_WITHIN_MILLIS = 30_000;
 
 /** One shard's records on their way into `journal.records`, for as long as the epoch is ours. */
 export class PostgresSink implements BatchSink {
+  private isWriting = false;
+
   constructor(
     private readonly place: { readonly shard: number; readonly epoch: number },
     private session: Session,
@@ -24,7 +26,8 @@ export class PostgresSink implements BatchSink {
   }
 
   async write(records: readonly JournalEntry[]): Promise<void> {
-    const inserted = await this.insert(records);
+    this.isWriting = true;
+    const inserted = await this.insert(records).finally(() => (this.isWriting = false));
     if (inserted === records.length) return;
     if (inserted === 0) throw new JournalFenced(this.place.shard, 'another writer has taken the shard');
     throw new JournalAmbiguous(this.place.shard, `${inserted} of ${records.length} records were inserted`);
@@ -32,9 +35,12 @@ export class PostgresSink implements BatchSink {
 
   async confirm(): Promise<void> {
     const { shard, epoch } = this.place;
-    const { fault } = this.session;
-    if (fault !== undefined) throw new JournalUnavailable(shard, fault.message, { cause: fault });
-    const { rowCount } = await this.session.query(confirmStatement(shard, epoch), CONFIRM_WITHIN_MILLIS);
+    const { session: own, isWriting } = this;
+    if (own.fault !== undefined) throw new JournalUnavailable(shard, own.fault.message, { cause: own.fault });
+    // Behind a write that waits it would wait as well.
+    const session = isWriting ? await this.settlement.connect(CONFIRM_WITHIN_MILLIS) : own;
+    const found = session.query(confirmStatement(shard, epoch), CONFIRM_WITHIN_MILLIS);
+    const { rowCount } = await found.finally(() => (session === own ? undefined : session.end()));
     if (rowCount === 0) throw new JournalFenced(shard, 'another writer has taken the shard');
   }
 
