@@ -20,6 +20,7 @@ const TRANSPORT = new Set([
   'keep-alive',
   'transfer-encoding',
 ]);
+/** `traceparent` by callers who trace, whom nobody here follows. */
 const SENT_ANYWAY = new Set([
   'accept',
   'authorization',
@@ -29,6 +30,7 @@ const SENT_ANYWAY = new Set([
   'expect',
   'host',
   'http2-settings',
+  'traceparent',
   'transfer-encoding',
   'upgrade',
 ]);
