@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
-import { OwnerLink } from '#libs/owner-link/client.js';
-import { openServiceTokens, type ServiceTokens } from '#libs/owner-link/service-tokens.js';
+import { openLink } from '#libs/owner-link/open-link.js';
+import { heedServiceTokens, type ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
@@ -38,10 +38,7 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
     registers: [registry],
   });
   const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
-  const { tokens, stop } = openServiceTokens(config, parts.clock, (error) => {
-    parts.log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
-  });
-  parts.scope.onStop('service tokens', stop);
+  const tokens = heedServiceTokens(config, parts);
   const carriers = config.OWNER_URLS.map((url, shard) => openCarrier({ url, shard }, parts, tokens, meter));
   new Gauge({
     name: 'sotto_awards_in_hand',
@@ -60,16 +57,7 @@ function openCarrier(
   tokens: ServiceTokens,
   meter: { settled(outcome: string): void },
 ): AwardCarrier {
-  const link = new OwnerLink({
-    url,
-    serviceToken: () => tokens.shown(),
-    peer: config.INSTANCE,
-    clock,
-    trace: { tracing, shard },
-  });
-  tokens.onChange(() => {
-    link.renew();
-  });
+  const link = openLink(tokens, { url, peer: config.INSTANCE, clock, trace: { tracing, shard } });
   scope.onStop('link', () => {
     link.close();
   });

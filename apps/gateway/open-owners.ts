@@ -1,5 +1,5 @@
-import { OwnerLink } from '#libs/owner-link/client.js';
-import { openServiceTokens } from '#libs/owner-link/service-tokens.js';
+import { openLink } from '#libs/owner-link/open-link.js';
+import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
@@ -18,28 +18,20 @@ export interface OwnersParts {
 
 /** The links to all owners, with whatever service token is to be shown at the time. */
 export function openOwners({ config, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
-  const { tokens, stop } = openServiceTokens(config, clock, (error) => {
-    log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
-  });
-  scope.onStop('service tokens', stop);
-  const links = config.OWNER_URLS.map(
-    (url, shard) =>
-      new OwnerLink({
-        url,
-        serviceToken: () => tokens.shown(),
-        peer: config.INSTANCE,
-        clock,
-        reads: { activeOnly: true, readFallback: true },
-        timeoutMillis: config.OWNER_TIMEOUT_MS,
-        trace: { tracing, shard },
-        onNotice: (notice) => {
-          router.noticed(shard, notice);
-        },
-      }),
+  const tokens = heedServiceTokens(config, { clock, log, scope });
+  const links = config.OWNER_URLS.map((url, shard) =>
+    openLink(tokens, {
+      url,
+      peer: config.INSTANCE,
+      clock,
+      reads: { activeOnly: true, readFallback: true },
+      timeoutMillis: config.OWNER_TIMEOUT_MS,
+      trace: { tracing, shard },
+      onNotice: (notice) => {
+        router.noticed(shard, notice);
+      },
+    }),
   );
-  tokens.onChange(() => {
-    for (const link of links) link.renew();
-  });
   const router = new OwnerRouter(links);
   scope.onStop('owners', () => {
     router.close();

@@ -1,6 +1,6 @@
 import type { Shard } from '#libs/engine/shard.js';
 import { LinkServer } from '#libs/owner-link/server.js';
-import { openServiceTokens } from '#libs/owner-link/service-tokens.js';
+import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
 import { internalHandler, listen, type Health } from '#libs/platform/internal-server.js';
 import { openPool } from '#libs/platform/postgres.js';
 import type { Pool } from 'pg';
@@ -32,10 +32,7 @@ export class OwnerProcess {
   async serve(): Promise<void> {
     const { clock, config, log, scope, server, tracing } = this.parts;
     scope.onStop('pool', () => this.pool.end());
-    const { tokens, stop } = openServiceTokens(config, clock, (error) => {
-      log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
-    });
-    scope.onStop('service tokens', stop);
+    const tokens = heedServiceTokens(config, { clock, log, scope });
     await this.listen();
     const link: LinkServer = new LinkServer({
       serviceTokens: () => tokens.accepted(),

@@ -1,4 +1,5 @@
-import { OwnerLink } from '#libs/owner-link/client.js';
+import type { OwnerLink } from '#libs/owner-link/client.js';
+import { openLink } from '#libs/owner-link/open-link.js';
 import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
@@ -15,17 +16,7 @@ export function openPeers(
   const peers = new Map<number, OwnerLink>();
   for (const [shard, url] of config.OWNER_URLS.entries()) {
     if (shard === config.SHARD) continue;
-    const link = new OwnerLink({
-      url,
-      serviceToken: () => tokens.shown(),
-      peer: config.INSTANCE,
-      clock,
-      trace: { tracing, shard },
-    });
-    tokens.onChange(() => {
-      link.renew();
-    });
-    peers.set(shard, link);
+    peers.set(shard, openLink(tokens, { url, peer: config.INSTANCE, clock, trace: { tracing, shard } }));
   }
   return peers;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, get } from 'node:http';
-import { Inject, Injectable, Logger, Module } from '@nestjs/common';
+import { Inject, Injectable, Logger, Module, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
 import { pause } from '#libs/platform/clock.js';
@@ -40,20 +40,25 @@ class Doubler {
 @Module({ providers: [Arithmetic, Doubler] })
 class Demo {}
 
+async function listening(): Promise<{ readonly adapter: EdgeHttpAdapter; readonly app: INestApplication }> {
+  const adapter = new EdgeHttpAdapter({
+    authenticator: { authenticate: () => 'unauthorized' },
+    clock: new SystemClock(),
+    newRequestId: randomUUID,
+    onFault: (error) => {
+      throw error;
+    },
+  });
+  Logger.overrideLogger(false);
+  const app = await NestFactory.create(Demo, adapter);
+  adapter.mount([app.get(Doubler)]);
+  await app.listen(0, '127.0.0.1');
+  return { adapter, app };
+}
+
 describe('the adapter for Nest', () => {
   it('serves the endpoints of injectables, and nothing of Express', async () => {
-    const adapter = new EdgeHttpAdapter({
-      authenticator: { authenticate: () => 'unauthorized' },
-      clock: new SystemClock(),
-      newRequestId: randomUUID,
-      onFault: (error) => {
-        throw error;
-      },
-    });
-    Logger.overrideLogger(false);
-    const app = await NestFactory.create(Demo, adapter);
-    adapter.mount([app.get(Doubler)]);
-    await app.listen(0, '127.0.0.1');
+    const { app } = await listening();
     try {
       const url = await app.getUrl();
       const doubled = await fetch(`${url}/double`, {
@@ -72,18 +77,7 @@ describe('the adapter for Nest', () => {
   });
 
   it('ends while clients keep asking on connections that they keep', async () => {
-    const adapter = new EdgeHttpAdapter({
-      authenticator: { authenticate: () => 'unauthorized' },
-      clock: new SystemClock(),
-      newRequestId: randomUUID,
-      onFault: (error) => {
-        throw error;
-      },
-    });
-    Logger.overrideLogger(false);
-    const app = await NestFactory.create(Demo, adapter);
-    adapter.mount([app.get(Doubler)]);
-    await app.listen(0, '127.0.0.1');
+    const { adapter, app } = await listening();
     const url = await app.getUrl();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const told: (string | undefined)[] = [];

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
+import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import type { Logger } from '#libs/platform/log.js';
 import { ConfigFault, isCodedError } from '#libs/platform/start-fault.js';
 import { SHORTEST_TOKEN, type serviceTokenSettings } from './service-token-settings.js';
 
@@ -92,6 +94,18 @@ export function openServiceTokens(
   }
   const tokens = new TokenFile(config.SERVICE_TOKEN_FILE, onFault);
   return { tokens, stop: tokens.watch(clock) };
+}
+
+/** The same for as long as the process runs, which tells of a file that it cannot use. */
+export function heedServiceTokens(
+  config: Config<typeof serviceTokenSettings>,
+  { clock, log, scope }: { readonly clock: Clock; readonly log: Logger; readonly scope: ProcessScope },
+): ServiceTokens {
+  const { tokens, stop } = openServiceTokens(config, clock, (error) => {
+    log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
+  });
+  scope.onStop('service tokens', stop);
+  return tokens;
 }
 
 function tokensIn(text: string): readonly string[] {

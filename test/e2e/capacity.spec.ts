@@ -63,14 +63,15 @@ function accepted(answers: readonly ApiAnswer<unknown>[]): number {
   return answers.filter(({ status }) => status < 300).length;
 }
 
-/** So many auctions, some of them at each of the three owners. */
+/** Exactly so many auctions, some of them at each of the three owners: what is one too many of a shard is taken back. */
 async function onAllShards(count: number, quantity: number): Promise<AuctionView[]> {
   const made: AuctionView[] = [];
-  const shards = new Set<string>();
-  while (made.length < count || shards.size < 3) {
+  const shardOf = ({ auction_id: id }: AuctionView): string => id.charAt(0);
+  while (made.length < count) {
     const auction = await sells(quantity);
-    shards.add(auction.auction_id.charAt(0));
-    made.push(auction);
+    const shards = new Set([...made, auction].map(shardOf));
+    if (count - made.length > 3 - shards.size) made.push(auction);
+    else await originator.cancel(auction.auction_id);
   }
   return made;
 }

@@ -1,0 +1,24 @@
+import { expect } from '@jest/globals';
+import { runTool } from '#libs/testing/tool-run.js';
+
+/** Enough for one, and less than a run of all tests may take for it. */
+export const CAMPAIGN_WITHIN_MS = 280_000;
+
+/** Less than a minute of these faults alone, by a seed, with all promises kept. */
+export async function expectPromisesKept(
+  store: 'postgres' | 'kafka',
+  seed: number,
+  faults: readonly string[],
+): Promise<void> {
+  const call = ['--seed', String(seed), '--minutes', '0.6', '--store', store, '--open-auctions', '100'];
+  const { code, output, errors } = await runTool(
+    'libs/testing/faults/main.js',
+    [...call, '--only', faults.join()],
+    {},
+  );
+  process.stdout.write(output);
+  const told = output.match(/^VIOLATION .*$/gm) ?? [];
+  expect([code, told, errors]).toEqual([0, [], '']);
+  expect(output).toMatch(/[1-9]\d* faults in [1-9]\d* rounds/);
+  expect(output).toMatch(/[1-9]\d* answers to commands checked/);
+}
