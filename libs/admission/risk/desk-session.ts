@@ -1,13 +1,16 @@
 import pg from 'pg';
 import { integerArray } from './array-literal.js';
-import type { AccountKey } from './resource-key.js';
+import { claimColumns, claimStatement } from './claim-statement.js';
+import type { ClaimLine, ClaimOfEpoch } from './claim.js';
+import { accountResourceName, type AccountKey } from './resource-key.js';
 import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
 
 /** Point look-ups only: a scan of the table would put a predicate lock on all accounts. */
 const PLANS = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
   .map((plan) => `-c enable_${plan}=off`)
   .join(' ');
-const OPTIONS = `${PLANS} -c plan_cache_mode=force_generic_plan`;
+/** A statement outside of a transaction is one by itself, and must be as strict as the others. */
+const OPTIONS = `${PLANS} -c plan_cache_mode=force_generic_plan -c default_transaction_isolation=serializable`;
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 2_000;
 const LOCK_TIMEOUT_MS = 300;
@@ -22,6 +25,12 @@ const TAKE_TURNS = `
   select pg_advisory_lock(name) from (
     select distinct hashtextextended(account, 20) as name from unnest($1::text[]) account order by 1
   ) accounts`;
+/** Holds off whoever does not take turns; in the order in which all of them write. */
+const HOLD_ROWS = `
+  select from risk.reserved r
+  join unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as k (account_id, venue, resource, asset, n)
+    on (r.account_id, r.venue, r.resource, r.asset) = (k.account_id, k.venue, k.resource, k.asset)
+  order by k.n for update of r`;
 const READ_FENCE = 'select epoch::text from risk.shard_fence where shard = $1';
 const RAISE_FENCE = `
   insert into risk.shard_fence as fence (shard, epoch) values ($1, $2)
@@ -81,13 +90,28 @@ export class DeskSession {
   async begin(contested: readonly string[], keys: readonly AccountKey[]): Promise<Opening> {
     this.sendTogether();
     if (contested.length > 0) this.takeTurns(contested);
-    const [, fence, rows] = await all([
+    const [, , fence, rows] = await all([
       this.client.query(BEGIN),
+      contested.length > 0 ? this.holdRows(keys) : Promise.resolve(),
       this.client.query<{ epoch: string }>({ name: 'desk-fence', text: READ_FENCE, values: [this.shard] }),
       this.readStanding(keys),
     ]);
     const epoch = fence.rows[0]?.epoch;
     return { epoch: epoch === undefined ? undefined : Number(epoch), standing: new Standing(keys, rows) };
+  }
+
+  /** One statement, which is a transaction by itself: writes the lines that are true and tells which those were. */
+  async claim(contested: readonly string[], claim: ClaimOfEpoch): Promise<ClaimLine[]> {
+    this.sendTogether();
+    if (contested.length > 0) this.takeTurns(contested);
+    const query = {
+      name: 'desk-claim',
+      text: claimStatement(this.shard),
+      values: [this.shard, ...claimColumns(claim)],
+      rowMode: 'array' as const,
+    };
+    const [{ rows }] = await all([this.client.query<[number]>(query), this.release(contested.length > 0)]);
+    return rows.flatMap(([place]) => claim.lines[place - 1] ?? []);
   }
 
   /** Keys of which the table says that this shard holds something. */
@@ -131,6 +155,13 @@ export class DeskSession {
   /** Not getting the locks in time costs no more than a conflict, which is dealt with anyway. */
   private takeTurns(accounts: readonly string[]): void {
     this.client.query({ name: 'desk-turns', text: TAKE_TURNS, values: [accounts] }).catch(() => undefined);
+  }
+
+  private async holdRows(keys: readonly AccountKey[]): Promise<void> {
+    const ordered = [...keys].sort((a, b) =>
+      accountResourceName(a.account, a) < accountResourceName(b.account, b) ? -1 : 1,
+    );
+    await this.client.query({ name: 'desk-hold', text: HOLD_ROWS, values: keyColumns(ordered) });
   }
 
   private async release(contested: boolean): Promise<void> {

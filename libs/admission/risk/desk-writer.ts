@@ -2,12 +2,14 @@ import { pause, type Clock } from '#libs/platform/clock.js';
 import { isConnectionFailure, isSerializationFailure } from '#libs/platform/postgres.js';
 import { isCodedError } from '#libs/platform/start-fault.js';
 import { ReservationFault } from '../reservation-desk.js';
+import type { ClaimLine, ClaimOfEpoch } from './claim.js';
 import { DeskSession, type OpenedSession, type Opening, type ReservedLine } from './desk-session.js';
 import { HotAccounts } from './hot-accounts.js';
 import type { AccountKey } from './resource-key.js';
 import type { Standing } from './reserved-rows.js';
 
 const MAX_ATTEMPTS = 12;
+const MAX_CLAIMS = 4;
 const BOUND_NANOS = 1_000_000_000n;
 const MAX_PAUSE_MS = 32;
 const COOL_NANOS = 5_000_000_000n;
@@ -54,6 +56,39 @@ export class DeskWriter {
     await this.atStart(async (session) => {
       if (!(await session.raiseFence(this.settings.epoch))) throw this.fence();
     });
+  }
+
+  /**
+   * The lines that were found true and are written; undefined where nobody knows of any, for whatever reason: then all of them
+   * may be written or none, and `transact` finds out what is the matter.
+   */
+  async claim(
+    accounts: ReadonlySet<string>,
+    claim: Omit<ClaimOfEpoch, 'epoch'>,
+  ): Promise<readonly ClaimLine[] | undefined> {
+    const { clock, random, epoch } = this.settings;
+    for (let attempt = 1; attempt <= MAX_CLAIMS; attempt += 1) {
+      let session: OpenedSession;
+      try {
+        session = await this.connected();
+      } catch {
+        return undefined;
+      }
+      const contested = this.hot.among(accounts, clock.monotonicNanos());
+      try {
+        const written = await session.claim(contested, { ...claim, epoch });
+        this.commits += 1;
+        return written;
+      } catch (error) {
+        if (!isConflict(error)) {
+          this.discard(session);
+          return undefined;
+        }
+        this.conflict(accounts, error);
+      }
+      await pause(clock, Math.ceil(random() * 2 ** attempt));
+    }
+    return undefined;
   }
 
   async transact(work: Work): Promise<void> {
@@ -155,7 +190,7 @@ export class DeskWriter {
       this.commits += 1;
       return undefined;
     } catch (error) {
-      if (isConflict(error)) return this.conflict(work, error);
+      if (isConflict(error)) return this.conflict(work.accounts, error);
       this.discard(session);
       const kind = isRefusedByServer(error) ? 'UNAVAILABLE' : 'UNKNOWN';
       return new ReservationFault(kind, 'the reservation could not be confirmed', { cause: error });
@@ -173,7 +208,7 @@ export class DeskWriter {
       await session.rollback(contested).catch(() => {
         this.discard(session);
       });
-      return this.conflict(work, error);
+      return this.conflict(work.accounts, error);
     }
     this.discard(session);
     if (error instanceof ReservationFault) return error;
@@ -181,9 +216,9 @@ export class DeskWriter {
     return new ReservationFault('UNAVAILABLE', 'the evidence could not be read', { cause: error });
   }
 
-  private conflict(work: Work, error: unknown): ReservationFault {
+  private conflict(accounts: ReadonlySet<string>, error: unknown): ReservationFault {
     this.aborts += 1;
-    this.hot.mark(work.accounts, this.settings.clock.monotonicNanos());
+    this.hot.mark(accounts, this.settings.clock.monotonicNanos());
     return new ReservationFault('CONTENDED', 'other shards kept changing the same accounts', {
       cause: error,
     });

@@ -85,6 +85,11 @@ export class HoldBook {
     for (const { key, amount } of draft.lines()) this.change(key.account, { ...key, amount }, amount);
   }
 
+  /** What was accepted has come to nothing. */
+  takeBack(draft: HoldDraft): AccountKey[] {
+    return [...draft.lines()].map(({ key, amount }) => this.change(key.account, { ...key, amount }, -amount));
+  }
+
   keys(): AccountKey[] {
     return [...this.lines.values()].map((line) => line.key);
   }

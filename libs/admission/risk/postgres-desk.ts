@@ -10,11 +10,13 @@ import type {
   ReserveRequest,
 } from '../reservation-desk.js';
 import { decideHold } from './capacity.js';
+import { Claim, type ClaimLine } from './claim.js';
 import type { ReservedLine } from './desk-session.js';
 import { DeskWriter, type DeskWriterSettings } from './desk-writer.js';
 import { HoldBook, HoldDraft } from './hold-book.js';
 import { accountResourceName, resourcesOf, type AccountKey } from './resource-key.js';
 import type { Standing } from './reserved-rows.js';
+import { TokenSights } from './token-sights.js';
 import { UnwrittenKeys } from './unwritten-keys.js';
 
 /** Long enough for the releases of one batch to come together, short enough for nobody to notice. */
@@ -43,6 +45,7 @@ export class PostgresReservationDesk implements ReservationDesk {
   private readonly writer: DeskWriter;
   private book = new HoldBook();
   private readonly unwritten = new UnwrittenKeys();
+  private readonly sights = new TokenSights();
   private asks: Ask[] = [];
   private running: Promise<void> | undefined;
   private timer: Cancel | undefined;
@@ -137,7 +140,7 @@ export class PostgresReservationDesk implements ReservationDesk {
       const asks = this.takeAsks();
       const taken = this.unwritten.take();
       try {
-        const { outcomes } = await this.flush(
+        const outcomes = await this.flush(
           asks.flatMap((ask) => ask.requests),
           taken.keys,
         );
@@ -168,10 +171,45 @@ export class PostgresReservationDesk implements ReservationDesk {
   private async flush(
     requests: readonly ReserveRequest[],
     released: readonly AccountKey[],
-  ): Promise<Decided> {
+  ): Promise<readonly ReserveOutcome[]> {
+    const { holds, draft, left } = await this.claim(requests, released);
+    const others = requests.filter((_, index) => holds[index] === undefined);
+    try {
+      const decided = await this.readAndDecide(others, left);
+      let next = 0;
+      return holds.flatMap((hold) => (hold === undefined ? (decided[next++] ?? []) : [{ ok: true, hold }]));
+    } catch (error) {
+      // Nobody hears of what the others were granted, so nobody would ever release it.
+      void this.unwritten.add(this.book.takeBack(draft));
+      throw error;
+    }
+  }
+
+  /** What memory alone can plan and the table confirms. `left` are keys of which the table may say more than is held. */
+  private async claim(requests: readonly ReserveRequest[], released: readonly AccountKey[]) {
+    const held = this.book.amountsOf([...keysOf(requests), ...released]);
+    const claim = new Claim(requests, held, this.sights);
+    const lines = claim.lines(released);
+    const at = instantFromNanos(this.settings.clock.epochNanos());
+    const accounts = new Set(lines.map(({ key }) => key.account));
+    const found = lines.length === 0 ? [] : await this.writer.claim(accounts, { lines, at });
+    const names = new Set(found?.map(({ key }) => accountResourceName(key.account, key)));
+    const { holds, draft } = claim.granted((name) => names.has(name));
+    this.book.accept(draft);
+    const granted = holds.reduce((sum, hold) => (hold === undefined ? sum : sum + 1), 0);
+    this.counts.reserved += granted;
+    const isWhole = found?.length === lines.length && granted === requests.length;
+    return { holds, draft, left: isWhole ? [] : lines.filter(isWritten).map(({ key }) => key) };
+  }
+
+  /** Reads first what the decision rests on; tells why where it refuses. */
+  private async readAndDecide(
+    requests: readonly ReserveRequest[],
+    released: readonly AccountKey[],
+  ): Promise<readonly ReserveOutcome[]> {
     const keys = keysOf(requests);
     let decided: Decided = { outcomes: [], draft: new HoldDraft(new Map()) };
-    if (keys.length === 0 && released.length === 0) return decided;
+    if (keys.length === 0 && released.length === 0) return decided.outcomes;
     try {
       await this.writer.transact({
         accounts: new Set([...requests, ...released].map(({ account }) => account)),
@@ -180,6 +218,7 @@ export class PostgresReservationDesk implements ReservationDesk {
           // Before the snapshot: what is released later may have been settled too late for the evidence in it to say so.
           const held = this.book.amountsOf([...keys, ...released]);
           return (standing) => {
+            standing.noteTokens(keys, this.settings.shard, this.sights);
             decided = this.decide(requests, standing, new HoldDraft(held));
             return linesOf(decided.draft, released);
           };
@@ -187,12 +226,12 @@ export class PostgresReservationDesk implements ReservationDesk {
       });
     } catch (error) {
       // The rows may say more than the book now. Said again, they say the same.
-      void this.unwritten.add(decided.draft.keys());
+      void this.unwritten.add([...decided.draft.keys(), ...released]);
       throw error;
     }
     this.book.accept(decided.draft);
     for (const outcome of decided.outcomes) this.counts[outcome.ok ? 'reserved' : 'refused'] += 1;
-    return decided;
+    return decided.outcomes;
   }
 
   /** In the order of the requests: each finds what those before it have taken. */
@@ -245,6 +284,10 @@ function linesOf(draft: HoldDraft, released: readonly AccountKey[]): ReservedLin
     byName.set(accountResourceName(key.account, key), { key, amount: draft.total(key.account, key) });
   }
   return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
+}
+
+function isWritten({ kind }: ClaimLine): boolean {
+  return kind === 'GROWS' || kind === 'SHRINKS';
 }
 
 function keysOf(requests: readonly ReserveRequest[]): AccountKey[] {

@@ -4,6 +4,7 @@ import { utcText } from '../timestamps.js';
 import { textArray } from './array-literal.js';
 import { readEvidence, type Evidence, type EvidenceOf } from './evidence.js';
 import { accountResourceName, type AccountKey } from './resource-key.js';
+import type { TokenSights } from './token-sights.js';
 
 /** Integers arrive as text: see `readEvidence`. Evidence columns are null together, and so are the reserved ones. */
 export type StandingRow = readonly [
@@ -61,6 +62,18 @@ export class Standing {
   /** Whether the table has no row to write what is held of this key into. */
   lacksRoom(key: AccountKey): boolean {
     return this.roomless.has(accountResourceName(key.account, key));
+  }
+
+  /** For whoever plans without reading. */
+  noteTokens(keys: readonly AccountKey[], shard: number, sights: TokenSights): void {
+    for (const key of keys) {
+      if (key.resource !== 'OUTCOME_TOKEN') continue;
+      const row = this.rows.get(accountResourceName(key.account, key));
+      if (row === undefined) continue;
+      const [, amount, , , , , ...reserved] = row;
+      const others = reserved.reduce((sum, text, index) => (index === shard ? sum : sum + Number(text)), 0);
+      sights.note(key.account, key, amount === null ? {} : { amount: Number(amount), others });
+    }
   }
 
   /** For one decision: what was read once stays as it was. */

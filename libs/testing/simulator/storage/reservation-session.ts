@@ -1,3 +1,4 @@
+import type { ClaimLine, ClaimOfEpoch } from '#libs/admission/risk/claim.js';
 import type { OpenedSession, ReservedLine } from '#libs/admission/risk/desk-session.js';
 import { accountResourceName, type AccountKey } from '#libs/admission/risk/resource-key.js';
 import { Standing, type StandingRow } from '#libs/admission/risk/reserved-rows.js';
@@ -48,6 +49,20 @@ class ReservationSession {
     });
   }
 
+  claim(_contested: readonly string[], { epoch, lines }: ClaimOfEpoch): Promise<ClaimLine[]> {
+    return this.work(() => {
+      const { tables } = this.database;
+      const tx = new Transaction();
+      if (tx.get(tables.fences, String(this.shard)) !== epoch) return [];
+      const found = lines.filter((line) => this.isTrue(tx, line));
+      for (const { kind, key, total } of found) {
+        if (kind === 'GROWS' || kind === 'SHRINKS') this.put(tx, key, total);
+      }
+      this.database.commit(tx, true);
+      return found;
+    });
+  }
+
   keysHeld(): Promise<AccountKey[]> {
     return this.work(() => {
       const held = [...this.tx.all(this.database.tables.reserved)];
@@ -57,13 +72,7 @@ class ReservationSession {
 
   commit(lines: readonly ReservedLine[]): Promise<void> {
     return this.work(() => {
-      const { tables } = this.database;
-      for (const { key, amount } of lines) {
-        const name = accountResourceName(key.account, key);
-        const amounts = [...(this.tx.get(tables.reserved, name) ?? NOTHING)];
-        amounts[this.shard] = amount;
-        this.tx.put(tables.reserved, name, amounts);
-      }
+      for (const { key, amount } of lines) this.put(this.tx, key, amount);
       this.session.waitNoMore();
       this.database.commit(this.tx, true);
     });
@@ -83,6 +92,28 @@ class ReservationSession {
   end(): Promise<void> {
     this.session.abandon();
     return Promise.resolve();
+  }
+
+  private put(tx: Transaction, key: AccountKey, amount: number): void {
+    const { reserved } = this.database.tables;
+    const name = accountResourceName(key.account, key);
+    const amounts = [...(tx.get(reserved, name) ?? NOTHING)];
+    amounts[this.shard] = amount;
+    tx.put(reserved, name, amounts);
+  }
+
+  /** Evidence never gets old here. */
+  private isTrue(tx: Transaction, { key, kind, total, sight }: ClaimLine): boolean {
+    const { tables } = this.database;
+    const name = accountResourceName(key.account, key);
+    const evidence = tx.get(tables.evidence, name);
+    const reserved = tx.get(tables.reserved, name);
+    if (kind === 'SHRINKS') return reserved !== undefined;
+    if (kind === 'LACKING') return evidence === undefined;
+    const others = (reserved ?? NOTHING).reduce((sum, held, shard) => sum + (shard === this.shard ? 0 : held), 0);
+    if (evidence === undefined) return false;
+    if (sight !== undefined && (sight.amount !== evidence.amount || sight.others !== others)) return false;
+    return kind === 'STANDS' || (reserved !== undefined && others + total <= evidence.amount);
   }
 
   private work<T>(act: () => T): Promise<T> {
