@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Need } from '#libs/auction/holds.js';
 import type { Hold, Side } from '#libs/auction/terms.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import type { Release, ReserveOutcome, ReserveRequest } from '../reservation-desk.js';
@@ -22,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** A desk that claims, or one whose claims never come to anything, so that it always reads before it decides. */
-async function openDesk(shard: number, claims: boolean): Promise<PostgresReservationDesk> {
-  const openSession = async (): Promise<OpenedSession> => {
+function openDesk(shard: number, claims: boolean): Promise<PostgresReservationDesk> {
+  return deskOf(shard, async () => {
     const session = await DeskSession.open(database.url, shard);
     const claim = session.claim.bind(session);
     return Object.assign(session, {
@@ -35,15 +36,12 @@ async function openDesk(shard: number, claims: boolean): Promise<PostgresReserva
         return found;
       },
     });
-  };
-  return PostgresReservationDesk.open({
-    url: database.url,
-    shard,
-    epoch: 1,
-    clock,
-    random: () => 0.5,
-    openSession,
   });
+}
+
+function deskOf(shard: number, openSession: () => Promise<OpenedSession>): Promise<PostgresReservationDesk> {
+  const random = (): number => 0.5;
+  return PostgresReservationDesk.open({ url: database.url, shard, epoch: 1, clock, random, openSession });
 }
 
 interface Stated extends ResourceKey {
@@ -256,3 +254,26 @@ it('answers and writes what a desk that reads first would have, whatever the evi
     for (const desk of [...claiming, ...reading]) await desk.close();
   }
 }, 60_000);
+
+it('keeps nothing of what was claimed in a batch that fails as a whole', async () => {
+  const lost = Object.assign(new Error('the connection is gone'), { code: 'ECONNRESET' });
+  const desk = await deskOf(2, async () => {
+    const session = await DeskSession.open(database.url, 2);
+    return Object.assign(session, { begin: () => Promise.reject(lost) });
+  });
+  for (const resource of RESOURCES) {
+    for (const account of ['buyer', 'seller']) {
+      await state(account, { ...resource, amount: 3_000, settled: 0, ageing: 'fresh' });
+    }
+  }
+  const request = (account: string, side: Side): ReserveRequest => {
+    return { account, need: needOf({ account: 0, side, quantity: 1_000, revises: 0 }), current: [] };
+  };
+  // The tokens of the seller have to be looked at, which fails; the buyer was granted before that.
+  const batch = desk.reserve([request('buyer', 'BUY'), request('seller', 'SELL')]);
+  await expect(batch).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
+  await eventually(() => expect(desk.totals()).toMatchObject({ keys: 0, unwritten: 0, reserved: 1 }));
+  const { rows } = await database.pool.query(`select shard_2 from risk.reserved where account_id = 'buyer'`);
+  expect(rows.map((row: { shard_2: number }) => row.shard_2)).toEqual([0, 0, 0, 0]);
+  await desk.close();
+});
