@@ -1,5 +1,5 @@
 import type { OwnedCluster } from '#libs/testing/cluster.js';
-import type { ClusterUser } from '#libs/testing/cluster-file.js';
+import type { ClusterFile, ClusterUser } from '#libs/testing/cluster-file.js';
 import { HttpConnection } from '../load/http-connection.js';
 import { MakerStream } from '../load/maker-stream.js';
 
@@ -17,12 +17,16 @@ const RESERVE_ATOMS = 600_000;
 export class TradingFloor {
   private readonly streams: MakerStream[] = [];
   private made = 0;
+  /** Read once: the file names all the users too. */
+  private readonly contracts: ClusterFile['contracts'];
 
   private constructor(
     readonly cluster: OwnedCluster,
     readonly makers: readonly Trader[],
     readonly originators: readonly Trader[],
-  ) {}
+  ) {
+    this.contracts = cluster.file.contracts;
+  }
 
   static async open(cluster: OwnedCluster): Promise<TradingFloor> {
     const { users } = cluster.file.demo;
@@ -49,7 +53,7 @@ export class TradingFloor {
 
   /** The body of a create for these makers. */
   createBody(makers: readonly Trader[]): string {
-    const contract = this.cluster.file.contracts[this.made % this.cluster.file.contracts.length];
+    const contract = this.contracts[this.made % this.contracts.length];
     if (contract === undefined) throw new Error('there are no contracts');
     this.made += 1;
     const { venue, contract_id, outcome } = contract;

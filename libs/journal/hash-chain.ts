@@ -6,18 +6,36 @@ export const GENESIS_HASH = '0'.repeat(64);
 /** The head of a shard that nobody has opened yet. */
 export const BEFORE_FIRST: JournalHead = { epoch: 0, sequence: 0, hash: GENESIS_HASH };
 
+/** Beyond this a record gets room of its own, so that one large one does not stay in memory for ever. */
+const ROOM_BYTES = 65_536;
+const COMMA = 0x2c;
+/** Every record is written here to be hashed, one after the other: texts put together for that alone would be most of the garbage. */
+const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+
 /**
  * Lower-case hex of the SHA-256 over these fields as netstrings (byte length, colon, UTF-8 bytes, comma), in this order:
  * shard, epoch, sequence, kind, previous hash, payload. The lengths keep two different records from looking alike.
  */
 export function recordHash(record: Omit<JournalEntry, 'hash'>): string {
-  const head =
+  const { payload } = record;
+  const bytes = Buffer.byteLength(payload);
+  const head = `${headOf(record)}${bytes}:`;
+  const length = head.length + bytes + 1;
+  const place = length > ROOM_BYTES ? Buffer.allocUnsafe(length) : room;
+  place.write(head, 'latin1');
+  place.write(payload, head.length, 'utf8');
+  place[length - 1] = COMMA;
+  return hash('sha256', place.subarray(0, length), 'hex');
+}
+
+function headOf(record: Omit<JournalEntry, 'hash' | 'payload'>): string {
+  return (
     asciiField(String(record.shard)) +
     asciiField(String(record.epoch)) +
     asciiField(String(record.sequence)) +
     asciiField(record.kind) +
-    asciiField(record.previousHash);
-  return hash('sha256', `${head}${Buffer.byteLength(record.payload)}:${record.payload},`, 'hex');
+    asciiField(record.previousHash)
+  );
 }
 
 function asciiField(text: string): string {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { PseudonymOf } from '#libs/auction/pseudonym.js';
 
 /** No digit and letter that look alike. 32 of them, so five bits of a digest give one. */
@@ -33,7 +33,7 @@ export class AuditNames {
     return (recordHash) => createHmac('sha256', key).update(`record:${recordHash}`).digest('hex');
   }
 
-  private auctionKey(auctionId: string): Buffer {
-    return createHmac('sha256', this.key).update(`auction:${auctionId}`).digest();
+  private auctionKey(auctionId: string): KeyObject {
+    return createSecretKey(createHmac('sha256', this.key).update(`auction:${auctionId}`).digest());
   }
 }
