@@ -25,6 +25,9 @@ const RAW = [
   '88028000',
 ];
 
+/** The service away, or at fault: in this run nothing is. */
+const OF_OUTAGES: ReadonlySet<number> = new Set([1011, 4503]);
+
 interface Named {
   readonly type?: string;
   readonly cmd_id?: string;
@@ -154,6 +157,7 @@ export class HostileStreams {
     const millis = performance.now() - began;
     if (millis > PONG_WITHIN_MS) this.judge.slow(millis, how);
     this.judge.count(code === undefined ? 'stream goes on' : `stream closed ${code}`);
+    if (code !== undefined && OF_OUTAGES.has(code)) this.judge.add(`a stream ends with ${code}`, how);
     const frames = heard.map((text) => ({ direction: 'server' as const, text }));
     const ends = code === undefined ? [] : [{ closed: code }];
     for (const fault of this.check.faults([...frames, ...ends]))
