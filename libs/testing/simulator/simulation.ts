@@ -39,6 +39,8 @@ const REST_WITHIN_MILLIS = 120_000;
 const LOOK_MILLIS = 200;
 /** A deposed owner that goes on may take so long to find out. */
 const HEALING_MILLIS = 1_500;
+/** For so long after a take-over may the former owner go on answering from memory, and the start of the new one takes a while. */
+const LAST_PROOF_MILLIS = 6_000;
 const LIVENESS = 'everything comes to rest';
 
 /** One world from its beginning to its end. */
@@ -164,6 +166,8 @@ class Simulation {
     }
     const held = [...tables.reserved.rows.values()].some((amounts) => amounts.some((amount) => amount !== 0));
     if (held) return 'something is still set aside';
+    for (const { name, replacedForMillis: since = Infinity } of this.cluster.units.values())
+      if (since < LAST_PROOF_MILLIS) return `a ${name} that was replaced may not have heard of it`;
     const behind = this.crowd.viewers.some((viewer) => !viewer.hasAll);
     return behind ? 'somebody has not been told everything' : '';
   }

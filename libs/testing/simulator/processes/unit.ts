@@ -22,6 +22,7 @@ export class Unit {
   /** Those that others were started beside. */
   private readonly rivals: Life[] = [];
   private lives = 0;
+  private startedAt = 0;
   private readonly random: Random;
 
   constructor(
@@ -40,9 +41,16 @@ export class Unit {
     return this.lives;
   }
 
+  /** For so long has there been another one beside those that it has replaced; undefined where none of them is left. */
+  get replacedForMillis(): number | undefined {
+    if (!this.rivals.some(({ host }) => host.isAlive)) return undefined;
+    return this.current === undefined ? 0 : (this.world.scheduler.now - this.startedAt) / NANOS_PER_MILLI;
+  }
+
   start(): void {
     const { world, name } = this;
     this.lives += 1;
+    this.startedAt = world.scheduler.now;
     const random = this.random.fork(String(this.lives));
     const host = new Host(name, world.scheduler);
     const life: Life = {
