@@ -73,13 +73,16 @@ export class Bookmark {
 
   /** Counts one more event out of the shard; whether it has to carry a token. */
   isDue(shard: number, now: bigint): boolean {
-    const { tokenEvents, tokenMillis } = this.ports.limits;
     const isOther = shard !== this.lane;
     this.lane = shard;
+    return this.isLate(now) || isOther;
+  }
+
+  /** Counts one more event, which comes out of no shard's order; whether so many or so long were without a token. */
+  isLate(now: bigint): boolean {
+    const { tokenEvents, tokenMillis } = this.ports.limits;
     this.sinceToken += 1;
-    return (
-      isOther || this.sinceToken >= tokenEvents || now - this.tokenAt >= BigInt(tokenMillis) * NANOS_PER_MILLI
-    );
+    return this.sinceToken >= tokenEvents || now - this.tokenAt >= BigInt(tokenMillis) * NANOS_PER_MILLI;
   }
 
   /** Stands for the whole connection as it is now. */

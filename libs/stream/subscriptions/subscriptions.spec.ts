@@ -195,6 +195,19 @@ describe('a subscription to one auction', () => {
     expect(events.map(({ timeline_seq: seq }) => seq)).toEqual(events.map(({ seq }) => seq));
   });
 
+  it('is given a token with every hundredth entry of a long timeline, and goes on behind it', async () => {
+    const { gateway } = await openedWith(told('first', 0, refusedTimes(400)));
+    await gateway.takeInAll();
+    const chat = await greeted(gateway);
+    const heard = await chat.say('subscribe', { channel: 'auction', auction_id: FIRST, after_seq: 0 });
+    const tokens = heard.slice(2).filter(({ resume_token: token }) => token !== undefined);
+    expect(tokens.map(({ seq }) => seq)).toEqual([100, 200, 300, 400, 402]);
+    const again = new Chat(gateway, mia);
+    const [welcome, ...rest] = await again.say('hello', { resume_token: tokens[2]?.resume_token });
+    expect(welcome).toMatchObject({ type: 'welcome', resumed: true });
+    expect(rest.map(({ seq }) => seq)).toEqual(Array.from({ length: 102 }, (_, index) => index + 301));
+  });
+
   it('is told to go on elsewhere when the rest of its timeline cannot be read, and told it there', async () => {
     const { gateway, world } = await openedWith(told('first', 0, refusedTimes(9)), {
       limits: { timelinePage: 4 },

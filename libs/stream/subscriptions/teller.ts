@@ -119,7 +119,8 @@ export class Teller {
     subscription.told = timelineSeq;
     if (isLast) this.complete(subscription);
     const members = membersOf(subscription.auctionId ?? '', timelineSeq, entry);
-    const token = isLast ? this.token() : undefined;
+    const isLate = this.bookmark.isLate(this.clock.monotonicNanos());
+    const token = isLast || isLate ? this.token() : undefined;
     const { id, seq, auctionId = '' } = subscription;
     this.outbox.tellEvent(subscription, auctionId, eventMessage(id, seq, members, token));
   }
