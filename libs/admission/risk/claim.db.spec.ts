@@ -273,7 +273,38 @@ it('keeps nothing of what was claimed in a batch that fails as a whole', async (
   const batch = desk.reserve([request('buyer', 'BUY'), request('seller', 'SELL')]);
   await expect(batch).rejects.toMatchObject({ kind: 'UNAVAILABLE' });
   await eventually(() => expect(desk.totals()).toMatchObject({ keys: 0, unwritten: 0, reserved: 1 }));
-  const { rows } = await database.pool.query(`select shard_2 from risk.reserved where account_id = 'buyer'`);
-  expect(rows.map((row: { shard_2: number }) => row.shard_2)).toEqual([0, 0, 0, 0]);
+  expect(await heldOf('buyer')).toEqual([0, 0, 0, 0]);
   await desk.close();
 });
+
+it('never keeps anything from others for a request that does not fit as a whole', async () => {
+  const between: unknown[] = [];
+  const desk = await deskOf(2, async () => {
+    const session = await DeskSession.open(database.url, 2);
+    const begin = session.begin.bind(session);
+    return Object.assign(session, {
+      begin: async (...asked: Parameters<typeof begin>) => {
+        between.push(await heldOf('half'));
+        return begin(...asked);
+      },
+    });
+  });
+  for (const resource of RESOURCES) {
+    const amount = resource.resource === 'VENUE_POSITION_LIMIT' ? 10 : 3_000;
+    await state('half', { ...resource, amount, settled: 0, ageing: 'fresh' });
+  }
+  const need = needOf({ account: 0, side: 'BUY', quantity: 1_000, revises: 0 });
+  const [outcome] = await desk.reserve([{ account: 'half', need, current: [] }]);
+  expect(outcome).toMatchObject({ ok: false, error: 'VENUE_LIMIT_EXCEEDED' });
+  expect(between).toEqual([[0, 0, 0, 0]]);
+  expect(await heldOf('half')).toEqual([0, 0, 0, 0]);
+  await desk.close();
+});
+
+async function heldOf(account: string): Promise<number[]> {
+  const { rows } = await database.pool.query<{ shard_2: number }>(
+    'select shard_2 from risk.reserved where account_id = $1',
+    [account],
+  );
+  return rows.map((row) => row.shard_2);
+}

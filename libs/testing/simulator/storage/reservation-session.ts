@@ -54,7 +54,15 @@ class ReservationSession {
       const { tables } = this.database;
       const tx = new Transaction();
       if (tx.get(tables.fences, String(this.shard)) !== epoch) return [];
-      const found = lines.filter((line) => this.isTrue(tx, line));
+      const isTrue = new Map(lines.map((line) => [line, this.isTrue(tx, line)]));
+      const refused = new Set(
+        lines
+          .filter((line) => line.kind !== 'SHRINKS' && isTrue.get(line) === false)
+          .map(({ key }) => key.account),
+      );
+      const found = lines.filter(
+        (line) => isTrue.get(line) === true && (line.kind === 'SHRINKS' || !refused.has(line.key.account)),
+      );
       for (const { kind, key, total } of found) {
         if (kind === 'GROWS' || kind === 'SHRINKS') this.put(tx, key, total);
       }
@@ -110,7 +118,10 @@ class ReservationSession {
     const reserved = tx.get(tables.reserved, name);
     if (kind === 'SHRINKS') return reserved !== undefined;
     if (kind === 'LACKING') return evidence === undefined;
-    const others = (reserved ?? NOTHING).reduce((sum, held, shard) => sum + (shard === this.shard ? 0 : held), 0);
+    const others = (reserved ?? NOTHING).reduce(
+      (sum, held, shard) => sum + (shard === this.shard ? 0 : held),
+      0,
+    );
     if (evidence === undefined) return false;
     if (sight !== undefined && (sight.amount !== evidence.amount || sight.others !== others)) return false;
     return kind === 'STANDS' || (reserved !== undefined && others + total <= evidence.amount);
