@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/clock.js';
+import { networkOf } from '#libs/platform/network-of.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { Admission, outageOf, type Admitted, type Authenticator } from './admission.js';
 import type { Connections } from './connections.js';
@@ -52,6 +53,9 @@ const LAST_WORDS: ReadonlySet<Reply> = new Set([
 /** What has a query is a page of many rows, and costs several times what one row does. */
 const PAGE_WEIGHT = 4;
 
+/** An answer longer than this is work in itself, whoever asks: of one network one leaves in a turn of the event loop. */
+const LARGE_CHARS = 65_536;
+
 /** Of a request whose client had gone before it was answered. */
 const CLIENT_GONE = 499;
 
@@ -67,6 +71,7 @@ export class Dispatcher {
   private readonly reader: RequestReader;
   private readonly sender: ReplySender;
   private readonly turns: Turns;
+  private readonly departures: Turns;
   private readonly tracing: Tracing;
 
   constructor(
@@ -81,6 +86,7 @@ export class Dispatcher {
     this.reader = new RequestReader(limits, connections);
     this.sender = new ReplySender(limits, connections, ports.clock);
     this.turns = new Turns(limits, ports.clock);
+    this.departures = new Turns({ ...limits, readsPerAccount: 1 }, ports.clock);
     this.tracing = ports.tracing ?? noTracing;
   }
 
@@ -153,12 +159,26 @@ export class Dispatcher {
   private async send(exchange: Exchange, { reply, spec }: Outcome): Promise<void> {
     if (reply === undefined) return;
     try {
-      await this.sender.send(exchange, reply);
+      if (isLarge(reply)) await this.sendInTurn(exchange, reply);
+      else await this.sender.send(exchange, reply);
     } catch (error) {
       this.ports.onFault(error, exchange.requestId, spec?.operationId);
       exchange.response.destroy();
     }
   }
+
+  /** Nobody needs a token for the documents, so their readers take turns by where they are. */
+  private sendInTurn(exchange: Exchange, reply: Reply): Promise<void> {
+    const network = networkOf(exchange.request.socket.remoteAddress ?? '');
+    return this.departures.take(network, 1, async () => {
+      await this.sender.send(exchange, reply);
+      await nextTurn();
+    });
+  }
+}
+
+function isLarge({ body }: Reply): boolean {
+  return typeof body === 'string' && body.length > LARGE_CHARS;
 }
 
 function tell(span: Span, { request, requestId }: Exchange, { reply, spec }: Outcome): void {
