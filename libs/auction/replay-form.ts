@@ -103,10 +103,14 @@ function objectionToWording({ identity_policy: identity, ...terms }: Terms): str
   ]);
 }
 
+/** As auditors are told of accounts. */
+const PARTY = /^P-[A-HJ-NP-Z2-9]{16}$/;
+
 function objectionToAudience({ audience, originator }: Terms): string | undefined {
   const makers = new Set(audience.map((party) => party.account_id));
   if (makers.has(originator.account_id)) return 'the originator is in its own audience';
-  if (![...makers].every((maker) => isName(maker))) return 'somebody without a name is invited';
+  if (![originator.account_id, ...makers].every((party) => PARTY.test(party)))
+    return 'a party has a name that audits do not give';
   if (makers.size < audience.length) return 'somebody is invited twice';
   return makers.size >= 1 && makers.size <= MOST_MAKERS
     ? undefined

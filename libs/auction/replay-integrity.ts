@@ -23,6 +23,9 @@ function recordAlterations(bundle: ReplayBundle, digests: readonly string[]): Fi
       findings.push(about(name, `it was sealed as number ${record.number}: records are missing or moved`));
     if (record.shard !== shard) findings.push(about(name, "it is of another shard than the auction's"));
     const before = records[index - 1];
+    // The first record of a shard is that of its first writer.
+    if (before === undefined && (record.epoch < 1 || record.position < 2))
+      findings.push(about(name, 'nobody had taken the shard before it'));
     if (before === undefined) return findings;
     // One that was altered itself says nothing of its neighbours.
     if (digests[index - 1] === before.digest) {

@@ -13,11 +13,17 @@ const signer = { keyId: 'k', publicKey: 'p', sign: (text: string) => sha256(text
 
 function bundleOf({ events, end }: Played): ReplayBundle {
   const witnessed = events.map((placed) => ({ ...placed, hash: sha256(`${placed.position}`) }));
-  const played = auditView(end, witnessed, (account) => `P-${sha256(account).slice(0, 8)}`);
+  const played = auditView(end, witnessed, (account) => partyNamed(account));
   const view = JSON.parse(withIds(JSON.stringify(played))) as typeof played;
   const records = [...sealedRecords(view, () => ({ shard: 0, epoch: 1 }), sha256)];
   const bundle = { ...signedFrame(view, records.at(-1)!.digest, signer), records };
   return JSON.parse(JSON.stringify(bundle)) as ReplayBundle;
+}
+
+/** As auditors are told of accounts. */
+function partyNamed(name: string): string {
+  const letters = [...Buffer.from(sha256(name), 'hex').subarray(0, 16)];
+  return `P-${letters.map((byte) => 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'.charAt(byte % 32)).join('')}`;
 }
 
 /** Ids as an owner makes them, in place of the short ones that sessions are played with. */
@@ -102,6 +108,16 @@ describe('a forger who seals the records anew', () => {
     ['writes a day that there is not', 'QUOTE_SUBMITTED', (record) => happens(record, NO_SUCH_DAY)],
     ['gives a quote an id of another shard', 'QUOTE_SUBMITTED', ({ data }) => moves(data.quote, 'quote_id')],
     ['gives an award an id of another shard', 'AUCTION_AWARDED', ({ data }) => moves(first(data.awards))],
+    [
+      'gives an award the id of its quote',
+      'AUCTION_AWARDED',
+      ({ data }) => set(first(data.awards), 'award_id', first(data.awards).quote_id),
+    ],
+    [
+      'invites somebody by another name',
+      'AUCTION_OPENED',
+      ({ data }) => set(data.terms, 'audience', ['Jane Street']),
+    ],
     ['gives a quote an id that is none', 'QUOTE_SUBMITTED', ({ data }) => rename(data.quote, 'quote_id')],
     ['invites the originator', 'AUCTION_OPENED', ({ data }) => invites(data.terms, 'originator')],
     ['invites somebody twice', 'AUCTION_OPENED', ({ data }) => invites(data.terms)],
@@ -162,6 +178,19 @@ it.each<[string, Partial<ReplayRecord>, string]>([
   }, 20);
 });
 
+it.each<[string, (record: ReplayRecord) => Partial<ReplayRecord>]>([
+  ['in no epoch', () => ({ epoch: 0 })],
+  ['where the first writer has put its own record', ({ position }) => ({ position: position - 1 })],
+])('records %s are found out even when they were sealed anew', (_, moved) => {
+  inAnySession((played) => {
+    if (isLive(played.end.status) || played.events[0]?.position !== 2) return;
+    const forged = resealed(bundleOf(played), (records) => {
+      return records.map((record) => ({ ...record, ...moved(record) }));
+    });
+    expect(alterations(forged, sha256)).toMatchObject([{ record: { number: 1 } }]);
+  }, 60);
+});
+
 type Fields = Record<string, unknown>;
 
 function fieldOf(value: unknown): Fields {
@@ -212,7 +241,7 @@ function invites(terms: unknown, field?: 'originator'): void {
 }
 
 function crowd(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `P-${index}`);
+  return Array.from({ length: count }, (_, index) => partyNamed(String(index)));
 }
 
 /** Of the bundles that can be forged in a way. */

@@ -1,5 +1,4 @@
 import { auditRanking, type RankingRow } from './audit-ranking.js';
-import type { AuctionEvent, Placed } from './events.js';
 import { evolve } from './evolve.js';
 import type { Instant } from './instant.js';
 import type { ReplayBundle, ReplayRecord } from './replay-bundle.js';
@@ -7,7 +6,7 @@ import { firstDifference, isSame } from './replay-canonical.js';
 import { restored } from './replay-events.js';
 import { about, type Finding } from './replay-finding.js';
 import { objectionToForm } from './replay-form.js';
-import { objectionToIds } from './replay-ids.js';
+import { idsGivenBy, objectionToIds } from './replay-ids.js';
 import { objectionTo } from './replay-objections.js';
 import { objectionToTime } from './replay-times.js';
 import type { AuctionState } from './state.js';
@@ -29,6 +28,7 @@ export function replay(bundle: ReplayBundle): Replay {
   const findings: Finding[] = [];
   let state: AuctionState | undefined;
   let latest: Instant | undefined;
+  const given = new Set<string>();
   for (const record of bundle.records) {
     try {
       const placed = restored(bundle.auction_id, record);
@@ -37,9 +37,9 @@ export function replay(bundle: ReplayBundle): Replay {
         objectionToForm(event) ??
         objectionTo(state, event) ??
         objectionToTime(latest, event) ??
-        objectionToIds(event) ??
-        objectionToPlace(state, placed);
+        objectionToIds(event, given);
       if (objection !== undefined) findings.push(about(record, objection));
+      for (const id of idsGivenBy(event)) given.add(id);
       state = evolve(state, placed);
       if (latest === undefined || event.at > latest) latest = event.at;
     } catch (error) {
@@ -49,18 +49,6 @@ export function replay(bundle: ReplayBundle): Replay {
   if (state === undefined) return { findings, state, ranking: [] };
   const ranking = auditRanking(state, (maker) => maker);
   return { findings: [...findings, ...outcomeFindings(bundle, state, ranking)], state, ranking };
-}
-
-/** An id names one thing, whatever the rules would make of the second one. */
-function objectionToPlace(
-  before: AuctionState | undefined,
-  { event }: Placed<AuctionEvent>,
-): string | undefined {
-  if (before === undefined || event.type !== 'QUOTE_SUBMITTED') return undefined;
-  const { quote_id: id } = event.data.quote;
-  return before.books.some((book) => book.quotes.some((quote) => quote.quote_id === id))
-    ? 'a quote of this id was submitted before'
-    : undefined;
 }
 
 function outcomeFindings(

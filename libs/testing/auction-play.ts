@@ -62,7 +62,8 @@ class Stage {
   private readonly states: AuctionState[] = [];
   private readonly refusals: Rejection[] = [];
   private now: Instant = at(0);
-  private position = 1;
+  /** Behind the record of whoever has taken the shard over. */
+  private position = 2;
 
   constructor(private readonly session: Session) {
     const { tick, step } = session.grid;
