@@ -15,6 +15,7 @@ import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import { repeat } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { checkIdKeys } from './known-ids.js';
 import type { OwnerParts } from './owner-parts.js';
 import { openOwnerJournal } from './open-journal.js';
 import { OwnerMetrics } from './owner-metrics.js';
@@ -40,6 +41,8 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   const { journal, reader, hasRoom } = await openOwnerJournal(parts, pool);
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
+  const ids = openIds(config.ID_KEY);
+  await checkIdKeys(reader, { shard: config.SHARD, head: writer.head.sequence }, ids);
   watchJournal(parts, writer);
   const desk = await openDesk(parts, writer);
   const opened: { shard?: Shard } = {};
@@ -61,7 +64,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     desk,
     preflight: new PostgresPreflight(pool, clock),
     policy,
-    ids: openIds(config.ID_KEY),
+    ids,
     completed: new CompletedReader(pool),
     conclusion: conclusionOf(new PostgresSettlement(pool, clock, random)),
     protection: new MakerProtection(pool),

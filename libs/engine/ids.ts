@@ -41,6 +41,12 @@ export class IdFactory {
     return this.keys.map((key) => auctionUnder(key, account, idempotencyKey));
   }
 
+  /** Whether one of the keys has named the auction of this call; ids from before they named a key differ in those digits alone. */
+  hasNamed(auctionId: string, account: string, idempotencyKey: string): boolean {
+    const rest = auctionId.slice(1 + KEY_ID_DIGITS);
+    return this.auctions(account, idempotencyKey).some((id) => id.endsWith(rest));
+  }
+
   quote(auctionId: string, maker: string, idempotencyKey: string): string {
     return uuid(this.keyBehind(auctionId), Number(auctionId[0]), 'quote', auctionId, maker, idempotencyKey);
   }

@@ -1,0 +1,28 @@
+import { decodeEvent } from '#libs/auction/upcasters.js';
+import type { IdFactory } from '#libs/engine/ids.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+
+/** Among so many records there is an opening, or it does not matter: what is older is no longer repeated. */
+const LATEST = 1_000;
+
+/**
+ * Ids are derived from the caller's key under ID_KEY. Under another one a repeated create would open a second auction, so an owner
+ * whose keys have not named the latest auction of its journal does not start.
+ */
+export async function checkIdKeys(
+  reader: JournalReader,
+  { shard, head }: { readonly shard: number; readonly head: number },
+  ids: IdFactory,
+): Promise<void> {
+  const records = await reader.read(shard, Math.max(1, head - LATEST + 1), LATEST);
+  for (const { kind, payload } of records.reverse()) {
+    if (kind !== 'event') continue;
+    const event = decodeEvent(payload);
+    if (event.type !== 'AUCTION_OPENED' || event.command === undefined) continue;
+    const { auction_id: auctionId, command } = event;
+    if (ids.hasNamed(auctionId, command.account_id, command.key)) return;
+    const hint = 'set the key that was in use before, behind a new one if there is one';
+    throw new StartFault(`ID_KEY is not the key that auction ${auctionId} was named with: ${hint}`, EXIT.config);
+  }
+}
