@@ -2,6 +2,7 @@ import { evolve } from '#libs/auction/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalReader } from '#libs/journal/journal.js';
+import { readAhead } from '#libs/journal/read-ahead.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { alternating } from '../alternating.js';
@@ -33,9 +34,9 @@ export const replay: Row = {
     };
     const { medians, runs } = await alternating(
       {
-        read: () => perSecond(() => readAll(reader, () => undefined)),
-        decoded: () => perSecond(() => readAll(reader, (_, payload) => void decodeEvent(payload))),
-        replayed: () => perSecond(() => replayAll(reader)),
+        read: () => perSecond(() => readAll(reader, last, () => undefined)),
+        decoded: () => perSecond(() => readAll(reader, last, (_, payload) => void decodeEvent(payload))),
+        replayed: () => perSecond(() => replayAll(reader, last)),
       },
       settings,
     );
@@ -48,9 +49,9 @@ export const replay: Row = {
   },
 };
 
-async function replayAll(reader: JournalReader): Promise<Map<string, AuctionState>> {
+async function replayAll(reader: JournalReader, last: number): Promise<Map<string, AuctionState>> {
   const states = new Map<string, AuctionState>();
-  await readAll(reader, (position, payload) => {
+  await readAll(reader, last, (position, payload) => {
     const event = decodeEvent(payload);
     if (!('auction_id' in event)) return;
     states.set(event.auction_id, evolve(states.get(event.auction_id), { position, event }));
@@ -60,11 +61,11 @@ async function replayAll(reader: JournalReader): Promise<Map<string, AuctionStat
 
 async function readAll(
   reader: JournalReader,
+  last: number,
   take: (position: number, payload: string) => void,
 ): Promise<void> {
-  for (let from = 1; ; from += PAGE) {
-    const page = await reader.read(SHARD, from, PAGE);
+  const pages = readAhead((from) => reader.read(SHARD, from, PAGE), { from: 1, to: last });
+  for await (const page of pages) {
     for (const { kind, sequence, payload } of page) if (kind === 'event') take(sequence, payload);
-    if (page.length < PAGE) return;
   }
 }

@@ -4,6 +4,7 @@ import type { Hold } from '#libs/auction/terms.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { readAhead } from '#libs/journal/read-ahead.js';
 import { trustedSnapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import type { AuctionBook } from './auction-book.js';
@@ -43,9 +44,8 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
   const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
   let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.body);
-  let from = snapshotAt + 1;
-  while (from <= head) {
-    const page = await nextPage(ports, from);
+  const rest = { from: snapshotAt + 1, to: head };
+  for await (const page of readAhead((from) => nextPage(ports, from), rest)) {
     for (const record of page) {
       if (record.kind !== 'event') continue;
       const event = decodeEvent(record.payload);
@@ -55,7 +55,6 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
       if (lastEventAt === undefined || event.at > lastEventAt) lastEventAt = event.at;
       events += 1;
     }
-    from += page.length;
   }
   for (const entry of book.all()) entry.durable = entry.head;
   return { events, snapshotAt, lastEventAt };

@@ -1,0 +1,59 @@
+import { expect, it } from '@jest/globals';
+import type { JournalEntry } from './journal.js';
+import { readAhead } from './read-ahead.js';
+import { BEFORE_FIRST, sealEvent } from './hash-chain.js';
+
+const SIZE = 3;
+
+function entryAt(sequence: number): JournalEntry {
+  return sealEvent(0, { ...BEFORE_FIRST, sequence: sequence - 1 }, '{}');
+}
+
+/** A journal of ten records of which `asked` tells in what order its pages were asked for. */
+function journal(failsFrom = Infinity) {
+  const asked: number[] = [];
+  const read = (from: number): Promise<JournalEntry[]> => {
+    asked.push(from);
+    if (from >= failsFrom) return Promise.reject(new Error('away'));
+    const length = Math.min(SIZE, 11 - from);
+    return Promise.resolve(Array.from({ length }, (_, index) => entryAt(from + index)));
+  };
+  return { asked, read };
+}
+
+it('gives every record once and in order, and asks for a page while the one before is worked on', async () => {
+  const { asked, read } = journal();
+  const seen: number[] = [];
+  for await (const page of readAhead(read, { from: 2, to: 10 })) {
+    expect(asked.at(-1)).toBe(Math.min(8, (page[0]?.sequence ?? 0) + SIZE));
+    seen.push(...page.map(({ sequence }) => sequence));
+  }
+  expect(seen).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(asked).toEqual([2, 5, 8]);
+});
+
+it('gives what was read before a page that fails, and then fails', async () => {
+  const { read } = journal(7);
+  const seen: number[] = [];
+  const reading = (async () => {
+    for await (const page of readAhead(read, { from: 1, to: 10 }))
+      seen.push(...page.map(({ sequence }) => sequence));
+  })();
+  await expect(reading).rejects.toThrow('away');
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+it('leaves nobody waiting for a page that fails when nobody reads on', async () => {
+  const { read } = journal(4);
+  for await (const page of readAhead(read, { from: 1, to: 10 })) {
+    expect(page).toHaveLength(SIZE);
+    break;
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+it('reads nothing where there is nothing', async () => {
+  const { asked, read } = journal();
+  for await (const page of readAhead(read, { from: 11, to: 10 })) expect(page).toBeUndefined();
+  expect(asked).toEqual([]);
+});
