@@ -6,7 +6,7 @@ import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
-import { DATABASE_ROLES, GRANTS, type DatabaseRole } from './grants.js';
+import { CALLS, DATABASE_ROLES, GRANTS, type DatabaseRole } from './grants.js';
 
 const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, `${role}-password`])) as Record<
   DatabaseRole,
@@ -178,6 +178,28 @@ describe('the roles of the database', () => {
     ];
     for (const statement of statements)
       expect([statement, await attempt(role, statement)]).toEqual([statement, DENIED]);
+  });
+
+  it.each(DATABASE_ROLES)('%s can call nothing but what grants.ts says', async (role) => {
+    const { rows } = await database.pool.query<{ name: string }>(
+      `select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+       where n.nspname not in ('pg_catalog', 'information_schema') and has_function_privilege($1, p.oid, 'execute') order by 1`,
+      [roleName(name, role)],
+    );
+    const called = Object.entries(CALLS).filter(([, roles]) => roles.includes(role));
+    expect(rows.map((row) => row.name)).toEqual(called.map(([call]) => call.replaceAll(', ', ',')).sort());
+  });
+
+  it.each(DATABASE_ROLES)('%s cannot have a guard act on a table of its own', async (role) => {
+    expect(await attempt(role, 'create temporary table e (x int)')).toBe(DENIED);
+    // Even where it has got hold of a table.
+    await database.pool.query(`create table own_of_${role} (account_id text)`);
+    await database.pool.query(`grant all on own_of_${role} to ${roleName(name, role)}`);
+    for (const call of ['custody.post_entries', 'risk.make_room_for_holds', 'control.bump_version']) {
+      const hang = `create trigger t after insert on own_of_${role} for each statement execute function ${call}()`;
+      expect([call, await attempt(role, hang)]).toEqual([call, DENIED]);
+    }
+    await database.pool.query(`drop table own_of_${role}`);
   });
 
   it('lets the triggers do what their callers may not', async () => {

@@ -72,9 +72,11 @@ function grantStatements(database: string): string[] {
   const everybody = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
   return [
     `revoke all on all tables in schema ${schemas.join(', ')} from ${everybody}`,
-    `revoke all on all functions in schema ${schemas.join(', ')} from ${everybody}`,
+    // Whoever may call a trigger's function can hang it on a table of its own and have it act on rows that it makes up.
+    `revoke all on all functions in schema ${schemas.join(', ')} from public, ${everybody}`,
+    `alter default privileges revoke execute on functions from public`,
     `revoke all on schema ${schemas.join(', ')} from ${everybody}`,
-    `revoke all on database ${pg.escapeIdentifier(database)} from ${everybody}`,
+    `revoke all on database ${pg.escapeIdentifier(database)} from public, ${everybody}`,
     `grant connect on database ${pg.escapeIdentifier(database)} to ${everybody}`,
     ...MAY_CREATE_SCHEMAS.map(
       (role) => `grant create on database ${pg.escapeIdentifier(database)} to ${identifier(database, role)}`,
