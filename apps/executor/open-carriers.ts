@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import type { SettlementAttempt } from '#libs/custody/settlement.js';
 import { openLink } from '#libs/owner-link/open-link.js';
 import { heedServiceTokens, type ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import type { Clock } from '#libs/platform/clock.js';
@@ -23,6 +24,7 @@ export interface CarrierParts {
 }
 
 const RANDOM_RANGE = 2 ** 32;
+const OUTCOMES: readonly SettlementAttempt['outcome'][] = ['SETTLED', 'FAILED', 'BLOCKED'];
 
 function random(): number {
   return randomInt(RANDOM_RANGE) / RANDOM_RANGE;
@@ -37,6 +39,8 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
     labelNames: ['outcome'],
     registers: [registry],
   });
+  // A series that is born with its first count looks to Prometheus as if it had never grown.
+  for (const outcome of OUTCOMES) settlements.inc({ outcome }, 0);
   const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
   const tokens = heedServiceTokens(config, parts);
   const carriers = config.OWNER_URLS.map((url, shard) => openCarrier({ url, shard }, parts, tokens, meter));

@@ -7,6 +7,13 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const MILLIS_PER_SECOND = 1_000;
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
+const KINDS = ['create', 'cancel', 'submit', 'revise', 'withdraw', 'withdraw_all'];
+/** Answers on which alerts rest. */
+const ALARMING = [
+  { status: '500', code: 'internal_error' },
+  { status: '503', code: 'auction_owner_unavailable' },
+];
+
 /** What operators watch of a shard. */
 export class OwnerMetrics implements ShardMeter {
   private readonly commands: Counter;
@@ -15,12 +22,7 @@ export class OwnerMetrics implements ShardMeter {
 
   constructor(registry: Registry, shard: () => Shard | undefined, desk: ReservationDesk) {
     const registers = [registry];
-    this.commands = new Counter({
-      name: 'sotto_commands_total',
-      help: 'Commands answered, by kind and code',
-      labelNames: ['kind', 'status', 'code'],
-      registers,
-    });
+    this.commands = commandCounter(registry);
     this.appendSeconds = new Histogram({
       name: 'sotto_journal_append_seconds',
       help: 'Time from handing a batch to the journal to its being durable',
@@ -92,4 +94,16 @@ export class OwnerMetrics implements ShardMeter {
     this.appendSeconds.observe(seconds);
     this.batchRecords.observe(records);
   }
+}
+
+/** A series that is born with its first count looks to Prometheus as if it had never grown. */
+function commandCounter(registry: Registry): Counter {
+  const counter = new Counter({
+    name: 'sotto_commands_total',
+    help: 'Commands answered, by kind and code',
+    labelNames: ['kind', 'status', 'code'],
+    registers: [registry],
+  });
+  for (const kind of KINDS) for (const labels of ALARMING) counter.inc({ kind, ...labels }, 0);
+  return counter;
 }

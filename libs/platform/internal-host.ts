@@ -14,6 +14,11 @@ export function internalHost(): FromText<string> {
     .refine((host) => !EVERYWHERE.has(host), 'it must name one interface, or one address');
 }
 
+/** Whether a listener that has this address hears on all interfaces: the kernel knows more spellings of it than anybody lists. */
+export function isEverywhere(address: string): boolean {
+  return address === '::' || address.endsWith('0.0.0.0');
+}
+
 /** The first address of the interface of that name, where there is one; everything else is an address or a host's name already. */
 export function addressOf(
   host: string,

@@ -27,6 +27,14 @@ describe('the internal listener', () => {
     expect(await get('/healthz')).toEqual([200, '{"status":"healthy"}']);
   });
 
+  it.each(['::0', '0x0', '0.0', '::ffff:0.0.0.0', '0.0.0.0', '::'])(
+    'does not hear on all interfaces, however they are spelt: %s',
+    async (host) => {
+      const routes = { registry: createMetrics({ process: 'x' }), healthz: ready, readyz: ready };
+      await expect(startInternalServer(routes, 0, host)).rejects.toThrow('all interfaces at once');
+    },
+  );
+
   it('says ready, or 503 and why not', async () => {
     expect(await get('/readyz')).toEqual([200, '{"status":"ready"}']);
     ready = () => ({ ok: false, status: 'draining' });

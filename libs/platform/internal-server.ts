@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { isGoodToken } from './good-token.js';
-import { addressOf } from './internal-host.js';
+import { addressOf, isEverywhere } from './internal-host.js';
+import { EXIT, StartFault } from './start-fault.js';
 
 export interface Health {
   readonly ok: boolean;
@@ -73,7 +74,14 @@ export function listen(server: Server, port: number, host: string): Promise<void
     server.once('error', reject);
     server.listen({ port, host: addressOf(host) }, () => {
       server.off('error', reject);
-      resolve();
+      const { address } = server.address() as AddressInfo;
+      if (!isEverywhere(address)) resolve();
+      else {
+        server.close();
+        reject(
+          new StartFault(`INTERNAL_HOST: ${host} is all interfaces at once, and must name one`, EXIT.config),
+        );
+      }
     });
   });
 }

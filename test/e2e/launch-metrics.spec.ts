@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { EXPRESSIONS, groupedBy, selectorsIn } from '../deploy/monitoring.js';
-import { plainFloor, type TradingFloor } from './trading-floor.js';
+import { auctionBody, plainFloor, type Trader, type TradingFloor } from './trading-floor.js';
 
 const OPERATIONS = readFileSync(path.resolve('docs/operations.md'), 'utf8');
 
@@ -16,6 +16,8 @@ interface Family {
   readonly metric: string;
   /** Names of labels of the samples that there are. */
   readonly labels: readonly string[];
+  /** `label="value"` of those samples. */
+  readonly values: ReadonlySet<string>;
 }
 
 let floor: TradingFloor;
@@ -24,6 +26,9 @@ let families: ReadonlyMap<string, Family>;
 
 beforeAll(async () => {
   floor = await plainFloor();
+  // One login and one command each that is answered well, which rules except.
+  const [originator, maker] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
+  await originator.opens(auctionBody(floor.contract('venue_a', 0), [maker], {}));
   const texts: string[] = [];
   const scrapes = floor.cluster.file.processes.map(async ({ name: process, metrics_url: url }) => {
     const text = await (await fetch(url)).text();
@@ -64,12 +69,17 @@ function familiesIn(texts: readonly string[]): Map<string, Family> {
   const found = new Map<string, Family>();
   for (const [, metric = '', type] of texts.join('\n').matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
     const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
-    for (const suffix of suffixes) found.set(`${metric}${suffix}`, { metric, labels: [] });
+    for (const suffix of suffixes) found.set(`${metric}${suffix}`, { metric, labels: [], values: new Set() });
   }
   for (const [, metric = '', braces = ''] of texts.join('\n').matchAll(/^(\w+)\{([^}]*)\}/gm)) {
     const labels = [...braces.matchAll(/(\w+)="/g)].map(([, label = '']) => label);
-    const known = found.get(metric)?.labels ?? [];
-    found.set(metric, { metric, labels: [...new Set([...known, ...labels])] });
+    const { labels: known = [], values = new Set<string>() } = found.get(metric) ?? {};
+    const met = [...braces.matchAll(/\w+="[^"]*"/g)].map(([pair]) => pair);
+    found.set(metric, {
+      metric,
+      labels: [...new Set([...known, ...labels])],
+      values: new Set([...values, ...met]),
+    });
   }
   return found;
 }
@@ -95,6 +105,13 @@ it.each(EXPRESSIONS)('%s asks for metrics that there are', (_what, expr) => {
     (label) => !labels.has(label) && !documented(label) && !OF_PROMETHEUS.has(label),
   );
   expect(unknown).toEqual([]);
+  const dead = asked.flatMap(({ metric, demands }) =>
+    demands.filter(({ label, operator, value }) => {
+      if (operator.includes('~') || OF_PROMETHEUS.has(label)) return false;
+      return families.get(metric)?.values.has(`${label}="${value}"`) !== true;
+    }),
+  );
+  expect(dead).toEqual([]);
 });
 
 it.each([
