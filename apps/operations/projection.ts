@@ -87,7 +87,8 @@ function callOf(args: readonly string[]): Call | string {
     if (!isCommand(command) || more.length > 0) return `expected one of ${COMMANDS.join(', ')}`;
     if (values.output !== undefined && values.output !== 'json') return 'the only other output is json';
     if (values.shard !== undefined && !/^\d$/.test(values.shard)) return 'a shard is a number such as 0';
-    if (values.shard !== undefined && Number(values.shard) >= SHARDS) return `there is no shard ${values.shard}`;
+    if (values.shard !== undefined && Number(values.shard) >= SHARDS)
+      return `there is no shard ${values.shard}`;
     const shard = values.shard === undefined ? {} : { shard: Number(values.shard) };
     return { command, json: values.output === 'json', ...shard };
   } catch (error) {
