@@ -13,6 +13,8 @@ export const TWINS = 'noninterference';
 const CLOSES_AT_MILLIS = 6_000;
 const NANOS_PER_MILLI = 1_000_000;
 const MARGIN_MILLIS = 50;
+/** Longer than any command takes where nothing goes wrong. */
+const APART_MILLIS = 40;
 const OBSERVERS = [...ORIGINATORS, ...MAKERS.slice(0, 1), STRANGER];
 const RIVALS = MAKERS.slice(1);
 const ACTS: readonly Deed['act'][] = [
@@ -94,6 +96,7 @@ function twinPlan(seed: number): Plan {
     const atMillis = 1_500 + random.below(CLOSES_AT_MILLIS - 1_700);
     return { kind: 'DEED', atMillis, account, act, key: `t${index}`, isTwice: false };
   });
+  const incidents = [...creates, ...oneAfterTheOther(deeds)];
   const { shard } = base.settings;
   return {
     ...base,
@@ -112,6 +115,21 @@ function twinPlan(seed: number): Plan {
       },
     },
     graces: {},
-    incidents: [...creates, ...deeds].sort((a, b) => a.atMillis - b.atMillis),
+    incidents: incidents.sort((a, b) => a.atMillis - b.atMillis),
   };
+}
+
+/**
+ * Whoever sends two commands at once is not told which of them comes first, and what else a batch holds may decide it. So nobody does
+ * here; what would come too late for that is left out.
+ */
+function oneAfterTheOther(deeds: readonly Deed[]): Deed[] {
+  const free = new Map<string, number>();
+  return [...deeds]
+    .sort((a, b) => a.atMillis - b.atMillis)
+    .flatMap((deed) => {
+      const atMillis = Math.max(deed.atMillis, free.get(deed.account) ?? 0);
+      free.set(deed.account, atMillis + APART_MILLIS);
+      return atMillis > CLOSES_AT_MILLIS - 200 ? [] : [{ ...deed, atMillis }];
+    });
 }
