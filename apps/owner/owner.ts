@@ -31,6 +31,10 @@ export class OwnerProcess {
   /** Answers for its health at once; serves when the shard has recovered. */
   async serve(): Promise<void> {
     const { clock, config, log, scope, server, tracing } = this.parts;
+    // Asked last: a journal that fails while the process drains is no clean end, and its supervisor has to hear of it.
+    scope.onStop('journal', () => {
+      if (this.failure !== undefined) throw new Error('the journal has failed');
+    });
     scope.onStop('pool', () => this.pool.end());
     const tokens = heedServiceTokens(config, { clock, log, scope });
     await this.listen();
