@@ -23,6 +23,9 @@ export async function checkIdKeys(
     const { auction_id: auctionId, command } = event;
     if (ids.hasNamed(auctionId, command.account_id, command.key)) return;
     const hint = 'set the key that was in use before, behind a new one if there is one';
-    throw new StartFault(`ID_KEY is not the key that auction ${auctionId} was named with: ${hint}`, EXIT.config);
+    throw new StartFault(
+      `ID_KEY is not the key that auction ${auctionId} was named with: ${hint}`,
+      EXIT.config,
+    );
   }
 }
