@@ -51,9 +51,15 @@ export class KafkaReceiver implements JournalReceiver {
     const known = this.shards.get(shard);
     if (known !== undefined) return known;
     const log = await this.openLog(shard);
-    const reception = { log, place: await new ShardLog(shard, log).tail() };
-    this.shards.set(shard, reception);
-    return reception;
+    try {
+      const reception = { log, place: await new ShardLog(shard, log).tail() };
+      this.shards.set(shard, reception);
+      return reception;
+    } catch (error) {
+      // Nobody knows of it who could close it later, and an open connection keeps a process from ending.
+      await log.close();
+      throw error;
+    }
   }
 }
 
