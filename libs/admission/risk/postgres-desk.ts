@@ -20,7 +20,7 @@ import { TokenSights } from './token-sights.js';
 import { UnwrittenKeys } from './unwritten-keys.js';
 
 /** Long enough for the releases of one batch to come together, short enough for nobody to notice. */
-const RELEASE_LINGER_MS = 1;
+const RELEASE_LINGER_MS = 3;
 const BACK_OFF_MS = 50;
 const MAX_BACK_OFF_MS = 2_000;
 const MAX_REQUESTS = 256;
