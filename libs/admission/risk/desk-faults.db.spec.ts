@@ -6,6 +6,7 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { funded, stateEvidence } from './evidence-rows.fixture.js';
+import { DeskSession } from './desk-session.js';
 import { PostgresReservationDesk } from './postgres-desk.js';
 
 const NEED: Need = {
@@ -158,4 +159,23 @@ describe('reservation desk with a failing connection', () => {
     await released;
     expect(await held()).toBe(0);
   });
+});
+
+it('ends the session that it has given up before it uses another one', async () => {
+  const [former, next] = [await DeskSession.open(database.url, 1), await DeskSession.open(database.url, 1)];
+  const isThere = async (pid: number): Promise<boolean> => {
+    const { rowCount } = await database.pool.query('select from pg_stat_activity where pid = $1', [pid]);
+    return rowCount === 1;
+  };
+  expect(await isThere(former.pid)).toBe(true);
+  expect(await next.outlives(former.pid)).toBe(true);
+  expect(await isThere(former.pid)).toBe(false);
+  // Whoever else has that number by now is left alone.
+  const stranger = await database.pool.connect();
+  const { rows } = await stranger.query<{ pid: number }>('select pg_backend_pid() as pid');
+  expect(await next.outlives(rows[0]!.pid)).toBe(true);
+  expect(await isThere(rows[0]!.pid)).toBe(true);
+  stranger.release();
+  former.destroy();
+  await next.end();
 });

@@ -31,6 +31,10 @@ const HOLD_ROWS = `
   join unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as k (account_id, venue, resource, asset, n)
     on (r.account_id, r.venue, r.resource, r.asset) = (k.account_id, k.venue, k.resource, k.asset)
   order by k.n for update of r`;
+/** Waits for its end for less than a statement may take. */
+const OUTLIVE = `
+  select coalesce(bool_and(pg_terminate_backend(pid, 1500)), true) as gone
+  from pg_stat_activity where pid = $1 and application_name = $2`;
 const READ_FENCE = 'select epoch::text from risk.shard_fence where shard = $1';
 const RAISE_FENCE = `
   insert into risk.shard_fence as fence (shard, epoch) values ($1, $2)
@@ -56,6 +60,8 @@ export class DeskSession {
   private constructor(
     private readonly client: pg.Client,
     private readonly shard: number,
+    /** Which process of the server carries out what is asked here. */
+    readonly pid: number,
   ) {}
 
   static async open(url: string, shard: number): Promise<DeskSession> {
@@ -73,7 +79,8 @@ export class DeskSession {
     });
     client.on('error', () => undefined);
     await client.connect();
-    return new DeskSession(client, shard);
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return new DeskSession(client, shard, rows[0]?.pid ?? 0);
   }
 
   /** False when a younger epoch was there before. Serializable like all that looks at the fence, or it would prove nothing. */
@@ -98,6 +105,15 @@ export class DeskSession {
     ]);
     const epoch = fence.rows[0]?.epoch;
     return { epoch: epoch === undefined ? undefined : Number(epoch), standing: new Standing(keys, rows) };
+  }
+
+  /**
+   * Ends a former session of this desk. A claim that was sent there may not have begun yet, and would then write what is no longer so
+   * over what is written here. False as long as it is not sure to be gone.
+   */
+  async outlives(pid: number): Promise<boolean> {
+    const { rows } = await this.client.query<{ gone: boolean }>(OUTLIVE, [pid, `sotto-desk-${this.shard}`]);
+    return rows[0]?.gone === true;
   }
 
   /** One statement, which is a transaction by itself: writes the lines that are true and tells which those were. */

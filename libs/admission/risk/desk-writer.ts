@@ -41,6 +41,8 @@ export class DeskWriter {
   commits = 0;
   aborts = 0;
   private session: OpenedSession | undefined;
+  /** The process of the session that was given up last. */
+  private former: number | undefined;
   private fenced = false;
   private closed = false;
   private readonly hot = new HotAccounts(COOL_NANOS);
@@ -233,12 +235,23 @@ export class DeskWriter {
     if (this.fenced) throw this.fence();
     if (this.closed) throw new ReservationFault('UNAVAILABLE', 'the desk is closed');
     const { url, shard, openSession = () => DeskSession.open(url, shard) } = this.settings;
-    this.session ??= await openSession();
-    return this.session;
+    if (this.session !== undefined) return this.session;
+    const session = await openSession();
+    try {
+      if (this.former !== undefined && !(await session.outlives(this.former)))
+        throw new ReservationFault('UNAVAILABLE', 'the former session has not ended yet');
+    } catch (error) {
+      session.destroy();
+      throw error;
+    }
+    this.former = undefined;
+    this.session = session;
+    return session;
   }
 
   private discard(session: OpenedSession): void {
     session.destroy();
+    this.former = session.pid;
     if (this.session === session) this.session = undefined;
   }
 }

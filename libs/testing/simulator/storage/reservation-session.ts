@@ -15,6 +15,7 @@ const NOTHING: readonly number[] = [0, 0, 0];
 
 /** The desk's statements as one serializable transaction after another, on the simulated server. */
 class ReservationSession {
+  readonly pid = 0;
   private readonly session: Session;
   private tx = new Transaction();
 
@@ -91,6 +92,10 @@ class ReservationSession {
       this.session.waitNoMore();
       this.tx = new Transaction();
     });
+  }
+
+  outlives(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   destroy(): void {
