@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -30,6 +30,8 @@ beforeAll(async () => {
   const recordings = process.env.EXCHANGES_DIR;
   if (recordings !== undefined) {
     process.env.EXCHANGES_DIR = path.join(recordings, TOUR);
+    // A second look at this file takes the tour again.
+    rmSync(process.env.EXCHANGES_DIR, { recursive: true, force: true });
     mkdirSync(process.env.EXCHANGES_DIR);
   }
   cluster = await startCluster();

@@ -5,6 +5,8 @@ import { ROOT } from '../build/tree.mjs';
 
 const SPECS = join(ROOT, 'test/e2e');
 const RECORDINGS = join(ROOT, 'node_modules/.cache/sotto/exchanges');
+/** What the latest full run has kept. */
+const LATEST = join(RECORDINGS, 'latest');
 /** What takes the machine apart or counts its milliseconds. */
 const ALONE = /\.(alone|kafka)\.spec\.ts$/;
 /** What looks back at everything that the others have seen. */
@@ -18,23 +20,28 @@ const SERIAL = { serial: true };
  */
 export default class OutsideRunner extends TestRunner {
   async runTests(tests, watcher, options) {
+    // A second look adds to what the full run before it has kept.
+    if (process.env.SECOND_LOOK !== undefined) return this.#inTurn(tests, watcher, options, LATEST, true);
     const folder = join(RECORDINGS, `run-${String(process.pid)}`);
     mkdirSync(folder, { recursive: true });
     dropAbandoned();
     const isFull = this.#isFull(tests);
-    process.env.EXCHANGES_DIR = folder;
-    process.env.E2E_RUN = isFull ? 'full' : 'partial';
     try {
-      const of = (turn) => tests.filter((test) => turnOf(test) === turn);
-      await super.runTests(of('beside'), watcher, options);
-      await super.runTests(of('alone'), watcher, SERIAL);
-      await super.runTests(of('last'), watcher, SERIAL);
+      await this.#inTurn(tests, watcher, options, folder, isFull);
     } finally {
-      const kept = join(RECORDINGS, 'latest');
-      if (isFull) rmSync(kept, { recursive: true, force: true });
-      if (isFull && existsSync(folder)) renameSync(folder, kept);
+      if (isFull) rmSync(LATEST, { recursive: true, force: true });
+      if (isFull && existsSync(folder)) renameSync(folder, LATEST);
       else rmSync(folder, { recursive: true, force: true });
     }
+  }
+
+  async #inTurn(tests, watcher, options, folder, isFull) {
+    process.env.EXCHANGES_DIR = folder;
+    process.env.E2E_RUN = isFull ? 'full' : 'partial';
+    const of = (turn) => tests.filter((test) => turnOf(test) === turn);
+    await super.runTests(of('beside'), watcher, options);
+    await super.runTests(of('alone'), watcher, SERIAL);
+    await super.runTests(of('last'), watcher, SERIAL);
   }
 
   /** Only then can be said that nothing has shown something. */
