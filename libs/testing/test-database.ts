@@ -3,9 +3,11 @@ import pg from 'pg';
 import type { Pool } from 'pg';
 import { migrate, type MigrationClass } from '../platform/migrate.js';
 import { openPool } from '../platform/postgres.js';
+import { eventually } from './eventually.js';
 import { startTestServer, TEST_POSTGRES_VARIABLE, type TestServer } from './test-server.js';
 
 const POOL_SIZE = 10;
+const LET_GO_MS = 20_000;
 
 export interface TestDatabase {
   readonly url: string;
@@ -31,10 +33,16 @@ export async function createTestDatabase(migrations: readonly MigrationClass[] =
     pool,
     drop: async () => {
       await pool.end();
-      await administer(serverUrl, `drop database if exists ${name} with (force)`);
+      await dropped(serverUrl, name);
       await returnServer();
     },
   };
+}
+
+/** Autovacuum is at work where it likes, and the server waits five seconds at most for it to let go. */
+async function dropped(serverUrl: string, name: string): Promise<void> {
+  const drop = `drop database if exists ${name} with (force)`;
+  await eventually(() => administer(serverUrl, drop), LET_GO_MS);
 }
 
 async function borrowServer(): Promise<string> {

@@ -1,12 +1,14 @@
 import { decideClose } from '#libs/auction/close.js';
 import { decideExecution } from '#libs/auction/execution.js';
 import { holdFor } from '#libs/auction/holds.js';
-import type { Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
 import { opened } from '#libs/auction/plan-create.js';
 import { submitted } from '#libs/auction/plan-submit.js';
-import type { AwardToSettle, SettlementDesk } from '#libs/custody/settlement.js';
+import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
 import { PendingAwards } from '#libs/engine/pending-awards.js';
-import type { Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { StartFault } from '#libs/platform/start-fault.js';
 import { openedAt, type Calendar, type Round } from './calendar.js';
 import { refused, type Planner } from './planner.js';
 import type { ShardScribe } from './shard-scribe.js';
@@ -24,6 +26,9 @@ const NO_TOKENS = (): number => 0;
 
 /** Auctions by one look at the policy. */
 const JUDGED_AT_ONCE = 250;
+const ATTEMPTS = 5;
+const AGAIN_MILLIS = 200;
+const PATIENCE_MILLIS = 60_000;
 
 /** Auctions from their opening to their end, round by round, the way their shard's owner would journal them. */
 export class CompletedAuctions {
@@ -52,11 +57,11 @@ export class CompletedAuctions {
     for (let number = round.from; number < round.end; number += 1) {
       if (planner.shardOf(number) !== scribe.shard) continue;
       const at = openedAt(this.calendar, round, number);
-      const { auctionId, command, terms, need } = planner.opening(number, at, this.calendar.durationMs);
+      const { auctionId, command, terms, need } = await planner.opening(number, at, this.calendar.durationMs);
       const [body] = opened(terms, holdFor(need, NO_TOKENS));
       if (body === undefined) throw new Error('an auction opens with an event');
       scribe.write(auctionId, at, body, command);
-      this.quote(scribe, number, auctionId, at);
+      await this.quote(scribe, number, auctionId, at);
       onOpened(number, auctionId, at);
       ids.push(auctionId);
       if (ids.length % JUDGED_AT_ONCE === 0) await planner.refresh();
@@ -64,13 +69,14 @@ export class CompletedAuctions {
     return ids;
   }
 
-  private quote(scribe: ShardScribe, number: number, auctionId: string, at: Instant): void {
+  private async quote(scribe: ShardScribe, number: number, auctionId: string, at: Instant): Promise<void> {
     const { planner } = this.ports;
     const isAwarded = planner.cast.isAwarded(number);
     const state = scribe.book.find(auctionId)?.head;
     if (state === undefined) throw new Error(`auction ${auctionId} has not opened`);
     const count = isAwarded ? Math.max(1, this.quotes) : this.quotes;
-    for (const { command, quote, need } of planner.quotes(number, state, count, isAwarded, at)) {
+    const quotes = await planner.quotes(number, state, count, isAwarded, at);
+    for (const { command, quote, need } of quotes) {
       scribe.write(auctionId, at, submitted(quote, holdFor(need, NO_TOKENS)), command);
     }
   }
@@ -104,9 +110,11 @@ export class CompletedAuctions {
   }
 
   private async carry(scribe: ShardScribe, award: AwardToSettle): Promise<void> {
-    const result = await this.ports.ledger.settle(award);
+    // What is told of lies in the past, and so does its deadline; the ledger is asked now.
+    const deadline = plusMillis(instantFromNanos(this.ports.clock.epochNanos()), PATIENCE_MILLIS);
+    const result = await this.settled({ ...award, deadline });
     if (result.outcome !== 'SETTLED') {
-      throw new Error(`award ${award.award_id} cannot be settled: ${result.reason}`);
+      throw new StartFault(`award ${award.award_id} cannot be settled: ${result.reason}`);
     }
     for (const step of ['SUBMITTED', 'CONFIRMED'] as const) {
       const state = scribe.book.find(award.auction_id)?.head;
@@ -115,6 +123,18 @@ export class CompletedAuctions {
       const decision = decideExecution(state, report, { now: scribe.latest });
       if (!decision.ok) throw refused(decision);
       for (const { at, body } of decision.events) scribe.write(award.auction_id, at, body);
+    }
+  }
+
+  /** Whoever stood still for seconds has lost its sessions. The ledger settles an award once, however often it is asked. */
+  private async settled(award: AwardToSettle): Promise<SettlementAttempt> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.ports.ledger.settle(award);
+      } catch (error) {
+        if (!isConnectionFailure(error) || attempt === ATTEMPTS) throw error;
+        await pause(this.ports.clock, AGAIN_MILLIS);
+      }
     }
   }
 }

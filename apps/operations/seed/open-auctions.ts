@@ -40,7 +40,7 @@ export class OpenAuctions {
     let plans: PlannedOpening[] = [];
     for (let number = numbers.from; number < numbers.end; number += 1) {
       if (this.ports.planner.shardOf(number) !== scribe.shard) continue;
-      plans.push(this.ports.planner.opening(number, this.now(scribe), DURATION_MS));
+      plans.push(await this.ports.planner.opening(number, this.now(scribe), DURATION_MS));
       if (plans.length < bite) continue;
       await this.open(scribe, desk, plans);
       plans = [];
@@ -72,12 +72,13 @@ export class OpenAuctions {
     plans: readonly PlannedOpening[],
   ): Promise<void> {
     const at = this.now(scribe);
-    const quotes = plans.flatMap(({ number, auctionId }) => {
+    const planned = plans.map(async ({ number, auctionId }) => {
       const state = scribe.book.find(auctionId)?.head;
       if (state === undefined) throw new Error(`auction ${auctionId} has not opened`);
-      const planned = this.ports.planner.quotes(number, state, this.quotes, true, at);
-      return planned.map((one) => ({ ...one, auctionId }));
+      const quotes = await this.ports.planner.quotes(number, state, this.quotes, true, at);
+      return quotes.map((one) => ({ ...one, auctionId }));
     });
+    const quotes = (await Promise.all(planned)).flat();
     const holds = await this.reserved(desk, quotes);
     for (const [index, { auctionId, quote, command }] of quotes.entries()) {
       scribe.write(auctionId, at, submitted(quote, holds[index] ?? []), command);

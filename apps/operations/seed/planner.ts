@@ -5,11 +5,13 @@ import type { Need } from '#libs/auction/holds.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { planCreate } from '#libs/auction/plan-create.js';
 import { planSubmit, type QuoteDraft } from '#libs/auction/plan-submit.js';
+import type { Rejection } from '#libs/auction/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Terms } from '#libs/auction/terms.js';
 import type { IdFactory } from '#libs/engine/ids.js';
 import type { PolicyDesk } from '#libs/engine/policy-desk.js';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
+import { StartFault } from '#libs/platform/start-fault.js';
 import type { Cast } from './cast.js';
 
 export interface PlannedOpening {
@@ -29,6 +31,7 @@ export interface PlannedQuote {
 }
 
 const CONTENT_LENGTH = 22;
+const ATTEMPTS = 10;
 
 /** Asks the rules and the policy what the owner would ask them. What they refuse ends the seed. */
 export class Planner {
@@ -49,36 +52,56 @@ export class Planner {
     return this.ids.award(quoteId);
   }
 
-  /** Nobody may be judged by a policy that is older than a few seconds: asked for now and then. */
+  /** Nobody is judged by a policy that is older than a few seconds: asked for now and then, before it is too old. */
   refresh(): Promise<void> {
     return this.watch.freshen();
   }
 
-  opening(number: number, at: Instant, durationMs: number): PlannedOpening {
+  async opening(number: number, at: Instant, durationMs: number): Promise<PlannedOpening> {
     const account = this.cast.originator(number);
     const key = this.keyOf(number);
     const auctionId = this.ids.auction(account, key);
     const body = this.cast.create(number, durationMs);
-    const facts = this.policy.createFacts(account, body, auctionId, at);
-    const plan = 'error' in facts ? facts : planCreate(body, facts);
-    if (!plan.ok) throw refused(plan);
-    const { terms, need } = plan;
+    const { terms, need } = await this.judged(() => {
+      const facts = this.policy.createFacts(account, body, auctionId, at);
+      return 'error' in facts ? facts : planCreate(body, facts);
+    });
     return { number, auctionId, account, command: markOf('CREATE', account, key, body), terms, need };
   }
 
   /** Of so many of the makers that are invited, each its own. */
-  quotes(number: number, state: AuctionState, count: number, counts: boolean, at: Instant): PlannedQuote[] {
+  quotes(
+    number: number,
+    state: AuctionState,
+    count: number,
+    counts: boolean,
+    at: Instant,
+  ): Promise<PlannedQuote[]> {
     const { terms } = state;
-    return terms.audience.slice(0, count).map(({ account_id: maker }, place) => {
-      const body = this.cast.quote(number, place, counts);
-      const key = this.keyOf(number);
-      const policy = this.policy.judgeQuote(maker, terms, body.quantity_atoms, at);
-      const quoteId = this.ids.quote(terms.auction_id, maker, key);
-      const plan = planSubmit(state, body, { maker, now: at, policy, quote_id: quoteId });
-      if (!plan.ok) throw refused(plan);
-      const command = markOf('SUBMIT', maker, key, body);
-      return { account: maker, command, quote: plan.quote, need: plan.need };
-    });
+    const makers = terms.audience.slice(0, count);
+    return Promise.all(
+      makers.map(async ({ account_id: maker }, place) => {
+        const body = this.cast.quote(number, place, counts);
+        const key = this.keyOf(number);
+        const quoteId = this.ids.quote(terms.auction_id, maker, key);
+        const plan = await this.judged(() => {
+          const policy = this.policy.judgeQuote(maker, terms, body.quantity_atoms, at);
+          return planSubmit(state, body, { maker, now: at, policy, quote_id: quoteId });
+        });
+        const command = markOf('SUBMIT', maker, key, body);
+        return { account: maker, command, quote: plan.quote, need: plan.need };
+      }),
+    );
+  }
+
+  /** Whoever stood still for seconds knows a policy that is too old to judge by, and looks at it again. */
+  private async judged<Plan extends { readonly ok: true }>(judge: () => Plan | Rejection): Promise<Plan> {
+    for (let attempt = 1; ; attempt += 1) {
+      const plan = judge();
+      if (plan.ok) return plan;
+      if (plan.error !== 'AUTHORITY_EVIDENCE_STALE' || attempt === ATTEMPTS) throw refused(plan);
+      await this.refresh();
+    }
   }
 
   private keyOf(number: number): string {
@@ -91,6 +114,12 @@ function markOf(operation: Operation, account: string, key: string, body: object
   return { account_id: account, operation, key, content };
 }
 
-export function refused({ error, message }: { readonly error: string; readonly message: string }): Error {
-  return new Error(`the rules refuse what was to be seeded: ${error} (${message})`);
+export function refused({
+  error,
+  message,
+}: {
+  readonly error: string;
+  readonly message: string;
+}): StartFault {
+  return new StartFault(`the rules refuse what was to be seeded: ${error} (${message})`);
 }
