@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import type { LinkRequest } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
 import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
@@ -9,6 +11,7 @@ import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
 jest.setTimeout(30_000);
 
 const [OLGA, MIA, MAX] = ['olga', 'mia', 'max'].map(accountOf) as [string, string, string];
+const UNAVAILABLE = { status: 503, body: { error: 'auction_owner_unavailable' } };
 const TERMS = { price_atoms: 500_000, quantity_atoms: 4_000_000 };
 
 let world: ShardWorld;
@@ -57,13 +60,55 @@ describe('the older of two owners', () => {
   it('answers those who come later only that it cannot be asked', async () => {
     void older.ask(withdrawOrder(MIA, quote));
     await eventually(() => expect(older.failures).toHaveLength(1));
-    expect(await older.ask(cancelOrder(OLGA, auctionId))).toMatchObject({
-      status: 503,
-      body: { error: 'auction_owner_unavailable' },
-    });
+    expect(await older.ask(cancelOrder(OLGA, auctionId))).toMatchObject(UNAVAILABLE);
     expect(await older.ask({ op: 'shard_status' })).toMatchObject({ status: 503 });
     older.kill();
     await younger.stop();
+  });
+
+  describe('while it takes the shard for its own', () => {
+    let opened: string;
+    let accepted: QuoteName;
+    let expired: ReturnType<typeof submitOrder>;
+
+    beforeEach(async () => {
+      opened = await younger.opens();
+      expired = { ...submitOrder(MAX, auctionId, TERMS), not_after: instantIn(300) };
+      const { body } = await younger.ask(expired);
+      accepted = { auction_id: auctionId, quote_id: String(body.quote_id) };
+      await younger.ask(withdrawOrder(MIA, quote));
+      // An owner that runs on and was replaced a moment ago.
+      await passed(400);
+    });
+
+    it.each([
+      ['quotes in an auction', () => submitOrder(MAX, opened, TERMS)],
+      ['cancels an auction', () => cancelOrder(OLGA, opened)],
+      ['withdraws a quote', () => withdrawOrder(MAX, accepted)],
+      ['reports on an award', () => reported(opened)],
+    ])('tells nobody 404 who %s of its successor’s', async (_what, order: () => LinkRequest) => {
+      expect(await older.ask(order())).toMatchObject(UNAVAILABLE);
+    });
+
+    it('tells nobody that a command came too late which its successor has taken in time', async () => {
+      expect(await older.ask(expired)).toMatchObject(UNAVAILABLE);
+      expect(await younger.ask(expired)).toMatchObject({ status: 200 });
+    });
+
+    it('tells nobody that a quote stands which its successor has withdrawn', async () => {
+      expect(await older.ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject(UNAVAILABLE);
+      expect(await younger.ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject({ status: 201 });
+    });
+
+    it('may still tell what could be read a moment ago', async () => {
+      const read = { op: 'auction', account: OLGA, auction_id: auctionId, request_id: 'r' } as const;
+      expect(await older.ask(read)).toMatchObject({ status: 200 });
+    });
+
+    afterEach(async () => {
+      older.kill();
+      await younger.stop();
+    });
   });
 
   it('that stood still tells nobody what it remembers', async () => {
@@ -91,6 +136,19 @@ describe('the older of two owners', () => {
     older.kill();
     await younger.stop();
   });
+
+  function reported(id: string): LinkRequest {
+    return { op: 'execution_report', auction_id: id, award_id: id, step: 'SUBMITTED', attempt: 1 };
+  }
+
+  function instantIn(millis: number): Instant {
+    return instantFromNanos(world.clock.epochNanos() + BigInt(millis) * 1_000_000n);
+  }
+
+  /** Time as it goes by for those who run: a leap would be a standstill. */
+  function passed(millis: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, millis));
+  }
 
   async function journalLength(): Promise<number> {
     const { rows } = await world.database.pool.query<{ n: number }>(

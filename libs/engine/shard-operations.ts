@@ -59,6 +59,18 @@ const COMMANDS: ReadonlySet<LinkRequest['op']> = new Set<LinkRequest['op']>([
   'resume',
 ]);
 
+const COME_LATER = 429;
+
+/**
+ * Whether the caller may take this for the last word on its command. Some refusals are journaled, and the append proves that they were
+ * current. The others rest on what memory holds, or does not hold: that there is no such auction or quote, that the key was never
+ * used, that another quote stands.
+ */
+export function isRefusedForGood({ op }: LinkRequest, { status }: LinkReply): boolean {
+  if (status < 400 || status >= 500 || status === COME_LATER) return false;
+  return COMMANDS.has(op) || op === 'execution_report';
+}
+
 /** Everything that may be asked of a shard, and who answers it. */
 export class ShardOperations {
   constructor(private readonly ports: OperationPorts) {}

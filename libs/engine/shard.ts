@@ -22,7 +22,7 @@ import { Reads } from './reads.js';
 import { holdsByAccount, recover, type Recovered } from './recovery.js';
 import type { Release } from './releases.js';
 import type { ShardPorts } from './shard-ports.js';
-import { ShardOperations } from './shard-operations.js';
+import { isRefusedForGood, ShardOperations } from './shard-operations.js';
 import { momentOf } from './shard-snapshot.js';
 import { SnapshotKeeper } from './snapshot-keeper.js';
 import { StoredAnswers } from './stored-answers.js';
@@ -131,8 +131,13 @@ export class Shard {
   }
 
   async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    const { tenure } = this;
+    const cameAt = this.ports.clock.monotonicNanos();
     const answer = await this.operations.handle(request, peer);
-    return this.tenure.isSure || (await this.tenure.isProven()) ? answer : UNAVAILABLE;
+    const mayBeTold = isRefusedForGood(request, answer)
+      ? tenure.isSureSince(cameAt) || (await tenure.isProvenSince(cameAt))
+      : tenure.isSure || (await tenure.isProven());
+    return mayBeTold ? answer : UNAVAILABLE;
   }
 
   /** Finishes what was accepted and takes nothing more. */
@@ -268,7 +273,8 @@ export class Shard {
     return this.latest;
   }
 
-  private committed({ entries, events, head }: Committed): void {
+  private committed({ entries, events, head, appendedSince }: Committed): void {
+    if (appendedSince !== undefined) this.tenure.proven(appendedSince);
     if (head > this.durableHead) this.ports.announce({ head });
     this.durableHead = head;
     for (const [index, event] of events.entries()) {

@@ -109,3 +109,25 @@ it('and nothing stays set aside for whom it was found out too late', async () =>
   expect(await live.ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject(UNAVAILABLE);
   await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
 });
+
+it('an owner that goes on writing need not ask whether the shard is its own', async () => {
+  live = await LiveShard.open(world);
+  const auctionId = await live.opens('olga', { duration_ms: 600_000 });
+  const confirm = jest.spyOn(live.writer, 'confirm');
+  const read = { op: 'auction', account: accountOf('olga'), auction_id: auctionId, request_id: 'r' } as const;
+  const runsFor = async (millis: number): Promise<void> => {
+    for (let passed = 0; passed < millis; passed += 200) {
+      world.clock.leap(200);
+      await new Promise(setImmediate);
+    }
+  };
+  await runsFor(3_000);
+  await live.settled();
+  expect(await live.ask(submitOrder(MIA, auctionId, TERMS))).toMatchObject({ status: 201 });
+  await runsFor(3_000);
+  expect(await live.ask(read)).toMatchObject({ status: 200 });
+  expect(confirm).not.toHaveBeenCalled();
+  await runsFor(3_000);
+  expect(await live.ask(read)).toMatchObject({ status: 200 });
+  expect(confirm).toHaveBeenCalledTimes(1);
+});

@@ -48,6 +48,33 @@ describe('an owner', () => {
     expect(tenure.isSure).toBe(true);
   });
 
+  it('takes for a proof since a moment only what began then or later, and asks anew where what is under way began before', async () => {
+    live(1_000);
+    const early = tenure.isProvenSince(clock.monotonicNanos());
+    live(200);
+    const came = clock.monotonicNanos();
+    expect(tenure.isSure).toBe(true);
+    expect(tenure.isSureSince(came)).toBe(false);
+    let late: boolean | undefined;
+    void tenure.isProvenSince(came).then((isProven) => (late = isProven));
+    questions[0]!.resolve();
+    expect(await early).toBe(true);
+    await new Promise(setImmediate);
+    expect([late, questions.length]).toEqual([undefined, 2]);
+    questions[1]!.resolve();
+    await new Promise(setImmediate);
+    expect(late).toBe(true);
+    expect(tenure.isSureSince(came)).toBe(true);
+  });
+
+  it('has no proof since a moment where none comes in time, however sure it is otherwise', async () => {
+    live(1_000);
+    const proven = tenure.isProvenSince(clock.monotonicNanos());
+    expect(tenure.isSure).toBe(true);
+    clock.leap(2_100);
+    expect(await proven).toBe(false);
+  });
+
   it('that stood still is sure of nothing, however fresh its last proof was', async () => {
     tenure.proven(clock.monotonicNanos());
     clock.leap(600);

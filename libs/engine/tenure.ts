@@ -16,7 +16,8 @@ export interface TenurePorts {
 /**
  * Whether this owner may still speak for its shard. One that stood still may have been replaced meanwhile and not know it: what it
  * remembers would be told as if it were the present. So it asks the journal first, and it asks too when nothing has shown for some
- * seconds that the shard is still its own. Commands need none of this: an append proves itself.
+ * seconds that the shard is still its own. What is read may be as old as that. A refusal may not: whoever is refused for good must be
+ * refused by what was so after the command came.
  */
 export class Tenure {
   /** When that began which last proved it. */
@@ -54,10 +55,23 @@ export class Tenure {
     return now - this.provenAt < PROOF_HOLDS_NANOS;
   }
 
+  /** The same, by a proof that was begun at this moment or later. */
+  isSureSince(moment: bigint): boolean {
+    return this.isSure && this.provenAt >= moment;
+  }
+
   /** False where the shard is another's, and where nobody can tell in time. */
-  async isProven(): Promise<boolean> {
+  isProven(): Promise<boolean> {
+    return this.comesTrue(() => this.isSure);
+  }
+
+  isProvenSince(moment: bigint): Promise<boolean> {
+    return this.comesTrue(() => this.isSureSince(moment));
+  }
+
+  private async comesTrue(isSure: () => boolean): Promise<boolean> {
     const until = this.ports.clock.monotonicNanos() + BigInt(PATIENCE_MILLIS) * NANOS_PER_MILLI;
-    while (!this.isSure) {
+    while (!isSure()) {
       if (this.ports.clock.monotonicNanos() >= until) return false;
       this.asking ??= this.ask().finally(() => (this.asking = undefined));
       try {
