@@ -212,6 +212,11 @@ describe('whoever resumes with its latest token and what it has seen', () => {
     await expectOfPlays(expected, () => ({ limits: OFTEN }));
   });
 
+  it('is continued exactly at gateways that are told older ends than others', async () => {
+    const expected = { resyncs: ['SNAPSHOT_INCOMPLETE'], closes: [] };
+    await expectOfPlays(expected, () => ({ limits: OFTEN, isToldOldEnds: true }));
+  });
+
   it('is told the present, and goes on from there, when its buffer overflows', async () => {
     const expected = { resyncs: ['SNAPSHOT_INCOMPLETE', 'SLOW_READER'], closes: [4431] };
     await expectOfPlays(expected, ({ size }) => ({

@@ -196,7 +196,7 @@ export class Connection {
     // Rendered when it leaves: by then it is known when the session ends.
     line.say({ size: 0, render });
     this.beatAt = ports.clock.monotonicNanos();
-    if (resumed !== undefined) book.resume(resumed.point, resumed.broken(), resumed.recollection);
+    if (resumed !== undefined) book.resume(resumed.point, resumed.broken, resumed.recollection);
     intake.hold(false);
   }
 

@@ -31,8 +31,8 @@ export interface Resumed {
   readonly point: ResumePoint;
   readonly seen: Seen;
   readonly recollection: Recollection;
-  /** Which of its subscriptions cannot be continued, as things stand at this moment. */
-  readonly broken: () => Broken;
+  /** Which of its subscriptions cannot be continued. */
+  readonly broken: Broken;
 }
 
 const NANOS_PER_MICRO = 1_000n;
@@ -67,7 +67,7 @@ export async function greet(
       attachment: Math.max(attachment, point.attachment + 1),
     },
     graceMillis,
-    resumed: { point, seen, recollection, broken: () => brokenIn(point, holdings) },
+    resumed: { point, seen, recollection, broken: brokenIn(point, holdings) },
   };
 }
 
@@ -81,7 +81,7 @@ async function holdingsHere(
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
   const holdings = new Holdings(recollection, point, seen);
   try {
-    // Whatever the client has seen was in the journals when it came here; what is not there it has not seen.
+    // Whatever the client has seen was in the journals when it came here. They may be told to be shorter than they are; see Resumption.
     const heads = await feed.heads();
     do {
       await holdings.recall();

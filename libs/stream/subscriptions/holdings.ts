@@ -10,8 +10,8 @@ interface Held {
 }
 
 /**
- * What a client holds already behind its token, looked for at this gateway: there must be as much before the client can be
- * told what comes next. Every look counts only what has come since the last one, so that nobody can make us count again and
+ * What a client holds already behind its token, looked for at this gateway, as far as the journals are known to go: there must be as
+ * much before the client can be told what comes next. Every look counts only what has come since the last one, so that nobody can make us count again and
  * again by claiming to have seen what never was.
  */
 export class Holdings {
@@ -58,9 +58,9 @@ export class Holdings {
     return this.shards().some((shard) => this.isForgotten(shard));
   }
 
-  /** Whether the subscription can be told exactly what comes next. */
+  /** Whether the subscription can be told exactly what comes next, if only what is missing comes: it must come out of some shard. */
   canContinue(mark: SubscriptionMark): boolean {
-    return mark.isComplete && this.held.every((held) => held.mark !== mark || held.missing <= 0);
+    return mark.isComplete && this.held.every((held) => held.mark !== mark || held.shard in this.cursors);
   }
 
   private shards(): number[] {

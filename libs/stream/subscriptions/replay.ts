@@ -6,6 +6,8 @@ export interface ReplayPorts {
   readonly hasRoom: () => boolean;
   /** False when nothing more is to be told here. */
   readonly tell: (shard: number, event: FeedEvent) => boolean;
+  /** Whether nothing of the shard is missing that has to come before what other shards have. */
+  readonly isWhole: (shard: number) => boolean;
 }
 
 /** A place in a journal behind which nothing is at hand. */
@@ -33,10 +35,11 @@ export class Replay {
   }
 
   /** As far as it can be told at once; where there is a gap it has to be recalled what comes behind it. */
-  goOn(): 'DONE' | 'WAITING' | 'STOPPED' | Gap {
+  goOn(): 'DONE' | 'WAITING' | 'NOT_WHOLE' | 'STOPPED' | Gap {
     for (const shard of this.order) {
       const outcome = this.tellOf(shard);
       if (outcome !== 'DONE') return outcome;
+      if (!this.ports.isWhole(shard)) return 'NOT_WHOLE';
     }
     return 'DONE';
   }
@@ -50,7 +53,7 @@ export class Replay {
     }
   }
 
-  private tellOf(shard: number): ReturnType<Replay['goOn']> {
+  private tellOf(shard: number): 'DONE' | 'WAITING' | 'STOPPED' | Gap {
     const { recollection, hasRoom, tell } = this.ports;
     for (;;) {
       let position = this.cursors[shard] ?? 0;

@@ -278,3 +278,152 @@ describe('a reader that is slow while an auction ends', () => {
     expect(chat.closedWith).toBe(4503);
   });
 });
+
+describe('a client that has seen more than its gateway was told there is', () => {
+  const SECOND = uuidNamed('second', 1);
+  const first = told('first', (story) => {
+    for (let time = 0; time < 6; time += 1) story.isRefused('mia', 'SUBMIT');
+    return story;
+  });
+  const second = realistic(
+    new AuctionStory(storyTerms()).isRefused('mia', 'SUBMIT').isRefused('mia', 'SUBMIT').events,
+    'second',
+    1,
+    0,
+  );
+  const ALL = { channel: 'auctions' };
+  const ONE = { channel: 'auction', auction_id: FIRST };
+  const OTHER = { channel: 'auction', auction_id: SECOND };
+
+  /** It has been told three events of the first auction elsewhere; the gateway has read one of them, and both auctions' beginnings. */
+  async function ahead(
+    wishes: readonly object[],
+    seen = 3,
+  ): Promise<{ gateway: TestGateway; chat: Chat; heard: Heard[] }> {
+    const world = new AuctionWorld([journalOf(0, first), journalOf(1, second)]);
+    const [there, gateway] = [
+      new TestGateway(world, clock),
+      new TestGateway(world, clock, { isToldOldEnds: true }),
+    ];
+    for (const one of [there, gateway]) {
+      await one.start();
+      for (const shard of [0, 1]) {
+        world.write(shard, Infinity);
+        await one.takeIn(shard, OPENED);
+      }
+    }
+    const before = new Chat(there, mia);
+    await before.hello();
+    for (const wish of wishes) await before.say('subscribe', wish);
+    await there.takeIn(0, 3);
+    const events = await before.hear();
+    before.connection.onClosed(1006);
+    await gateway.takeIn(0, 1);
+    const chat = new Chat(gateway, mia);
+    const token = events.findLast(({ resume_token: given }) => given !== undefined)?.resume_token;
+    const heard = await chat.say('hello', { resume_token: token, seen: { s1: seen } });
+    return { gateway, chat, heard };
+  }
+
+  it.each([
+    ['all auctions', ALL],
+    ['the auction', ONE],
+  ])(
+    'is told nothing before that has come, and then what follows, in a subscription to %s',
+    async (_, wish) => {
+      const { gateway, chat, heard } = await ahead([wish]);
+      expect(kindsOf(heard)).toEqual(['welcome']);
+      clock.pass(4_900);
+      expect(await chat.hear()).toEqual([]);
+      await gateway.takeIn(0, 1);
+      expect(await chat.hear()).toEqual([]);
+      await gateway.takeIn(0, 2);
+      expect(await chat.hear()).toMatchObject([{ type: 'event', seq: 4, timeline_seq: 6 }]);
+      clock.pass(5_000);
+      await gateway.takeIn(0, 1);
+      expect(await chat.hear()).toMatchObject([{ type: 'event', seq: 5, timeline_seq: 7 }]);
+    },
+  );
+
+  it.each([
+    ['all auctions', ALL],
+    ['the auction', ONE],
+  ])(
+    'is told the present after five seconds in which it has not come, in a subscription to %s',
+    async (_, wish) => {
+      const { gateway, chat } = await ahead([wish], 9);
+      clock.pass(2_500);
+      await gateway.takeIn(0, 1);
+      clock.pass(2_499);
+      expect(await chat.hear()).toEqual([]);
+      clock.pass(1);
+      expect((await chat.hear()).slice(0, 3)).toMatchObject([
+        { type: 'heartbeat' },
+        { type: 'resync', reason: 'HISTORY_GONE' },
+        { type: 'snapshot' },
+      ]);
+      await gateway.takeIn(0, 1);
+      expect(await chat.hear()).toMatchObject([{ type: 'event', seq: 10, timeline_seq: 5 }]);
+    },
+  );
+
+  it('is told meanwhile what happens to other auctions that it has subscribed to', async () => {
+    const { gateway, chat } = await ahead([ONE, OTHER]);
+    await gateway.takeIn(1, 1);
+    expect(await chat.hear()).toMatchObject([{ subscription_id: 's2', seq: 1, auction_id: SECOND }]);
+    chat.connection.onText('{"type":"ping","cmd_id":"p"}');
+    expect(kindsOf(await chat.hear())).toEqual(['pong']);
+    await gateway.takeInAll();
+    expect((await chat.hear()).map(({ subscription_id: id, seq }) => [id, seq])).toEqual([
+      ['s1', 4],
+      ['s1', 5],
+      ['s1', 6],
+      ['s2', 2],
+    ]);
+  });
+
+  it('is told in a subscription to all auctions of none before what is missing of the one', async () => {
+    const { gateway, chat } = await ahead([ALL]);
+    await gateway.takeIn(1, 2);
+    expect(await chat.hear()).toEqual([]);
+    await gateway.takeIn(0, 3);
+    expect((await chat.hear()).map(({ auction_id: id, seq }) => [id, seq])).toEqual([
+      [FIRST, 4],
+      [SECOND, 5],
+      [SECOND, 6],
+    ]);
+  });
+
+  it('goes on elsewhere with a token that it was given meanwhile', async () => {
+    const { gateway, chat } = await ahead([ONE, OTHER]);
+    await gateway.takeIn(1, 1);
+    const [event] = await chat.hear();
+    expect(typeof event?.resume_token).toBe('string');
+    chat.connection.onClosed(1006);
+    await gateway.takeInAll();
+    const [welcome, ...rest] = await new Chat(gateway, mia).say('hello', {
+      resume_token: event?.resume_token,
+      seen: { s1: 3, s2: 1 },
+    });
+    expect(welcome).toMatchObject({ type: 'welcome', resumed: true });
+    expect(rest.map(({ subscription_id: id, seq }) => [id, seq]).sort()).toEqual([
+      ['s1', 4],
+      ['s1', 5],
+      ['s1', 6],
+      ['s2', 2],
+    ]);
+  });
+
+  it('is not waited for when it has gone, nor when it has unsubscribed', async () => {
+    const gone = await ahead([ALL]);
+    const whileItWaits = clock.pending;
+    gone.chat.connection.onClosed(1006);
+    expect(clock.pending).toBe(whileItWaits - 1);
+    const { chat } = await ahead([ALL]);
+    expect(kindsOf(await chat.say('unsubscribe', { subscription_id: 's1' }))).toEqual([
+      'unsubscribed',
+      'heartbeat',
+    ]);
+    expect(kindsOf(await chat.say('subscribe', ALL))).toEqual(['subscribed', 'snapshot']);
+  });
+});

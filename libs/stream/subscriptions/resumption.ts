@@ -1,10 +1,11 @@
-import { newestFirst, type Sight } from '../feed/feed.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { newestFirst, type Feed, type Sight } from '../feed/feed.js';
 import type { Recollection } from '../feed/recollection.js';
 import type { Outbox } from '../outbox.js';
 import type { ResumePoint } from '../resume-point.js';
 import type { ResyncReason } from '../server-messages.js';
 import { Replay, type Gap } from './replay.js';
-import { concerns, isTold, shardOf, type Subscription } from './subscription.js';
+import { concerns, isAhead, isTold, shardOf, type Subscription } from './subscription.js';
 import type { Teller } from './teller.js';
 
 /** Why subscriptions of a token, by number, cannot be told what comes next. */
@@ -15,29 +16,42 @@ export interface ResumptionPorts {
   readonly outbox: Outbox<Subscription>;
   readonly teller: Teller;
   readonly recollection: Recollection;
-  /** By shard, where the feed is. */
-  readonly present: readonly number[];
+  readonly feed: Feed;
+  readonly clock: Clock;
+  readonly account: string;
+  /** How long what the client has seen, and nobody here knows of, is waited for. */
+  readonly patienceMillis: number;
   readonly onResync: (reason: ResyncReason) => void;
   /** All has been told; these are left, to be told anew from the present. */
   readonly onDone: (left: Reasons) => void;
   readonly onFault: (error: unknown) => void;
 }
 
+const NANOS_PER_MILLI = 1_000_000n;
+
 /**
  * A connection on its way from where its token was given out to the present. Snapshots that had not arrived whole are shown
  * again as they were then, so that what came behind them follows: also how auctions ended that are over by now.
+ *
+ * The present of this gateway may be behind what the client has seen, although it has read all that it was told there is: brokers
+ * tell an older end for a while. So a client is not taken for one that lies before it has been waited for what is missing. Meanwhile
+ * its other subscriptions are told what happens, as far as a token can say so: while something of the lane is missing that is the
+ * lane alone, for in a subscription to all auctions what comes out of another shard would be counted in its place.
  */
 export class Resumption {
   private readonly replay: Replay;
   private readonly left: Map<Subscription, ResyncReason>;
   private isStopped = false;
+  private wake: (() => void) | undefined;
+  private patienceEndsAt: bigint | undefined;
 
   constructor(
     private readonly ports: ResumptionPorts,
     private readonly point: ResumePoint,
     broken: Broken,
   ) {
-    const { teller, recollection, outbox, present } = ports;
+    const { teller, recollection, outbox, feed } = ports;
+    const present = feed.positions();
     this.left = reasonsIn(teller.all(), broken);
     for (const subscription of this.left.keys()) subscription.isComplete = false;
     this.replay = new Replay(
@@ -45,6 +59,8 @@ export class Resumption {
         recollection,
         hasRoom: () => outbox.hasRoom,
         tell: (shard, event) => !this.isStopped && teller.tell(shard, event),
+        isWhole: (shard) =>
+          shard !== point.lane || this.ahead().every(({ auctionId }) => auctionId !== undefined),
       },
       // A shard on which nobody depends who is continued need not be recalled.
       present.map((position, shard) => (this.isNeeded(shard) ? (point.positions[shard] ?? 0) : position)),
@@ -75,6 +91,12 @@ export class Resumption {
 
   stop(): void {
     this.isStopped = true;
+    this.wake?.();
+  }
+
+  /** A subscription is gone: perhaps nobody waits any more. */
+  look(): void {
+    this.wake?.();
   }
 
   private goOn(): void {
@@ -83,18 +105,55 @@ export class Resumption {
     const outcome = this.replay.goOn();
     if (outcome === 'STOPPED') return;
     teller.leave();
-    if (outcome === 'DONE') onDone(this.left);
-    else {
-      this.behind(this.ready(outcome), () => {
-        this.goOn();
-      });
+    if (outcome === 'DONE' && this.ahead().length === 0) {
+      onDone(this.left);
+      return;
     }
+    const ready = outcome === 'DONE' || outcome === 'NOT_WHOLE' ? this.news() : this.ready(outcome);
+    this.behind(ready, () => {
+      this.goOn();
+    });
   }
 
   private async ready(outcome: 'WAITING' | Gap): Promise<void> {
     const { outbox, recollection } = this.ports;
     await outbox.room();
     if (outcome !== 'WAITING') await recollection.recall(outcome.shard, outcome.position);
+  }
+
+  /** Of these the client has seen more than there is here. */
+  private ahead(): Subscription[] {
+    return this.ports.teller.all().filter(isAhead);
+  }
+
+  /** Resolves as soon as the account's timelines have gained something, or nobody waits for that any more. */
+  private news(): Promise<void> {
+    const { feed, clock, account, patienceMillis } = this.ports;
+    const now = clock.monotonicNanos();
+    this.patienceEndsAt ??= now + BigInt(patienceMillis) * NANOS_PER_MILLI;
+    const left = Math.max(0, Math.ceil(Number(this.patienceEndsAt - now) / Number(NANOS_PER_MILLI)));
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        unlisten();
+        cancel();
+        this.wake = undefined;
+        resolve();
+      };
+      const unlisten = feed.listen(account, { onEvents: wake });
+      const cancel = clock.after(left, () => {
+        this.giveUp();
+        wake();
+      });
+      this.wake = wake;
+    });
+  }
+
+  /** What has not come by now was in no journal. */
+  private giveUp(): void {
+    for (const subscription of this.ahead()) {
+      subscription.isComplete = false;
+      this.left.set(subscription, 'HISTORY_GONE');
+    }
   }
 
   private showAgain(incomplete: readonly Subscription[], sights: readonly Sight[]): void {

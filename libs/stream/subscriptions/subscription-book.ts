@@ -82,6 +82,7 @@ export class SubscriptionBook implements FeedListener {
   remove(id: string): boolean {
     const isRemoved = this.teller.remove(id);
     if (this.size === 0) this.stopListening();
+    this.resumption?.look();
     return isRemoved;
   }
 
@@ -128,14 +129,17 @@ export class SubscriptionBook implements FeedListener {
 
   /** Tells what has happened since the token, and then anew those that cannot be continued. */
   resume(point: ResumePoint, broken: Broken, recollection: Recollection): void {
-    const { feed, outbox, onResync, onFault } = this.ports;
+    const { feed, clock, limits, outbox, onResync, onFault } = this.ports;
     if (this.size === 0) return;
     const resumption = new Resumption(
       {
         outbox,
         teller: this.teller,
         recollection,
-        present: feed.positions(),
+        feed,
+        clock,
+        account: this.account,
+        patienceMillis: limits.catchUpMillis,
         onResync,
         onDone: (left) => {
           this.keepUpWithFeed();

@@ -81,6 +81,11 @@ export function isTold({ isComplete, isOver }: Pick<SubscriptionMark, 'isComplet
   return isComplete && !isOver;
 }
 
+/** Whether its client has seen more of it than has been counted here. */
+export function isAhead(subscription: Subscription): boolean {
+  return isTold(subscription) && subscription.seq < subscription.skip;
+}
+
 /** The first hex digit of an auction's id. */
 export function shardOf(auctionId: string): number {
   return Number.parseInt(auctionId.charAt(0), 16);

@@ -469,8 +469,9 @@ describe('a connection that goes on', () => {
     await gateway.takeInAll();
     const chat = new Chat(gateway, mia);
     const hello = { resume_token: snapshot?.resume_token, seen: { s1: 900 } };
-    expect(await chat.say('hello', hello)).toMatchObject([
-      { type: 'welcome' },
+    expect(typesOf(await chat.say('hello', hello))).toEqual(['welcome']);
+    clock.pass(5_000);
+    expect(await chat.hear()).toMatchObject([
       { type: 'heartbeat' },
       { type: 'resync', reason: 'HISTORY_GONE' },
       { type: 'snapshot', auctions: [{ auction_id: FIRST, phase: 'COMPLETED' }] },
@@ -478,6 +479,8 @@ describe('a connection that goes on', () => {
     Object.assign(world, { view: () => Promise.resolve({ status: 503, error: 'away' }) });
     const other = new Chat(gateway, mia);
     await other.say('hello', hello);
+    clock.pass(5_000);
+    await other.hear();
     expect(other.closedWith).toBe(4503);
   });
 });
