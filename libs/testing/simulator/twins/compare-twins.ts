@@ -6,12 +6,14 @@ import { draw, type Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import { simulate } from '../simulation.js';
 import { CALM_TOPIC } from '../storage/topic.js';
+import { firstDifference } from './first-difference.js';
 import { Transcript } from './transcript.js';
 
 export const TWINS = 'noninterference';
 
 const CLOSES_AT_MILLIS = 6_000;
 const NANOS_PER_MILLI = 1_000_000;
+/** What is late by less than this is still found in the other life. */
 const MARGIN_MILLIS = 50;
 /** Longer than any command takes where nothing goes wrong. */
 const APART_MILLIS = 40;
@@ -41,7 +43,8 @@ export async function compareTwins(
     ...plan,
     incidents: plan.incidents.filter((one) => one.kind === 'DEED' && OBSERVERS.includes(one.account)),
   };
-  const [crowded, quiet] = [new Transcript(untilNanos()), new Transcript(untilNanos())];
+  const closesAtNanos = CLOSES_AT_MILLIS * NANOS_PER_MILLI;
+  const [crowded, quiet] = [new Transcript(closesAtNanos), new Transcript(closesAtNanos)];
   for (const [life, transcript] of [
     [plan, crowded],
     [alone, quiet],
@@ -49,28 +52,9 @@ export async function compareTwins(
     const { violation } = await simulate(life, { transcript });
     if (violation !== undefined) return { ...violation, what: `twins: ${violation.what}` };
   }
-  const difference = firstDifference(crowded, quiet);
+  const settledNanos = closesAtNanos - MARGIN_MILLIS * NANOS_PER_MILLI;
+  const difference = firstDifference(crowded, quiet, OBSERVERS, settledNanos);
   return difference === undefined ? undefined : { check: TWINS, what: `${TWINS}: ${difference}` };
-}
-
-function untilNanos(): number {
-  return (CLOSES_AT_MILLIS - MARGIN_MILLIS) * NANOS_PER_MILLI;
-}
-
-function firstDifference(crowded: Transcript, quiet: Transcript): string | undefined {
-  for (const observer of OBSERVERS) {
-    const ways = new Set(
-      [...crowded.told.keys(), ...quiet.told.keys()].filter((name) => name.startsWith(observer)),
-    );
-    for (const way of ways) {
-      const [one = [], other = []] = [crowded.told.get(way), quiet.told.get(way)];
-      for (let index = 0; index < Math.max(one.length, other.length); index += 1) {
-        if (one[index] === other[index]) continue;
-        return `${way} ${index}: with competitors ${one[index] ?? 'nothing'}, without ${other[index] ?? 'nothing'}`;
-      }
-    }
-  }
-  return undefined;
 }
 
 /** All auctions close at the same moment, so that until then nothing is disclosed of any. */

@@ -1,6 +1,11 @@
+export interface Line {
+  readonly text: string;
+  readonly atNanos: number;
+}
+
 /** What each of some people was told, in order, by each way on which it came. */
 export class Transcript {
-  readonly told = new Map<string, string[]>();
+  private readonly told = new Map<string, Line[]>();
 
   constructor(private readonly untilNanos: number) {}
 
@@ -9,7 +14,15 @@ export class Transcript {
     const name = `${account} ${way}`;
     const lines = this.told.get(name) ?? [];
     this.told.set(name, lines);
-    lines.push(withoutTimes(text));
+    lines.push({ text: withoutTimes(text), atNanos: nowNanos });
+  }
+
+  waysOf(account: string): string[] {
+    return [...this.told.keys()].filter((name) => name.startsWith(account));
+  }
+
+  on(way: string): readonly Line[] {
+    return this.told.get(way) ?? [];
   }
 }
 

@@ -1,0 +1,26 @@
+import type { Line, Transcript } from './transcript.js';
+
+/**
+ * Where one transcript says other than another what came by `settledNanos`. Two lives of one world are not told at the very same
+ * instant, so wherever a line is drawn something may come just before it in one and just behind it in the other. What follows the line
+ * in both is there to be found by what came late, and counts for nothing of its own.
+ */
+export function firstDifference(
+  crowded: Transcript,
+  quiet: Transcript,
+  observers: readonly string[],
+  settledNanos: number,
+): string | undefined {
+  const isSettled = (line: Line | undefined): boolean => line !== undefined && line.atNanos <= settledNanos;
+  for (const way of observers.flatMap((one) => [
+    ...new Set([...crowded.waysOf(one), ...quiet.waysOf(one)]),
+  ])) {
+    const [one, other] = [crowded.on(way), quiet.on(way)];
+    for (let index = 0; isSettled(one[index]) || isSettled(other[index]); index += 1) {
+      const [here, there] = [one[index]?.text, other[index]?.text];
+      if (here === there) continue;
+      return `${way} ${index}: with competitors ${here ?? 'nothing'}, without ${there ?? 'nothing'}`;
+    }
+  }
+  return undefined;
+}
