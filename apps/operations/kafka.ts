@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { missingForKafka } from '#libs/platform/embedded-kafka/jars.js';
 import { repeat } from '#libs/platform/clock.js';
@@ -79,7 +79,7 @@ function heedEnds(stop: () => void): void {
 /** What is asked for, or the code to exit with. */
 function callOf(args: readonly string[]): Call | number {
   try {
-    const { values } = parseArgs({
+    const { values } = parseCommandLine({
       args: [...args],
       options: {
         brokers: { type: 'string', default: '1' },

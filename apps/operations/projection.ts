@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
@@ -73,7 +73,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
 /** What is asked for; what is wrong with it; or nothing but help. */
 function callOf(args: readonly string[]): Call | string {
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals } = parseCommandLine({
       args: [...args],
       allowPositionals: true,
       options: {

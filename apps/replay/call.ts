@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 
 export const USAGE = `Usage: npm run replay -- <bundle.json> [--key <file>] [--output json]
 
@@ -22,7 +22,7 @@ export interface Call {
 /** What is asked for; what is wrong with it; or nothing but help. */
 export function callOf(args: readonly string[]): Call | { readonly fault: string } | 'help' {
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals } = parseCommandLine({
       args: [...args],
       allowPositionals: true,
       options: {

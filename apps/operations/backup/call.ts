@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 
 export const USAGE = `Usage: npm run --silent backup -- <command> [options]
 
@@ -52,7 +52,7 @@ export function callOf(args: readonly string[]): Call | undefined {
 
 function typed(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    return parseCommandLine({ args: [...args], allowPositionals: true, options: OPTIONS });
   } catch (error) {
     throw new UsageFault(error instanceof Error ? error.message : String(error));
   }

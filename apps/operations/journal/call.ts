@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 import type { EntryKind } from '#libs/journal/journal.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
@@ -112,7 +112,7 @@ export function callOf(args: readonly string[], shards: number): Call | undefine
 
 function typed(args: readonly string[]): { readonly values: Typed; readonly positionals: readonly string[] } {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    return parseCommandLine({ args: [...args], allowPositionals: true, options: OPTIONS });
   } catch (error) {
     throw new UsageFault(error instanceof Error ? error.message : String(error));
   }

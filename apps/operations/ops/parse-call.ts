@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 import { isCodedError } from '#libs/platform/start-fault.js';
 import { actions, auctionVoid, limits } from './book-commands.js';
 import type { Call, Command } from './command.js';
@@ -50,7 +50,11 @@ export function parseCall(args: readonly string[]): Parsed {
 
 function typed(args: readonly string[]): { readonly values: Typed; readonly positionals: readonly string[] } {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: { ...OPTIONS, ...COMMON_OPTIONS } });
+    return parseCommandLine({
+      args: [...args],
+      allowPositionals: true,
+      options: { ...OPTIONS, ...COMMON_OPTIONS },
+    });
   } catch (error) {
     if (!isCodedError(error)) throw error;
     // Behind the first sentence stands advice on positional arguments, which helps nobody here.

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 
 /** What is asked for. */
 export interface SeedCall {
@@ -59,7 +59,7 @@ function valuesOf(args: readonly string[]) {
     help: { type: 'boolean', short: 'h' },
   } as const;
   try {
-    return parseArgs({ args: [...args], options }).values;
+    return parseCommandLine({ args: [...args], options }).values;
   } catch (error) {
     throw new UsageFault(error instanceof Error ? error.message : String(error));
   }
