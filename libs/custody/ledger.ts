@@ -55,3 +55,20 @@ export async function lockBalances(client: PoolClient, keys: readonly LedgerKey[
   const query = { name: 'custody-lock', text: LOCK, values: columnsOf(keys) };
   return (await client.query<Entry>(query)).rows;
 }
+
+const ALL_ON = `
+  select account_id as account, venue, asset from custody.balances
+  where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) order by 1, 2, 3`;
+
+/**
+ * All balances from which the evidence of these accounts on these venues follows. Whoever has them in hand before it writes evidence
+ * writes what then stands: a settlement takes them first too.
+ */
+export async function lockAllOn(
+  client: PoolClient,
+  places: readonly Pick<LedgerKey, 'account' | 'venue'>[],
+): Promise<void> {
+  const accounts = places.map(({ account }) => account);
+  const { rows } = await client.query<LedgerKey>(ALL_ON, [accounts, places.map(({ venue }) => venue)]);
+  await lockBalances(client, rows);
+}

@@ -1,17 +1,12 @@
 import type { Pool } from 'pg';
 import type { Instant } from '#libs/auction/instant.js';
 import { withTransaction } from '#libs/platform/postgres.js';
-import { lockBalances, type LedgerKey } from './ledger.js';
+import { lockAllOn, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { IS_SPOILED, STATED_AMOUNT } from './stated-amount.js';
 
 /** Settlements keep their rows for less; who holds them longer is left alone until the next round. */
 const LOCK_WAIT_MS = 1_000;
-
-/** All balances from which the evidence of these accounts on these venues follows. */
-const RESTED_ON = `
-  select account_id as account, venue, asset from custody.balances
-  where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) order by 1, 2, 3`;
 
 /**
  * `settled` is left alone where it can be true: nothing was settled here. Where it cannot be, the holds of settlements that are
@@ -41,8 +36,7 @@ export async function restateEvidence(
   const places = [keys.map(({ account }) => account), keys.map(({ venue }) => venue)];
   await withTransaction(pool, 'read committed', async (client) => {
     await client.query(`select set_config('lock_timeout', $1, true)`, [String(LOCK_WAIT_MS)]);
-    const { rows } = await client.query<LedgerKey>(RESTED_ON, places);
-    await lockBalances(client, rows);
+    await lockAllOn(client, keys);
     await client.query(RESTATE, [...places, validUntil]);
     await publishEvidence(client, keys, validUntil);
   });

@@ -18,8 +18,8 @@ export interface SeedMoment {
   readonly evidenceTtlMillis: number;
 }
 
-/** Any constant that nobody else uses: two seeds at once would open the same accounts twice. */
-const SEED_LOCK = 7_210_554_318;
+/** Any constant that nobody else uses: two at once would open the same accounts twice. */
+export const OPENING_LOCK = 7_210_554_318;
 
 /**
  * Opens accounts with what they have at the beginning, as one transaction of the ledger, and publishes the evidence. An
@@ -32,7 +32,7 @@ export async function seedBalances(
   { now, evidenceTtlMillis }: SeedMoment,
 ): Promise<void> {
   await withTransaction(pool, 'read committed', async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [SEED_LOCK]);
+    await client.query('select pg_advisory_xact_lock($1)', [OPENING_LOCK]);
     await setLimits(client, limits);
     const opening = await withoutBalance(client, balances);
     if (opening.length > 0) await post(client, 'OPENING', [...opening, ...counterparts(opening)], now);
@@ -41,7 +41,7 @@ export async function seedBalances(
   });
 }
 
-async function setLimits(client: PoolClient, limits: readonly LimitSeed[]): Promise<void> {
+export async function setLimits(client: PoolClient, limits: readonly LimitSeed[]): Promise<void> {
   await client.query(
     `insert into custody.limits as l (account_id, venue, resource, amount)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
@@ -67,7 +67,8 @@ async function withoutBalance(client: PoolClient, balances: readonly Entry[]): P
   return rows;
 }
 
-function counterparts(opening: readonly Entry[]): Entry[] {
+/** Where it comes from, so that the entries balance. */
+export function counterparts(opening: readonly Entry[]): Entry[] {
   const sums = new Map<string, Entry>();
   for (const { venue, asset, amount } of opening) {
     const name = JSON.stringify([venue, asset]);

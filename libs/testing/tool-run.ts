@@ -13,11 +13,15 @@ export async function runTool(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  input = '',
 ): Promise<ToolRun> {
   const child = spawn(process.execPath, ['tools/run.mjs', program, ...args], {
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // Who ends without reading it has heard enough.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

@@ -20,7 +20,7 @@ interface Service {
 }
 
 /** Run once and are over. */
-const ONE_OFF = new Set(['migrate', 'accounts']);
+const ONE_OFF = new Set(['migrate', 'accounts', 'ledger']);
 const NOT_OURS = new Set(['postgres', 'kafka', 'prometheus', 'grafana']);
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
@@ -35,7 +35,7 @@ const lasting = ours.filter(([name]) => !ONE_OFF.has(name));
 describe('docker-compose.yml', () => {
   it('has what a cluster needs: three owners, two gateways, two projectors, an executor', () => {
     const names = ['executor', 'gateway-0', 'gateway-1', 'owner-0', 'owner-1', 'owner-2'];
-    const wanted = [...names, 'projector-0', 'projector-1', 'accounts', 'migrate'].sort();
+    const wanted = [...names, 'projector-0', 'projector-1', 'accounts', 'ledger', 'migrate'].sort();
     expect(ours.map(([name]) => name).sort()).toEqual(wanted);
     const shards = [0, 1, 2].map((shard) => services[`owner-${shard}`]?.environment?.SHARD);
     expect(shards).toEqual(['0', '1', '2']);
@@ -72,10 +72,11 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives each process the database role of its kind, and nobody but the migration the one that owns the tables', () => {
+  it('gives each process the database role of its kind, and nobody but the migration and the ledger the one that owns the tables', () => {
     for (const [name, { environment }] of ours) {
       const user = /^postgres:\/\/(\w+):/.exec(environment?.DATABASE_URL ?? '')?.[1];
-      const role = { migrate: 'sotto', accounts: 'sotto_operations' }[name] ?? `sotto_${kindOf(name)}`;
+      const role =
+        { migrate: 'sotto', ledger: 'sotto', accounts: 'sotto_operations' }[name] ?? `sotto_${kindOf(name)}`;
       expect([name, user]).toEqual([name, role]);
     }
   });
@@ -144,6 +145,17 @@ describe('docker-compose.yml', () => {
       restart: 'no',
     });
     expect(OPERATIONS).toContain('docker compose run --rm -T accounts add');
+  });
+
+  it('opens the books when it is asked to, and never by itself', () => {
+    const { entrypoint, command, profiles, restart } = services.ledger ?? {};
+    expect({ entrypoint, command, profiles, restart }).toEqual({
+      entrypoint: ['node', 'dist/apps/operations/ledger.js'],
+      command: ['show'],
+      profiles: ['ledger'],
+      restart: 'no',
+    });
+    expect(OPERATIONS).toContain('docker compose run --rm ledger show');
   });
 
   it('names every secret that has to be set in docs/operations.md', () => {

@@ -103,7 +103,7 @@ const workloads = [...ofKind('StatefulSet'), ...ofKind('Deployment'), ...ofKind(
     return [manifest.metadata.name, pod, container];
   },
 );
-const lasting = workloads.filter(([name]) => !['migrate', 'accounts'].includes(name));
+const lasting = workloads.filter(([name]) => !['migrate', 'accounts', 'ledger'].includes(name));
 
 const A_KEY = '0123456789abcdef'.repeat(4);
 /** Of each secret key, what a good one looks like where that is not a key. */
@@ -126,10 +126,10 @@ function environmentOf({ env = [], envFrom = [] }: Container): Record<string, st
 }
 
 describe('the Kubernetes manifests', () => {
-  it('are all of the kustomization, accounts aside, and in one namespace', () => {
+  it('are all of the kustomization, accounts and ledger aside, and in one namespace', () => {
     const resources = ofKind('Kustomization').flatMap((manifest) => manifest.resources ?? []);
     const files = readdirSync(FOLDER).filter(
-      (file) => !['kustomization.yaml', 'accounts.yaml'].includes(file),
+      (file) => !['kustomization.yaml', 'accounts.yaml', 'ledger.yaml'].includes(file),
     );
     expect([...resources].sort()).toEqual(files.sort());
     const spaced = manifests.filter(({ kind }) => !['Kustomization', 'Namespace'].includes(kind));
@@ -149,7 +149,7 @@ describe('the Kubernetes manifests', () => {
     '%s runs a file that the source has, of one pinned image',
     (name, _pod, { command, image }) => {
       expect(image).toMatch(/^sotto:\d+\.\d+\.\d+$/);
-      if (name !== 'accounts') expect(runs(command)).toBe(true);
+      if (name !== 'accounts' && name !== 'ledger') expect(runs(command)).toBe(true);
     },
   );
 
@@ -184,7 +184,7 @@ describe('the Kubernetes manifests', () => {
   it('give each process the database login of its kind', () => {
     for (const [name, , { env = [] }] of workloads) {
       const key = env.find((variable) => variable.name === 'DATABASE_URL')?.valueFrom?.secretKeyRef?.key;
-      const who = { migrate: 'migration', accounts: 'operations' }[name] ?? name;
+      const who = { migrate: 'migration', ledger: 'migration', accounts: 'operations' }[name] ?? name;
       expect([name, key]).toEqual([name, `${who}-database-url`]);
     }
   });

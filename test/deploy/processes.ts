@@ -18,6 +18,7 @@ export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
   executor: executorConfig,
   migrate: migrationConfig,
   accounts: databaseSettings,
+  ledger: databaseSettings,
 };
 
 const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> = {
@@ -27,6 +28,7 @@ const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> 
   executor: (env) => settingsFaults(executorConfig, env, executorRules),
   migrate: (env) => settingsFaults(migrationConfig, env),
   accounts: (env) => settingsFaults(databaseSettings, env),
+  ledger: (env) => settingsFaults(databaseSettings, env),
 };
 
 /** As good as any: settings that are secret are told to the deployment, not by it. */

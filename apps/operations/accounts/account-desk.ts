@@ -44,11 +44,11 @@ export class AccountDesk {
     password: () => Promise<string>,
   ): Promise<{ readonly account: AccountEntry; readonly created: boolean }> {
     // Nobody waits for a keyboard within a transaction.
-    const isNew = (await this.change(({ users }) => users.find(email))) === undefined;
+    const isNew = (await this.change((registers) => knownAs(registers, email, terms))) === undefined;
     const passwordHash = isNew ? await hashPassword(await password()) : undefined;
     return this.change(async (registers) => {
-      const known = await registers.users.find(email);
-      const accountId = known?.account_id ?? randomUUID();
+      const known = await knownAs(registers, email, terms);
+      const accountId = known?.account_id ?? terms.accountId ?? randomUUID();
       if (known === undefined) await enter(registers, accountId, email, terms, passwordHash);
       await registers.users.rename(accountId, terms.name);
       await registers.users.enrol(accountId, terms.roles, terms.capabilities);
@@ -102,6 +102,22 @@ export class AccountDesk {
       return work({ client, users, principals: new PrincipalRegister(client) });
     });
   }
+}
+
+/** Undefined where the account is new. One id is one account: it is never given to another, nor another to an account. */
+async function knownAs(
+  { users }: Registers,
+  email: string,
+  { accountId }: Terms,
+): Promise<KnownUser | undefined> {
+  const known = await users.find(email);
+  if (accountId === undefined || known?.account_id === accountId) return known;
+  if (known !== undefined) {
+    throw new CommandFault(`${email} is there already, as ${known.account_id}`, EXIT_REFUSED);
+  }
+  const holder = (await users.users()).find((user) => user.account_id === accountId);
+  if (holder === undefined) return undefined;
+  throw new CommandFault(`${accountId} is the account of ${holder.email}`, EXIT_REFUSED);
 }
 
 async function enter(

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '#libs/platform/command-line.js';
 import { MAX_EMAIL_LENGTH } from '#libs/identity/accounts/email.js';
 import { CAPABILITIES, ROLES, type Capability, type Role } from '#libs/identity/principal.js';
 
@@ -17,6 +17,7 @@ Options of add:
   --max-quantity-atoms <n>      the most it may trade at a time, in millionths of a contract
   --control-group <name>        accounts of one group never meet in an auction
   --capability <capability>     ${CAPABILITIES.join(', ')} or none; both unless given
+  --account-id <id>             the id that a new account gets, for one that the journals know already; else a new one
 
 Whoever trades (ORIGINATOR, MARKET_MAKER) needs a venue and a quantity. A new password is asked for twice, or is the first
 line of standard input where that is no terminal; it has 15 characters at least. add asks for one only if the account is new.
@@ -33,6 +34,8 @@ export interface Terms {
   readonly venues: readonly string[];
   readonly maxQuantityAtoms: number;
   readonly controlGroup?: string;
+  /** Of an account that is entered again: the one that its awards name. */
+  readonly accountId?: string;
 }
 
 export type Call = { readonly json: boolean } & (
@@ -46,6 +49,7 @@ export class UsageFault extends Error {}
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const NAME = /^(?=.*\S)[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const VENUE = /^[a-z0-9_]{1,64}$/;
 const TRADING: ReadonlySet<Role> = new Set<Role>(['ORIGINATOR', 'MARKET_MAKER']);
 
@@ -56,6 +60,7 @@ const ADD_OPTIONS = {
   'max-quantity-atoms': { type: 'string' },
   'control-group': { type: 'string' },
   capability: { type: 'string', multiple: true },
+  'account-id': { type: 'string' },
 } as const;
 
 /** Undefined where nothing but help is wanted. */
@@ -86,7 +91,7 @@ export function callOf(args: readonly string[]): Call | undefined {
 
 function typed(args: readonly string[]) {
   try {
-    return parseArgs({
+    return parseCommandLine({
       args: [...args],
       allowPositionals: true,
       options: {
@@ -119,6 +124,10 @@ function termsIn(given: AddOptions): Terms {
       ? []
       : wordsIn(given.capability ?? CAPABILITIES, CAPABILITIES, 'capability');
   const group = given['control-group'];
+  const accountId = given['account-id'];
+  if (accountId !== undefined && !UUID.test(accountId)) {
+    throw new UsageFault('--account-id wants an id, which is a lower-case UUID');
+  }
   return {
     name: given.name,
     roles,
@@ -126,6 +135,7 @@ function termsIn(given: AddOptions): Terms {
     venues,
     maxQuantityAtoms,
     ...(group === undefined || group === '' ? {} : { controlGroup: group }),
+    ...(accountId === undefined ? {} : { accountId }),
   };
 }
 

@@ -28,6 +28,16 @@ export async function listContracts(
   return rows.map(contractOfRow);
 }
 
+const ONE = `select ${CONTRACT_COLUMNS} from control.contracts where (venue, contract_id, outcome) = ($1, $2, $3)`;
+
+export async function findContract(
+  pool: Pool,
+  { venue, contract_id, outcome }: RouteKey,
+): Promise<ContractFacts | undefined> {
+  const { rows } = await pool.query<ContractRow>(ONE, [venue, contract_id, outcome]);
+  return rows.map(contractOfRow)[0];
+}
+
 /** For the registry's own side: a market pauses, trades again, or closes for good. */
 export async function setContractStatus(
   pool: Pool,

@@ -48,6 +48,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'custody.balances': { executor: READ, operations: READ },
   'custody.transactions': { executor: ADD, operations: READ },
   'custody.entries': { executor: ADD, operations: READ },
+  'custody.openings': { operations: READ },
   'custody.settlements': { owner: ADD, executor: KEEP, operations: READ },
   'custody.limits': { executor: READ, operations: READ },
 

@@ -1,0 +1,47 @@
+import type { Environment } from '#libs/platform/config.js';
+import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { asStartFault } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { databaseUrl } from './database-url.js';
+import { callOf, USAGE, UsageFault } from './ledger/call.js';
+import { runLedger } from './ledger/run-ledger.js';
+import { CommandFault, EXIT_UNREACHABLE, EXIT_USAGE } from './ops/faults.js';
+
+/** What is traded and who has what to trade with: the way in which a deployment without a demo opens its books. Resolves with the exit code. */
+async function main(args: readonly string[], environment: Environment): Promise<number> {
+  try {
+    const call = callOf(args);
+    if (call === undefined) {
+      console.log(USAGE);
+      return 0;
+    }
+    await runLedger(call, {
+      databaseUrl: await databaseUrl(environment),
+      clock: new SystemClock(),
+      say: (line) => {
+        console.log(line);
+      },
+    });
+    return 0;
+  } catch (error) {
+    return told(error);
+  }
+}
+
+/** What can be mended is one line; anything else is a bug and stays as it is. */
+function told(error: unknown): number {
+  if (error instanceof UsageFault) {
+    console.error(`ledger: ${error.message}\n\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  if (isConnectionFailure(error)) {
+    console.error('ledger: the database cannot be reached');
+    return EXIT_UNREACHABLE;
+  }
+  const fault = error instanceof CommandFault ? error : asStartFault(error);
+  if (fault === undefined) throw error;
+  console.error(`ledger: ${fault.message}`);
+  return fault.exitCode;
+}
+
+process.exitCode = await main(process.argv.slice(2), process.env);

@@ -1,0 +1,79 @@
+import type { Pool } from 'pg';
+import { listContracts } from '#libs/admission/policy/contract-registry.js';
+import type { ContractFacts } from '#libs/auction/commands.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { AccountDesk, type AccountEntry } from '../accounts/account-desk.js';
+import { lacksOf } from './lacks.js';
+import type { BalanceLine, EvidenceLine, LimitLine, OpeningLine } from './lines.js';
+
+export interface AccountBooks {
+  readonly account_id: string;
+  /** Absent where the ledger knows an account that has not been entered, as after a restore. */
+  readonly email?: string;
+  readonly balances: readonly BalanceLine[];
+  readonly limits: readonly LimitLine[];
+  readonly openings: readonly OpeningLine[];
+  /** What keeps it from trading, in words; of whoever does not trade, nothing. */
+  readonly lacks: readonly string[];
+}
+
+export interface Books {
+  readonly contracts: readonly ContractFacts[];
+  readonly accounts: readonly AccountBooks[];
+}
+
+const BALANCES = `
+  select account_id, venue, asset, amount as amount_atoms from custody.balances
+  where account_id not like 'system:%' order by account_id, venue, asset`;
+
+const LIMITS = `
+  select account_id, venue, resource, amount as amount_atoms from custody.limits order by account_id, resource desc, venue`;
+
+const OPENINGS = `
+  select account_id, reference, venue, asset, amount as amount_atoms
+  from custody.openings join custody.entries using (transaction_id)
+  where account_id not like 'system:%' order by transaction_id`;
+
+const EVIDENCE = `
+  select account_id, venue, resource, asset, least(risk_valid_until, authority_valid_until) > now() as holds
+  from risk.evidence`;
+
+/** More contracts than there will be: a registry is read whole by every owner. */
+const ALL = 1_000_000;
+
+/** What stands in the ledger, as far as it is no secret of an auction. */
+export async function readBooks(pool: Pool, clock: Clock): Promise<Books> {
+  const contracts = await listContracts(pool, { limit: ALL });
+  const entered = await new AccountDesk(pool, clock).list();
+  const balances = (await pool.query<BalanceLine>(BALANCES)).rows;
+  const limits = (await pool.query<LimitLine>(LIMITS)).rows;
+  const openings = (await pool.query<OpeningLine>(OPENINGS)).rows;
+  const evidence = (await pool.query<EvidenceLine>(EVIDENCE)).rows;
+  const known = new Map<string, AccountEntry | undefined>(entered.map((entry) => [entry.account_id, entry]));
+  for (const { account_id: id } of [...balances, ...limits]) if (!known.has(id)) known.set(id, undefined);
+  const lines = {
+    balances: byAccount(balances),
+    limits: byAccount(limits),
+    openings: byAccount(openings),
+    evidence: byAccount(evidence),
+  };
+  const trading = new Set(contracts.filter(({ status }) => status === 'TRADING').map(({ venue }) => venue));
+  const accounts = [...known].map(([id, entry]): AccountBooks => {
+    const of = <Line>(all: ReadonlyMap<string, Line[]>): Line[] => all.get(id) ?? [];
+    const own = { balances: of(lines.balances), limits: of(lines.limits) };
+    return {
+      account_id: id,
+      ...(entry === undefined ? {} : { email: entry.email }),
+      ...own,
+      openings: of(lines.openings),
+      lacks: lacksOf(entry, { ...own, evidence: of(lines.evidence) }, trading),
+    };
+  });
+  return { contracts, accounts };
+}
+
+function byAccount<Line extends { readonly account_id: string }>(
+  lines: readonly Line[],
+): Map<string, Line[]> {
+  return Map.groupBy(lines, ({ account_id: id }) => id);
+}

@@ -1,0 +1,70 @@
+import type { PoolClient } from 'pg';
+import { plusMillis } from '#libs/auction/instant.js';
+import { COLLATERAL, lockAllOn, OPENING, post, type Entry } from './ledger.js';
+import { publishEvidence } from './publish-evidence.js';
+import { counterparts, OPENING_LOCK, setLimits, type LimitSeed, type SeedMoment } from './seed.js';
+
+export interface Opening extends Entry {
+  /** What the payment or delivery is called outside. */
+  readonly reference: string;
+}
+
+/** Entered now; entered before, just so; something else stands under this reference; more than sums can carry. */
+export type OpeningResult = 'entered' | 'known' | 'different' | 'too much';
+
+const KNOWN = `
+  select account_id as account, venue, asset, amount
+  from custody.openings join custody.entries using (transaction_id)
+  where reference = $1 and account_id <> '${OPENING}'`;
+
+const TOTAL = `
+  select abs(amount) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances
+  where (account_id, venue, asset) = ('${OPENING}', $1, $2)`;
+
+/**
+ * Gives an account what it has paid in or delivered, once for each reference, and tells admission of it in the same transaction. Where
+ * the result is 'too much' the transaction must not be committed.
+ */
+export async function enterOpening(
+  client: PoolClient,
+  opening: Opening,
+  { now, evidenceTtlMillis }: SeedMoment,
+): Promise<OpeningResult> {
+  await client.query('select pg_advisory_xact_lock($1)', [OPENING_LOCK]);
+  const { reference, account, venue, asset, amount } = opening;
+  const [known] = (await client.query<Entry>(KNOWN, [reference])).rows;
+  if (known !== undefined) return isSame(known, opening) ? 'known' : 'different';
+  const entry: Entry = { account, venue, asset, amount };
+  await lockAllOn(client, [entry]);
+  const transaction = await post(client, 'OPENING', [entry, ...counterparts([entry])], now);
+  const { rows } = await client.query<{ over: boolean }>(TOTAL, [venue, asset]);
+  if (rows[0]?.over === true) return 'too much';
+  await client.query('insert into custody.openings (reference, transaction_id) values ($1, $2)', [
+    reference,
+    transaction,
+  ]);
+  await publishEvidence(client, [entry], plusMillis(now, evidenceTtlMillis));
+  return 'entered';
+}
+
+/** The balances are taken first: what a position limit leaves free follows from them, and nobody may change them in between. */
+export async function enterLimit(
+  client: PoolClient,
+  limit: LimitSeed,
+  { now, evidenceTtlMillis }: SeedMoment,
+): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1)', [OPENING_LOCK]);
+  const { account, venue } = limit;
+  await lockAllOn(client, [{ account, venue }]);
+  await setLimits(client, [limit]);
+  await publishEvidence(client, [{ account, venue, asset: COLLATERAL }], plusMillis(now, evidenceTtlMillis));
+}
+
+function isSame(one: Entry, other: Entry): boolean {
+  return (
+    one.account === other.account &&
+    one.venue === other.venue &&
+    one.asset === other.asset &&
+    one.amount === other.amount
+  );
+}
