@@ -1,9 +1,11 @@
 import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
+import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import { runProcess } from '#libs/platform/lifecycle.js';
 import { createLogger } from '#libs/platform/log.js';
 import { createMetrics } from '#libs/platform/metrics.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
@@ -15,10 +17,25 @@ const RENEWALS_IN_TTL = 3;
 
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
+const DATABASE_LOOK_MS = 500;
 
 const config = loadConfigOrExit('executor', executorConfig, process.env, executorRules);
 const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
 const registry = createMetrics({ instance: config.INSTANCE });
+
+/** What a restored ledger lacks must not be settled anew. While the database cannot be asked, nothing is begun. */
+async function mayBegin(mark: RestoredMark, clock: Clock, stopping: AbortSignal): Promise<boolean> {
+  while (!stopping.aborted) {
+    try {
+      await mark.refuse();
+      return true;
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw error;
+    }
+    await pause(clock, DATABASE_LOOK_MS);
+  }
+  return false;
+}
 
 runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   const clock = new SystemClock();
@@ -29,6 +46,23 @@ runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scop
     answerTimeoutMs: DATABASE_ANSWER_MS,
   });
   scope.onStop('pool', () => pool.end());
+  const server = await startInternalServer(
+    {
+      registry,
+      metricsTokens: config.METRICS_TOKENS,
+      healthz: () => ({ ok: true, status: 'healthy' }),
+      readyz: async () => {
+        if (scope.stopping.aborted) return { ok: false, status: 'draining' };
+        await pool.query('select 1');
+        return { ok: true, status: 'ready' };
+      },
+    },
+    config.INTERNAL_PORT,
+    config.INTERNAL_HOST,
+  );
+  scope.onStop('listener', () => server.close());
+
+  if (!(await mayBegin(new RestoredMark(pool), clock, scope.stopping))) return;
   const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
   const feed = new EvidenceFeed(
     pool,
@@ -46,20 +80,4 @@ runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scop
     carrier.start();
     scope.onStop('carrier', () => carrier.stop());
   }
-
-  const server = await startInternalServer(
-    {
-      registry,
-      metricsTokens: config.METRICS_TOKENS,
-      healthz: () => ({ ok: true, status: 'healthy' }),
-      readyz: async () => {
-        if (scope.stopping.aborted) return { ok: false, status: 'draining' };
-        await pool.query('select 1');
-        return { ok: true, status: 'ready' };
-      },
-    },
-    config.INTERNAL_PORT,
-    config.INTERNAL_HOST,
-  );
-  scope.onStop('listener', () => server.close());
 });

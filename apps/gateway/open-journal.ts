@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
+import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
@@ -18,7 +18,7 @@ interface Parts {
 export async function openJournalReader({ config, pool, clock, scope }: Parts): Promise<JournalReader> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards });
+  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
   scope.onStop('journal store', () => store.close());
   return store.reader;
 }

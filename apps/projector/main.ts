@@ -1,4 +1,4 @@
-import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
+import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import { runProcess } from '#libs/platform/lifecycle.js';
@@ -32,7 +32,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
   scope.onStop('pool', () => pool.end());
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards });
+  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
   scope.onStop('journal store', () => store.close());
   const { reader } = store;
   const metrics = new ProjectorMetrics(registry, pool, reader);

@@ -1,4 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
+import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
+import { SHARDS } from '#libs/owner-link/routing.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
@@ -60,7 +62,7 @@ async function refuseUsed(pool: Pool): Promise<void> {
 async function fill(
   client: PoolClient,
   folder: string,
-  { tables, sequences }: Manifest,
+  { tables, sequences, taken_at: takenAt }: Manifest,
   tell: (line: string) => void,
 ): Promise<void> {
   await client.query(`set local idle_in_transaction_session_timeout = 0`);
@@ -81,4 +83,5 @@ async function fill(
   for (const { name, last_value: last } of sequences)
     await client.query('select setval($1, $2)', [name, last]);
   for (const name of names) await client.query(`alter table ${name} enable trigger user`);
+  await RestoredMark.set(client, { shards: SHARDS, tables: names, takenAt });
 }

@@ -5,6 +5,7 @@ import { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaReceiver } from '../kafka/kafka-receiver.js';
 import type { KafkaAddress } from '../kafka/kafkajs/kafka-address.js';
 import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import { RestoredMark } from '../restored/restored-mark.js';
 import { surveyTopic, type TopicSurvey } from '../kafka/topic-survey.js';
 import { WitnessTable, type Witnessed } from '../witness/witness-table.js';
 import { WitnessedReader } from '../witness/witnessed-reader.js';
@@ -35,7 +36,7 @@ export class KafkaStore implements JournalStore {
     this.bareReader = reader;
     this.witnesses = new WitnessTable(pool);
     this.witnessed = new WitnessedTopics({ topics, reader, pool, clock, witnesses: this.witnesses });
-    this.reader = new WitnessedReader(reader, shards, (shard) => this.witnessed.check(shard));
+    this.reader = new WitnessedReader(reader, shards, (shard) => this.witnessed.checkToShow(shard));
     this.lock = new JournalLock(databaseUrl, clock);
   }
 
@@ -52,6 +53,7 @@ export class KafkaStore implements JournalStore {
   journalOfMover(opener: string): Journal {
     return {
       open: async (shard) => {
+        await new RestoredMark(this.ports.pool).refuse();
         await this.witnessed.have([shard]);
         return await this.witnessed.open(shard, opener, () => undefined);
       },
@@ -92,6 +94,7 @@ export class KafkaStore implements JournalStore {
     const { pool } = this.ports;
     const home = await this.home();
     await new JournalHome(pool).check(home);
+    await this.witnessed.checkRestored();
     await this.witnessed.have(shards);
     await JournalHome.settle(pool, home);
   }

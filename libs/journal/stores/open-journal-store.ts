@@ -3,6 +3,7 @@ import { ConfigFault } from '#libs/platform/start-fault.js';
 import { JournalHome } from '../home/journal-home.js';
 import { kafkaAddress } from '../kafka/kafka-access.js';
 import type { KafkaSettings } from '../kafka/kafka-settings.js';
+import { RestoredMark } from '../restored/restored-mark.js';
 import type { JournalStore, StoreKind } from './journal-store.js';
 import { KafkaStore } from './kafka-store.js';
 import { PostgresStore } from './postgres-store.js';
@@ -16,6 +17,12 @@ export async function openJournalStore(settings: KafkaSettings, ports: StorePort
   const { KAFKA_TOPIC_PREFIX: topicPrefix } = settings;
   await new JournalHome(ports.pool).check(isInKafka ? { topicPrefix } : undefined).catch(unlessAway);
   return await storeOfKind(isInKafka ? 'kafka' : 'postgres', settings, ports);
+}
+
+/** For who only reads, and makes or shows something of it. */
+export async function openStoreToRead(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
+  await new RestoredMark(ports.pool).refuse().catch(unlessAway);
+  return await openJournalStore(settings, ports);
 }
 
 /** For who wants one of the two, wherever the journals are kept. */

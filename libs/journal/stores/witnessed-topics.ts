@@ -6,6 +6,8 @@ import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-err
 import type { JournalReader, JournalWriter } from '../journal.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import { checkRestored } from '../restored/restored-check.js';
+import { RestoredMark } from '../restored/restored-mark.js';
 import { checkWitness, strangeTopic } from '../witness/witness-check.js';
 import type { WitnessTable } from '../witness/witness-table.js';
 import { WitnessedWriter } from '../witness/witnessed-writer.js';
@@ -37,6 +39,19 @@ export class WitnessedTopics {
     if (last === undefined || last.sequence === 0) return false;
     await checkWitness({ shard, topic: topics.nameOf(shard), reader, clock }, last);
     return true;
+  }
+
+  /** The same, for who shows what it reads: of a restored database nothing is shown before somebody has found it to belong to its topics. */
+  async checkToShow(shard: number): Promise<boolean> {
+    await new RestoredMark(this.ports.pool).refuse();
+    return await this.check(shard);
+  }
+
+  /** For a writer: refuses a restored database that is older than its topics. */
+  async checkRestored(): Promise<void> {
+    const { topics, reader, pool, clock } = this.ports;
+    const topicOf = (shard: number): string => topics.nameOf(shard);
+    await checkRestored({ mark: new RestoredMark(pool), reader, topicOf, clock }).catch(unlessUnreadable);
   }
 
   /** Makes the topics that no record was ever seen in; all are looked at before the first is made. */

@@ -56,6 +56,13 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'journal.records': { owner: ADD, gateway: READ, projector: READ, operations: READ },
   'journal.home': { owner: ADD, gateway: READ, projector: READ, operations: READ },
   'journal.snapshots': { owner: ALL, gateway: READ, projector: READ, operations: READ },
+  'journal.restored': {
+    owner: ['select', 'delete'],
+    gateway: READ,
+    projector: READ,
+    executor: READ,
+    operations: READ,
+  },
   'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,

@@ -1,0 +1,74 @@
+import type { ClientBase } from 'pg';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { GENESIS_HASH } from '../hash-chain.js';
+import { RESTORED_TABLE } from '../migrations/1790000104000-journal-restored.js';
+import type { Witnessed } from '../witness/witness-table.js';
+
+/** The last record of a shard that the backup knew. */
+export interface RestoredEnd extends Witnessed {
+  readonly shard: number;
+}
+
+type Database = Pick<ClientBase, 'query'>;
+
+/** Everything in a backup that knows of a record; an early one does not have all of it. */
+const KNOWING = ['journal.witness', 'journal.snapshots', 'execution.positions'];
+const FIND = `select shard, sequence, encode(hash, 'hex') as hash from journal.restored order by shard`;
+const IS_IN_KAFKA = `select exists (select from journal.home) as known`;
+
+/** A database that is older than the journals that belong to it, as far as anybody knows. */
+export class RestoredDatabase extends StartFault {
+  constructor(what: string) {
+    super(
+      `this database was restored from a backup, and its journals in Kafka were not: ${what}. Stop everything and look with npm run journal -- verify; docs/operations.md says how to go on`,
+      EXIT.config,
+    );
+  }
+}
+
+/**
+ * What a restore leaves in a database whose journals are in Kafka. Until it is gone nobody acts on that database: the ledger lacks what was
+ * settled since the backup, and the reservations what was promised.
+ */
+export class RestoredMark {
+  constructor(private readonly database: Database) {}
+
+  async ends(): Promise<RestoredEnd[]> {
+    return (await this.database.query<RestoredEnd>(FIND)).rows;
+  }
+
+  /** For whoever acts on the database and cannot tell how far the topics go. */
+  async refuse(): Promise<void> {
+    if ((await this.ends()).length === 0) return;
+    throw new RestoredDatabase('nobody has found them to end where the backup does');
+  }
+
+  async remove(): Promise<void> {
+    await this.database.query('delete from journal.restored');
+  }
+
+  /**
+   * In the transaction that fills the database, so that there is no moment at which it can be taken for another. What was marked in
+   * the backup already stays as it was.
+   */
+  static async set(
+    database: Database,
+    { shards, tables, takenAt }: { shards: number; tables: readonly string[]; takenAt: string },
+  ): Promise<void> {
+    if (!tables.includes('journal.home')) return;
+    const { rows } = await database.query<{ known: boolean }>(IS_IN_KAFKA);
+    if (rows[0]?.known !== true) return;
+    const known = KNOWING.filter((table) => tables.includes(table)).map(
+      (table) => `select shard, sequence, hash from ${table} where sequence > 0`,
+    );
+    const nothing = `select shard::smallint, 0::bigint, decode($2, 'hex') from generate_series(0, $1 - 1) as shard`;
+    await database.query(RESTORED_TABLE);
+    await database.query(
+      `insert into journal.restored (shard, sequence, hash, taken_at)
+       select distinct on (shard) shard, sequence, hash, $3 from (${[nothing, ...known].join(' union all ')}) as known (shard, sequence, hash)
+       order by shard, sequence desc
+       on conflict (shard) do nothing`,
+      [shards, GENESIS_HASH, takenAt],
+    );
+  }
+}

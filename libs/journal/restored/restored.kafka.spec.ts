@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { loadConfig } from '#libs/platform/config.js';
+import { EXIT } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { until } from '#libs/testing/contracts/journal-subject.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { kafkaSettings } from '../kafka/kafka-settings.js';
+import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import { journalMigrations } from '../migrations/list.js';
+import type { JournalStore } from '../stores/journal-store.js';
+import { openJournalStore, openStoreToRead } from '../stores/open-journal-store.js';
+import { RestoredMark } from './restored-mark.js';
+
+jest.setTimeout(60_000);
+
+const SHARDS = [0, 1];
+const TABLES = ['journal.home', 'journal.witness', 'journal.snapshots'];
+const clock = new SystemClock();
+
+describeWithKafka('a database that was restored beside its topics', { anyBrokers: true }, (kafka) => {
+  const opened: JournalStore[] = [];
+  let database: TestDatabase;
+  let prefix: string;
+  let count = 0;
+
+  beforeEach(async () => {
+    database = await createTestDatabase(journalMigrations);
+    prefix = `${kafka().prefix}restored-${(count += 1)}.`;
+    await write('"a"', '"b"');
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    await database.drop();
+  });
+
+  const settings = () =>
+    loadConfig(kafkaSettings, { KAFKA_BROKERS: kafka().addresses.join(','), KAFKA_TOPIC_PREFIX: prefix });
+  const ports = () => ({
+    databaseUrl: database.url,
+    pool: database.pool,
+    clock,
+    instance: 'test',
+    shards: SHARDS,
+  });
+  const store = async (): Promise<JournalStore> => {
+    const made = await openJournalStore(settings(), ports());
+    opened.push(made);
+    return made;
+  };
+  async function write(...payloads: readonly string[]): Promise<void> {
+    const own = await store();
+    for (const shard of SHARDS) {
+      const writer = await own.journalOf('owner').open(shard);
+      await writer.append(payloads);
+      await writer.close();
+    }
+    await own.close();
+  }
+  const restored = (tables = TABLES): Promise<void> =>
+    RestoredMark.set(database.pool, { shards: SHARDS.length, tables, takenAt: '2026-11-21T00:00:00Z' });
+  const marks = (): Promise<unknown[]> => new RestoredMark(database.pool).ends();
+  /** The topics as they are, and the database as it was before the last record of these shards. */
+  const older = async (...shards: readonly number[]): Promise<void> => {
+    await database.pool.query('create table former as select * from journal.witness');
+    await write('"c"');
+    for (const shard of SHARDS.filter((each) => !shards.includes(each))) {
+      await database.pool.query('delete from former where shard = $1', [shard]);
+    }
+    await database.pool.query(
+      `update journal.witness w set sequence = f.sequence, hash = f.hash from former f where f.shard = w.shard`,
+    );
+    await restored();
+  };
+
+  it('is written on when every topic ends where the backup did, and is like any other from then on', async () => {
+    await restored();
+    expect(await marks()).toMatchObject([
+      { shard: 0, sequence: 3 },
+      { shard: 1, sequence: 3 },
+    ]);
+    await write('"c"');
+    expect(await marks()).toEqual([]);
+    await write('"d"');
+    expect((await (await store()).reader.heads()).get(1)).toBe(7);
+  });
+
+  it('is neither written on nor shown while one topic is ahead of it, whichever shard is meant', async () => {
+    await older(1);
+    const own = await store();
+    const { reader, bareReader } = own;
+    const told = expect.stringContaining('shard 1 goes up to record 5, the backup up to 3');
+    for (const start of [own.journalOf('owner').open(0), own.journalOf('owner').open(1), own.prepare()]) {
+      await expect(start).rejects.toMatchObject({ exitCode: EXIT.config, message: told });
+    }
+    const refused = expect.stringContaining('was restored from a backup');
+    for (const question of [reader.heads(), reader.read(0, 1, 1), own.journalOfMover('mover').open(0)]) {
+      await expect(question).rejects.toMatchObject({ exitCode: EXIT.config, message: refused });
+    }
+    await expect(openStoreToRead(settings(), ports())).rejects.toMatchObject({ exitCode: EXIT.config });
+    expect(await marks()).toHaveLength(2);
+    expect(await bareReader.heads()).toEqual(
+      new Map([
+        [0, 5],
+        [1, 5],
+      ]),
+    );
+  });
+
+  it('is refused as lost, not as older, where a topic is behind it', async () => {
+    await older(0, 1);
+    const topics = new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, prefix, clock);
+    await topics.remove(0);
+    await until(clock, async () => !(await topics.exists(0)));
+    await expect((await store()).prepare()).rejects.toMatchObject({
+      exitCode: EXIT.damaged,
+      message: expect.stringContaining('is gone, or empty'),
+    });
+    expect(await marks()).toHaveLength(2);
+  });
+
+  it('has no mark where its journals came back with it, and keeps the first one that it was given', async () => {
+    await restored(['journal.home', 'journal.snapshots']);
+    expect(await marks()).toMatchObject([{ sequence: 0 }, { sequence: 0 }]);
+    await restored();
+    expect(await marks()).toMatchObject([{ sequence: 0 }, { sequence: 0 }]);
+    await database.pool.query('delete from journal.restored; delete from journal.home');
+    await restored();
+    await restored([]);
+    expect(await marks()).toEqual([]);
+  });
+});
