@@ -39,11 +39,15 @@ const MARK_BYTES = 4 + 1 + UUID_BYTES + 8 + 4;
 const FLAGS = { auction: 1, complete: 2, over: 4, behind: 8 } as const;
 const MOST = 2 ** 32 - 1;
 
-/** Numbers stand at fixed widths: a position of seven digits is as long as one of two. */
-export function encodePoint(point: ResumePoint, issuedMillis: number): Buffer {
+/**
+ * Numbers stand at fixed widths: a position of seven digits is as long as one of two. Behind them stands the life of the journals, where
+ * gateways of before lives were told apart read no further.
+ */
+export function encodePoint(point: ResumePoint, issuedMillis: number, life: string): Buffer {
   const { positions, subscriptions } = point;
-  const rooms = Math.ceil(subscriptions.length / STEP) * STEP;
-  const bytes = Buffer.alloc(HEAD_BYTES + 8 * positions.length + 4 + 2 + MARK_BYTES * rooms);
+  const size = sizeOf(positions.length, subscriptions.length);
+  const bytes = Buffer.alloc(size + UUID_BYTES);
+  writeUuid(bytes, life, size);
   let at = bytes.writeDoubleBE(issuedMillis, 0);
   at = writeUuid(bytes, point.connectionId, at);
   at = bytes.writeDoubleBE(point.attachment, at);
@@ -61,6 +65,18 @@ export function encodePoint(point: ResumePoint, issuedMillis: number): Buffer {
     at = bytes.writeUInt32BE(Math.min(mark.told ?? mark.sent, MOST), at);
   }
   return bytes;
+}
+
+function sizeOf(positions: number, subscriptions: number): number {
+  const rooms = Math.ceil(subscriptions / STEP) * STEP;
+  return HEAD_BYTES + 8 * positions + 4 + 2 + MARK_BYTES * rooms;
+}
+
+/** Undefined where none stands: a gateway of before lives were told apart has written it. */
+export function lifeOf(bytes: Buffer): string | undefined {
+  const positions = bytes.readUInt8(HEAD_BYTES - 1);
+  const size = sizeOf(positions, bytes.readUInt16BE(HEAD_BYTES + 8 * positions + 4));
+  return bytes.length === size ? undefined : readUuid(bytes, size);
 }
 
 export function issuedMillisOf(bytes: Buffer): number {

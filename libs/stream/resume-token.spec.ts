@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
+import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { NO_LANE, type ResumePoint, type SubscriptionMark } from './resume-point.js';
+import type { JournalLife } from '#libs/journal/life/journal-life.js';
+import { encodePoint, NO_LANE, type ResumePoint, type SubscriptionMark } from './resume-point.js';
 import { ResumeTokens } from './resume-token.js';
 
 const OLD_KEY = 'aa'.repeat(32);
 const NEW_KEY = 'bb'.repeat(32);
 const DAY = 86_400_000;
 const NOW = 1_790_000_000_000;
+const FIRST: JournalLife = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20', isFirst: true };
+const RESTORED: JournalLife = { id: 'c4e0b7d6-1f28-4a59-b3c7-6e5d8f9a0b14', isFirst: false };
 const ACCOUNT = '5f0c6d1e-0000-4000-8000-000000000001';
 
 const uuid = fc.uuid();
@@ -40,11 +44,22 @@ function pointWith(marks: fc.Arbitrary<SubscriptionMark[]>): fc.Arbitrary<Resume
 }
 
 const anyPoint = pointWith(fc.array(mark, { maxLength: 64, size: 'max' }));
-const tokens = new ResumeTokens([NEW_KEY]);
+const tokens = new ResumeTokens([NEW_KEY], FIRST);
 const INVALID = { ok: false, error: 'INVALID' };
 
 function sample(subscriptions: number): ResumePoint {
   return fc.sample(pointWith(fc.array(mark, { minLength: subscriptions, maxLength: subscriptions })), 1)[0]!;
+}
+
+/** As gateways sealed it before lives were told apart. */
+function lifeless(point: ResumePoint): string {
+  const secret = Buffer.from(NEW_KEY, 'hex');
+  const id = createHash('sha256').update(secret).digest().subarray(0, 4);
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', secret, nonce);
+  cipher.setAAD(Buffer.from(ACCOUNT));
+  const sealed = [cipher.update(encodePoint(point, NOW, FIRST.id).subarray(0, -16)), cipher.final()];
+  return Buffer.concat([Buffer.of(1), id, nonce, ...sealed, cipher.getAuthTag()]).toString('base64url');
 }
 
 describe('a resume token', () => {
@@ -100,12 +115,30 @@ describe('a resume token', () => {
   });
 
   it('outlives a change of keys, as long as the old one is known', () => {
-    const old = new ResumeTokens([OLD_KEY]).seal(sample(1), ACCOUNT, NOW);
-    const both = new ResumeTokens([NEW_KEY, OLD_KEY]);
+    const old = new ResumeTokens([OLD_KEY], FIRST).seal(sample(1), ACCOUNT, NOW);
+    const both = new ResumeTokens([NEW_KEY, OLD_KEY], FIRST);
     expect(both.open(old, ACCOUNT, NOW).ok).toBe(true);
     expect(tokens.open(old, ACCOUNT, NOW)).toEqual(INVALID);
     expect(tokens.open(both.seal(sample(1), ACCOUNT, NOW), ACCOUNT, NOW).ok).toBe(true);
-    expect(() => new ResumeTokens([]).seal(sample(1), ACCOUNT, NOW)).toThrow();
+    expect(() => new ResumeTokens([], FIRST).seal(sample(1), ACCOUNT, NOW)).toThrow();
+  });
+
+  it('is none any more when the journals have been restored, and one of the restored journals is', () => {
+    const before = tokens.seal(sample(1), ACCOUNT, NOW);
+    const restored = new ResumeTokens([NEW_KEY], RESTORED);
+    expect(restored.open(before, ACCOUNT, NOW)).toEqual(INVALID);
+    expect(restored.open(restored.seal(sample(1), ACCOUNT, NOW), ACCOUNT, NOW).ok).toBe(true);
+    const again = new ResumeTokens([NEW_KEY], { ...RESTORED, id: ACCOUNT });
+    expect(again.open(restored.seal(sample(1), ACCOUNT, NOW), ACCOUNT, NOW)).toEqual(INVALID);
+  });
+
+  it('that names no life, as those of before, is of the first', () => {
+    for (const subscriptions of [0, 1, 8, 9]) {
+      const point = sample(subscriptions);
+      const old = lifeless(point);
+      expect(tokens.open(old, ACCOUNT, NOW)).toEqual({ ok: true, point });
+      expect(new ResumeTokens([NEW_KEY], RESTORED).open(old, ACCOUNT, NOW)).toEqual(INVALID);
+    }
   });
 
   it('lives for a day, and a clock that is a little ahead does not spoil it', () => {

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { decodePoint, encodePoint, issuedMillisOf, type ResumePoint } from './resume-point.js';
+import type { JournalLife } from '#libs/journal/life/journal-life.js';
+import { decodePoint, encodePoint, issuedMillisOf, lifeOf, type ResumePoint } from './resume-point.js';
 
 export type Opened =
   | { readonly ok: true; readonly point: ResumePoint }
@@ -23,7 +24,8 @@ interface Key {
 
 /**
  * Resume tokens: AES-256-GCM under a key that all gateways share, with the account as associated data, so that nobody reads
- * one, makes one, or uses another's. The length depends on the number of subscriptions alone.
+ * one, makes one, or uses another's. The length depends on the number of subscriptions alone. One that was sealed in another life of the
+ * journals names positions at which other events stand now, and is none.
  */
 export class ResumeTokens {
   private readonly keys: readonly Key[];
@@ -31,6 +33,7 @@ export class ResumeTokens {
   /** Hexadecimal keys; the first one seals, all of them open. A nonce must never come twice under one key. */
   constructor(
     keys: readonly string[],
+    private readonly life: JournalLife,
     private readonly newNonce: (bytes: number) => Buffer = randomBytes,
   ) {
     this.keys = keys.map((hex) => {
@@ -45,7 +48,7 @@ export class ResumeTokens {
     const nonce = this.newNonce(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, key.secret, nonce);
     cipher.setAAD(Buffer.from(account));
-    const sealed = [cipher.update(encodePoint(point, nowMillis)), cipher.final()];
+    const sealed = [cipher.update(encodePoint(point, nowMillis, this.life.id)), cipher.final()];
     const bytes = Buffer.concat([Buffer.of(VERSION), key.id, nonce, ...sealed, cipher.getAuthTag()]);
     return bytes.toString('base64url');
   }
@@ -56,7 +59,12 @@ export class ResumeTokens {
     const issued = issuedMillisOf(plain);
     if (issued > nowMillis + SKEW_MILLIS) return { ok: false, error: 'INVALID' };
     if (issued + LIFE_MILLIS < nowMillis) return { ok: false, error: 'EXPIRED' };
+    if (!this.isOfThisLife(lifeOf(plain))) return { ok: false, error: 'INVALID' };
     return { ok: true, point: decodePoint(plain) };
+  }
+
+  private isOfThisLife(life: string | undefined): boolean {
+    return life === undefined ? this.life.isFirst : life === this.life.id;
   }
 
   private decrypt(token: string, account: string): Buffer | undefined {

@@ -81,8 +81,9 @@ describe('the tokens in the documents', () => {
     }));
     const positions = [0, 0, 0];
     const point = { attachment: 1, lane: NO_LANE, nextNumber: 2, positions, subscriptions };
+    const life = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20', isFirst: true };
     const connectionId = message('welcome').connection_id as string;
-    const real = new ResumeTokens(['aa'.repeat(32)]).seal({ ...point, connectionId }, 'somebody', 1);
+    const real = new ResumeTokens(['aa'.repeat(32)], life).seal({ ...point, connectionId }, 'somebody', 1);
     for (const name of ['hello', 'snapshot', 'event', 'heartbeat']) {
       const token = message(name).resume_token as string;
       expect([name, token.length]).toEqual([name, real.length]);

@@ -16,6 +16,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { StreamMemory } from '#libs/testing/stream-memory.js';
+import { StreamFloor } from './stream-floor.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from './trading-floor.js';
 import { TradingLoad } from './trading-load.js';
 
@@ -61,6 +63,8 @@ let fresh: string;
 let open: AuctionView;
 let quote: QuoteView;
 const key = randomUUID();
+/** Of a stream of the cluster that is lost, from before the backup was taken. */
+let remembered: StreamMemory;
 
 /** A cluster is traded on and backed up meanwhile; then it is lost, with everything but the backup and its secrets. */
 beforeAll(async () => {
@@ -70,7 +74,7 @@ beforeAll(async () => {
   fresh = mkdtempSync(path.join(folder, 'fresh-'));
   chmodSync(fresh, 0o711);
   lost = await startCluster({ env: { LIMITS_FACTOR: '50' } });
-  const floor = new TradingFloor(lost);
+  const floor = new StreamFloor(lost);
   const [originator, other, mia, max] = (await floor.traders(
     'originator-1',
     'originator-2',
@@ -85,6 +89,10 @@ beforeAll(async () => {
   // Until something was settled, and its auction is read from the projections.
   const settled = await firstSettled(load, other);
   await other.untilCompletedRead(settled);
+  const listening = await floor.listen('maker-1');
+  await listening.subscribe();
+  remembered = listening.memory;
+  listening.kill();
   const { code, err } = await run('backup', `create --folder ${backup}`, { DATA_DIR: lost.dataDir });
   expect([code, err.split('\n').filter((line) => !/^\w+\.\w+: \d+ rows$/.test(line))]).toEqual([0, ['']]);
   await load.stop();
@@ -160,6 +168,26 @@ describe('the drill', () => {
     expect([again.status, again.body.auction_id]).toEqual([200, open.auction_id]);
     await max.quotes(open.auction_id, 410_000, 5);
     expect((await originator.cancel(open.auction_id)).status).toBe(200);
+    floor.close();
+  });
+});
+
+describe('a stream of the cluster that was lost', () => {
+  it('is not continued by its token, which names events that are others now, and begins anew', async () => {
+    const floor = new StreamFloor(restored!);
+    const again = await floor.open({ token: await floor.token('maker-1'), memory: remembered });
+    expect(await again.resume()).toMatchObject({
+      resumed: false,
+      resume_error: 'INVALID',
+      subscriptions: [],
+    });
+    again.kill();
+    const fresh = await floor.listen('maker-1');
+    await fresh.subscribe();
+    fresh.kill();
+    const later = await floor.open({ token: await floor.token('maker-1'), memory: fresh.memory });
+    expect(await later.resume()).toMatchObject({ resumed: true });
+    later.kill();
     floor.close();
   });
 });

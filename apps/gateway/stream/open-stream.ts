@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { instantFromNanos } from '#libs/auction/instant.js';
 import type { JournalReader } from '#libs/journal/journal.js';
+import { findJournalLife } from '#libs/journal/life/journal-life.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
@@ -89,7 +90,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     {
       feed,
       recollector: new Recollector({ feed, chronicle: new Chronicle(pool), clock, limits }),
-      tokens: new ResumeTokens(config.STREAM_KEYS),
+      tokens: new ResumeTokens(config.STREAM_KEYS, await findJournalLife(pool)),
       sessions,
       commands,
       archive,

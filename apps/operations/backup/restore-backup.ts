@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
+import { beginJournalLife } from '#libs/journal/life/journal-life.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
@@ -43,6 +44,7 @@ export async function restoreBackup(
     await migrate(databaseUrl, former, SILENT);
     await withTransaction(pool, 'read committed', (client) => fill(client, folder, manifest, tell));
     await migrate(databaseUrl, allMigrations, SILENT);
+    await beginJournalLife(pool);
     await pool.query('analyze');
   } finally {
     await pool.end();
@@ -84,4 +86,6 @@ async function fill(
     await client.query('select setval($1, $2)', [name, last]);
   for (const name of names) await client.query(`alter table ${name} enable trigger user`);
   await RestoredMark.set(client, { shards: SHARDS, tables: names, takenAt });
+  // With the rows, so that no process ever finds them in their former life. A backup of before lives were told apart is given one later.
+  if (names.includes('journal.life')) await beginJournalLife(client);
 }

@@ -3,10 +3,12 @@ import { JournalSchema1790000100000 } from './1790000100000-journal-schema.js';
 import { JournalHome1790000101000 } from './1790000101000-journal-home.js';
 import { JournalWitness1790000102000 } from './1790000102000-journal-witness.js';
 import { JournalRestored1790000104000 } from './1790000104000-journal-restored.js';
+import { JournalLife1790000105000 } from './1790000105000-journal-life.js';
 
 export const journalMigrations: readonly MigrationClass[] = [
   JournalSchema1790000100000,
   JournalHome1790000101000,
   JournalWitness1790000102000,
   JournalRestored1790000104000,
+  JournalLife1790000105000,
 ];

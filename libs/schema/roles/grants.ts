@@ -63,6 +63,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     executor: READ,
     operations: READ,
   },
+  'journal.life': { gateway: READ },
   'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,

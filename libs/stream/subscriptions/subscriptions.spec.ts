@@ -4,7 +4,13 @@ import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
 import { Chat, type Heard } from '../fixtures/chat.js';
 import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
-import { sessionOf, TEST_KEY, TestGateway, type GatewayOptions } from '../fixtures/test-gateway.js';
+import {
+  sessionOf,
+  TEST_KEY,
+  TEST_LIFE,
+  TestGateway,
+  type GatewayOptions,
+} from '../fixtures/test-gateway.js';
 import { TestSocket } from '../fixtures/test-socket.js';
 import { journalOf } from '../fixtures/told-auctions.js';
 import type { SessionOutcome } from '../ports.js';
@@ -50,7 +56,7 @@ async function greeted(gateway: TestGateway, socket = new TestSocket(), hello: o
 
 function pointOf({ resume_token: token }: Heard) {
   const now = Number(clock.epochNanos() / 1_000_000n);
-  const opened = new ResumeTokens([TEST_KEY]).open(String(token), mia, now);
+  const opened = new ResumeTokens([TEST_KEY], TEST_LIFE).open(String(token), mia, now);
   if (!opened.ok) throw new Error(opened.error);
   return opened.point;
 }

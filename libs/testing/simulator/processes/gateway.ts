@@ -27,7 +27,7 @@ import { HttpDesk } from './http-desk.js';
 import { openLink } from './owner.js';
 import { acceptStream, sessionOf } from './stream-door.js';
 import type { Life } from './unit.js';
-import { SHARDS, STREAM_KEY, topicOf } from './world.js';
+import { JOURNAL_LIFE, SHARDS, STREAM_KEY, topicOf } from './world.js';
 
 const OWNER_TIMEOUT_MILLIS = 3_000;
 const CONNECTIONS_PER_ACCOUNT = 16;
@@ -120,7 +120,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   const ports = {
     feed,
     recollector: new Recollector({ feed, chronicle, clock, limits: STREAM_LIMITS }),
-    tokens: new ResumeTokens([STREAM_KEY], (bytes) => random.bytes(bytes)),
+    tokens: new ResumeTokens([STREAM_KEY], JOURNAL_LIFE, (bytes) => random.bytes(bytes)),
     sessions: { check: sessionOf },
     commands: new StreamCommands(controllers, {
       newRequestId: () => random.uuid(),
