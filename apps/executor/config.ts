@@ -1,4 +1,5 @@
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
+import { ownerUrlsAreOnePerShard } from '#libs/owner-link/owner-urls.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
@@ -28,4 +29,4 @@ export const executorConfig = defineConfig({
   },
 });
 
-export const executorRules = [serviceTokenIsSet];
+export const executorRules = [serviceTokenIsSet, ownerUrlsAreOnePerShard];

@@ -1,5 +1,6 @@
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { ownerUrlsAreOnePerShard } from '#libs/owner-link/owner-urls.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
@@ -69,4 +70,5 @@ export const gatewayRules = [
   limitsHoldUnlessLoopback('LISTEN_HOST', 'INTERNAL_HOST'),
   kafkaSettingsAgree,
   serviceTokenIsSet,
+  ownerUrlsAreOnePerShard,
 ];

@@ -2,7 +2,14 @@ import path from 'node:path';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
 import { whyNotListen } from '#libs/platform/ports.js';
-import { asStartFault, ConfigFault, EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import {
+  asStartFault,
+  ConfigFault,
+  EXIT,
+  isCodedError,
+  NO_ADDRESS_OF_OURS,
+  StartFault,
+} from '#libs/platform/start-fault.js';
 import { endLeftovers } from '#libs/platform/supervision/leftovers.js';
 import { hireUndertaker } from '#libs/platform/supervision/undertaker.js';
 import { Cluster, type ClusterParts, type ClusterPlace } from './cluster.js';
@@ -18,9 +25,6 @@ import { welcome } from './welcome.js';
 const STOP_WITHIN_MS = 8_000;
 const LEAVE_WITHIN_MS = 9_500;
 const LEFTOVER_PATIENCE_MS = 3_000;
-
-/** A name that nobody knows, a name whose server does not answer, an address of another machine, no address at all. */
-const NO_ADDRESS_OF_OURS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT']);
 
 /** Runs a whole cluster until it is told to stop; resolves with the exit code. */
 export async function launch(env: Environment, parts: ClusterParts, clock: Clock): Promise<number> {

@@ -1,11 +1,11 @@
 import type { Environment } from '#libs/platform/config.js';
-import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { callOf, USAGE, UsageFault } from './accounts/call.js';
 import { runAccounts } from './accounts/run-accounts.js';
 import { databaseUrl } from './database-url.js';
-import { CommandFault, EXIT_UNREACHABLE, EXIT_USAGE } from './ops/faults.js';
+import { CommandFault, EXIT_USAGE } from './ops/faults.js';
 
 /** Who may come in and what it may do: the way in which a deployment without a demo gets its users. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment): Promise<number> {
@@ -35,11 +35,7 @@ function told(error: unknown): number {
     console.error(`accounts: ${error.message}\n\n${USAGE}`);
     return EXIT_USAGE;
   }
-  if (isConnectionFailure(error)) {
-    console.error('accounts: the database cannot be reached');
-    return EXIT_UNREACHABLE;
-  }
-  const fault = error instanceof CommandFault ? error : asStartFault(error);
+  const fault = error instanceof CommandFault ? error : (asStartFault(error) ?? asDatabaseFault(error));
   if (fault === undefined) throw error;
   console.error(`accounts: ${fault.message}`);
   return fault.exitCode;

@@ -1,6 +1,7 @@
 import type { Environment } from '#libs/platform/config.js';
-import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
-import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
+import { asDatabaseFault } from '#libs/platform/database-fault.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { asStartFault } from '#libs/platform/start-fault.js';
 import { callOf, USAGE, UsageFault, type Call } from './backup/call.js';
 import { createBackup } from './backup/create-backup.js';
 import { BackupDamaged, type Manifest } from './backup/manifest.js';
@@ -71,11 +72,7 @@ function exitCodeOf(error: unknown): number {
     console.error(`backup: ${error.message}`);
     return EXIT_DAMAGED;
   }
-  if (isConnectionFailure(error)) {
-    console.error('backup: the database cannot be reached');
-    return EXIT.unavailable;
-  }
-  const fault = asStartFault(error);
+  const fault = asStartFault(error) ?? asDatabaseFault(error);
   if (fault === undefined) throw error;
   console.error(`backup: ${fault.message}`);
   return fault.exitCode;

@@ -4,7 +4,7 @@ import { defineConfig, loadConfig, type Environment } from '#libs/platform/confi
 import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 
-const settings = defineConfig({
+export const databasePlaceSettings = defineConfig({
   DATABASE_URL: {
     schema: postgresUrl().optional(),
     describe: 'Database to work on, instead of that of the running cluster',
@@ -15,7 +15,7 @@ const settings = defineConfig({
 
 /** Where a program that works on the database finds it. */
 export async function databaseUrl(environment: Environment): Promise<string> {
-  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
+  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(databasePlaceSettings, environment);
   if (given !== undefined) return given;
   const file = path.join(folder, 'cluster.json');
   try {

@@ -1,11 +1,11 @@
 import type { Environment } from '#libs/platform/config.js';
-import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { databaseUrl } from './database-url.js';
 import { callOf, USAGE, UsageFault } from './ledger/call.js';
 import { runLedger } from './ledger/run-ledger.js';
-import { CommandFault, EXIT_UNREACHABLE, EXIT_USAGE } from './ops/faults.js';
+import { CommandFault, EXIT_USAGE } from './ops/faults.js';
 
 /** What is traded and who has what to trade with: the way in which a deployment without a demo opens its books. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment): Promise<number> {
@@ -34,11 +34,7 @@ function told(error: unknown): number {
     console.error(`ledger: ${error.message}\n\n${USAGE}`);
     return EXIT_USAGE;
   }
-  if (isConnectionFailure(error)) {
-    console.error('ledger: the database cannot be reached');
-    return EXIT_UNREACHABLE;
-  }
-  const fault = error instanceof CommandFault ? error : asStartFault(error);
+  const fault = error instanceof CommandFault ? error : (asStartFault(error) ?? asDatabaseFault(error));
   if (fault === undefined) throw error;
   console.error(`ledger: ${fault.message}`);
   return fault.exitCode;

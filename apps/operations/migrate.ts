@@ -1,7 +1,8 @@
+import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { createLogger } from '#libs/platform/log.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
-import { EXIT } from '#libs/platform/start-fault.js';
+import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, type RolePasswords } from '#libs/schema/roles/database-roles.js';
 import { migrationConfig, type MigrationConfig } from './config.js';
@@ -19,19 +20,31 @@ function passwordsIn(config: MigrationConfig): RolePasswords {
 
 /**
  * Brings every schema of the product up to date, once, under a lock, and gives each process the rights that it needs; a job of its own
- * where no launcher does it.
+ * where no launcher does it. Resolves with the exit code.
  */
+async function bringUpToDate(): Promise<number> {
+  await migrate(config.DATABASE_URL, allMigrations, {
+    info: (line) => {
+      log.info(line);
+    },
+  });
+  const passwords = passwordsIn(config);
+  if (await prepareDatabaseRoles(config.DATABASE_URL, passwords)) {
+    log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');
+    return 0;
+  }
+  if (Object.keys(passwords).length === 0) return 0;
+  log.fatal({ exit_code: EXIT.config }, 'the role of DATABASE_URL may make no others: give it CREATEROLE');
+  return EXIT.config;
+}
+
 const config = loadConfigOrExit('migrate', migrationConfig, process.env);
 const log = createLogger({ name: 'migrate', level: 'info' });
-await migrate(config.DATABASE_URL, allMigrations, {
-  info: (line) => {
-    log.info(line);
-  },
-});
-const passwords = passwordsIn(config);
-if (await prepareDatabaseRoles(config.DATABASE_URL, passwords)) {
-  log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');
-} else if (Object.keys(passwords).length > 0) {
-  log.fatal({ exit_code: EXIT.config }, 'the role of DATABASE_URL may make no others: give it CREATEROLE');
-  process.exitCode = EXIT.config;
+try {
+  process.exitCode = await bringUpToDate();
+} catch (error) {
+  const fault = asStartFault(error) ?? asDatabaseFault(error);
+  if (fault === undefined) throw error;
+  log.fatal({ exit_code: fault.exitCode }, fault.message);
+  process.exitCode = fault.exitCode;
 }

@@ -5,6 +5,7 @@ import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
+import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { databaseUrl } from './database-url.js';
@@ -103,8 +104,8 @@ function isCommand(name: string | undefined): name is ProjectionCommand {
 try {
   process.exitCode = await main(process.argv.slice(2), process.env);
 } catch (error) {
-  const fault = asStartFault(error);
+  const fault = asStartFault(error) ?? asDatabaseFault(error);
   if (fault === undefined) throw error;
-  console.error(fault.message);
+  console.error(`projection: ${fault.message}`);
   process.exitCode = fault.exitCode;
 }

@@ -1,4 +1,5 @@
 import type { Environment } from '#libs/platform/config.js';
+import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { callOf, USAGE, UsageFault } from './seed/call.js';
@@ -29,7 +30,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
       console.error(`seed: ${error.message}\n\n${USAGE}`);
       return EXIT_USAGE;
     }
-    const fault = asStartFault(error);
+    const fault = asStartFault(error) ?? asDatabaseFault(error);
     if (fault === undefined) throw error;
     console.error(`seed: ${fault.message}`);
     return fault.exitCode;

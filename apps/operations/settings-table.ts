@@ -3,9 +3,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ConfigDefinition } from '#libs/platform/config.js';
 import { renderSettingsTable } from '#libs/platform/settings-table.js';
+import { toolSettings } from './tool-settings.js';
 
 const CONFIG = /^config\.(js|ts)$/;
 const DOCUMENT = 'docs/settings.md';
+const OPERATIONS = 'operations';
 
 function isDefinition(value: unknown): value is ConfigDefinition {
   if (typeof value !== 'object' || value === null) return false;
@@ -19,11 +21,16 @@ function isDefinition(value: unknown): value is ConfigDefinition {
   );
 }
 
-/** What docs/settings.md has to hold: the definition that every app exports from its config.ts. */
+/** What docs/settings.md has to hold: the definition that every app exports from its config.ts, and of each program of operations its own. */
 export async function settingsTable(appsFolder: string): Promise<string> {
   const found: [string, ConfigDefinition][] = [];
   const apps = (await readdir(appsFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   for (const app of apps.map(({ name }) => name).sort()) {
+    if (app === OPERATIONS) {
+      for (const [tool, definition] of Object.entries(toolSettings))
+        found.push([`${app}: ${tool}`, definition]);
+      continue;
+    }
     const file = (await readdir(path.join(appsFolder, app))).find((name) => CONFIG.test(name));
     if (file === undefined) continue;
     const url = pathToFileURL(path.join(appsFolder, app, file));

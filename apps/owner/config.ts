@@ -1,5 +1,6 @@
 import { areDistinct } from '#libs/engine/ids.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { ownerUrlsAreOnePerShard } from '#libs/owner-link/owner-urls.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
@@ -80,6 +81,7 @@ export const ownerRules = [
   limitsHoldUnlessLoopback('INTERNAL_HOST'),
   kafkaSettingsAgree,
   serviceTokenIsSet,
+  ownerUrlsAreOnePerShard,
   idKeysDiffer,
 ];
 

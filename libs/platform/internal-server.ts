@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { isGoodToken } from './good-token.js';
 import { addressOf, isEverywhere } from './internal-host.js';
-import { EXIT, StartFault } from './start-fault.js';
+import { EXIT, isCodedError, NO_ADDRESS_OF_OURS, StartFault } from './start-fault.js';
 
 export interface Health {
   readonly ok: boolean;
@@ -71,9 +71,12 @@ export async function startInternalServer(
 
 export function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refused = (error: Error): void => {
+      reject(isNoAddress(error) ? noAddress(host, error) : error);
+    };
+    server.once('error', refused);
     server.listen({ port, host: addressOf(host) }, () => {
-      server.off('error', reject);
+      server.off('error', refused);
       const { address } = server.address() as AddressInfo;
       if (!isEverywhere(address)) resolve();
       else {
@@ -84,6 +87,17 @@ export function listen(server: Server, port: number, host: string): Promise<void
       }
     });
   });
+}
+
+function isNoAddress(error: Error): error is Error & { readonly code: string } {
+  return isCodedError(error) && NO_ADDRESS_OF_OURS.has(error.code);
+}
+
+function noAddress(host: string, { code }: { readonly code: string }): StartFault {
+  return new StartFault(
+    `INTERNAL_HOST: ${host} is no address of this machine, and no interface of it (${code})`,
+    EXIT.config,
+  );
 }
 
 function closeServer(server: Server): Promise<void> {

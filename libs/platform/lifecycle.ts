@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { asDatabaseFault } from './database-fault.js';
 import { asStartFault, EXIT } from './start-fault.js';
 
 type Stop = () => Promise<void> | void;
@@ -98,7 +99,7 @@ class ProcessFrame implements ProcessScope {
   }
 
   private refuse(error: unknown): never {
-    const fault = asStartFault(error);
+    const fault = asStartFault(error) ?? asDatabaseFault(error, EXIT.bug);
     if (fault === undefined) return this.failNow(error);
     for (const line of fault.message.split('\n')) this.options.log.fatal({ exit_code: fault.exitCode }, line);
     process.exit(fault.exitCode);

@@ -58,6 +58,13 @@ describe('docker-compose.yml', () => {
     },
   );
 
+  it('starts again what has failed, the database and the broker too', () => {
+    for (const [name, { restart }] of [...lasting, ...Object.entries(services)]) {
+      if (ONE_OFF.has(name) || ['prometheus', 'grafana'].includes(name)) continue;
+      expect([name, restart]).toEqual([name, 'on-failure']);
+    }
+  });
+
   it('calls each process by the name of its service', () => {
     for (const [name, { environment }] of lasting) expect(environment?.INSTANCE).toBe(name);
   });

@@ -75,7 +75,8 @@ interface Manifest {
 const FOLDER = path.join(ROOT, 'deploy/kubernetes');
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
 
-const manifests = readdirSync(FOLDER).flatMap((file) => {
+const files = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml'));
+const manifests = files.flatMap((file) => {
   const documents = parseAllDocuments(readFileSync(path.join(FOLDER, file), 'utf8'));
   for (const document of documents) expect([file, document.errors]).toEqual([file, []]);
   return documents.map((document) => document.toJS() as Manifest);
@@ -128,10 +129,8 @@ function environmentOf({ env = [], envFrom = [] }: Container): Record<string, st
 describe('the Kubernetes manifests', () => {
   it('are all of the kustomization, accounts and ledger aside, and in one namespace', () => {
     const resources = ofKind('Kustomization').flatMap((manifest) => manifest.resources ?? []);
-    const files = readdirSync(FOLDER).filter(
-      (file) => !['kustomization.yaml', 'accounts.yaml', 'ledger.yaml'].includes(file),
-    );
-    expect([...resources].sort()).toEqual(files.sort());
+    const aside = ['kustomization.yaml', 'accounts.yaml', 'ledger.yaml'];
+    expect([...resources].sort()).toEqual(files.filter((file) => !aside.includes(file)).sort());
     const spaced = manifests.filter(({ kind }) => !['Kustomization', 'Namespace'].includes(kind));
     expect(new Set(spaced.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['sotto']));
   });
@@ -233,6 +232,9 @@ describe('the Kubernetes manifests', () => {
     const [, , gateway] = lasting.find(([name]) => name === 'gateway')!;
     const [, , owner] = lasting.find(([name]) => name === 'owner')!;
     expect(Number(gateway.lifecycle?.preStop?.exec.command[1])).toBeGreaterThanOrEqual(5);
+    for (const [name, , { lifecycle }] of lasting) {
+      expect([name, lifecycle?.preStop !== undefined]).toEqual([name, true]);
+    }
     // The shard stands still from SIGTERM to the recovery of its successor, which is promised in three seconds.
     expect(owner.lifecycle?.preStop?.exec.command).toEqual(['sleep', '1']);
   });

@@ -2,7 +2,17 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { ALERTS, EXPRESSIONS, PANELS, SCRAPES, selectorsIn, groupedBy } from './monitoring.js';
+import {
+  ALERTS,
+  EXPRESSIONS,
+  groupedBy,
+  OPERATOR_RULES,
+  PANELS,
+  POD_MONITOR,
+  RULE_GROUPS,
+  SCRAPES,
+  selectorsIn,
+} from './monitoring.js';
 import { kindOf, ROOT } from './processes.js';
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
@@ -61,6 +71,28 @@ describe('deploy/prometheus', () => {
       expect(means.trim().length).toBeGreaterThan(20);
       expect(todo.trim().length).toBeGreaterThan(40);
     }
+  });
+});
+
+describe('deploy/kubernetes/monitoring', () => {
+  it('scrapes every kind of process under the jobs and names of which the alerts speak, with a token of the secret', () => {
+    const { jobLabel, selector, podMetricsEndpoints } = POD_MONITOR.spec;
+    const [kinds] = selector.matchExpressions;
+    expect([jobLabel, kinds?.key]).toEqual(['app', 'app']);
+    expect([...(kinds?.values ?? [])].sort()).toEqual(SCRAPES.map(({ job_name: job }) => job).sort());
+    expect(podMetricsEndpoints).toMatchObject([
+      {
+        port: 'internal',
+        honorLabels: true,
+        authorization: { credentials: { name: 'sotto-secrets', key: 'metrics-token' } },
+        relabelings: [{ sourceLabels: ['__meta_kubernetes_pod_name'], targetLabel: 'instance' }],
+      },
+    ]);
+    expect(OPERATIONS).toContain('`metrics-token`');
+  });
+
+  it('has the alerts of deploy/prometheus, word for word', () => {
+    expect(OPERATOR_RULES).toMatchObject({ kind: 'PrometheusRule', spec: { groups: RULE_GROUPS } });
   });
 });
 

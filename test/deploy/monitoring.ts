@@ -42,6 +42,32 @@ export const SCRAPES = (
   parse(text('prometheus/prometheus.yml')) as { readonly scrape_configs: readonly ScrapeJob[] }
 ).scrape_configs;
 
+/** Of `deploy/kubernetes/monitoring`, for the Prometheus Operator. */
+export const POD_MONITOR = parse(text('kubernetes/monitoring/pods.yaml')) as {
+  readonly spec: {
+    readonly jobLabel: string;
+    readonly selector: {
+      readonly matchExpressions: readonly { readonly key: string; readonly values: readonly string[] }[];
+    };
+    readonly podMetricsEndpoints: readonly {
+      readonly port: string;
+      readonly honorLabels: boolean;
+      readonly authorization: { readonly credentials: { readonly name: string; readonly key: string } };
+      readonly relabelings: readonly {
+        readonly sourceLabels: readonly string[];
+        readonly targetLabel: string;
+      }[];
+    }[];
+  };
+};
+
+export const RULE_GROUPS = rules.groups;
+
+export const OPERATOR_RULES = parse(text('kubernetes/monitoring/alerts.yaml')) as {
+  readonly kind: string;
+  readonly spec: unknown;
+};
+
 /** Every expression that somebody relies on, by what relies on it. */
 export const EXPRESSIONS: readonly (readonly [string, string])[] = [
   ...ALERTS.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),

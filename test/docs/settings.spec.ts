@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
@@ -17,9 +17,39 @@ describe('docs/settings.md', () => {
   it('has a table for every app that has settings', () => {
     const apps = readdirSync(join(ROOT, 'apps'), { recursive: true, encoding: 'utf8' })
       .filter((path) => /^[^/]+\/config\.ts$/.test(path))
-      .map((path) => path.replace('/config.ts', ''));
+      .map((path) => path.replace('/config.ts', ''))
+      .filter((app) => app !== 'operations');
     const tables = tablesOf(textOf('docs/settings.md')).map(({ heading }) => heading);
-    expect(tables).toEqual(apps.sort());
+    const ofApps = tables.filter((heading) => !heading.startsWith('operations: '));
+    expect(ofApps).toEqual(apps.sort());
     expect(tables).toEqual(expect.arrayContaining(['executor', 'gateway', 'launcher', 'owner', 'projector']));
+  });
+
+  it('has a table for every program of operations that reads settings', () => {
+    const folder = join(ROOT, 'apps/operations');
+    const programs = readdirSync(folder)
+      .filter(
+        (file) => file.endsWith('.ts') && readFileSync(join(folder, file), 'utf8').includes('process.env'),
+      )
+      .map((file) => file.replace('.ts', ''))
+      // Of its environment it asks who started it, and nothing else.
+      .filter((program) => program !== 'kafka');
+    const tables = tablesOf(textOf('docs/settings.md')).map(({ heading }) => heading);
+    expect(programs.length).toBeGreaterThan(7);
+    expect(programs.filter((program) => !tables.includes(`operations: ${program}`))).toEqual([]);
+  });
+
+  it('knows every setting that is defined anywhere in operations', () => {
+    const folder = join(ROOT, 'apps/operations');
+    const defined = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(join(folder, file), 'utf8'))
+      .filter((text) => text.includes('defineConfig({'))
+      .flatMap((text) => [...text.matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name));
+    expect(defined.length).toBeGreaterThan(10);
+    const told = tablesOf(textOf('docs/settings.md'))
+      .filter(({ heading }) => heading.startsWith('operations: '))
+      .flatMap(({ rows }) => rows.map(({ Variable = '' }) => Variable.replaceAll('`', '')));
+    expect(defined.filter((name) => !told.includes(name))).toEqual([]);
   });
 });

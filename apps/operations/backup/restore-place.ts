@@ -8,7 +8,7 @@ import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
 
-const settings = defineConfig({
+export const restoreSettings = defineConfig({
   DATABASE_URL: {
     schema: postgresUrl().optional(),
     describe: 'The empty database that is to be filled',
@@ -31,7 +31,7 @@ export async function openEmptyDatabase(
   environment: Environment,
   tell: (line: string) => void,
 ): Promise<EmptyDatabase> {
-  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
+  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(restoreSettings, environment);
   if (given !== undefined) return { url: given, close: () => Promise.resolve() };
   if (existsSync(path.join(folder, 'postgres'))) {
     throw new StartFault(`${folder} has a database already: restore into another folder`, EXIT.unavailable);

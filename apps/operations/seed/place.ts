@@ -5,7 +5,7 @@ import { defineConfig, loadConfig, type Environment } from '#libs/platform/confi
 import { nonEmpty } from '#libs/platform/setting-types.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 
-const settings = defineConfig({
+export const seedSettings = defineConfig({
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },
 });
 
@@ -41,7 +41,7 @@ export interface SeedPlace {
 }
 
 export async function findPlace(environment: Environment): Promise<SeedPlace> {
-  const folder = path.resolve(loadConfig(settings, environment).DATA_DIR);
+  const folder = path.resolve(loadConfig(seedSettings, environment).DATA_DIR);
   const look = async (): Promise<ClusterFile> => {
     return clusterSchema.parse(JSON.parse(await readFile(path.join(folder, 'cluster.json'), 'utf8')));
   };

@@ -1,0 +1,22 @@
+import { kafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
+import type { ConfigDefinition } from '#libs/platform/config.js';
+import { processSettings } from '#libs/platform/process-settings.js';
+import { restoreSettings } from './backup/restore-place.js';
+import { migrationConfig } from './config.js';
+import { databasePlaceSettings } from './database-url.js';
+import { opsSettings } from './ops/place.js';
+import { seedSettings } from './seed/place.js';
+
+/** What each program here reads from its environment, by its name; `kafka` reads nothing. */
+export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
+  accounts: databasePlaceSettings,
+  backup: databasePlaceSettings,
+  'backup restore': restoreSettings,
+  healthy: { INTERNAL_HOST: processSettings.INTERNAL_HOST, INTERNAL_PORT: processSettings.INTERNAL_PORT },
+  journal: { ...databasePlaceSettings, ...kafkaSettings },
+  ledger: databasePlaceSettings,
+  migrate: migrationConfig,
+  ops: opsSettings,
+  projection: { ...databasePlaceSettings, ...kafkaSettings },
+  seed: seedSettings,
+};

@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals';
+import { asDatabaseFault } from './database-fault.js';
+
+function coded(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+it.each([
+  [coded('ECONNREFUSED', 'connect ECONNREFUSED 10.0.0.1:5432'), 69, 'connect ECONNREFUSED 10.0.0.1:5432'],
+  [coded('ENOTFOUND', 'getaddrinfo ENOTFOUND postgres'), 69, 'getaddrinfo ENOTFOUND postgres'],
+  [new Error('timeout exceeded when trying to connect'), 69, 'timeout exceeded when trying to connect'],
+  [
+    Object.assign(new AggregateError([coded('E', 'one'), coded('E', 'other')], ''), { code: 'ECONNREFUSED' }),
+    69,
+    'one, other',
+  ],
+  [
+    coded('28P01', 'password authentication failed'),
+    78,
+    'refuses DATABASE_URL: password authentication failed',
+  ],
+  [coded('3D000', 'database "x" does not exist'), 78, 'refuses DATABASE_URL: database "x" does not exist'],
+])('%s is a fault that somebody can mend', (error, code, told) => {
+  const fault = asDatabaseFault(error);
+  expect([fault?.exitCode, fault?.message]).toEqual([code, expect.stringContaining(told)]);
+});
+
+it.each([new Error('a bug'), coded('42501', 'permission denied'), coded('EACCES', 'no'), undefined])(
+  '%s is something else',
+  (error) => {
+    expect(asDatabaseFault(error)).toBeUndefined();
+  },
+);
