@@ -1,4 +1,4 @@
-import { parseCommandLine } from '#libs/platform/command-line.js';
+import { parseArgs } from 'node:util';
 
 export const USAGE = `Usage: npm run replay -- <bundle.json> [--key <file>] [--output json]
 
@@ -22,7 +22,8 @@ export interface Call {
 /** What is asked for; what is wrong with it; or nothing but help. */
 export function callOf(args: readonly string[]): Call | { readonly fault: string } | 'help' {
   try {
-    const { values, positionals } = parseCommandLine({
+    const { values, positionals, tokens } = parseArgs({
+      tokens: true,
       args: [...args],
       allowPositionals: true,
       options: {
@@ -31,6 +32,9 @@ export function callOf(args: readonly string[]): Call | { readonly fault: string
         help: { type: 'boolean', short: 'h' },
       },
     });
+    const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice !== undefined) return { fault: `--${twice} is given twice` };
     if (values.help === true) return 'help';
     const [bundle, ...more] = positionals;
     if (bundle === undefined || more.length > 0) return { fault: 'expected the file of one bundle' };

@@ -134,7 +134,10 @@ const SERVER_SHAPES: Readonly<Record<Exclude<ServerMessage, 'event'>, Readonly<R
     resumed: flag,
     subscriptions: listOf(subscription),
     resume_error: optional(
-      words<ResumeError>({ INVALID: 'broken, of somebody else, or of before the journals were restored from a backup', EXPIRED: 'older than 24 hours' }),
+      words<ResumeError>({
+        INVALID: 'broken, of somebody else, or of before the journals were restored from a backup',
+        EXPIRED: 'older than 24 hours',
+      }),
     ),
   },
   subscribed: { cmd_id: cmdId, subscription_id: anyText },
