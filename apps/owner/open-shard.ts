@@ -11,6 +11,7 @@ import type { ShardSettings } from '#libs/engine/shard-ports.js';
 import { Shard } from '#libs/engine/shard.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import { repeat } from '#libs/platform/clock.js';
@@ -28,6 +29,11 @@ export interface ShardParts extends OwnerParts {
   readonly onJournalFailure: (error: unknown) => void;
 }
 
+const NOT_USED: Readonly<Record<RefusedSnapshot['reason'], string>> = {
+  format: 'it was written by another version',
+  journal: 'the journal has no such record',
+  seal: 'its seal is missing or wrong, so somebody else wrote or changed it, or its ID_KEY is no longer set',
+};
 const JOURNAL_LOOK_MILLIS = 250;
 const RANDOM_RANGE = 2 ** 32;
 
@@ -41,7 +47,8 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   const { journal, reader, hasRoom } = await openOwnerJournal(parts, pool);
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
-  const ids = openIds(config.ID_KEY);
+  const [idKey, ...formerIdKeys] = idKeysOf(config);
+  const ids = new IdFactory(idKey, ...formerIdKeys);
   await checkIdKeys(reader, { shard: config.SHARD, head: writer.head.sequence }, ids);
   watchJournal(parts, writer);
   const desk = await openDesk(parts, writer);
@@ -55,12 +62,13 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   scope.onStop('peers', () => {
     for (const peer of peers.values()) peer.close();
   });
-  const shard: Shard = new Shard({
+  const meter = new OwnerMetrics(registry, () => opened.shard, desk);
+  const shard = new Shard({
     shard: config.SHARD,
     clock,
     writer,
     reader,
-    snapshots: new PostgresSnapshotStore(pool),
+    snapshots: openSnapshots(parts, meter),
     desk,
     preflight: new PostgresPreflight(pool, clock),
     policy,
@@ -71,7 +79,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     peers,
     referenceNanos: () => databaseNanos(pool),
     journalHasRoom: hasRoom,
-    meter: new OwnerMetrics(registry, () => shard, desk),
+    meter,
     announce,
     settings: settingsOf(config),
     onJournalFailure,
@@ -109,8 +117,19 @@ async function openDesk(
   return desk;
 }
 
-function openIds([first, ...former]: ShardParts['config']['ID_KEY']): IdFactory {
-  return new IdFactory(Buffer.from(first, 'hex'), ...former.map((hex) => Buffer.from(hex, 'hex')));
+function openSnapshots({ config, log, pool }: ShardParts, meter: OwnerMetrics): SealedSnapshots {
+  return new SealedSnapshots({
+    store: new PostgresSnapshotStore(pool),
+    keys: idKeysOf(config),
+    onRefused: (refused) => {
+      meter.snapshotRefused(refused.reason);
+      log.warn(refused, `a snapshot is not used: ${NOT_USED[refused.reason]}`);
+    },
+  });
+}
+
+function idKeysOf({ ID_KEY: [first, ...former] }: ShardParts['config']): [Buffer, ...Buffer[]] {
+  return [Buffer.from(first, 'hex'), ...former.map((hex) => Buffer.from(hex, 'hex'))];
 }
 
 function conclusionOf(settlement: PostgresSettlement): AwardConclusion {

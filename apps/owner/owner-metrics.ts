@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
 import type { ShardMeter } from '#libs/engine/ports.js';
 import type { Shard } from '#libs/engine/shard.js';
+import { REFUSALS, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const MILLIS_PER_SECOND = 1_000;
@@ -19,10 +20,12 @@ export class OwnerMetrics implements ShardMeter {
   private readonly commands: Counter;
   private readonly appendSeconds: Histogram;
   private readonly batchRecords: Histogram;
+  private readonly snapshotsRefused: Counter;
 
   constructor(registry: Registry, shard: () => Shard | undefined, desk: ReservationDesk) {
     const registers = [registry];
     this.commands = commandCounter(registry);
+    this.snapshotsRefused = refusalCounter(registry);
     this.appendSeconds = new Histogram({
       name: 'sotto_journal_append_seconds',
       help: 'Time from handing a batch to the journal to its being durable',
@@ -90,6 +93,10 @@ export class OwnerMetrics implements ShardMeter {
     this.commands.inc({ kind, status: String(status), code });
   }
 
+  snapshotRefused(reason: RefusedSnapshot['reason']): void {
+    this.snapshotsRefused.inc({ reason });
+  }
+
   appended(records: number, seconds: number): void {
     this.appendSeconds.observe(seconds);
     this.batchRecords.observe(records);
@@ -105,5 +112,16 @@ function commandCounter(registry: Registry): Counter {
     registers: [registry],
   });
   for (const kind of KINDS) for (const labels of ALARMING) counter.inc({ kind, ...labels }, 0);
+  return counter;
+}
+
+function refusalCounter(registry: Registry): Counter {
+  const counter = new Counter({
+    name: 'sotto_snapshots_refused_total',
+    help: 'Snapshots that were found at the start and not used, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  for (const reason of REFUSALS) counter.inc({ reason }, 0);
   return counter;
 }

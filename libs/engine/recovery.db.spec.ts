@@ -229,6 +229,64 @@ describe('a fresh process', () => {
   });
 });
 
+describe('whoever can write the table of snapshots', () => {
+  const TERMS = { quantity_atoms: 10_000_000 };
+
+  /** Two makers quote, and the snapshots behind that are changed so that the dearer one looks cheaper. */
+  async function dearQuoteLooksCheap(): Promise<string> {
+    await live.stop();
+    live = await LiveShard.open(world, 0, { settings: { snapshotEvery: 1 } });
+    const auctionId = await live.opens('olga', { allocation: 'SINGLE_WINNER' });
+    for (const [maker, price] of [
+      ['mia', 400_000],
+      ['max', 500_000],
+    ] as const) {
+      await snapshotIsKept();
+      await live.ask(submitOrder(accountOf(maker), auctionId, { ...TERMS, price_atoms: price }));
+    }
+    await snapshotIsKept();
+    await quietlyDies();
+    const { pool } = world.database;
+    const { rows } = await pool.query<{ sequence: number; body: Buffer }>(
+      'select sequence, body from journal.snapshots where shard = 0',
+    );
+    expect(rows).toHaveLength(2);
+    for (const { sequence, body } of rows) {
+      // Byte for byte, so that everything in between stays where it is.
+      const forged = Buffer.from(body.toString('latin1').replaceAll('500000', '300000'), 'latin1');
+      await pool.query('update journal.snapshots set body = $2 where shard = 0 and sequence = $1', [
+        sequence,
+        forged,
+      ]);
+    }
+    expect(rows.map(({ body }) => body.toString('latin1')).join('')).toContain('500000');
+    return auctionId;
+  }
+
+  /** Of the record that the journal ends with. */
+  async function snapshotIsKept(): Promise<void> {
+    await eventually(async () => {
+      const text = 'select max(sequence) as last from journal.snapshots where shard = 0';
+      const { rows } = await world.database.pool.query<{ last: number }>(text);
+      expect(rows[0]?.last).toBe(live.writer.head.sequence);
+    });
+  }
+
+  it('does not say who wins: the owner reads its journal instead, and tells', async () => {
+    const auctionId = await dearQuoteLooksCheap();
+    live = await LiveShard.open(world);
+    await live.leap(60_001);
+    await eventually(() => expect(inMemory(live).get(auctionId)?.status).toBe('AWARDED'));
+    const { awards } = inMemory(live).get(auctionId)!;
+    expect(awards.map(({ maker, price_atoms }) => [maker, price_atoms])).toEqual([
+      [accountOf('mia'), 400_000],
+    ]);
+    expect(live.refused.map(({ shard, reason }) => [shard, reason])).toContainEqual([0, 'seal']);
+    expect(inMemory(live)).toEqual(await journaled());
+    await live.stop();
+  });
+});
+
 it('tells where its journal ends at its start, and whenever that has moved', async () => {
   await live.stop();
   const heads: number[] = [];

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { encodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
 import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
@@ -43,7 +44,11 @@ async function recovered(known: number, more: number): Promise<Recovered> {
   return recover({
     shard: SHARD,
     reader,
-    snapshots: new MemorySnapshotStore(),
+    snapshots: new SealedSnapshots({
+      store: new MemorySnapshotStore(),
+      keys: [Buffer.alloc(32)],
+      onRefused: () => undefined,
+    }),
     book: new AuctionBook(),
     stored: new StoredAnswers(SHARD, reader),
     noted: new NotedConnections(),

@@ -5,7 +5,7 @@ import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { readAhead } from '#libs/journal/read-ahead.js';
-import { trustedSnapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
+import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import type { AuctionBook } from './auction-book.js';
 import type { NotedConnections } from './connections/noted-connections.js';
@@ -28,7 +28,7 @@ export interface Recovered {
 export interface RecoveryPorts {
   readonly shard: number;
   readonly reader: JournalReader;
-  readonly snapshots: SnapshotStore;
+  readonly snapshots: SealedSnapshots;
   readonly book: AuctionBook;
   readonly stored: StoredAnswers;
   readonly noted: NotedConnections;
@@ -37,13 +37,13 @@ export interface RecoveryPorts {
   readonly head: number;
 }
 
-/** Takes the newest snapshot and the journal behind it into memory. All of it is durable, so all of it may be told. */
+/** Takes the newest snapshot that can be believed, and the journal behind it, into memory. All of it is durable, so all of it may be told. */
 export async function recover(ports: RecoveryPorts): Promise<Recovered> {
   const { shard, reader, book, stored, noted, head } = ports;
-  const snapshot = await trustedSnapshot(ports.snapshots, reader, shard, SNAPSHOT_FORMAT);
+  const snapshot = await ports.snapshots.trusted(reader, shard, SNAPSHOT_FORMAT);
   const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
-  let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.body);
+  let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.content);
   const rest = { from: snapshotAt + 1, to: head };
   for await (const page of readAhead((from) => nextPage(ports, from), rest)) {
     for (const record of page) {
@@ -73,8 +73,8 @@ async function nextPage(
   throw new JournalUnreadable(`shard ${shard} goes up to ${head} and can be read up to ${from - 1}`);
 }
 
-function restore({ book, stored, noted }: RecoveryPorts, body: Buffer): Instant {
-  const { entries, answers, connections, lastEventAt } = readMoment(body);
+function restore({ book, stored, noted }: RecoveryPorts, content: Buffer): Instant {
+  const { entries, answers, connections, lastEventAt } = readMoment(content);
   for (const entry of entries) book.restore(entry);
   stored.restore(answers);
   noted.restore(connections);

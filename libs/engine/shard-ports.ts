@@ -2,7 +2,7 @@ import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
 import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
 import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
-import type { SnapshotStore } from '#libs/journal/snapshots.js';
+import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/clock.js';
@@ -16,7 +16,7 @@ export interface ShardPorts {
   readonly clock: Clock;
   readonly writer: JournalWriter;
   readonly reader: JournalReader;
-  readonly snapshots: SnapshotStore;
+  readonly snapshots: SealedSnapshots;
   readonly desk: ReservationDesk;
   readonly preflight: PreflightDesk;
   readonly policy: PolicyWatch;

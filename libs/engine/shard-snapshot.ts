@@ -7,7 +7,7 @@ import type { NotedConnection } from './connections/noted-connections.js';
 import type { RecentAnswer } from './stored-answers.js';
 
 /** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
-export const SNAPSHOT_FORMAT = 3;
+export const SNAPSHOT_FORMAT = 4;
 
 /** One auction, as a line of the snapshot. */
 interface EntryLine {
@@ -92,8 +92,8 @@ export interface RestoredMoment {
   readonly entries: readonly Entry[];
 }
 
-export function readMoment(body: Buffer): RestoredMoment {
-  const [headLine = '', ...lines] = body.toString('utf8').split('\n');
+export function readMoment(content: Buffer): RestoredMoment {
+  const [headLine = '', ...lines] = content.toString('utf8').split('\n');
   const head = JSON.parse(headLine) as HeadLine;
   const entries = lines.filter((line) => line !== '').map((line) => entryOf(JSON.parse(line) as EntryLine));
   const { last_event_at: lastEventAt, answers, connections } = head;

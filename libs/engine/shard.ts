@@ -66,7 +66,7 @@ export class Shard {
     this.awards = new PendingAwards(ports.clock);
     this.keeper = new SnapshotKeeper({
       shard: ports.shard,
-      store: ports.snapshots,
+      snapshots: ports.snapshots,
       every: ports.settings.snapshotEvery,
       onFault: (error) => {
         ports.onFault('snapshot', error);
@@ -289,11 +289,11 @@ export class Shard {
 
   /** Called between two appends: the writer's head is the record that memory stands behind. */
   private takeSnapshot(head: number): void {
-    const { sequence, hash } = this.ports.writer.head;
-    if (sequence !== head) return;
+    const record = this.ports.writer.head;
+    if (record.sequence !== head) return;
     const { lastEventAt, stored, connections } = this;
     const beside = { lastEventAt, answers: stored.recents, connections: connections.noted.all() };
-    this.keeper.take(momentOf(head, this.book.all(), beside), hash);
+    this.keeper.take(momentOf(head, this.book.all(), beside), record);
   }
 
   private attend(entry: Entry): void {

@@ -1,9 +1,10 @@
-import type { Snapshot, SnapshotStore } from '#libs/journal/snapshots.js';
+import type { JournalHead } from '#libs/journal/journal.js';
+import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import { SNAPSHOT_FORMAT, writeMoment, type ShardMoment } from './shard-snapshot.js';
 
 export interface SnapshotKeeperOptions {
   readonly shard: number;
-  readonly store: SnapshotStore;
+  readonly snapshots: SealedSnapshots;
   /** Events between one snapshot and the next. */
   readonly every: number;
   readonly onFault: (error: unknown) => void;
@@ -28,9 +29,10 @@ export class SnapshotKeeper {
     return this.writing === undefined && sequence - this.last >= this.options.every;
   }
 
-  take(moment: ShardMoment, hash: string): void {
+  /** `head` is the record that the moment stands behind. */
+  take(moment: ShardMoment, head: JournalHead): void {
     this.last = moment.sequence;
-    this.writing = this.write(moment, hash)
+    this.writing = this.write(moment, head)
       .catch((error: unknown) => {
         this.options.onFault(error);
       })
@@ -44,10 +46,10 @@ export class SnapshotKeeper {
     await this.writing;
   }
 
-  private async write(moment: ShardMoment, hash: string): Promise<void> {
-    const body = await writeMoment(moment);
-    if (body.length > MAX_BYTES) return;
-    const snapshot: Snapshot = { sequence: moment.sequence, hash, formatVersion: SNAPSHOT_FORMAT, body };
-    await this.options.store.save(this.options.shard, snapshot);
+  private async write(moment: ShardMoment, head: JournalHead): Promise<void> {
+    const content = await writeMoment(moment);
+    if (content.length > MAX_BYTES) return;
+    const { snapshots, shard } = this.options;
+    await snapshots.save(shard, head, SNAPSHOT_FORMAT, content);
   }
 }

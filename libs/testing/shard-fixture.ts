@@ -10,6 +10,7 @@ import { Shard } from '#libs/engine/shard.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 import type { LinkPeer, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
@@ -76,6 +77,7 @@ interface LiveParts {
   readonly desk: PostgresReservationDesk;
   readonly policy: PolicyWatch;
   readonly failures: unknown[];
+  readonly refused: RefusedSnapshot[];
   readonly faults: { readonly what: string; readonly error: unknown }[];
 }
 
@@ -97,13 +99,17 @@ export class LiveShard {
     const policy = new PolicyWatch(pool, clock);
     await policy.start();
     const settlement = new PostgresSettlement(pool, clock, () => 0.5);
-    const parts: LiveParts = { writer, clock, desk, policy, failures: [], faults: [] };
+    const parts: LiveParts = { writer, clock, desk, policy, failures: [], faults: [], refused: [] };
     const shard = new Shard({
       shard: number,
       clock,
       writer,
       reader: new PostgresJournalReader(pool),
-      snapshots: new PostgresSnapshotStore(pool),
+      snapshots: new SealedSnapshots({
+        store: new PostgresSnapshotStore(pool),
+        keys: [ID_KEY],
+        onRefused: (refused) => parts.refused.push(refused),
+      }),
       desk,
       preflight: new PostgresPreflight(pool, clock),
       policy,
@@ -141,6 +147,11 @@ export class LiveShard {
   /** What the process would have ended for. */
   get failures(): readonly unknown[] {
     return this.parts.failures;
+  }
+
+  /** Snapshots that it found and did not use. */
+  get refused(): readonly RefusedSnapshot[] {
+    return this.parts.refused;
   }
 
   get faults(): LiveParts['faults'] {

@@ -7,6 +7,7 @@ import { AuctionBook } from '#libs/engine/auction-book.js';
 import { momentOf, SNAPSHOT_FORMAT, writeMoment } from '#libs/engine/shard-snapshot.js';
 import { randomSession } from '#libs/testing/journaled-auctions.js';
 import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
+import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import { startingPoint } from './starting-point.js';
 
 const journal = randomSession(7, 12, 0);
@@ -30,11 +31,16 @@ async function snapshotAt(
     const entry = book.apply({ position, event });
     entry.durable = entry.head;
   }
-  const body = await writeMoment(
+  const content = await writeMoment(
     momentOf(sequence, book.all(), { lastEventAt: OPENED_AT, answers: new Map(), connections: new Map() }),
   );
-  const { hash } = journal.records[sequence - 1]!;
-  await snapshots.save(0, { sequence, hash, formatVersion: SNAPSHOT_FORMAT, body, ...different });
+  const { formatVersion = SNAPSHOT_FORMAT, ...otherwise } = different;
+  const sealed = new SealedSnapshots({
+    store: snapshots,
+    keys: [Buffer.alloc(32)],
+    onRefused: () => undefined,
+  });
+  await sealed.save(0, { ...journal.records[sequence - 1]!, ...otherwise }, formatVersion, content);
 }
 
 /** The auctions as the journal has them at a position, by id. */

@@ -1,7 +1,8 @@
 import type { AuctionState } from '#libs/auction/state.js';
 import { readMoment, SNAPSHOT_FORMAT } from '#libs/engine/shard-snapshot.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { isSnapshotOf, type Snapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
+import { sealedContent } from '#libs/journal/sealed-snapshots.js';
+import { recordBehind, type Snapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
 import type { StartingPoint } from '#libs/stream/feed/feed.js';
 
 const FROM_THE_FIRST: StartingPoint = { position: 0, states: [] };
@@ -23,7 +24,8 @@ export async function startingPoint(
   let best: Snapshot | undefined;
   let candidate = await snapshots.latest(shard);
   while (candidate !== undefined) {
-    if (candidate.formatVersion === SNAPSHOT_FORMAT && (await isSnapshotOf(reader, shard, candidate))) {
+    const isReadable = candidate.formatVersion === SNAPSHOT_FORMAT;
+    if (isReadable && (await recordBehind(reader, shard, candidate)) !== undefined) {
       best = candidate;
       if (candidate.sequence <= head - history) break;
     }
@@ -32,6 +34,8 @@ export async function startingPoint(
   return best === undefined ? FROM_THE_FIRST : { position: best.sequence, states: statesIn(best) };
 }
 
-function* statesIn({ body }: Snapshot): Generator<AuctionState> {
-  for (const entry of readMoment(body).entries) if (entry.durable !== undefined) yield entry.durable;
+/** A gateway has no key to know a seal by: what is wrong here can lead its streams astray, and nothing is decided by them. */
+function* statesIn(snapshot: Snapshot): Generator<AuctionState> {
+  for (const entry of readMoment(sealedContent(snapshot)).entries)
+    if (entry.durable !== undefined) yield entry.durable;
 }

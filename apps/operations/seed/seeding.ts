@@ -48,7 +48,9 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
     await policy.start();
     ports.say('the owners hand over');
     const writers = await relay.take();
-    const standIns = await Promise.all(writers.map((writer) => StandIn.begin(writer, pool, clock)));
+    const standIns = await Promise.all(
+      writers.map((writer) => StandIn.begin(writer, { pool, clock, idKey: place.idKey })),
+    );
     const told = await new Seeding(call, ports, { pool, policy, cast, standIns }).run();
     await relay.giveBack();
     ports.say('the owners take over');

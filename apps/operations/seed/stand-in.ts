@@ -9,25 +9,34 @@ import { StoredAnswers } from '#libs/engine/stored-answers.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { ShardScribe } from './shard-scribe.js';
+
+export interface StandInPorts {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly idKey: Buffer;
+}
 
 /** What stands in for the owner of one shard: it knows what the owner knew, and leaves behind what its successor needs. */
 export class StandIn {
   private constructor(
     readonly scribe: ShardScribe,
-    private readonly pool: Pool,
+    private readonly snapshots: SealedSnapshots,
     private readonly stored: StoredAnswers,
     private readonly noted: NotedConnections,
   ) {}
 
-  static async begin(writer: JournalWriter, pool: Pool, clock: Clock): Promise<StandIn> {
+  static async begin(writer: JournalWriter, { pool, clock, idKey }: StandInPorts): Promise<StandIn> {
     const { shard } = writer;
     const reader = new PostgresJournalReader(pool);
     const book = new AuctionBook();
     const stored = new StoredAnswers(shard, reader);
     const noted = new NotedConnections();
-    const snapshots = new PostgresSnapshotStore(pool);
+    const store = new PostgresSnapshotStore(pool);
+    // One that is not believed is read past, and the journal in its place.
+    const snapshots = new SealedSnapshots({ store, keys: [idKey], onRefused: () => undefined });
     const { lastEventAt } = await recover({
       shard,
       reader,
@@ -39,25 +48,25 @@ export class StandIn {
       head: writer.head.sequence,
     });
     const scribe = new ShardScribe(writer, book, lastEventAt ?? instantFromNanos(0n));
-    return new StandIn(scribe, pool, stored, noted);
+    return new StandIn(scribe, snapshots, stored, noted);
   }
 
   /** Everything up to here is projected: the next owner need not read it again. */
   async snapshot(): Promise<void> {
     const { writer, book, latest: lastEventAt } = this.scribe;
-    const { sequence, hash } = writer.head;
+    const { sequence } = writer.head;
     book.evict(sequence);
     this.stored.forget(sequence);
     const keeper = new SnapshotKeeper({
       shard: writer.shard,
-      store: new PostgresSnapshotStore(this.pool),
+      snapshots: this.snapshots,
       every: 1,
       onFault: (error) => {
         throw error;
       },
     });
     const beside = { lastEventAt, answers: this.stored.recents, connections: this.noted.all() };
-    keeper.take(momentOf(sequence, book.all(), beside), hash);
+    keeper.take(momentOf(sequence, book.all(), beside), writer.head);
     await keeper.settled();
   }
 }

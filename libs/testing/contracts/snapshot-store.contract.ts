@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Journal, JournalReader } from '../../journal/journal.js';
-import { trustedSnapshot, type Snapshot, type SnapshotStore } from '../../journal/snapshots.js';
+import { SealedSnapshots } from '../../journal/sealed-snapshots.js';
+import type { Snapshot, SnapshotStore } from '../../journal/snapshots.js';
 import { freshShard } from './journal-subject.js';
 
 export interface SnapshotSubject {
@@ -37,19 +38,30 @@ export function describeSnapshotStore(name: string, create: () => Promise<Snapsh
       expect(await subject.store.latest(shard, 7)).toBeUndefined();
     });
 
-    it('is trusted only as far as the journal bears it out', async () => {
+    it('gives back what was sealed, as far as the journal bears it out', async () => {
       const { store, reader } = subject;
+      const refused: unknown[] = [];
+      const onRefused = (one: unknown): unknown => refused.push(one);
+      const sealed = new SealedSnapshots({ store, keys: [Buffer.alloc(32, 1)], onRefused });
       const shard = freshShard();
       const writer = await subject.journal.open(shard);
       const { hashes } = await writer.append(['1', '2', '3']);
       await writer.close();
-      await store.save(shard, snapshotAt(2, hashes[0]));
-      expect(await trustedSnapshot(store, reader, shard, 1)).toEqual(snapshotAt(2, hashes[0]));
-      expect(await trustedSnapshot(store, reader, shard, 2)).toBeUndefined();
-      await store.save(shard, snapshotAt(3));
-      expect(await trustedSnapshot(store, reader, shard, 1)).toEqual(snapshotAt(2, hashes[0]));
-      await store.save(shard, snapshotAt(400, hashes[2]));
-      expect(await trustedSnapshot(store, reader, shard, 1)).toBeUndefined();
+      const head = { epoch: 1, sequence: 2, hash: hashes[0]! };
+      const content = Buffer.from([0, 255, 2]);
+      await sealed.save(shard, head, 1, content);
+      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, content });
+      expect(await sealed.trusted(reader, shard, 2)).toBeUndefined();
+      await sealed.save(shard, { ...head, sequence: 3 }, 1, content);
+      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, content });
+      await sealed.save(shard, { ...head, sequence: 400 }, 1, content);
+      expect(await sealed.trusted(reader, shard, 1)).toBeUndefined();
+      expect(refused).toEqual([
+        { shard, sequence: 2, reason: 'format' },
+        { shard, sequence: 3, reason: 'journal' },
+        { shard, sequence: 400, reason: 'journal' },
+        { shard, sequence: 3, reason: 'journal' },
+      ]);
     });
   });
 }

@@ -7,6 +7,7 @@ import { IdFactory } from '#libs/engine/ids.js';
 import { Shard } from '#libs/engine/shard.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { OwnerLink } from '#libs/owner-link/client.js';
 import { SERVICE_TOKEN_HEADER } from '#libs/owner-link/protocol.js';
@@ -94,7 +95,12 @@ async function openShard(
       openLog: (shard) => topicOf(world, shard).open(host),
       shards: [number],
     }),
-    snapshots: new SnapshotShelf(world.snapshots, database, host),
+    snapshots: new SealedSnapshots({
+      store: new SnapshotShelf(world.snapshots, database, host),
+      keys: [Buffer.from(ID_KEY, 'hex')],
+      onRefused: ({ sequence, reason }) =>
+        world.onFault(host.name, `snapshot at ${sequence}`, new Error(`refused for its ${reason}`)),
+    }),
     desk,
     preflight: new PostgresPreflight(pool, clock),
     policy,

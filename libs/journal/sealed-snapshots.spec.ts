@@ -1,0 +1,147 @@
+import { createHmac } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
+import type { JournalEntry, JournalReader } from './journal.js';
+import { sealedContent, SealedSnapshots, type RefusedSnapshot } from './sealed-snapshots.js';
+import type { Snapshot } from './snapshots.js';
+
+const SHARD = 1;
+const FORMAT = 4;
+const OLD = Buffer.alloc(32, 0x11);
+const NEW = Buffer.alloc(32, 0x22);
+const SEAL_BYTES = 32;
+/** More than is hashed in one go. */
+const CONTENT = Buffer.alloc(1_100_000, 'what the shard remembers ');
+
+let journal: MemoryJournalStore;
+let store: MemorySnapshotStore;
+let refused: RefusedSnapshot[];
+let records: JournalEntry[];
+let saved: Snapshot;
+
+function under(...keys: [Buffer, ...Buffer[]]): SealedSnapshots {
+  return new SealedSnapshots({ store, keys, onRefused: (one) => refused.push(one) });
+}
+
+/** Where the one stands that is believed. */
+async function found(
+  by: SealedSnapshots = under(OLD),
+  reader: JournalReader = journal,
+  shard = SHARD,
+): Promise<number | undefined> {
+  const snapshot = await by.trusted(reader, shard, FORMAT);
+  // Megabytes of text would be compared for seconds, were they told apart byte by byte.
+  if (snapshot !== undefined) expect(snapshot.content.equals(CONTENT)).toBe(true);
+  return snapshot?.sequence;
+}
+
+/** A journal in which another record stands. */
+function journalWith(record: JournalEntry): JournalReader {
+  return {
+    read: () => Promise.resolve([record]),
+    entries: () => Promise.resolve([record]),
+    heads: () => journal.heads(),
+  };
+}
+
+/** In place of what was saved. */
+async function stored(different: Partial<Snapshot>, shard = SHARD): Promise<void> {
+  store = new MemorySnapshotStore();
+  await store.save(shard, { ...saved, ...different });
+}
+
+function flipped(body: Buffer, at: number): Buffer {
+  const other = Buffer.from(body);
+  other[at] = (other[at] ?? 0) ^ 1;
+  return other;
+}
+
+beforeEach(async () => {
+  journal = new MemoryJournalStore();
+  store = new MemorySnapshotStore();
+  refused = [];
+  for (const shard of [SHARD, SHARD + 1]) {
+    const writer = await new MemoryJournal(journal).open(shard);
+    await writer.append(['"a"', '"b"', '"c"']);
+  }
+  records = await journal.read(SHARD, 1, 10);
+  await under(OLD).save(SHARD, records[2]!, FORMAT, CONTENT);
+  saved = store.newest(SHARD)!;
+});
+
+describe('a snapshot', () => {
+  it('is believed as it was sealed, and by nobody without its key', async () => {
+    expect(await found()).toBe(3);
+    expect(sealedContent(saved).equals(CONTENT)).toBe(true);
+    expect(refused).toEqual([]);
+    expect(await found(under(NEW))).toBeUndefined();
+    expect(refused).toEqual([{ shard: SHARD, sequence: 3, reason: 'seal' }]);
+  });
+
+  it.each([
+    ['the first byte of its seal', (): Partial<Snapshot> => ({ body: flipped(saved.body, 0) })],
+    ['the last byte of its seal', () => ({ body: flipped(saved.body, SEAL_BYTES - 1) })],
+    ['the first byte of its content', () => ({ body: flipped(saved.body, SEAL_BYTES) })],
+    ['the last byte of its content', () => ({ body: flipped(saved.body, saved.body.length - 1) })],
+    ['an end that is cut off', () => ({ body: saved.body.subarray(0, -1) })],
+    ['something behind its end', () => ({ body: Buffer.concat([saved.body, Buffer.from(' ')]) })],
+    ['a seal that is missing', () => ({ body: CONTENT })],
+    ['a seal that is cut off', () => ({ body: saved.body.subarray(0, SEAL_BYTES - 1) })],
+    ['nothing at all', () => ({ body: Buffer.alloc(0) })],
+    ['another record of the journal', () => ({ sequence: 2, hash: records[1]!.hash })],
+  ])('is not believed with %s', async (_, different) => {
+    await stored(different());
+    expect(await found()).toBeUndefined();
+    expect(refused.map(({ reason }) => reason)).toEqual(['seal']);
+  });
+
+  it('is not believed of another shard', async () => {
+    // The same record there, so that nothing but the seal can tell.
+    await stored({}, SHARD + 1);
+    const same = journalWith({ ...records[2]!, shard: SHARD + 1 });
+    expect(await found(under(OLD), same, SHARD + 1)).toBeUndefined();
+    expect(refused).toEqual([{ shard: SHARD + 1, sequence: 3, reason: 'seal' }]);
+  });
+
+  it.each([
+    ['epoch', { epoch: 2 }],
+    ['sequence', { sequence: 4 }],
+    ['hash', { hash: 'ab'.repeat(32) }],
+  ])('is not believed behind a record of another %s', async (_, different) => {
+    const record = { ...records[2]!, ...different };
+    await stored({ sequence: record.sequence, hash: record.hash });
+    expect(await found(under(OLD), journalWith(record))).toBeUndefined();
+    expect(refused.map(({ reason }) => reason)).toEqual(['seal']);
+  });
+
+  it('is not believed as one of another format', async () => {
+    await stored({ formatVersion: FORMAT + 1 });
+    expect(await under(OLD).trusted(journal, SHARD, FORMAT + 1)).toBeUndefined();
+    expect(await under(OLD).trusted(journal, SHARD, FORMAT)).toBeUndefined();
+    expect(refused.map(({ reason }) => reason)).toEqual(['seal', 'format']);
+  });
+
+  it('is believed under every key that is still set, and sealed under the first', async () => {
+    expect(await found(under(NEW, OLD))).toBe(3);
+    await under(NEW, OLD).save(SHARD, records[3]!, FORMAT, CONTENT);
+    expect(await found(under(NEW))).toBe(4);
+    // The former key alone knows but the older one.
+    expect(await found(under(OLD))).toBe(3);
+  });
+
+  it('is sealed with a key that nothing else is made with', () => {
+    const { hash, epoch, sequence } = records[2]!;
+    const asIdsAreMade = createHmac('sha256', OLD)
+      .update(`${[FORMAT, SHARD, epoch, sequence, hash].join(' ')}\n`)
+      .update(CONTENT)
+      .digest();
+    expect(saved.body.subarray(0, SEAL_BYTES)).not.toEqual(asIdsAreMade);
+  });
+
+  it('leaves the older one where it is not believed', async () => {
+    await under(NEW).save(SHARD, records[3]!, FORMAT, Buffer.from('forged'));
+    expect(await found()).toBe(3);
+    expect(refused).toEqual([{ shard: SHARD, sequence: 4, reason: 'seal' }]);
+  });
+});

@@ -1,0 +1,117 @@
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { nextTurn } from '#libs/platform/clock.js';
+import type { JournalHead, JournalReader } from './journal.js';
+import { recordBehind, type Snapshot, type SnapshotStore } from './snapshots.js';
+
+const SEAL_BYTES = 32;
+const KEY_BYTES = 32;
+/** Nothing else is ever derived with this word, so that no other use of the key can be made to give a seal. */
+const PURPOSE = 'sotto snapshot seal';
+/** Hashed in one go, a large snapshot would hold up the commands beside it. */
+const SLICE_BYTES = 1_048_576;
+
+/** `format`: written by another version. `journal`: taken behind no record of this journal. `seal`: not ours, or altered. */
+export const REFUSALS = ['format', 'journal', 'seal'] as const;
+
+export interface RefusedSnapshot {
+  readonly shard: number;
+  readonly sequence: number;
+  readonly reason: (typeof REFUSALS)[number];
+}
+
+export interface SealedSnapshotsOptions {
+  readonly store: SnapshotStore;
+  /** The first seals what is new; what any of them has sealed is believed. */
+  readonly keys: readonly [Buffer, ...Buffer[]];
+  readonly onRefused: (refused: RefusedSnapshot) => void;
+}
+
+/** What a snapshot says, and the record behind which it was said. */
+export interface TrustedSnapshot {
+  readonly sequence: number;
+  readonly content: Buffer;
+}
+
+interface Standing extends JournalHead {
+  readonly shard: number;
+  readonly formatVersion: number;
+}
+
+/**
+ * Snapshots that nobody can write who has not the key. Owners recover from them without asking the journal what led there, and
+ * whoever can write their table must not be able to say who wins.
+ */
+export class SealedSnapshots {
+  private readonly keys: readonly KeyObject[];
+
+  constructor(private readonly options: SealedSnapshotsOptions) {
+    this.keys = options.keys.map(sealingKey);
+  }
+
+  async save(shard: number, head: JournalHead, formatVersion: number, content: Buffer): Promise<void> {
+    const seal = await this.sealOf(this.keys.slice(0, 1), { ...head, shard, formatVersion }, content);
+    const body = Buffer.concat([...seal, content]);
+    const { sequence, hash } = head;
+    await this.options.store.save(shard, { sequence, hash, formatVersion, body });
+  }
+
+  /** The newest in this format that is ours and belongs to this journal; without one, recovery reads the journal from its start. */
+  async trusted(
+    reader: JournalReader,
+    shard: number,
+    formatVersion: number,
+  ): Promise<TrustedSnapshot | undefined> {
+    const { store, onRefused } = this.options;
+    let snapshot = await store.latest(shard);
+    while (snapshot !== undefined) {
+      const { sequence } = snapshot;
+      const reason = await this.objectionTo(snapshot, reader, shard, formatVersion);
+      if (reason === undefined) return { sequence, content: sealedContent(snapshot) };
+      onRefused({ shard, sequence, reason });
+      snapshot = await store.latest(shard, sequence);
+    }
+    return undefined;
+  }
+
+  private async objectionTo(
+    snapshot: Snapshot,
+    reader: JournalReader,
+    shard: number,
+    formatVersion: number,
+  ): Promise<RefusedSnapshot['reason'] | undefined> {
+    if (snapshot.formatVersion !== formatVersion) return 'format';
+    const record = await recordBehind(reader, shard, snapshot);
+    if (record === undefined) return 'journal';
+    const { epoch, sequence, hash } = record;
+    const standing = { shard, epoch, sequence, hash, formatVersion };
+    const given = snapshot.body.subarray(0, SEAL_BYTES);
+    const seals = await this.sealOf(this.keys, standing, sealedContent(snapshot));
+    return seals.some((seal) => given.length === SEAL_BYTES && timingSafeEqual(seal, given))
+      ? undefined
+      : 'seal';
+  }
+
+  /** One for each key. Every field but the content, which comes last, is of digits alone, so no two snapshots look alike. */
+  private async sealOf(
+    keys: readonly KeyObject[],
+    { formatVersion, shard, epoch, sequence, hash }: Standing,
+    content: Buffer,
+  ): Promise<Buffer[]> {
+    const seals = keys.map((key) => createHmac('sha256', key));
+    for (const seal of seals) seal.update(`${[formatVersion, shard, epoch, sequence, hash].join(' ')}\n`);
+    for (let from = 0; from < content.length; from += SLICE_BYTES) {
+      if (from > 0) await nextTurn();
+      for (const seal of seals) seal.update(content.subarray(from, from + SLICE_BYTES));
+    }
+    return seals.map((seal) => seal.digest());
+  }
+}
+
+/** What a stored snapshot says, whoever wrote it: for those who have no key, and decide nothing by it. */
+export function sealedContent({ body }: Snapshot): Buffer {
+  return body.subarray(SEAL_BYTES);
+}
+
+function sealingKey(secret: Buffer): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), PURPOSE, KEY_BYTES)));
+}
