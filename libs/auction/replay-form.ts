@@ -1,4 +1,4 @@
-import type { AuctionEvent, CancelledBy, QuoteOperation, WithdrawnBy } from './events.js';
+import type { AuctionEvent, CancelledBy, QuoteOperation, QuoteTerms, WithdrawnBy } from './events.js';
 import { isInstant } from './replay-times.js';
 import type {
   Allocation,
@@ -58,23 +58,39 @@ const FIELDS: Readonly<Record<AuctionEvent['type'], readonly string[]>> = {
   AUCTION_COMPLETED: ['status'],
 };
 
+/** How events are told of: to auditors under pseudonyms and without anybody's notes, or as the journal keeps them. */
+export type Telling = 'AUDITED' | 'JOURNALED';
+
+/** What only the journal tells. */
+const NOTES: Partial<Record<AuctionEvent['type'], readonly string[]>> = {
+  QUOTE_SUBMITTED: ['connection_id'],
+  AUCTION_VOIDED: ['operator'],
+};
+
 const MOST_MAKERS = 64;
 
 /**
  * What the edge and the policy store see to before the rules are asked, and the rules take for granted: no strange field, no
  * word outside its enumeration, times that are times, an audience as it may be.
  */
-export function objectionToForm(event: AuctionEvent): string | undefined {
-  const stranger = Object.keys(event.data).find((name) => !FIELDS[event.type].includes(name));
+export function objectionToForm(event: AuctionEvent, telling: Telling): string | undefined {
+  const notes = telling === 'JOURNALED' ? (NOTES[event.type] ?? []) : [];
+  const stranger = Object.keys(event.data).find(
+    (name) => !FIELDS[event.type].includes(name) && !notes.includes(name),
+  );
   if (stranger !== undefined) return `${stranger} does not belong there`;
   if (!isInstant(event.at)) return 'occurred_at is no time';
   switch (event.type) {
     case 'AUCTION_OPENED':
-      return objectionToWording(event.data.terms) ?? objectionToAudience(event.data.terms);
+      return (
+        objectionToWording(event.data.terms) ??
+        objectionToReference(event.data.terms, telling) ??
+        objectionToAudience(event.data.terms, telling)
+      );
     case 'QUOTE_SUBMITTED':
     case 'QUOTE_REVISED':
       return event.data.quote.expires_at === undefined || isInstant(event.data.quote.expires_at)
-        ? undefined
+        ? objectionToReference(event.data.quote, telling)
         : 'expires_at is no time';
     case 'QUOTE_WITHDRAWN':
       return objectionToWords([['by', WITHDRAWERS, event.data.by]]);
@@ -103,14 +119,25 @@ function objectionToWording({ identity_policy: identity, ...terms }: Terms): str
   ]);
 }
 
+/** What it may look like the rules say, where there may be one. */
+function objectionToReference(
+  { client_reference: reference }: Terms | QuoteTerms,
+  telling: Telling,
+): string | undefined {
+  return reference === undefined || telling === 'JOURNALED'
+    ? undefined
+    : 'client_reference does not belong there';
+}
+
 /** As auditors are told of accounts. */
 const PARTY = /^P-[A-HJ-NP-Z2-9]{16}$/;
 
-function objectionToAudience({ audience, originator }: Terms): string | undefined {
+function objectionToAudience({ audience, originator }: Terms, telling: Telling): string | undefined {
   const makers = new Set(audience.map((party) => party.account_id));
   if (makers.has(originator.account_id)) return 'the originator is in its own audience';
-  if (![originator.account_id, ...makers].every((party) => PARTY.test(party)))
-    return 'a party has a name that audits do not give';
+  const parties = [originator.account_id, ...makers];
+  if (!parties.every((party) => (telling === 'AUDITED' ? PARTY.test(party) : isName(party))))
+    return telling === 'AUDITED' ? 'a party has a name that audits do not give' : 'a party has no name';
   if (makers.size < audience.length) return 'somebody is invited twice';
   return makers.size >= 1 && makers.size <= MOST_MAKERS
     ? undefined

@@ -51,6 +51,7 @@ function bodyOf(terms: Terms): CreateBody {
     identity_policy: terms.identity_policy,
     result_disclosure: terms.result_disclosure,
     execution_deadline_ms: terms.execution_deadline_ms,
+    ...(terms.client_reference === undefined ? {} : { client_reference: terms.client_reference }),
   };
 }
 

@@ -52,6 +52,7 @@ function isInvited({ terms }: AuctionState, maker: string): boolean {
 
 function revisionOf(before: Quote, after: QuoteTerms): ReviseBody {
   const { price_atoms, quantity_atoms, min_quantity_atoms, expires_at: expiresAt } = after;
+  const { client_reference: reference } = after;
   const moved = expiresAt !== undefined && expiresAt !== before.expires_at;
   return {
     expected_revision: before.revision,
@@ -59,6 +60,7 @@ function revisionOf(before: Quote, after: QuoteTerms): ReviseBody {
     quantity_atoms,
     min_quantity_atoms,
     ...(moved ? { expires_at: expiresAt } : {}),
+    ...(reference === undefined ? {} : { client_reference: reference }),
   };
 }
 

@@ -144,6 +144,16 @@ describe('a forger who seals the records anew', () => {
     ['lets an operator cancel', 'AUCTION_CANCELLED', ({ data }) => set(data, 'by', 'OPERATOR')],
     ['lets the originator void', 'AUCTION_VOIDED', ({ data }) => set(data, 'by', 'ORIGINATOR')],
     ['adds a field', 'AUCTION_CLOSED', ({ data }) => set(data, 'note', 'a note')],
+    [
+      'adds a note to the terms',
+      'AUCTION_OPENED',
+      ({ data }) => set(data.terms, 'client_reference', 'a note'),
+    ],
+    [
+      'adds a note to a quote',
+      'QUOTE_SUBMITTED',
+      ({ data }) => set(data.quote, 'client_reference', 'a note'),
+    ],
     ['adds a field to an end', 'AUCTION_VOIDED', ({ data }) => set(data, 'operator', 'somebody')],
   ])('is found out by the rules when he %s', (_what, type, change) => {
     const fitting = bundles.filter(({ records }) => records.some((record) => record.type === type));

@@ -1,14 +1,9 @@
 import { auditRanking, type RankingRow } from './audit-ranking.js';
-import { evolve } from './evolve.js';
-import type { Instant } from './instant.js';
 import type { ReplayBundle, ReplayRecord } from './replay-bundle.js';
 import { firstDifference, isSame } from './replay-canonical.js';
 import { restored } from './replay-events.js';
 import { about, type Finding } from './replay-finding.js';
-import { objectionToForm } from './replay-form.js';
-import { idsGivenBy, objectionToIds } from './replay-ids.js';
-import { objectionTo } from './replay-objections.js';
-import { objectionToTime } from './replay-times.js';
+import { Rerun } from './rerun.js';
 import type { AuctionState } from './state.js';
 
 /** What the rules make of the records, and where that is not what the bundle says. */
@@ -26,26 +21,18 @@ export interface Replay {
  */
 export function replay(bundle: ReplayBundle): Replay {
   const findings: Finding[] = [];
-  let state: AuctionState | undefined;
-  let latest: Instant | undefined;
-  const given = new Set<string>();
+  const rerun = new Rerun('AUDITED');
   for (const record of bundle.records) {
     try {
       const placed = restored(bundle.auction_id, record);
-      const { event } = placed;
-      const objection =
-        objectionToForm(event) ??
-        objectionTo(state, event) ??
-        objectionToTime(latest, event) ??
-        objectionToIds(event, given);
+      const objection = rerun.objectionTo(placed.event);
       if (objection !== undefined) findings.push(about(record, objection));
-      for (const id of idsGivenBy(event)) given.add(id);
-      state = evolve(state, placed);
-      if (latest === undefined || event.at > latest) latest = event.at;
+      rerun.take(placed);
     } catch (error) {
       return { findings: [...findings, about(record, unreadable(error))], state: undefined, ranking: [] };
     }
   }
+  const { state } = rerun;
   if (state === undefined) return { findings, state, ranking: [] };
   const ranking = auditRanking(state, (maker) => maker);
   return { findings: [...findings, ...outcomeFindings(bundle, state, ranking)], state, ranking };

@@ -13,6 +13,8 @@ import { encodeEvent } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { OPENED_AT } from './auction-story.js';
+import { play } from './auction-play.js';
+import { anySession } from './auction-sessions.js';
 import { anyTale, tell } from './auction-tales.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{9}Z$/;
@@ -106,7 +108,6 @@ export class WrittenJournal implements JournalReader {
 
 /** Random auctions, told at the same time as in a shard: the events of each in order, those of all mixed. */
 export function randomSession(seed: number, auctions: number, shard = 0): WrittenJournal {
-  const journal = new WrittenJournal(shard);
   const tales = fc.sample(anyTale, { seed, numRuns: auctions });
   const waiting = tales.map((tale, index) => {
     const everyThirdAtOnce = index - (index % 3);
@@ -117,6 +118,25 @@ export function randomSession(seed: number, auctions: number, shard = 0): Writte
       everyThirdAtOnce * 1_000,
     );
   });
+  return interleaved(waiting, seed, shard);
+}
+
+/** The same of auctions in which everything was decided by the rules, and money is set aside. */
+export function lawfulSession(seed: number, auctions: number, shard = 0): WrittenJournal {
+  const sessions = fc.sample(anySession, { seed, numRuns: auctions });
+  const waiting = sessions.map((session, index) => {
+    const name = `lawful-${shard}-${index}`;
+    const events = realistic(play(session).events, name, shard, (index - (index % 3)) * 1_000);
+    const text = JSON.stringify(events).replaceAll(/"award-of-[\w-]+"/g, (award) => {
+      return JSON.stringify(uuidNamed(`${name}/${award}`, shard));
+    });
+    return JSON.parse(text) as AuctionEvent[];
+  });
+  return interleaved(waiting, seed, shard);
+}
+
+function interleaved(waiting: readonly AuctionEvent[][], seed: number, shard: number): WrittenJournal {
+  const journal = new WrittenJournal(shard);
   const length = waiting.reduce((sum, events) => sum + events.length, 0);
   for (const [index, turn] of fc.sample(fc.nat(), { seed, numRuns: length }).entries()) {
     const open = waiting.filter((events) => events.length > 0);

@@ -4,9 +4,10 @@ import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
 export const USAGE = `Usage: npm run --silent journal -- <command> [options]
 
-  verify    reads all journals and says whether they are whole and as they were written: hash chain, sequences, epochs; whether
-            projections and snapshots belong to them, row by row; whether awards ended in the ledger as they say, and balances follow
-            from entries; and, where no owner runs, whether what is reserved is what they say
+  verify    reads all journals and says whether they are whole and as they were written: hash chain, sequences, epochs; runs every
+            auction again and names records that the rules would not have written; whether projections and snapshots belong to
+            them, row by row; whether awards ended in the ledger as they say, and balances follow from entries; and, where no
+            owner runs, whether what is reserved is what they say
   dump      writes records to standard output, one JSON document a line
   copy      moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record; what breaks off goes on
             where it was when it is called again
@@ -15,7 +16,7 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
   --shard n            only this shard (not with copy)
   --store postgres|kafka
                        verify and dump: this store, also when the journals are kept in the other one
-  --chain-only         verify: nothing but the journals themselves
+  --chain-only         verify: nothing but the journals themselves, and not whether the rules would have written them
   --from n, --to n     dump: from this sequence on, and up to this one
   --kind event|epoch   dump: only such records
   --type TYPE          dump: only events of this type, such as QUOTE_SUBMITTED

@@ -1,3 +1,4 @@
+import type { Rules } from './by-the-rules.js';
 import type { LedgerCheck } from './ledger.js';
 import type { ReservationCheck } from './reservations.js';
 import type { Verdict, VerifiedShard } from './verify.js';
@@ -21,7 +22,24 @@ export function verdictLines(verdict: Verdict): string[] {
   ];
 }
 
-function shardLines({ shard, records, epochs, head, faults, survey }: VerifiedShard): string[] {
+function shardLines(verified: VerifiedShard): string[] {
+  const { shard, rules } = verified;
+  return [...chainLines(verified), ...(rules === undefined ? [] : rulesLines(shard, rules))];
+}
+
+function rulesLines(shard: number, { auctions, open, objections, found }: Rules): string[] {
+  if (found === 0)
+    return auctions === 0
+      ? []
+      : [`shard ${shard}: ${auctions} auctions, of which ${open} are not over, all as the rules say`];
+  const lines = objections.slice(0, MOST).map(({ sequence, auction_id: id, type, what }) => {
+    const of = id === undefined ? '' : ` (${type ?? ''} of auction ${id})`;
+    return `shard ${shard}: record ${sequence}${of} is NOT BY THE RULES: ${what}`;
+  });
+  return found > lines.length ? [...lines, `shard ${shard}: and ${found - lines.length} more`] : lines;
+}
+
+function chainLines({ shard, records, epochs, head, faults, survey }: VerifiedShard): string[] {
   if (faults.length > 0) return faults.map((fault) => `shard ${shard}: ${fault}`);
   if (records === 0) return [`shard ${shard}: never opened`];
   const line = `shard ${shard}: ${records} records in ${epochs} epochs, chain whole, head ${head.hash.slice(0, HASH_SHOWN)}`;
@@ -51,7 +69,7 @@ function ledgerLines({ ended, faults }: LedgerCheck): string[] {
 }
 
 function leftOut({ shards, projections, reservations }: Verdict): string[] {
-  if (shards.some(({ faults }) => faults.length > 0)) return [];
+  if (shards.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0)) return [];
   if (projections === undefined) return ['projections and reservations were not compared'];
   return reservations === undefined ? ['reservations were not compared: owners run, and change them'] : [];
 }

@@ -6,6 +6,7 @@ import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
+import { ByTheRules, type Rules } from './by-the-rules.js';
 import type { Call } from './call.js';
 import { checkLedger, EndsByJournal, type LedgerCheck } from './ledger.js';
 import { marksOf, reservingEpochs } from './marks.js';
@@ -15,6 +16,8 @@ import { checkReservations, HeldByJournal, type ReservationCheck } from './reser
 import { walkShard, type Walk } from './walk-shard.js';
 
 export interface VerifiedShard extends Walk {
+  /** Undefined where it was not asked for. */
+  readonly rules: Rules | undefined;
   readonly survey: TopicSurvey | undefined;
 }
 
@@ -47,8 +50,8 @@ export async function verify(
   const wasWritten = await JournalLock.isHeld(pool);
   const held = shards.map((shard) => new HeldByJournal(shard));
   const ends = new EndsByJournal();
-  const walks = await walkAll(ports, store, { held, ends }, isInUse);
-  const sound = walks.every(({ faults }) => faults.length === 0);
+  const walks = await walkAll(ports, store, { held, ends }, { isInUse, chainOnly });
+  const sound = walks.every(({ faults, rules }) => faults.length === 0 && (rules?.found ?? 0) === 0);
   const beside = sound && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
   const reservations = beside && !wasWritten ? await unlessWritten(pool, held) : undefined;
@@ -80,7 +83,7 @@ async function walkAll(
   { pool, clock, tell }: VerifyPorts,
   store: JournalStore,
   { held, ends }: { readonly held: readonly HeldByJournal[]; readonly ends: EndsByJournal },
-  isInUse: boolean,
+  { isInUse, chainOnly }: { readonly isInUse: boolean; readonly chainOnly: boolean },
 ): Promise<VerifiedShard[]> {
   const marks = isInUse ? await marksOf(pool, store.kind) : [];
   const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
@@ -89,6 +92,7 @@ async function walkAll(
   const walks: VerifiedShard[] = [];
   for (const journal of held) {
     const { shard } = journal;
+    const byTheRules = chainOnly ? undefined : new ByTheRules(shard);
     const walk = await walkShard(shard, {
       reader: store.bareReader,
       marks: marks.filter((mark) => mark.shard === shard),
@@ -96,27 +100,26 @@ async function walkAll(
       tell: (read) => {
         progress.tell(`shard ${shard}: ${read} of ${heads.get(shard) ?? 0} records read`);
       },
-      ...(isInUse
-        ? {
-            onEntries: (entries) => {
-              journal.take(entries);
-              ends.take(entries);
-            },
-          }
-        : {}),
+      onEntries: (entries) => {
+        // First, for it names what the others cannot read.
+        byTheRules?.take(entries);
+        if (!isInUse) return;
+        journal.take(entries);
+        ends.take(entries);
+      },
     });
-    walks.push(await surveyed(store, walk));
+    walks.push(await surveyed(store, walk, byTheRules?.told));
   }
   return walks;
 }
 
-async function surveyed(store: JournalStore, walk: Walk): Promise<VerifiedShard> {
-  if (walk.faults.length > 0 || walk.records === 0) return { ...walk, survey: undefined };
+async function surveyed(store: JournalStore, walk: Walk, rules: Rules | undefined): Promise<VerifiedShard> {
+  if (walk.faults.length > 0 || walk.records === 0) return { ...walk, rules, survey: undefined };
   try {
-    return { ...walk, survey: await store.survey(walk.shard) };
+    return { ...walk, rules, survey: await store.survey(walk.shard) };
   } catch (error) {
     if (!(error instanceof JournalCorrupt)) throw error;
-    return { ...walk, faults: [error.message], survey: undefined };
+    return { ...walk, faults: [error.message], rules, survey: undefined };
   }
 }
 

@@ -19,7 +19,7 @@ export interface WalkPorts {
   readonly reservingEpoch: number;
   readonly tell: (read: number) => void;
   /** Gets every record on the way. */
-  readonly onEntries?: (entries: readonly JournalEntry[]) => void;
+  readonly onEntries: (entries: readonly JournalEntry[]) => void;
 }
 
 const PAGE = 4_000;
@@ -76,7 +76,7 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
 /** Records that are just as they were written may still be none that any rule reads. */
 function taken({ onEntries }: WalkPorts, page: readonly JournalEntry[], faults: string[]): boolean {
   try {
-    onEntries?.(page);
+    onEntries(page);
     return true;
   } catch (error) {
     faults.push(`what its records say cannot be: ${messageOf(error)}`);
