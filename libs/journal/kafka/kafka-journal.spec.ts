@@ -21,6 +21,13 @@ async function payloads(): Promise<string[]> {
   return eventsOf(await everything(world.reader(), SHARD));
 }
 
+async function twoSeconds(): Promise<void> {
+  const since = world.clock.monotonicNanos();
+  while (world.clock.monotonicNanos() - since < 2_000_000_000n) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 describe('a writer', () => {
   it('goes on over what an older epoch still writes', async () => {
     const old = await world.open();
@@ -124,6 +131,36 @@ describe('a writer', () => {
     await writer.append(['"a"']);
     world.topic.replace(other.topic.content());
     await expect(writer.append(['"b"'])).rejects.toBeInstanceOf(JournalAmbiguous);
+    await other.close();
+  });
+
+  it('looks whether its last record is still there, when it has heard nothing for a while, before it tells of the next', async () => {
+    const other = new JournalWorld();
+    await (await other.open()).append(['"x"', '"y"']);
+    const writer = await world.open();
+    await writer.append(['"a"', '"b"']);
+    world.topic.expectLooks(...Array<'broken'>(50).fill('broken'));
+    await twoSeconds();
+    await writer.append(['"c"']);
+    await twoSeconds();
+    world.topic.replace([...other.topic.content(), Buffer.from('another one')]);
+    await expect(writer.append(['"d"'])).rejects.toBeInstanceOf(JournalAmbiguous);
+    expect(writer.health().ok).toBe(false);
+    await other.close();
+  });
+
+  it.each([
+    ['is as long', 3],
+    ['is shorter', 2],
+    ['is empty', 0],
+  ])('does not say that the shard is its own when another topic %s', async (_, length) => {
+    const other = new JournalWorld();
+    await (await other.open()).append(['"x"', '"y"']);
+    const writer = await world.open();
+    await writer.append(['"a"', '"b"']);
+    world.topic.replace(other.topic.content().slice(0, length));
+    await expect(writer.confirm()).rejects.toThrow('its topic');
+    while (writer.health().ok) await new Promise((resolve) => setImmediate(resolve));
     await other.close();
   });
 });

@@ -6,9 +6,9 @@ import type { Journal, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
 import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
-import type { LogPlace } from './log-cursor.js';
+import type { LogPlace, PlacedHead } from './log-cursor.js';
 import { encodeRecord } from './record-format.js';
-import { ShardLog } from './shard-log.js';
+import { ShardLog, type KnownRecord } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaJournalOptions {
@@ -27,6 +27,12 @@ const APPEND_WITHIN_MILLIS = 5_000;
 const SETTLE_WITHIN_MILLIS = 30_000;
 const RETRY_MILLIS = 100;
 
+export interface PlacedWriter {
+  readonly writer: JournalWriter;
+  /** The last record that is known to be durable. */
+  readonly place: () => PlacedHead;
+}
+
 interface Attempt {
   readonly isOurs: boolean;
   /** Whether it was written is known, if only to be too late. */
@@ -39,11 +45,16 @@ export class KafkaJournal implements Journal {
   constructor(private readonly options: KafkaJournalOptions) {}
 
   async open(shard: number): Promise<JournalWriter> {
+    return (await this.openBehind(shard)).writer;
+  }
+
+  /** Begins where a record is known to stand, and not with what the end of the topic says of itself. */
+  async openBehind(shard: number, known?: KnownRecord): Promise<PlacedWriter> {
     let log: TopicLog | undefined;
     try {
       log = await this.options.openLog(shard);
       const reading = new ShardLog(shard, log);
-      const place = await this.takeOver(log, reading);
+      const place = await this.takeOver(log, reading, known);
       const sink = new KafkaSink(
         {
           shard,
@@ -55,7 +66,7 @@ export class KafkaJournal implements Journal {
         },
         place,
       );
-      return new GroupCommitWriter(shard, place.head, sink);
+      return { writer: new GroupCommitWriter(shard, place.head, sink), place: () => sink.last };
     } catch (error) {
       await log?.close().catch(() => undefined);
       if (error instanceof JournalCorrupt || error instanceof StartFault) throw error;
@@ -67,13 +78,13 @@ export class KafkaJournal implements Journal {
    * An epoch record counts where it continues the chain. When the writer before was quicker, or another opener was, ours has
    * come too late; then it is tried anew behind what they have written.
    */
-  private async takeOver(log: TopicLog, reading: ShardLog): Promise<LogPlace> {
+  private async takeOver(log: TopicLog, reading: ShardLog, known?: KnownRecord): Promise<LogPlace> {
     const { clock, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
     const remaining = new Countdown(clock, openWithinMillis);
     let tail: LogPlace | undefined;
     for (;;) {
       try {
-        tail ??= await reading.tail();
+        tail ??= await reading.tail(known);
         const attempt = await this.attempt(log, reading, tail, remaining.millis);
         if (attempt.isOurs) return attempt.place;
         tail = attempt.place;
@@ -102,6 +113,8 @@ export class KafkaJournal implements Journal {
     const end = offset === undefined ? await reading.end() : offset + 1;
     const { place, damage } = await reading.run({ from: tail, end });
     if (damage !== undefined) throw damage;
+    if (!(await reading.stillHas(tail)))
+      throw new Error('its topic is not the one that was looked at before');
     // By its place, not by its content alone: somebody of the same name may have written the same.
     const isOurs = offset !== undefined && place.offset === offset && place.head.hash === record.hash;
     return { isOurs, isKnown: offset !== undefined, place };

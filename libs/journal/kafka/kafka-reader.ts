@@ -1,5 +1,6 @@
 import type { JournalEntry, JournalReader } from '../journal.js';
 import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
+import type { KnownRecord, Standing } from './shard-log.js';
 import { ShardFollower } from './shard-follower.js';
 import type { TopicLog } from './topic-log.js';
 
@@ -14,6 +15,11 @@ export class KafkaJournalReader implements JournalReader {
   private readonly followers = new Map<number, ShardFollower>();
 
   constructor(private readonly ports: KafkaReaderPorts) {}
+
+  /** Whether the shard's topic holds a record where it was seen; whoever has not read it yet begins behind that. */
+  begin(shard: number, known: KnownRecord): Promise<Standing> {
+    return orUnreadable(() => this.follower(shard).begin(known));
+  }
 
   read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
     return orUnreadable(() => this.follower(shard).read(fromSequence, limit));

@@ -10,7 +10,7 @@ import {
   messageOf,
 } from '../journal-errors.js';
 import { Countdown } from './countdown.js';
-import type { LogPlace } from './log-cursor.js';
+import type { LogPlace, PlacedHead } from './log-cursor.js';
 import { encodeRecord, type Anchor } from './record-format.js';
 import type { Run, ShardLog } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
@@ -29,6 +29,13 @@ export interface KafkaSinkPorts {
 const RETRY_MILLIS = 100;
 /** How often a writer that has nothing to write looks whether it still is the writer. */
 const WATCH_MILLIS = 500;
+/** What was not heard of for longer is looked for again before anybody is told of what follows it. */
+const HEARD_NANOS = 250_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+
+function endsAt(end: number): string {
+  return `its topic ends at ${end}, before what was written`;
+}
 
 /**
  * One shard's records on their way into their topic. With one send in flight the writer knows which offset comes next. An answer
@@ -41,6 +48,10 @@ export class KafkaSink implements BatchSink {
   private isWriting = false;
   private anchor: Anchor;
   private readonly cancelWatch: Cancel;
+  /** When it was last asked, and answered, that the last record stands where it was written. */
+  private heardAt: bigint;
+  /** Since when the topic ends before that. */
+  private shortSince: bigint | undefined;
 
   constructor(
     private readonly ports: KafkaSinkPorts,
@@ -48,6 +59,7 @@ export class KafkaSink implements BatchSink {
     private place: LogPlace,
   ) {
     this.anchor = { offset: place.offset ?? 0, sequence: place.head.sequence };
+    this.heardAt = ports.clock.monotonicNanos();
     this.cancelWatch = repeat(ports.clock, WATCH_MILLIS, () => this.watch().catch(() => undefined));
   }
 
@@ -55,11 +67,19 @@ export class KafkaSink implements BatchSink {
     return this.lost;
   }
 
+  /** The last record that is known to be durable, and where it stands. */
+  get last(): PlacedHead {
+    const { head, offset = 0 } = this.place;
+    return { ...head, offset };
+  }
+
   async write(records: readonly JournalEntry[]): Promise<void> {
     if (this.lost !== undefined) throw this.lost;
     this.isWriting = true;
+    const began = this.now();
     try {
       this.accept(records, await this.deliver(records));
+      this.heardAt = began;
     } finally {
       this.isWriting = false;
     }
@@ -67,12 +87,17 @@ export class KafkaSink implements BatchSink {
 
   async confirm(): Promise<void> {
     if (this.lost !== undefined) throw this.lost;
-    const end = await this.ports.reading.end();
-    const { entries } = end > this.place.next ? await this.follow(end) : { entries: [] };
+    const { shard, reading } = this.ports;
+    const { place } = this;
+    const began = this.now();
+    const end = await reading.end();
+    if (end < place.next) throw new JournalUnavailable(shard, endsAt(end));
+    const { entries } = await this.follow(end);
     // What stands there may be what is being written; a take-over is somebody else's.
     if (entries.some(({ kind }) => kind === 'epoch')) this.lost ??= this.taken();
     const fault = this.fault();
     if (fault !== undefined) throw fault;
+    this.heard(began);
   }
 
   async close(): Promise<void> {
@@ -111,6 +136,7 @@ export class KafkaSink implements BatchSink {
     if (last === undefined) throw new RangeError('nothing was sent');
     if (base < this.place.next) throw new JournalAmbiguous(shard, `offset ${base} was given out twice`);
     if (base === this.place.next) {
+      await this.mustStillStand();
       return { next: end, head: headAt(last), offset: end - 1, anchor: this.anchor };
     }
     const remaining = new Countdown(clock, settleWithinMillis);
@@ -171,15 +197,28 @@ export class KafkaSink implements BatchSink {
   private async follow(end: number): Promise<Run> {
     const { shard, reading } = this.ports;
     const from = this.place;
-    if (end < from.next) throw new Error(`its topic ends at ${end}, before what was written`);
+    if (end < from.next) throw new Error(endsAt(end));
     const run = await reading.run({ from, end });
-    if (run.damage !== undefined) throw new JournalAmbiguous(shard, run.damage.message);
-    if (!(await reading.stillHas(from))) {
-      throw new JournalAmbiguous(shard, 'its topic is not the one that was written to before');
-    }
+    if (run.damage !== undefined) throw (this.lost = new JournalAmbiguous(shard, run.damage.message));
+    await this.check(from);
     // Whoever has come too late will try again; a busy writer would never let it in.
     if (run.rival > from.head.epoch) this.lost = new JournalFenced(shard, 'another writer takes the shard');
     return run;
+  }
+
+  /** What was written a while ago may be gone, with a topic or with a broker's log, although the next offset is the right one. */
+  private async mustStillStand(): Promise<void> {
+    const { clock, settleWithinMillis } = this.ports;
+    if (this.now() - this.heardAt < HEARD_NANOS) return;
+    await this.insist(new Countdown(clock, settleWithinMillis), () => this.check(this.place));
+  }
+
+  private async check({ offset = 0, head: { hash } }: LogPlace): Promise<void> {
+    const { shard, reading } = this.ports;
+    const standing = await reading.standing({ offset, hash });
+    if (standing === 'nothing') throw new Error(`its topic gives nothing at offset ${offset}`);
+    if (standing === 'known') return;
+    throw (this.lost = new JournalAmbiguous(shard, 'its topic is not the one that was written to before'));
   }
 
   private accept(records: readonly JournalEntry[], place: LogPlace): void {
@@ -195,12 +234,33 @@ export class KafkaSink implements BatchSink {
   private async watch(): Promise<void> {
     const { place } = this;
     if (this.isWriting || this.lost !== undefined) return;
+    const began = this.now();
     const end = await this.ports.reading.end();
-    if (end <= place.next) return;
+    if (end < place.next) {
+      this.miss(end, began);
+      return;
+    }
     const { entries } = await this.follow(end);
     // What was written meanwhile has been looked at by whoever wrote it.
     if (this.place !== place || this.hasBegun()) return;
     if (entries.length > 0) this.lost = this.taken();
+    else this.heard(began);
+  }
+
+  /** A leader that has just begun may not know of the end yet. One that never comes to know of it has lost it. */
+  private miss(end: number, at: bigint): void {
+    this.shortSince ??= at;
+    const patience = BigInt(this.ports.settleWithinMillis) * NANOS_PER_MILLI;
+    if (at - this.shortSince > patience) this.lost = new JournalAmbiguous(this.ports.shard, endsAt(end));
+  }
+
+  private heard(at: bigint): void {
+    if (at > this.heardAt) this.heardAt = at;
+    this.shortSince = undefined;
+  }
+
+  private now(): bigint {
+    return this.ports.clock.monotonicNanos();
   }
 
   private taken(): JournalFenced {

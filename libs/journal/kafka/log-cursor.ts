@@ -16,6 +16,11 @@ export interface LogPlace {
   readonly anchor: Anchor | undefined;
 }
 
+/** A record and the place in its topic where it stands. */
+export interface PlacedHead extends JournalHead {
+  readonly offset: number;
+}
+
 export const START: LogPlace = { next: 0, head: BEFORE_FIRST, offset: undefined, anchor: undefined };
 
 /** Behind a message that is known to hold a record of the journal. */

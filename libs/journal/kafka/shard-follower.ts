@@ -3,17 +3,23 @@ import { JournalCorrupt } from '../journal-errors.js';
 import type { LogPlace } from './log-cursor.js';
 import { PlaceFinder } from './place-finder.js';
 import { RecentEntries } from './recent-entries.js';
-import { ShardLog } from './shard-log.js';
+import { ShardLog, type KnownRecord, type Standing } from './shard-log.js';
 import { TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
 
 const PAGE = 2_048;
 /** Readers that leave off somewhere and go on there later. */
 const READERS = 16;
 const AT_ONCE = 16;
+/** Looks that find nothing new before it is asked whether what was read last still stands there. */
+const QUIET_LOOKS = 8;
 
 interface LeftOff {
   readonly place: LogPlace;
   readonly ahead: readonly LogMessage[];
+}
+
+function anotherTopic(): Error {
+  return new Error('its topic is not the one that was read before');
 }
 
 /** One shard's topic as one process reads it. */
@@ -24,6 +30,7 @@ export class ShardFollower {
   private tail: LogPlace | undefined;
   /** What stands behind it. */
   private damage: JournalCorrupt | undefined;
+  private quietLooks = 0;
   private readonly recent = new RecentEntries();
   private readonly leftOff = new Map<number, LeftOff>();
   private looking: Promise<void> | undefined;
@@ -41,6 +48,14 @@ export class ShardFollower {
   async head(): Promise<number> {
     await this.look();
     return Math.max(this.damage?.sequence ?? 0, this.tail?.head.sequence ?? 0);
+  }
+
+  /** Whether a record stands where it was seen. Who has read nothing yet begins there, and checks all that stands behind it. */
+  async begin(known: KnownRecord): Promise<Standing> {
+    const place = await this.reading.find(known);
+    if (typeof place === 'string') return place;
+    this.tail ??= place;
+    return 'known';
   }
 
   async read(from: number, limit: number): Promise<JournalEntry[]> {
@@ -117,6 +132,14 @@ export class ShardFollower {
     return this.lookingNext;
   }
 
+  /** A topic that was made anew may be just as long. */
+  private async lookAgain(place: LogPlace): Promise<void> {
+    this.quietLooks += 1;
+    if (this.quietLooks < QUIET_LOOKS) return;
+    if (!(await this.reading.stillHas(place))) throw anotherTopic();
+    this.quietLooks = 0;
+  }
+
   private async follow(): Promise<void> {
     const end = await this.reading.end().catch((error: unknown) => {
       if (error instanceof TopicMissing && this.tail === undefined) return undefined;
@@ -126,11 +149,12 @@ export class ShardFollower {
     let place = this.tail ?? (await this.reading.provenNear(end));
     if (end < place.next) throw new Error(`its topic ends at ${end}, before what was read of it`);
     this.tail = place;
+    if (end === place.next) await this.lookAgain(place);
     while (place.next < end) {
       const { entries, damage, place: reached } = await this.reading.run({ from: place, end, limit: PAGE });
       // Nothing that counts: so it looks, too, when somebody has deleted the topic and begun another.
       if (entries.length === 0 && damage === undefined && !(await this.reading.stillHas(place))) {
-        throw new Error('its topic is not the one that was read before');
+        throw anotherTopic();
       }
       this.recent.add(entries);
       this.tail = place = reached;

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { LogCursor, placeBehind, START, type LogPlace } from './log-cursor.js';
 import { decodeRecord, type LogRecord } from './record-format.js';
-import { MessagesDeleted, type LogMessage, type TopicLog } from './topic-log.js';
+import { MessagesDeleted, TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
 
 export interface Run {
   readonly entries: readonly JournalEntry[];
@@ -24,6 +24,14 @@ export interface RunBounds {
   readonly limit?: number;
   /** Messages from `from` on that somebody has fetched already. */
   readonly ahead?: readonly LogMessage[];
+}
+
+/** What is found where a record was known to stand. `nothing` may be the answer of a broker that has not heard of it yet. */
+export type Standing = 'known' | 'other' | 'nothing';
+
+export interface KnownRecord {
+  readonly offset: number;
+  readonly hash: string;
 }
 
 interface Found {
@@ -113,10 +121,11 @@ export class ShardLog {
     return coming;
   }
 
-  /** Behind the last record. */
-  async tail(): Promise<LogPlace> {
+  /** Behind the last record; all that stands between it and the known one, where there is one, is read and checked. */
+  async tail(known?: KnownRecord): Promise<LogPlace> {
     const end = await this.log.end();
-    const { place, damage } = await this.run({ from: await this.provenNear(end), end });
+    const from = known === undefined ? await this.provenNear(end) : await this.fromKnown(known);
+    const { place, damage } = await this.run({ from, end });
     if (damage !== undefined) throw damage;
     return place;
   }
@@ -156,8 +165,33 @@ export class ShardLog {
   }
 
   /** Whether the topic still has, where it was read, the record that was read there. Somebody may have deleted it and made it anew. */
-  async stillHas({ offset, head }: LogPlace): Promise<boolean> {
-    return offset === undefined || (await this.at(offset))?.record.hash === head.hash;
+  async stillHas({ offset, head: { hash } }: LogPlace): Promise<boolean> {
+    return offset === undefined || (await this.standing({ offset, hash })) === 'known';
+  }
+
+  async standing(known: KnownRecord): Promise<Standing> {
+    const found = await this.find(known);
+    return typeof found === 'string' ? found : 'known';
+  }
+
+  /** The place behind it, if it stands there. */
+  async find({ offset, hash }: KnownRecord): Promise<LogPlace | Exclude<Standing, 'known'>> {
+    try {
+      const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
+      if (message === undefined) return 'nothing';
+      const found = message.offset === offset ? foundIn(message) : undefined;
+      return found?.record.hash === hash ? placeBehind(offset, found.record) : 'other';
+    } catch (error) {
+      if (error instanceof TopicMissing) return 'nothing';
+      if (error instanceof MessagesDeleted) return 'other';
+      throw error;
+    }
+  }
+
+  private async fromKnown(known: KnownRecord): Promise<LogPlace> {
+    const place = await this.find(known);
+    if (typeof place !== 'string') return place;
+    throw new Error(`offset ${known.offset} of its topic does not hold the record that was known there`);
   }
 
   private fetch(place: LogPlace, bytes: number, end: number): Promise<readonly LogMessage[]> {

@@ -2,6 +2,7 @@ import type { MigrationClass } from '#libs/platform/migrate.js';
 import { JournalSchema1790000100000 } from './1790000100000-journal-schema.js';
 import { JournalHome1790000101000 } from './1790000101000-journal-home.js';
 import { JournalWitness1790000102000 } from './1790000102000-journal-witness.js';
+import { WitnessPlace1790000103000 } from './1790000103000-witness-place.js';
 import { JournalRestored1790000104000 } from './1790000104000-journal-restored.js';
 import { JournalLife1790000105000 } from './1790000105000-journal-life.js';
 
@@ -9,6 +10,7 @@ export const journalMigrations: readonly MigrationClass[] = [
   JournalSchema1790000100000,
   JournalHome1790000101000,
   JournalWitness1790000102000,
+  WitnessPlace1790000103000,
   JournalRestored1790000104000,
   JournalLife1790000105000,
 ];

@@ -218,7 +218,9 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     it('when only a snapshot knows how far one had come', async () => {
       await write('"a"', '"b"');
       const [entry] = await (await store()).reader.read(0, 3, 1);
-      await database.pool.query(`update journal.witness set sequence = 1 where shard = 0`);
+      await database.pool.query(
+        `update journal.witness set sequence = 1, epoch = null, log_offset = null where shard = 0`,
+      );
       await database.pool.query(`insert into journal.snapshots values (0, 3, decode($1, 'hex'), 1, '')`, [
         entry!.hash,
       ]);
@@ -263,10 +265,10 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
 
   it('that were in Kafka before anybody looked are believed once', async () => {
     await write('"a"');
-    const migration = journalMigrations.at(-1)!;
+    const added = journalMigrations.filter(({ name }) => name.includes('Witness'));
     await database.pool.query('drop table journal.witness');
     const runner = { query: (text: string) => database.pool.query(text) };
-    await new migration().up(runner as never);
+    for (const migration of added) await new migration().up(runner as never);
     expect([...(await witnesses()).values()]).toEqual([0, 1, 2].map(() => ({ sequence: 0, hash: GENESIS })));
     await write('"b"');
     expect((await witnesses()).get(0)!.sequence).toBe(4);

@@ -3,19 +3,20 @@ import type { Clock } from '#libs/platform/clock.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { JournalHome } from '../home/journal-home.js';
 import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-errors.js';
-import type { JournalReader, JournalWriter } from '../journal.js';
+import type { JournalWriter } from '../journal.js';
+import type { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { checkRestored } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
-import { checkWitness, strangeTopic } from '../witness/witness-check.js';
+import { checkPlace, checkWitness, strangeTopic } from '../witness/witness-check.js';
 import type { WitnessTable } from '../witness/witness-table.js';
 import { WitnessedWriter } from '../witness/witnessed-writer.js';
 
 export interface WitnessedTopicsPorts {
   readonly topics: KafkajsTopics;
   /** Shows whatever stands there. */
-  readonly reader: JournalReader;
+  readonly reader: KafkaJournalReader;
   readonly witnesses: WitnessTable;
   readonly pool: Pool;
   readonly clock: Clock;
@@ -37,7 +38,12 @@ export class WitnessedTopics {
     const { topics, witnesses, reader, clock } = this.ports;
     const last = await witnesses.newest(shard);
     if (last === undefined || last.sequence === 0) return false;
-    await checkWitness({ shard, topic: topics.nameOf(shard), reader, clock }, last);
+    const topic = { shard, topic: topics.nameOf(shard), reader, clock };
+    const place = await witnesses.place(shard);
+    if (place !== undefined) {
+      await checkPlace({ ...topic, begin: (known) => reader.begin(shard, known) }, place);
+    }
+    if (place?.hash !== last.hash) await checkWitness(topic, last);
     return true;
   }
 
@@ -70,16 +76,16 @@ export class WitnessedTopics {
   async open(shard: number, opener: string, onFault: (error: unknown) => void): Promise<JournalWriter> {
     const { topics, witnesses, clock } = this.ports;
     const journal = new KafkaJournal({ openLog: (wanted) => topics.openFit(wanted), clock, opener });
-    const writer = await journal.open(shard);
+    const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
     try {
-      if (!(await witnesses.advance(shard, writer.head))) {
+      if (!(await witnesses.advance(shard, place()))) {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
     } catch (error) {
       await writer.close();
       throw error;
     }
-    return new WitnessedWriter({ writer, witnesses, clock, onFault });
+    return new WitnessedWriter({ writer, place, witnesses, clock, onFault });
   }
 
   /** What is not as the database knows it is refused here, and so is what would not keep a journal. */

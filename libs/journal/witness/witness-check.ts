@@ -2,6 +2,8 @@ import { pause, type Clock } from '#libs/platform/clock.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalReader } from '../journal.js';
+import type { PlacedHead } from '../kafka/log-cursor.js';
+import type { Standing } from '../kafka/shard-log.js';
 import type { Witnessed } from './witness-table.js';
 
 /** Brokers that have just changed a topic's leader may for a moment not know of its latest records. */
@@ -24,15 +26,33 @@ export interface CheckedTopic {
 }
 
 /** Passes where the topic still holds the record. */
-export async function checkWitness(
-  { shard, topic, reader, clock }: CheckedTopic,
-  { sequence, hash }: Witnessed,
+export async function checkWitness(checked: CheckedTopic, known: Witnessed): Promise<void> {
+  if (known.sequence === 0) return;
+  const { shard, reader } = checked;
+  await look(checked, known, async () => {
+    const [entry] = await reader.read(shard, known.sequence, 1);
+    if (entry === undefined) return 'nothing';
+    return entry.hash === known.hash ? 'known' : 'other';
+  });
+}
+
+/** Passes where the record stands at the offset at which it was seen; its reader begins behind it. */
+export async function checkPlace(
+  checked: CheckedTopic & { readonly begin: (known: PlacedHead) => Promise<Standing> },
+  known: PlacedHead,
 ): Promise<void> {
-  if (sequence === 0) return;
+  await look(checked, known, () => checked.begin(known));
+}
+
+async function look(
+  { shard, topic, reader, clock }: CheckedTopic,
+  { sequence }: Witnessed,
+  question: () => Promise<Standing>,
+): Promise<void> {
   for (let waited = 0; ; waited += LOOK_MILLIS) {
-    const [entry] = await reader.read(shard, sequence, 1).catch(orDamaged);
-    if (entry?.hash === hash) return;
-    if (entry !== undefined) {
+    const standing = await question().catch(orDamaged);
+    if (standing === 'known') return;
+    if (standing === 'other') {
       throw lost(
         shard,
         `record ${sequence} in topic ${topic} is not the one that this database has seen there`,

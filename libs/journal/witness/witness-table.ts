@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { GENESIS_HASH } from '../hash-chain.js';
 import type { JournalHead } from '../journal.js';
+import type { PlacedHead } from '../kafka/log-cursor.js';
 
 /** A record that stood in a shard's journal when the database was told of it. */
 export type Witnessed = Pick<JournalHead, 'sequence' | 'hash'>;
@@ -13,12 +14,16 @@ const NEWEST = `
     select sequence, hash from journal.snapshots where shard = $1
   ) as known
   order by sequence desc limit 1`;
+const PLACE = `
+  select epoch, sequence, encode(hash, 'hex') as hash, log_offset as offset from journal.witness
+  where shard = $1 and sequence > 0 and log_offset is not null`;
 const BEGIN = `
   insert into journal.witness (shard, sequence, hash) values ($1, 0, decode($2, 'hex'))
   on conflict (shard) do nothing`;
 const ADVANCE = `
-  insert into journal.witness as known (shard, sequence, hash) values ($1, $2, decode($3, 'hex'))
-  on conflict (shard) do update set sequence = excluded.sequence, hash = excluded.hash, at = now()
+  insert into journal.witness as known (shard, sequence, hash, epoch, log_offset) values ($1, $2, decode($3, 'hex'), $4, $5)
+  on conflict (shard) do update set sequence = excluded.sequence, hash = excluded.hash,
+    epoch = excluded.epoch, log_offset = excluded.log_offset, at = now()
   where known.sequence < excluded.sequence`;
 
 /**
@@ -34,13 +39,21 @@ export class WitnessTable {
     return rows[0];
   }
 
+  /** The latest record of which it is known where it stands; undefined where only its hash is. */
+  async place(shard: number): Promise<PlacedHead | undefined> {
+    const { rows } = await this.database.query<PlacedHead>(PLACE, [shard]);
+    return rows[0];
+  }
+
   /** The topic holds nothing yet. */
   async begin(shard: number): Promise<void> {
     await this.database.query(BEGIN, [shard, GENESIS_HASH]);
   }
 
   /** The record stands there. False, and nothing changed, where one as late is known already. */
-  async advance(shard: number, { sequence, hash }: Witnessed): Promise<boolean> {
-    return (await this.database.query(ADVANCE, [shard, sequence, hash])).rowCount === 1;
+  async advance(shard: number, known: Witnessed | PlacedHead): Promise<boolean> {
+    const { sequence, hash } = known;
+    const place = 'offset' in known ? [known.epoch, known.offset] : [null, null];
+    return (await this.database.query(ADVANCE, [shard, sequence, hash, ...place])).rowCount === 1;
   }
 }

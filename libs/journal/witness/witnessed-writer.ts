@@ -1,11 +1,14 @@
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import type { Appended, JournalHead, JournalHealth, JournalWriter } from '../journal.js';
+import type { PlacedHead } from '../kafka/log-cursor.js';
 import type { WitnessTable } from './witness-table.js';
 
 const FOLLOW_MILLIS = 1_000;
 
 export interface WitnessedWriterPorts {
   readonly writer: JournalWriter;
+  /** The last record that is durable, and where it stands. */
+  readonly place: () => PlacedHead;
   readonly witnesses: WitnessTable;
   readonly clock: Clock;
   /** The database was not told how far the journal has come; once until it can be told again. */
@@ -59,11 +62,11 @@ export class WitnessedWriter implements JournalWriter {
   }
 
   private async tell(): Promise<void> {
-    const { head, shard } = this;
-    if (head.sequence <= this.told) return;
+    const place = this.ports.place();
+    if (place.sequence <= this.told) return;
     try {
-      await this.ports.witnesses.advance(shard, head);
-      this.told = head.sequence;
+      await this.ports.witnesses.advance(this.shard, place);
+      this.told = place.sequence;
       this.isFailing = false;
     } catch (error) {
       if (!this.isFailing) this.ports.onFault(error);
