@@ -156,6 +156,8 @@ describe('add', () => {
     [['erase', 'a@b']],
     [['add']],
     [['add', 'nobody']],
+    [['add', 'a@b', '--name', 'x', '--role', 'VIEWER', '--account-id', 'maker-1']],
+    [['add', 'a@b', '--name', 'x', '--role', 'VIEWER', '--name', 'y']],
     [['add', 'a@b', '--role', 'MARKET_MAKER']],
     [['add', 'a@b', '--name', ' ', '--role', 'VIEWER']],
     [['add', 'a@b', '--name', 'A', '--role', 'KING']],
