@@ -256,7 +256,7 @@ describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
     journalPath: undefined,
     listenHost: '127.0.0.1',
     gatewayPorts: [1],
-    ownerUrls: [0, 1, 2].map(() => 'http://127.0.0.1:1'),
+    ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
   });
 
   it.each([

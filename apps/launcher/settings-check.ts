@@ -16,7 +16,7 @@ const SOME_FACTS: ClusterFacts = {
   journalPath: undefined,
   listenHost: '127.0.0.1',
   gatewayPorts: [SOME_PORT],
-  ownerUrls: Array.from({ length: OWNERS }, () => 'http://127.0.0.1:1'),
+  ownerUrls: Array.from({ length: OWNERS }, (_, shard) => `http://127.0.0.1:${SOME_PORT + shard}`),
 };
 
 /**
