@@ -1,3 +1,4 @@
+import { SHAPES } from '#libs/auction/event-shapes.js';
 import { parseCommandLine } from '#libs/platform/command-line.js';
 import type { EntryKind } from '#libs/journal/journal.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
@@ -136,7 +137,8 @@ function shardOf(
 
 function filterOf(values: Typed, auction: string | undefined): DumpFilter {
   const kind = oneOf(values.kind, KINDS, '--kind');
-  const type = textOf(values.type, /^[A-Z_]+$/, 'a type is a word such as QUOTE_SUBMITTED');
+  // What there is none of would look like a journal in which it never happened.
+  const type = oneOf(values.type, Object.keys(SHAPES), '--type');
   return {
     from: sequenceOf(values.from) ?? 1,
     to: sequenceOf(values.to) ?? Infinity,

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { evolve } from '#libs/auction/evolve.js';
 import type { DomainEvent } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
+import { SHAPES } from '#libs/auction/event-shapes.js';
 import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
@@ -20,6 +21,7 @@ import { expectedHolds } from '#libs/testing/expected-holds.js';
 import { lawfulSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { callOf } from './call.js';
 import { checkLedger, EndsByJournal } from './ledger.js';
 
 jest.setTimeout(60_000);
@@ -255,6 +257,11 @@ describe('npm run journal -- dump', () => {
     expect(linesOf((await journal('dump --kind epoch')).output)).toHaveLength(1);
   });
 
+  it('knows every type of event', () => {
+    const types = Object.keys(SHAPES);
+    expect(types.map((type) => callOf(['dump', '--type', type], 3)?.dump.type)).toEqual(types);
+  });
+
   it('ends when nobody reads on', async () => {
     const child = spawn(process.execPath, ['tools/run.mjs', 'apps/operations/journal.js', 'dump'], {
       env: { PATH: process.env.PATH, DATABASE_URL: database.url },
@@ -270,6 +277,8 @@ it.each([
   ['erase', 64, 'expected one of'],
   ['verify --type X', 64, 'verify has no --type'],
   ['dump --shard 7', 64, 'there are shards 0 to 2'],
+  ['dump --type QUOTE_SUBMITED', 64, '--type is one of AUCTION_OPENED, QUOTE_SUBMITTED, QUOTE_REVISED,'],
+  ['dump --type toString', 64, '--type is one of'],
   ['dump --from 0', 64, 'sequences are numbers from 1 on'],
   ['copy --from kafka', 64, 'copy wants'],
   ['copy --from kafka --to kafka', 64, 'copy wants'],
