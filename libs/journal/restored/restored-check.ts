@@ -39,12 +39,20 @@ export async function surplusOf(
  */
 export async function checkRestored(ports: RestoredPorts): Promise<void> {
   const { mark, clock } = ports;
-  const ends = await mark.ends();
-  if (ends.length === 0) return;
-  refuseAhead(await surplusOf(ports, ends));
+  if (!(await isMarked(ports))) return;
   await pause(clock, LOOK_AGAIN_MILLIS);
-  refuseAhead(await surplusOf(ports, ends));
-  await mark.remove();
+  if (await isMarked(ports)) await mark.remove();
+}
+
+/** Rejects where it is, and a topic goes further. */
+async function isMarked(ports: RestoredPorts): Promise<boolean> {
+  const ends = await ports.mark.ends();
+  if (ends.length === 0) return false;
+  const found = await surplusOf(ports, ends);
+  // Another owner may have found all of them right meanwhile, and have written since.
+  if ((await ports.mark.ends()).length === 0) return false;
+  refuseAhead(found);
+  return true;
 }
 
 function refuseAhead(found: readonly Surplus[]): void {

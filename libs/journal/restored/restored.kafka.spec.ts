@@ -85,6 +85,14 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     expect((await (await store()).reader.heads()).get(1)).toBe(7);
   });
 
+  it('is written on by all owners that begin at the same moment', async () => {
+    await restored();
+    const own = await Promise.all(SHARDS.map(() => store()));
+    const writers = await Promise.all(SHARDS.map((shard) => own[shard]!.journalOf('owner').open(shard)));
+    expect(writers.map(({ head }) => head.sequence)).toEqual([4, 4]);
+    await Promise.all(writers.map((writer) => writer.close()));
+  });
+
   it('is neither written on nor shown while one topic is ahead of it, whichever shard is meant', async () => {
     await older(1);
     const own = await store();

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { sharedLogin } from './database-logins.js';
+import { planProcesses, type ProcessPlan } from './processes.js';
+import { makeSecrets } from './secrets.js';
+
+jest.setTimeout(60_000);
+
+/** The first port, where nobody listens. */
+const NOBODY = '127.0.0.1:1';
+/** Nothing of this makes a difference: the mark is asked for first. */
+const KAFKA = { KAFKA_BROKERS: NOBODY, KAFKA_TOPIC_PREFIX: 'sotto.' };
+
+let database: TestDatabase;
+let plans: readonly ProcessPlan[];
+
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  await database.pool.query(`insert into journal.home (cluster_id, topic_prefix) values ('there', 'sotto.')`);
+  const tables = ['journal.home', 'journal.witness'];
+  await RestoredMark.set(database.pool, { shards: 3, tables, takenAt: '2026-11-21T00:00:00Z' });
+  plans = planProcesses({
+    databases: sharedLogin(database.url),
+    secrets: makeSecrets(),
+    limitsFactor: 1,
+    journalPath: undefined,
+    listenHost: '127.0.0.1',
+    gatewayPorts: [1],
+    ownerUrls: [0, 1, 2].map(() => `http://${NOBODY}`),
+  });
+});
+afterAll(() => database.drop());
+
+it.each(['executor', 'projector', 'gateway'])(
+  'a restored database is not acted on by the %s',
+  async (kind) => {
+    const plan = plans.find((planned) => planned.kind === kind)!;
+    const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
+      env: { PATH: process.env.PATH, ...plan.env, ...KAFKA },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const told: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => told.push(chunk));
+    const patience = setTimeout(() => child.kill('SIGKILL'), 40_000);
+    const [code] = (await once(child, 'close')) as [number | null];
+    clearTimeout(patience);
+    const lines = Buffer.concat(told).toString();
+    expect([code, lines]).toEqual([78, expect.stringContaining('was restored from a backup')]);
+  },
+);
