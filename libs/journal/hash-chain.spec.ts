@@ -15,6 +15,27 @@ describe('the hash of a record', () => {
     expect(second.hash).toBe(createHash('sha256').update(next, 'utf8').digest('hex'));
   });
 
+  it('is that of its own shard and epoch, whatever was hashed before', () => {
+    for (const [shard, epoch] of [
+      [1, 1],
+      [1, 2],
+      [0, 2],
+      [1, 2],
+      [1, 1],
+    ] as const) {
+      const text = `1:${shard},1:${epoch},1:5,5:event,64:${GENESIS_HASH},2:{},`;
+      const record = {
+        shard,
+        epoch,
+        sequence: 5,
+        kind: 'event',
+        previousHash: GENESIS_HASH,
+        payload: '{}',
+      } as const;
+      expect(recordHash(record)).toBe(createHash('sha256').update(text).digest('hex'));
+    }
+  });
+
   it('never changes: journals that are written already depend on it', () => {
     expect(sealEpoch(0, BEFORE_FIRST, 1, 'owner-0').hash).toBe(
       '8ce82eea7d010533f841cb0da03909a7126059f94f436e423da69d55a25f1c64',

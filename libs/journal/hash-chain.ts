@@ -29,13 +29,20 @@ export function recordHash(record: Omit<JournalEntry, 'hash'>): string {
 }
 
 function headOf(record: Omit<JournalEntry, 'hash' | 'payload'>): string {
+  const { shard, epoch, sequence, kind, previousHash } = record;
   return (
-    asciiField(String(record.shard)) +
-    asciiField(String(record.epoch)) +
-    asciiField(String(record.sequence)) +
-    asciiField(record.kind) +
-    asciiField(record.previousHash)
+    beginningOf(shard, epoch) + asciiField(String(sequence)) + asciiField(kind) + asciiField(previousHash)
   );
+}
+
+/** The same for all records of an epoch, which follow one another. */
+let beginning = { shard: -1, epoch: -1, text: '' };
+
+function beginningOf(shard: number, epoch: number): string {
+  if (beginning.shard !== shard || beginning.epoch !== epoch) {
+    beginning = { shard, epoch, text: asciiField(String(shard)) + asciiField(String(epoch)) };
+  }
+  return beginning.text;
 }
 
 function asciiField(text: string): string {

@@ -40,7 +40,7 @@ interface Found {
 }
 
 const MIN_FETCH_BYTES = 64 * 1024;
-const MAX_FETCH_BYTES = 4 * 1024 * 1024;
+const MAX_FETCH_BYTES = 2 * 1024 * 1024;
 /** More than most records have: a fetch that comes short is followed by another. */
 const RECORD_BYTES = 1_024;
 /** How far back from the end a record is first looked for that proves its own place; further each time that there is none. */
