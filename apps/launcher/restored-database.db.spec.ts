@@ -31,7 +31,7 @@ beforeAll(async () => {
     journalPath: undefined,
     listenHost: '127.0.0.1',
     gatewayPorts: [1],
-    ownerUrls: [0, 1, 2].map(() => `http://${NOBODY}`),
+    ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
   });
 });
 afterAll(() => database.drop());
