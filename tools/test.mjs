@@ -57,6 +57,8 @@ if (args.length > 0) {
   const folder = mkdtempSync(join(tmpdir(), 'sotto-test-'));
   const result = await wholeSuite(folder);
   rmSync(folder, { recursive: true, force: true });
+  if (result.brokeDown)
+    console.log('no test failed, and yet jest ended with a fault: it says above what was left running');
   for (const name of result.unsteady) console.log(`unsteady: ${name}`);
   console.log(totalsLine(result));
   process.exitCode = result.failed === 0 ? 0 : 1;

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ApiAnswer } from '#libs/testing/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
+import { fakedTime } from '#libs/testing/faults/machine.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import type { AuctionView } from '#libs/testing/wire.js';
 import { homeShard, shardOfCreate } from '#libs/owner-link/routing.js';
@@ -177,9 +178,7 @@ describe('a shard that carries as many auctions as it may', () => {
   });
 });
 
-const FAKETIME = ['x86_64-linux-gnu', 'aarch64-linux-gnu']
-  .map((machine) => `/usr/lib/${machine}/faketime/libfaketimeMT.so.1`)
-  .find((library) => existsSync(library));
+const FAKETIME = fakedTime();
 
 if (FAKETIME === undefined) {
   console.warn('NOT TESTED: without libfaketime no clock can be set wrongly (apt-get install faketime)');

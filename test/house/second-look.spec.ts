@@ -65,6 +65,7 @@ describe('what two runs come to', () => {
       passed: 9,
       failed: 0,
       skipped: 2,
+      brokeDown: false,
       unsteady: ['a.spec.ts: late', 'a.spec.ts: later'],
     });
   });
@@ -80,7 +81,7 @@ describe('what two runs come to', () => {
 
   it('fails with a run that broke down without a failed test, the second one too', () => {
     const first = run(file('a.spec.ts', 3, 'late'));
-    expect(judged({ code: 1 })).toMatchObject({ failed: 1 });
+    expect(judged({ code: 1 })).toMatchObject({ failed: 1, brokeDown: true });
     expect(judged({ code: 1, files: [file('b.spec.ts', 4)] })).toMatchObject({ failed: 1 });
     expect(judged(first, { code: 1 })).toMatchObject({ failed: 1 });
     expect(judged(first, { code: 1, files: [file('a.spec.ts', 4)] })).toMatchObject({ failed: 1 });

@@ -19,11 +19,13 @@ export function toLookAtAgain({ files }) {
 
 const sum = (files, of) => files.reduce((total, file) => total + of(file), 0);
 
-/** A run that broke down without a failed test has failed all the same. */
 function failures({ code, files }) {
   const failed = sum(files ?? [], (file) => file.failed);
-  return code !== 0 && failed === 0 ? 1 : failed;
+  const brokeDown = code !== 0 && failed === 0;
+  return { failed: brokeDown ? 1 : failed, brokeDown };
 }
+
+/** A run that broke down without a failed test has failed all the same. */
 
 export function judged(first, second) {
   const seconds = new Map((second?.files ?? []).map((file) => [file.path, file]));
@@ -32,7 +34,7 @@ export function judged(first, second) {
   const totals = {
     passed: sum(files, (file) => file.passed),
     skipped: sum(files, (file) => file.skipped),
-    failed: lost || second === undefined ? failures(first) : failures({ code: second.code, files }),
+    ...(lost || second === undefined ? failures(first) : failures({ code: second.code, files })),
   };
   const unsteady = (first.files ?? []).flatMap(({ path, names }) =>
     names

@@ -21,7 +21,9 @@ const HOLDERS = `
  */
 export class JournalLock {
   private client: pg.Client | undefined;
-  private cancel: Cancel = () => undefined;
+  private taking: Promise<void> | undefined;
+  private cancel: Cancel | undefined;
+  private isOver = false;
 
   constructor(
     private readonly databaseUrl: string,
@@ -31,9 +33,10 @@ export class JournalLock {
   /** For a writer, until it lets go. Where the connection breaks another is made. */
   async share(): Promise<void> {
     if (this.client !== undefined) return;
-    await this.take(SHARED, 'the journals are being moved at present');
-    this.cancel = repeat(this.clock, LOOK_MILLIS, async () => {
-      if (this.client === undefined) await this.take(SHARED, '').catch(() => undefined);
+    await this.takeShared();
+    if (this.isOver) return;
+    this.cancel ??= repeat(this.clock, LOOK_MILLIS, async () => {
+      if (this.client === undefined) await this.takeShared().catch(() => undefined);
     });
   }
 
@@ -54,10 +57,19 @@ export class JournalLock {
   }
 
   async letGo(): Promise<void> {
-    this.cancel();
+    this.isOver = true;
+    this.cancel?.();
     const { client } = this;
     this.client = undefined;
     await client?.end().catch(() => undefined);
+  }
+
+  /** Journals of several shards begin at the same moment, and hold the lock once between them. */
+  private takeShared(): Promise<void> {
+    this.taking ??= this.take(SHARED, 'the journals are being moved at present').finally(() => {
+      this.taking = undefined;
+    });
+    return this.taking;
   }
 
   private async take(statement: string, refusal: string): Promise<void> {
@@ -73,6 +85,7 @@ export class JournalLock {
       await client.connect();
       const { rows } = await client.query<{ held: boolean }>(statement, [KEY]);
       if (rows[0]?.held !== true) throw new StartFault(refusal);
+      if (this.isOver) throw new StartFault('the journals were let go before they were held');
       this.client = client;
     } catch (error) {
       await client.end().catch(() => undefined);

@@ -20,7 +20,7 @@ export function lookAtMachine(): Machine {
   return { fakedTime: fakedTime(), mayMount: mayMount(), mayTrace: mayTrace() };
 }
 
-function fakedTime(): string | undefined {
+export function fakedTime(): string | undefined {
   if (!existsSync(LIBRARIES)) return undefined;
   const folders = [LIBRARIES, ...readdirSync(LIBRARIES).map((name) => path.join(LIBRARIES, name))];
   return folders.map((folder) => path.join(folder, FAKETIME)).find((file) => existsSync(file));

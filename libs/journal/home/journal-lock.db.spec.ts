@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { journalMigrations } from '../migrations/list.js';
+import { JournalLock } from './journal-lock.js';
+
+const HOLDERS = `
+  select count(*)::integer as count from pg_locks
+  where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database()) and granted`;
+
+/** The time that is, and how many wait for some of it. */
+class CountedClock implements Clock {
+  waiting = 0;
+  private readonly clock = new SystemClock();
+
+  epochNanos(): bigint {
+    return this.clock.epochNanos();
+  }
+
+  monotonicNanos(): bigint {
+    return this.clock.monotonicNanos();
+  }
+
+  after(millis: number, action: () => void): Cancel {
+    this.waiting += 1;
+    const cancel = this.clock.after(millis, action);
+    return () => {
+      this.waiting -= 1;
+      cancel();
+    };
+  }
+}
+
+describe('the lock of those who write journals', () => {
+  let database: TestDatabase;
+  let clock: CountedClock;
+  let lock: JournalLock;
+
+  beforeEach(async () => {
+    database = await createTestDatabase(journalMigrations);
+    clock = new CountedClock();
+    lock = new JournalLock(database.url, clock);
+  });
+  afterEach(async () => {
+    await lock.letGo();
+    await database.drop();
+  });
+
+  const holders = async (): Promise<number> =>
+    (await database.pool.query<{ count: number }>(HOLDERS)).rows[0]?.count ?? 0;
+
+  it('is held once by all who begin at the same moment, and by nobody when they let go', async () => {
+    await Promise.all([lock.share(), lock.share(), lock.share()]);
+    await lock.share();
+    expect([await holders(), clock.waiting]).toEqual([1, 1]);
+    await lock.letGo();
+    expect(clock.waiting).toBe(0);
+    await eventually(async () => expect(await holders()).toBe(0));
+  });
+
+  it('is not held by who lets go while it is being taken', async () => {
+    const shares = Promise.allSettled([lock.share(), lock.share()]);
+    await lock.letGo();
+    expect(await shares).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    expect(clock.waiting).toBe(0);
+    await eventually(async () => expect(await holders()).toBe(0));
+  });
+
+  it('is had by those who come after who was refused', async () => {
+    const mover = new JournalLock(database.url, clock);
+    await mover.takeAlone();
+    await expect(lock.share()).rejects.toThrow('the journals are being moved at present');
+    await mover.letGo();
+    await lock.share();
+    expect(await holders()).toBe(1);
+  });
+});
