@@ -1,5 +1,6 @@
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import type { Appended, JournalHead, JournalHealth, JournalWriter } from '../journal.js';
+import { JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { PlacedHead } from '../kafka/log-cursor.js';
 import type { WitnessTable } from './witness-table.js';
 
@@ -19,6 +20,7 @@ export interface WitnessedWriterPorts {
 export class WitnessedWriter implements JournalWriter {
   private told: number;
   private isFailing = false;
+  private fenced: JournalFenced | undefined;
   private readonly cancel: Cancel;
   private telling: Promise<void> = Promise.resolve();
   private closing: Promise<void> | undefined;
@@ -38,15 +40,27 @@ export class WitnessedWriter implements JournalWriter {
   }
 
   append(payloads: readonly string[]): Promise<Appended> {
-    return this.ports.writer.append(payloads);
+    return this.fenced === undefined ? this.ports.writer.append(payloads) : Promise.reject(this.fenced);
   }
 
-  confirm(): Promise<void> {
-    return this.ports.writer.confirm();
+  /**
+   * A broker that has been cut off may tell the end of before a take-over for as long as it is. The database hears of each
+   * before anybody is served by it, so it is asked as well.
+   */
+  async confirm(): Promise<void> {
+    if (this.fenced !== undefined) throw this.fenced;
+    const [epoch] = await Promise.all([this.epochTold(), this.ports.writer.confirm()]);
+    if (epoch <= this.head.epoch) return;
+    throw (this.fenced = new JournalFenced(
+      this.shard,
+      `another writer has taken the shard in epoch ${epoch}`,
+    ));
   }
 
   health(): JournalHealth {
-    return this.ports.writer.health();
+    return this.fenced === undefined
+      ? this.ports.writer.health()
+      : { ok: false, reason: this.fenced.message };
   }
 
   close(): Promise<void> {
@@ -59,6 +73,15 @@ export class WitnessedWriter implements JournalWriter {
     await this.ports.writer.close();
     await this.telling;
     await this.tell();
+  }
+
+  private async epochTold(): Promise<number> {
+    try {
+      return (await this.ports.witnesses.place(this.shard))?.epoch ?? 0;
+    } catch (error) {
+      const reason = `the database cannot say who writes it: ${messageOf(error)}`;
+      throw new JournalUnavailable(this.shard, reason, { cause: error });
+    }
   }
 
   private async tell(): Promise<void> {

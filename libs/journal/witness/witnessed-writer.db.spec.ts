@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { JournalFenced, JournalUnavailable } from '../journal-errors.js';
+import { journalMigrations } from '../migrations/list.js';
+import { WitnessTable } from './witness-table.js';
+import { WitnessedWriter } from './witnessed-writer.js';
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await createTestDatabase(journalMigrations);
+});
+afterEach(() => database.drop());
+
+/** The database has been told of its take-over, as it is before anybody is served. */
+async function openOn(store: MemoryJournalStore): Promise<WitnessedWriter> {
+  const witnesses = new WitnessTable(database.pool);
+  const writer = await new MemoryJournal(store, 'test').open(0);
+  const place = () => ({ ...writer.head, offset: writer.head.sequence - 1 });
+  await witnesses.advance(0, place());
+  return new WitnessedWriter({
+    writer,
+    place,
+    witnesses,
+    clock: new SystemClock(),
+    onFault: () => undefined,
+  });
+}
+
+it('is no proof what a broker says that has not heard of a take-over, where the database has', async () => {
+  // What the first is shown knows nothing of the second: as an old leader that nobody but it can reach.
+  const seen = new MemoryJournalStore();
+  const first = await openOn(seen);
+  await first.confirm();
+  await first.append(['"a"']);
+  const topic = new MemoryJournalStore();
+  Object.assign(topic.shard(0), { epoch: 1, records: [...seen.shard(0).records] });
+  const second = await openOn(topic);
+  await second.confirm();
+  await expect(first.confirm()).rejects.toThrow(JournalFenced);
+  expect(first.health()).toMatchObject({ ok: false, reason: expect.stringContaining('in epoch 2') });
+  await expect(first.append(['"b"'])).rejects.toThrow(JournalFenced);
+  expect(seen.shard(0).records).toHaveLength(2);
+  await Promise.all([first.close(), second.close()]);
+});
+
+it('is no proof what a broker says while the database cannot be asked, and no end of the writer either', async () => {
+  const writer = await openOn(new MemoryJournalStore());
+  await database.pool.query('alter table journal.witness rename to away');
+  await expect(writer.confirm()).rejects.toThrow(JournalUnavailable);
+  expect(writer.health()).toEqual({ ok: true });
+  await database.pool.query('alter table journal.away rename to witness');
+  await writer.confirm();
+  await writer.append(['"a"']);
+  await writer.close();
+});
