@@ -1,3 +1,4 @@
+import type { ExecutionReport } from '#libs/auction/execution.js';
 import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { ExecutionStepName } from '#libs/owner-link/protocol.js';
@@ -103,14 +104,15 @@ export class AwardCarrier {
       const result = await this.settle(award, attempt);
       this.ports.meter.settled(result.outcome);
       if (result.outcome === 'SETTLED') {
-        await this.report(award, 'CONFIRMED', attempt);
+        const { settlement } = result;
+        await this.report(award, 'CONFIRMED', attempt, settlement === undefined ? {} : { settlement });
         return;
       }
       if (result.outcome === 'FAILED') {
-        await this.report(award, 'FAILED', attempt, result.reason);
+        await this.report(award, 'FAILED', attempt, { reason: result.reason });
         return;
       }
-      const known = await this.report(award, 'RETRYING', attempt + 1, result.reason);
+      const known = await this.report(award, 'RETRYING', attempt + 1, { reason: result.reason });
       if (!known) return;
       await pause(this.ports.clock, Math.min(BACK_OFF_MILLIS * 2 ** attempt, MAX_BACK_OFF_MILLIS));
     }
@@ -132,7 +134,7 @@ export class AwardCarrier {
     award: AwardToSettle,
     step: ExecutionStepName,
     attempt: number,
-    reason?: string,
+    more: Pick<ExecutionReport, 'reason' | 'settlement'> = {},
   ): Promise<boolean> {
     const reply = await this.ports.link.request({
       op: 'execution_report',
@@ -140,7 +142,7 @@ export class AwardCarrier {
       award_id: award.award_id,
       step,
       attempt,
-      ...(reason === undefined ? {} : { reason }),
+      ...more,
     });
     if (reply.status !== 200 && reply.status !== 404) throw new Error(`report refused with ${reply.status}`);
     return reply.status === 200;

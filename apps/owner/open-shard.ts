@@ -6,7 +6,6 @@ import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
 import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
-import type { AwardConclusion } from '#libs/engine/ports.js';
 import type { ShardSettings } from '#libs/engine/shard-ports.js';
 import { Shard } from '#libs/engine/shard.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
@@ -74,7 +73,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     policy,
     ids,
     completed: new CompletedReader(pool),
-    conclusion: conclusionOf(new PostgresSettlement(pool, clock, random)),
+    conclusion: new PostgresSettlement(pool, clock, random),
     protection: new MakerProtection(pool),
     peers,
     referenceNanos: () => databaseNanos(pool),
@@ -130,15 +129,6 @@ function openSnapshots({ config, log, pool }: ShardParts, meter: OwnerMetrics): 
 
 function idKeysOf({ ID_KEY: [first, ...former] }: ShardParts['config']): [Buffer, ...Buffer[]] {
   return [Buffer.from(first, 'hex'), ...former.map((hex) => Buffer.from(hex, 'hex'))];
-}
-
-function conclusionOf(settlement: PostgresSettlement): AwardConclusion {
-  return {
-    conclude: async (awardId) => {
-      const { outcome } = await settlement.abandon(awardId, 'EXECUTION_DEADLINE_PASSED');
-      return outcome === 'SETTLED' ? 'CONFIRMED' : 'FAILED';
-    },
-  };
 }
 
 const NANOS_PER_MICRO = 1_000n;

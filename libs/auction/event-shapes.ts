@@ -100,6 +100,21 @@ const award = fieldsOf<DataOf<'AUCTION_AWARDED'>['awards'][number]>({
 
 const step = fieldsOf<DataOf<'EXECUTION_SUBMITTED'>>({ award_id: text, attempt: whole });
 
+const settlement = fieldsOf<NonNullable<DataOf<'EXECUTION_CONFIRMED'>['settlement']>>({
+  venue: text,
+  asset: text,
+  delivered_atoms: whole,
+});
+
+/** Who settles an award again from the journal leans on it where it is. */
+const confirmed: Shape = (value) => {
+  const fault = step(value);
+  if (fault !== undefined) return fault;
+  const { settlement: told } = value as DataOf<'EXECUTION_CONFIRMED'>;
+  const wrong = told === undefined ? undefined : settlement(told);
+  return wrong === undefined ? undefined : within('settlement', wrong);
+};
+
 const shift = fieldsOf<{ operator: string }>({ operator: text });
 
 /** What the data of each type looks like in its current version, as far as the rules lean on it. */
@@ -123,7 +138,7 @@ export const SHAPES: Readonly<Record<EventType, Shape>> = {
   AUCTION_NOT_AWARDED: fieldsOf<DataOf<'AUCTION_NOT_AWARDED'>>({ reason: text }),
   EXECUTION_SUBMITTED: step,
   EXECUTION_RETRYING: step,
-  EXECUTION_CONFIRMED: step,
+  EXECUTION_CONFIRMED: confirmed,
   EXECUTION_FAILED: step,
   AUCTION_COMPLETED: fieldsOf<DataOf<'AUCTION_COMPLETED'>>({ status: text }),
   CREATE_REJECTED: fieldsOf<DataOf<'CREATE_REJECTED'>>({

@@ -75,7 +75,7 @@ export type AuctionEventBody =
   | Body<'AUCTION_NOT_AWARDED', { readonly reason: NotAwardedReason }>
   | Body<'EXECUTION_SUBMITTED', ExecutionStep>
   | Body<'EXECUTION_RETRYING', ExecutionStep>
-  | Body<'EXECUTION_CONFIRMED', ExecutionStep>
+  | Body<'EXECUTION_CONFIRMED', ConfirmedStep>
   | Body<'EXECUTION_FAILED', ExecutionStep>
   | Body<'AUCTION_COMPLETED', { readonly status: CompletedStatus }>;
 
@@ -83,6 +83,20 @@ export interface ExecutionStep {
   readonly award_id: string;
   readonly attempt: number;
   readonly reason?: string;
+}
+
+/** What the ledger has to know to settle an award once more just as it was settled. */
+export interface AwardSettlement {
+  readonly venue: string;
+  /** Names with the venue the route that was taken, as holds do. */
+  readonly asset: string;
+  /** Out of the tokens that the seller had; the rest was issued. */
+  readonly delivered_atoms: Atoms;
+}
+
+/** For the journal alone, like an operator's name. Events of before it was kept do not have it. */
+export interface ConfirmedStep extends ExecutionStep {
+  readonly settlement?: AwardSettlement;
 }
 
 /** Facts of a shard that belong to no auction: they answer repeats and tell operators what was done. */

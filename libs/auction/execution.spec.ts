@@ -36,6 +36,23 @@ describe('what a venue did', () => {
       .then([at(61_000), 'EXECUTION_FAILED', { award_id: MIA, attempt: 1, reason: 'venue down' }]);
   });
 
+  it('is told with the route by which it was settled, and with nothing else of it, when it is confirmed', () => {
+    const settlement = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 7, transaction_id: 4 };
+    const submitted = two.and(report(MIA, 'SUBMITTED'));
+    submitted.when(reports({ award_id: MIA, step: 'CONFIRMED', attempt: 1, settlement })).then([
+      at(61_000),
+      'EXECUTION_CONFIRMED',
+      {
+        award_id: MIA,
+        attempt: 1,
+        settlement: { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 7 },
+      },
+    ]);
+    submitted
+      .when(reports({ award_id: MIA, step: 'FAILED', attempt: 1, settlement }))
+      .then(told(MIA, 'FAILED'));
+  });
+
   it('moves the auction to EXECUTING at the first word', () => {
     for (const step of ['SUBMITTED', 'RETRYING', 'CONFIRMED', 'FAILED'] as const) {
       const { status, awards } = two.and(report(MIA, step, 2)).state;

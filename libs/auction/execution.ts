@@ -1,11 +1,11 @@
 import { completed, hasEnded, settlementOf } from './completion.js';
 import type { Decided, Decision, Moment } from './decided.js';
-import type { ExecutionStep } from './events.js';
+import type { ConfirmedStep } from './events.js';
 import type { Instant } from './instant.js';
 import type { AuctionState, Award } from './state.js';
 
 /** What became of an award at its venue, as its carrier tells it; telling it again changes nothing. */
-export interface ExecutionReport extends ExecutionStep {
+export interface ExecutionReport extends ConfirmedStep {
   readonly step: 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
 }
 
@@ -53,7 +53,12 @@ function untold(award: Award, step: ExecutionReport['step'], attempt: number): E
   return before;
 }
 
-function told({ step, award_id, attempt, reason }: ExecutionReport, at: Instant): Decided {
+/** Field by field: what a carrier sends along beyond them is not journaled. */
+function told({ step, award_id, attempt, reason, settlement }: ExecutionReport, at: Instant): Decided {
   const data = { award_id, attempt, ...(reason === undefined ? {} : { reason }) };
-  return { at, body: { type: `EXECUTION_${step}`, data } };
+  if (step !== 'CONFIRMED') return { at, body: { type: `EXECUTION_${step}`, data } };
+  if (settlement === undefined) return { at, body: { type: 'EXECUTION_CONFIRMED', data } };
+  const { venue, asset, delivered_atoms } = settlement;
+  const how = { venue, asset, delivered_atoms };
+  return { at, body: { type: 'EXECUTION_CONFIRMED', data: { ...data, settlement: how } } };
 }

@@ -24,6 +24,20 @@ function told(): AuctionStory {
     .completes('VOIDED');
 }
 
+const DELIVERED = 123_457;
+
+/** Mia has won, and the award was settled by a route that only the ledger and the journal know of. */
+function settled(): AuctionStory {
+  const settlement = { venue: 'venue-of-it', asset: 'asset-of-it', delivered_atoms: DELIVERED };
+  const data = { award_id: 'award-of-mia', attempt: 1, settlement };
+  return new AuctionStory()
+    .submits('mia')
+    .awards({ mia: 1_000_000 })
+    .executes('mia', 'SUBMITTED')
+    .happens({ type: 'EXECUTION_CONFIRMED', data })
+    .completes('SETTLED');
+}
+
 describe('what the journal keeps for the owner alone', () => {
   const story = told();
 
@@ -48,6 +62,24 @@ describe('what the journal keeps for the owner alone', () => {
     expect(shown).toContain('in dispute');
     for (const secret of [CONNECTION, OPERATOR, 'connection_id', '"operator"'])
       expect(shown).not.toContain(secret);
+  });
+
+  it('nor does any of them tell by which route an award was settled', () => {
+    const { events, state } = settled();
+    const viewers = [ORIGINATOR, makerNamed('mia'), makerNamed('max')];
+    const shown = JSON.stringify([
+      viewers.map((viewer) => auctionView(state, viewer)),
+      viewers.map((viewer) => timeline(events, viewer).entries),
+      auditView(
+        state,
+        events.map((placed) => ({ ...placed, hash: 'hash' })),
+        () => 'P1',
+      ),
+    ]);
+    expect(shown).toContain('EXECUTION_CONFIRMED');
+    for (const secret of ['venue-of-it', 'asset-of-it', String(DELIVERED), 'settlement'])
+      expect(shown).not.toContain(secret);
+    expect(JSON.stringify(state)).not.toContain('venue-of-it');
   });
 
   it('and which operator it was does not even stand in the state', () => {

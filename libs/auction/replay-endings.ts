@@ -4,6 +4,7 @@ import { decideCompletion } from './completion.js';
 import type { AuctionEvent } from './events.js';
 import { decideExecution, type ExecutionReport } from './execution.js';
 import { decideExpiries } from './expire.js';
+import { assetOf } from './holds.js';
 import { firstDifference, isSame } from './replay-canonical.js';
 import type { AuctionState } from './state.js';
 import { decideVoid } from './void.js';
@@ -48,9 +49,24 @@ export function objectionToExecution(before: AuctionState, event: Executed): str
   const decision = decideExecution(before, { ...event.data, step }, { now: event.at });
   const [due] = decision.ok ? decision.events : [];
   if (due === undefined) return 'no award awaits this report';
-  return isSame(due.body, { type: event.type, data: event.data })
-    ? undefined
-    : 'a step of the award is missing before it';
+  if (!isSame(due.body, { type: event.type, data: event.data })) {
+    return 'a step of the award is missing before it';
+  }
+  return event.type === 'EXECUTION_CONFIRMED' ? objectionToSettlement(before, event) : undefined;
+}
+
+/** Which of the routes was taken follows from the balances of that moment, so the rules know only what cannot have been. */
+function objectionToSettlement(
+  { terms, awards }: AuctionState,
+  { data }: Of<'EXECUTION_CONFIRMED'>,
+): string | undefined {
+  const { settlement } = data;
+  if (settlement === undefined) return undefined;
+  const { venue, asset, delivered_atoms: delivered } = settlement;
+  const award = awards.find(({ award_id: id }) => id === data.award_id);
+  const isRoute = terms.routes.some((route) => route.venue === venue && assetOf(route) === asset);
+  if (!isRoute) return 'the auction has no route by which it can have been settled so';
+  return delivered > (award?.quantity_atoms ?? 0) ? 'more was delivered than was awarded' : undefined;
 }
 
 /** The completion bears the time of the last report, or of the decision where nothing was to be executed. */

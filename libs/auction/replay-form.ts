@@ -65,6 +65,7 @@ export type Telling = 'AUDITED' | 'JOURNALED';
 const NOTES: Partial<Record<AuctionEvent['type'], readonly string[]>> = {
   QUOTE_SUBMITTED: ['connection_id'],
   AUCTION_VOIDED: ['operator'],
+  EXECUTION_CONFIRMED: ['settlement'],
 };
 
 const MOST_MAKERS = 64;

@@ -88,6 +88,12 @@ describe('what is not what its type promises is refused by the name of the field
   const opening = { ...ENVELOPE, ...anOpenAuction().body };
   const decided = closes()(open.state) as readonly Decided[];
   const awarding = placed(decided[1]!, 9, 'an-auction').event;
+  const settlement = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 0 };
+  const confirming = {
+    ...ENVELOPE,
+    type: 'EXECUTION_CONFIRMED',
+    data: { award_id: 'a', attempt: 1, settlement },
+  };
 
   it.each<[string, object, string[], unknown]>([
     ['at', withdrawn, ['at'], 5],
@@ -101,6 +107,10 @@ describe('what is not what its type promises is refused by the name of the field
     ['data.hold', opening, ['data', 'hold'], {}],
     ['data.awards.0.maker_hold.1', awarding, ['data', 'awards', '0', 'maker_hold', '1'], null],
     ['data.awards.0.price_atoms', awarding, ['data', 'awards', '0', 'price_atoms'], undefined],
+    ['data.attempt', confirming, ['data', 'attempt'], undefined],
+    ['data.settlement', confirming, ['data', 'settlement'], null],
+    ['data.settlement.asset', confirming, ['data', 'settlement', 'asset'], undefined],
+    ['data.settlement.delivered_atoms', confirming, ['data', 'settlement', 'delivered_atoms'], -1],
   ])('%s', (field, event, path, value) => {
     const broken = structuredClone(event);
     expect(thrownBy(JSON.stringify(broken))).toBeUndefined();
@@ -112,6 +122,12 @@ describe('what is not what its type promises is refused by the name of the field
     const error = thrownBy(JSON.stringify(broken));
     expect(error).toBeInstanceOf(MalformedEvent);
     expect(error).toMatchObject({ field, version: 1 });
+  });
+
+  it('but a confirmation of before settlements were kept has none, and is right', () => {
+    const { data } = confirming;
+    const former = { ...confirming, data: { award_id: data.award_id, attempt: data.attempt } };
+    expect(thrownBy(JSON.stringify(former))).toBeUndefined();
   });
 
   it.each(Object.keys(SHAPES).filter((type) => type !== 'AUCTION_CLOSED'))('%s without anything', (type) => {

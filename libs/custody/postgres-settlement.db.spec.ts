@@ -103,15 +103,26 @@ async function breaches(): Promise<object[]> {
 describe('settlement', () => {
   it('moves money and tokens once, however often it is asked', async () => {
     const award = awardOf('ann', 'bob', 400_000, 1_000_000, 1_000_000);
+    const settlement = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 1_000_000 };
     const [ann, bob] = [await collateralOf('ann'), await collateralOf('bob')];
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => desk.settle(award)));
     outcomes.push(await desk.settle(award));
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome)))).toEqual(
-      new Set([JSON.stringify({ outcome: 'SETTLED', award_id: award.award_id, venue: 'venue_a' })]),
+      new Set([JSON.stringify({ outcome: 'SETTLED', award_id: award.award_id, settlement })]),
     );
     expect([await collateralOf('ann'), await collateralOf('bob')]).toEqual([ann - 400_000, bob + 400_000]);
     expect(await desk.outcomeOf(award.award_id)).toEqual(outcomes[0]);
+    expect(await desk.abandon(award.award_id, 'too late')).toEqual(outcomes[0]);
     expect(await breaches()).toEqual([]);
+  });
+
+  it('does not guess how an award was settled before that was kept', async () => {
+    const award = awardOf('ann', 'bob');
+    await desk.settle(award);
+    await rows('update custody.settlements set asset = null, delivered_atoms = null where award_id = $1', [
+      award.award_id,
+    ]);
+    expect(await desk.settle(award)).toEqual({ outcome: 'SETTLED', award_id: award.award_id });
   });
 
   it('tells admission in the same breath, and remembers what was settled', async () => {

@@ -78,14 +78,16 @@ export class PostgresSettlement implements SettlementDesk {
     const parties = [award.buyer.account, award.seller.account];
     const touched = plan.entries.filter((entry) => parties.includes(entry.account));
     await publishEvidence(client, touched, plusMillis(at, this.evidenceTtlMillis));
+    const { venue, asset, delivered_atoms: delivered } = plan.settlement;
     const { rowCount } = await client.query({
       name: 'custody-settled',
-      text: `update custody.settlements set venue = $2, transaction_id = $3, recorded_at = clock_timestamp()
+      text: `update custody.settlements
+        set venue = $2, transaction_id = $3, recorded_at = clock_timestamp(), asset = $5, delivered_atoms = $6
         where award_id = $1 and clock_timestamp() <= $4`,
-      values: [award.award_id, plan.venue, transactionId, award.deadline],
+      values: [award.award_id, venue, transactionId, award.deadline, asset, delivered],
     });
     if (rowCount === 0) throw new Blocked(TOO_LATE);
-    return { outcome: 'SETTLED', award_id: award.award_id, venue: plan.venue };
+    return { outcome: 'SETTLED', award_id: award.award_id, settlement: plan.settlement };
   }
 
   private async retried<T>(work: () => Promise<T>): Promise<T> {
@@ -142,6 +144,8 @@ async function standing(client: PoolClient, awardId: string): Promise<Settlement
 interface OutcomeRow {
   readonly outcome: SettlementOutcome['outcome'];
   readonly venue: string | null;
+  readonly asset: string | null;
+  readonly delivered_atoms: number | null;
   readonly reason: string | null;
 }
 
@@ -151,12 +155,14 @@ async function findOutcome(
 ): Promise<SettlementOutcome | undefined> {
   const { rows } = await from.query<OutcomeRow>({
     name: 'custody-outcome',
-    text: 'select outcome, venue, reason from custody.settlements where award_id = $1',
+    text: 'select outcome, venue, asset, delivered_atoms, reason from custody.settlements where award_id = $1',
     values: [awardId],
   });
   const [row] = rows;
   if (row === undefined) return undefined;
-  return row.outcome === 'SETTLED'
-    ? { outcome: 'SETTLED', award_id: awardId, venue: row.venue ?? '' }
-    : { outcome: 'FAILED', award_id: awardId, reason: row.reason ?? '' };
+  const { outcome, venue, asset, delivered_atoms, reason } = row;
+  if (outcome === 'FAILED') return { outcome, award_id: awardId, reason: reason ?? '' };
+  return venue === null || asset === null || delivered_atoms === null
+    ? { outcome, award_id: awardId }
+    : { outcome, award_id: awardId, settlement: { venue, asset, delivered_atoms } };
 }

@@ -102,10 +102,10 @@ describe('settlement plan', () => {
     const award = awardOf(400_000, 1_000_000, 0, [A, B]);
     const poor = { ...RICH, buyer: 399_999 };
     expect(planSettlement(award, balances({ venue_a: RICH, venue_b: RICH }))).toMatchObject({
-      venue: 'venue_a',
+      settlement: { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 0 },
     });
     expect(planSettlement(award, balances({ venue_a: poor, venue_b: RICH }))).toMatchObject({
-      venue: 'venue_b',
+      settlement: { venue: 'venue_b' },
     });
     expect(planSettlement(award, balances({ venue_a: poor, venue_b: { ...RICH, seller: 0 } })).ok).toBe(
       false,

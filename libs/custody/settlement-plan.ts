@@ -1,3 +1,4 @@
+import type { AwardSettlement } from '#libs/auction/events.js';
 import { assetOf } from '#libs/auction/holds.js';
 import { issueCost, owed, type Atoms } from '#libs/auction/money.js';
 import type { Hold, ResourceType } from '#libs/auction/terms.js';
@@ -8,7 +9,7 @@ type Route = AwardToSettle['routes'][number];
 type BalanceOf = (key: LedgerKey) => Atoms;
 
 export type SettlementPlan =
-  | { readonly ok: true; readonly venue: string; readonly entries: readonly Entry[] }
+  | { readonly ok: true; readonly settlement: AwardSettlement; readonly entries: readonly Entry[] }
   | { readonly ok: false; readonly reason: string };
 
 /** Everything of the two parties that a settlement may have to take from, on any of the routes. */
@@ -24,10 +25,19 @@ export function balancesTouched(award: AwardToSettle): LedgerKey[] {
 export function planSettlement(award: AwardToSettle, balanceOf: BalanceOf): SettlementPlan {
   for (const route of award.routes) {
     const shares = sharesOn(award, route, balanceOf);
-    if (shares !== undefined)
-      return { ok: true, venue: route.venue, entries: entriesFor(award, route, shares) };
+    if (shares !== undefined) {
+      return {
+        ok: true,
+        settlement: settlementBy(route, shares),
+        entries: entriesFor(award, route, shares),
+      };
+    }
   }
   return { ok: false, reason: 'no route can be carried by what is set aside for the award' };
+}
+
+function settlementBy(route: Route, { delivered }: Shares): AwardSettlement {
+  return { venue: route.venue, asset: assetOf(route), delivered_atoms: delivered };
 }
 
 interface Shares {
@@ -39,15 +49,19 @@ interface Shares {
 
 function sharesOn(award: AwardToSettle, route: Route, balanceOf: BalanceOf): Shares | undefined {
   const { venue } = route;
-  const payment = owed(award.price_atoms, award.quantity_atoms);
   const tokens = available(award.seller, 'OUTCOME_TOKEN', venue, assetOf(route), balanceOf);
-  const delivered = Math.min(award.quantity_atoms, tokens);
-  const issued = award.quantity_atoms - delivered;
-  const sellerStake = issueCost(award.price_atoms, issued);
+  const shares = sharesWith(award, Math.min(award.quantity_atoms, tokens));
   const buyerFunds = available(award.buyer, 'COLLATERAL', venue, COLLATERAL, balanceOf);
   const sellerFunds = available(award.seller, 'COLLATERAL', venue, COLLATERAL, balanceOf);
-  if (payment > buyerFunds || sellerStake > sellerFunds) return undefined;
-  return { payment, delivered, issued, sellerStake };
+  return shares.payment > buyerFunds || shares.sellerStake > sellerFunds ? undefined : shares;
+}
+
+function sharesWith(
+  { price_atoms: price, quantity_atoms: quantity }: AwardToSettle,
+  delivered: Atoms,
+): Shares {
+  const issued = quantity - delivered;
+  return { payment: owed(price, quantity), delivered, issued, sellerStake: issueCost(price, issued) };
 }
 
 function available(

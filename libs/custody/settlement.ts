@@ -1,3 +1,4 @@
+import type { AwardSettlement } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
 import type { Hold, Route } from '#libs/auction/terms.js';
@@ -29,7 +30,12 @@ export interface AwardToSettle {
  * carried at present, nothing was written, and another attempt may succeed.
  */
 export type SettlementOutcome =
-  | { readonly outcome: 'SETTLED'; readonly award_id: string; readonly venue: string }
+  | {
+      readonly outcome: 'SETTLED';
+      readonly award_id: string;
+      /** Absent where the award was settled before this was kept. */
+      readonly settlement?: AwardSettlement;
+    }
   | { readonly outcome: 'FAILED'; readonly award_id: string; readonly reason: string };
 
 export type SettlementAttempt =

@@ -1,5 +1,7 @@
+import type { ExecutionReport } from '#libs/auction/execution.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { millisBetween } from '#libs/auction/instant.js';
+import type { SettlementOutcome } from '#libs/custody/settlement.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { Agenda } from './agenda.js';
 import { nextDue, type AuctionBook, type Entry } from './auction-book.js';
@@ -97,9 +99,8 @@ export class Attendance {
     try {
       for (const award of entry.durable?.awards ?? []) {
         if (award.execution_status === 'CONFIRMED' || award.execution_status === 'FAILED') continue;
-        const step = await this.ports.conclusion.conclude(award.award_id);
-        const reason = step === 'FAILED' ? { reason: 'EXECUTION_DEADLINE_PASSED' } : {};
-        const report = { award_id: award.award_id, step, attempt: award.last_attempt, ...reason };
+        const stands = await this.ports.conclusion.abandon(award.award_id, 'EXECUTION_DEADLINE_PASSED');
+        const report = reportOf(stands, award.last_attempt);
         if (!this.ports.submit(new ExecutionTask(this.ports.context, entry, report))) this.again(entry);
       }
     } catch {
@@ -113,4 +114,11 @@ export class Attendance {
       this.see(entry);
     });
   }
+}
+
+function reportOf(stands: SettlementOutcome, attempt: number): ExecutionReport {
+  const { award_id } = stands;
+  if (stands.outcome === 'FAILED') return { award_id, step: 'FAILED', attempt, reason: stands.reason };
+  const { settlement } = stands;
+  return { award_id, step: 'CONFIRMED', attempt, ...(settlement === undefined ? {} : { settlement }) };
 }

@@ -1,5 +1,6 @@
 import type { CompletedStatus, Operation } from '#libs/auction/events.js';
-import type { ExecutionStepName, LinkReply } from '#libs/owner-link/protocol.js';
+import type { SettlementDesk } from '#libs/custody/settlement.js';
+import type { LinkReply } from '#libs/owner-link/protocol.js';
 
 export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
 
@@ -40,10 +41,8 @@ export interface CompletedAuctions {
   position(shard: number): Promise<number>;
 }
 
-/** Ends an award that was not executed in time: exactly one of settlement and failure stands, and this tells which. */
-export interface AwardConclusion {
-  conclude(awardId: string): Promise<Extract<ExecutionStepName, 'CONFIRMED' | 'FAILED'>>;
-}
+/** Gives up an award that was not executed in time, unless it was settled: exactly one of the two stands, and this tells which. */
+export type AwardConclusion = Pick<SettlementDesk, 'abandon'>;
 
 /** Counts awards against makers' protection settings and says whose limit they have tripped. */
 export interface ProtectionDesk {

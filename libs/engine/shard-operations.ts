@@ -188,9 +188,7 @@ export class ShardOperations {
   private report(request: Request<'execution_report'>): Promise<LinkReply> | LinkReply {
     const entry = this.ports.context.book.find(request.auction_id);
     if (entry === undefined) return UNKNOWN_AUCTION;
-    const { award_id, step, attempt, reason } = request;
-    const report = { award_id, step, attempt, ...(reason === undefined ? {} : { reason }) };
-    return this.run((settle) => new ExecutionTask(this.ports.context, entry, report, settle));
+    return this.run((settle) => new ExecutionTask(this.ports.context, entry, request, settle));
   }
 
   private async pendingAwards({ known, wait_ms: wait }: Request<'pending_awards'>): Promise<LinkReply> {

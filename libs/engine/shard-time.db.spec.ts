@@ -221,12 +221,17 @@ describe('the execution deadline', () => {
     await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
   });
 
-  it('ends an award that was settled and never reported as settled', async () => {
+  it('ends an award that was settled and never reported as settled, by the route that the ledger names', async () => {
     const { auctionId, award } = await awarded();
     const desk = new PostgresSettlement(world.database.pool, world.clock, () => 0);
-    expect((await desk.settle(award)).outcome).toBe('SETTLED');
+    const settled = await desk.settle(award);
     await live.leap(60_000);
     await until(auctionId, 'SETTLED');
+    const confirmed = (await journalOf(auctionId)).find(({ type }) => type === 'EXECUTION_CONFIRMED');
+    const { venue, contract_id: contract, outcome } = award.routes[0]!;
+    const settlement = { venue, asset: `${contract}/${outcome}`, delivered_atoms: 0 };
+    expect(settled).toMatchObject({ outcome: 'SETTLED', settlement });
+    expect(confirmed?.data).toMatchObject({ settlement });
     await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
   });
 

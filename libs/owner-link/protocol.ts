@@ -1,4 +1,5 @@
 import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/commands.js';
+import type { AwardSettlement } from '#libs/auction/events.js';
 import type { Atoms } from '#libs/auction/money.js';
 
 /** Who asks, as the gateway has verified it. It travels as a claim of the gateway's, never as a field of a body. */
@@ -114,6 +115,8 @@ export type LinkRequest =
       readonly step: ExecutionStepName;
       readonly attempt: number;
       readonly reason?: string;
+      /** Of an award that is confirmed. */
+      readonly settlement?: AwardSettlement;
     }
   | { readonly op: 'pending_awards'; readonly known: readonly string[]; readonly wait_ms: number }
   | {

@@ -115,12 +115,7 @@ export class LiveShard {
       policy,
       ids: new IdFactory(ID_KEY),
       completed: new CompletedReader(pool),
-      conclusion: {
-        conclude: async (awardId) => {
-          const { outcome } = await settlement.abandon(awardId, 'EXECUTION_DEADLINE_PASSED');
-          return outcome === 'SETTLED' ? 'CONFIRMED' : 'FAILED';
-        },
-      },
+      conclusion: settlement,
       protection: new MakerProtection(pool),
       peers: new Map(),
       referenceNanos: () => Promise.resolve(world.clock.trueEpochNanos()),

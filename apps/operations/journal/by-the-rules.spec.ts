@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AuctionEvent } from '#libs/auction/events.js';
+import type { Route } from '#libs/auction/terms.js';
 import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { lawfulSession } from '#libs/testing/journaled-auctions.js';
@@ -51,6 +52,16 @@ function grow(value: Fields, field: string, by: number): void {
   value[field] = (value[field] as number) + by;
 }
 
+/** The first route of the auction. */
+function routeOf(auctionId: unknown): Fields {
+  for (const event of events.values()) {
+    if (event.type !== 'AUCTION_OPENED' || event.auction_id !== auctionId) continue;
+    const [{ venue, contract_id: contract, outcome }] = event.data.terms.routes as [Route];
+    return { venue, asset: `${contract}/${outcome}` };
+  }
+  throw new Error('the auction has not been opened');
+}
+
 describe('a journal that the rules have written', () => {
   it('gives no occasion to object, and what is over is let go of', () => {
     const open = new Set([...events.values()].map(({ auction_id: id }) => id));
@@ -66,10 +77,18 @@ describe('a journal that the rules have written', () => {
     const [submitted] = placesOf('QUOTE_SUBMITTED');
     const [opened] = placesOf('AUCTION_OPENED');
     const [voided] = placesOf('AUCTION_VOIDED');
+    const [confirmed] = placesOf('EXECUTION_CONFIRMED');
     for (const [sequence, change] of [
       [submitted, (data) => Object.assign(data, { connection_id: 'c' })],
       [opened, (data) => Object.assign(within(data, 'terms'), { client_reference: 'mine' })],
       [voided, (data) => Object.assign(data, { operator: 'somebody' })],
+      [
+        confirmed,
+        (data) =>
+          Object.assign(data, {
+            settlement: { ...routeOf(events.get(confirmed!)?.auction_id), delivered_atoms: 0 },
+          }),
+      ],
     ] satisfies [number | undefined, Change][]) {
       expect(judged(forged(sequence!, change)).objections).toEqual([]);
     }
@@ -124,6 +143,16 @@ describe('a record that the rules could not have written', () => {
     ['another invitation', 'AUCTION_OPENED', (data) => (within(data, 'terms').audience = [])],
     ['a field that is none', 'AUCTION_CLOSED', (data) => (data.note = 'a note')],
     ['an award that was never made', 'EXECUTION_CONFIRMED', (data) => (data.award_id = 'x')],
+    [
+      'a settlement by another route',
+      'EXECUTION_CONFIRMED',
+      (data) => (data.settlement = { venue: 'nowhere', asset: 'rain/YES', delivered_atoms: 0 }),
+    ],
+    [
+      'a settlement that delivers more than was awarded',
+      'EXECUTION_CONFIRMED',
+      (data, { auction_id: id }) => (data.settlement = { ...routeOf(id), delivered_atoms: 1e15 }),
+    ],
     ['a wrong type', 'AUCTION_CLOSED', (_, event) => (event.type = 'AUCTION_SHUT')],
   ])('is named with sequence and auction: %s', (_what, type, change) => {
     const places = placesOf(type).slice(0, TRIED);

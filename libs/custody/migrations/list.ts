@@ -2,9 +2,11 @@ import type { MigrationClass } from '#libs/platform/migrate.js';
 import { CustodySchema1790000300000 } from './1790000300000-custody-schema.js';
 import { LedgerRights1790000301000 } from './1790000301000-ledger-rights.js';
 import { Openings1790000302000 } from './1790000302000-openings.js';
+import { SettledHow1790000303000 } from './1790000303000-settled-how.js';
 
 export const custodyMigrations: readonly MigrationClass[] = [
   CustodySchema1790000300000,
   LedgerRights1790000301000,
   Openings1790000302000,
+  SettledHow1790000303000,
 ];

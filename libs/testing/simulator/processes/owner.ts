@@ -106,12 +106,7 @@ async function openShard(
     policy,
     ids: new IdFactory(Buffer.from(ID_KEY, 'hex')),
     completed: new CompletedReader(pool),
-    conclusion: {
-      conclude: async (awardId) => {
-        const { outcome } = await settlement.abandon(awardId, 'EXECUTION_DEADLINE_PASSED');
-        return outcome === 'SETTLED' ? 'CONFIRMED' : 'FAILED';
-      },
-    },
+    conclusion: settlement,
     protection: new MakerProtection(pool),
     peers: peersOf(life, number),
     referenceNanos: () => referenceOf(life),

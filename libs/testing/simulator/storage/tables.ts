@@ -60,6 +60,8 @@ export interface SettlementRow {
   readonly outcome: 'SETTLED' | 'FAILED';
   readonly reason: string | null;
   readonly venue: string | null;
+  readonly asset: string | null;
+  readonly delivered_atoms: number | null;
 }
 
 export interface BalanceRow {

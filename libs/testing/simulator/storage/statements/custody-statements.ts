@@ -15,6 +15,8 @@ export const custodyStatements: Statements = {
         outcome: outcome === 'SETTLED' ? 'SETTLED' : 'FAILED',
         reason: typeof reason === 'string' ? reason : null,
         venue: null,
+        asset: null,
+        delivered_atoms: null,
       });
       return changed(1);
     },
@@ -51,10 +53,15 @@ export const custodyStatements: Statements = {
     },
   },
   'custody-settled': {
-    run: ({ tables, tx, now }, [award, venue, , deadline]) => {
+    run: ({ tables, tx, now }, [award, venue, , deadline, asset, delivered]) => {
       const row = tx.get(tables.settlements, String(award));
       if (row === undefined || now > String(deadline)) return changed(0);
-      tx.put(tables.settlements, String(award), { ...row, venue: String(venue) });
+      tx.put(tables.settlements, String(award), {
+        ...row,
+        venue: String(venue),
+        asset: String(asset),
+        delivered_atoms: Number(delivered),
+      });
       return changed(1);
     },
   },
