@@ -5,12 +5,15 @@ import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Environment } from '#libs/platform/config.js';
 import { isConnectionFailure } from '#libs/platform/postgres.js';
 import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
+import { acceptRestored } from './journal/accept/accept-restored.js';
+import { acceptanceDocument, acceptanceLines } from './journal/accept/acceptance-text.js';
 import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
 import { dump } from './journal/dump.js';
 import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
 import { Progress } from './journal/progress.js';
 import { verdictLines } from './journal/verdict-text.js';
 import { verify } from './journal/verify.js';
+import { refuseWhoOwnsNoTables } from './ledger/owner-of-tables.js';
 
 const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
@@ -45,7 +48,25 @@ async function run(call: Call, place: Place): Promise<number> {
       return await copy(call, place);
     case 'compare':
       return await compare(call, place, shards);
+    case 'accept-restored':
+      return await accept(call, place);
   }
+}
+
+/** Money is entered by who owns the tables alone, and a call that may not must not get half way. */
+async function accept({ confirmed, json }: Call, place: Place): Promise<number> {
+  await refuseWhoOwnsNoTables(place.pool);
+  const acceptance = await acceptRestored({ ...place, tell }, confirmed);
+  if (acceptance === undefined) {
+    console.log(
+      json ? '{"accepted":false}' : 'this database is not marked as restored: nothing is to be done',
+    );
+    return 0;
+  }
+  if (json) console.log(JSON.stringify(acceptanceDocument(acceptance)));
+  else for (const line of acceptanceLines(acceptance)) console.log(line);
+  const { shortfalls, objections } = acceptance;
+  return shortfalls.length + objections.length === 0 ? 0 : EXIT_DAMAGED;
 }
 
 async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<number> {

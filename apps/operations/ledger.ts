@@ -2,7 +2,7 @@ import type { Environment } from '#libs/platform/config.js';
 import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { databaseUrl } from './database-url.js';
+import { openDatabase } from './journal/database.js';
 import { callOf, USAGE, UsageFault } from './ledger/call.js';
 import { runLedger } from './ledger/run-ledger.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
@@ -15,13 +15,21 @@ async function main(args: readonly string[], environment: Environment): Promise<
       console.log(USAGE);
       return 0;
     }
-    await runLedger(call, {
-      databaseUrl: await databaseUrl(environment),
-      clock: new SystemClock(),
-      say: (line) => {
-        console.log(line);
-      },
+    // What is missing in a database that was restored beside its topics is entered before anything may start on it.
+    const { url, close } = await openDatabase(environment, (line) => {
+      console.error(line);
     });
+    try {
+      await runLedger(call, {
+        databaseUrl: url,
+        clock: new SystemClock(),
+        say: (line) => {
+          console.log(line);
+        },
+      });
+    } finally {
+      await close();
+    }
     return 0;
   } catch (error) {
     return told(error);

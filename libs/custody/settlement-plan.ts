@@ -36,6 +36,24 @@ export function planSettlement(award: AwardToSettle, balanceOf: BalanceOf): Sett
   return { ok: false, reason: 'no route can be carried by what is set aside for the award' };
 }
 
+/** The entries of a settlement that has taken place, whatever the balances were; undefined where the award cannot have been settled so. */
+export function entriesAsSettled(
+  award: AwardToSettle,
+  { venue, asset, delivered_atoms: delivered }: AwardSettlement,
+): readonly Entry[] | undefined {
+  const route = award.routes.find((one) => one.venue === venue && assetOf(one) === asset);
+  if (route === undefined || delivered > award.quantity_atoms) return undefined;
+  return entriesFor(award, route, sharesWith(award, delivered));
+}
+
+/** Every way in which the award can have been settled out of what is set aside for it: one for each route that this can carry. */
+export function possibleSettlements(award: AwardToSettle): AwardSettlement[] {
+  return award.routes.flatMap((route) => {
+    const shares = sharesOn(award, route, () => Number.MAX_SAFE_INTEGER);
+    return shares === undefined ? [] : [settlementBy(route, shares)];
+  });
+}
+
 function settlementBy(route: Route, { delivered }: Shares): AwardSettlement {
   return { venue: route.venue, asset: assetOf(route), delivered_atoms: delivered };
 }

@@ -38,7 +38,7 @@ export class PendingAwards {
     for (const { durable } of this.entries.values()) {
       if (durable === undefined) continue;
       for (const award of unended(durable)) {
-        if (!inHand.has(award.award_id)) found.push(settlementOf(durable, award));
+        if (!inHand.has(award.award_id)) found.push(awardToSettle(durable, award));
         if (found.length >= MAX_PAGE) return found;
       }
     }
@@ -65,7 +65,8 @@ function unended(state: AuctionState): Award[] {
   );
 }
 
-function settlementOf({ terms, execution_deadline }: AuctionState, award: Award): AwardToSettle {
+/** All that the ledger has to know of an award of this auction. */
+export function awardToSettle({ terms, execution_deadline }: AuctionState, award: Award): AwardToSettle {
   if (execution_deadline === undefined)
     throw new Error(`auction ${terms.auction_id} has awards without a deadline`);
   const maker = { account: award.maker, hold: award.maker_hold };

@@ -12,6 +12,9 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
   dump      writes records to standard output, one JSON document a line
   copy      moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record; what breaks off goes on
             where it was when it is called again
+  accept-restored
+            brings a database that was restored from a backup up to its topics in Kafka: settles in its ledger what was settled since, each
+            award by the route that its record names, all or nothing. Without --confirm it only says what that comes to
   compare   holds the journals in PostgreSQL and in Kafka against each other, record by record
 
   --shard n            only this shard (not with copy)
@@ -25,14 +28,15 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
   --raw                dump: payloads as text, just as their hashes cover them
   --from postgres --to kafka, or the other way round
                        copy: where the journals are, and where they are to be
+  --confirm            accept-restored: do it
   --output json        one JSON document instead of text
   --help               this text
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.
 Kafka is found by the same KAFKA_* settings as the cluster's. Exit codes: 0 all is well; 1 something is damaged or differs;
-64 called wrongly; 65 a topic to be copied from has lost its journal; 69 something does not answer, or owners run; 78 a wrong setting.`;
+64 called wrongly; 65 a topic has lost its journal, or is another; 69 something does not answer, or owners run; 78 a wrong setting.`;
 
-export const COMMANDS = ['verify', 'dump', 'copy', 'compare'] as const;
+export const COMMANDS = ['verify', 'dump', 'copy', 'compare', 'accept-restored'] as const;
 
 export interface DumpFilter {
   readonly from: number;
@@ -50,6 +54,7 @@ export interface Call {
   readonly store?: StoreKind;
   readonly chainOnly: boolean;
   readonly dump: DumpFilter;
+  readonly confirmed: boolean;
   readonly copy: { readonly from: StoreKind; readonly to: StoreKind };
 }
 
@@ -68,6 +73,7 @@ const OPTIONS = {
   type: { type: 'string' },
   auction: { type: 'string' },
   raw: { type: 'boolean' },
+  confirm: { type: 'boolean' },
   output: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -80,6 +86,7 @@ const TAKES: Readonly<Record<Call['command'], readonly (keyof typeof OPTIONS)[]>
   dump: ['shard', 'store', 'from', 'to', 'kind', 'type', 'auction', 'raw'],
   copy: ['from', 'to', 'output'],
   compare: ['shard', 'output'],
+  'accept-restored': ['confirm', 'output'],
 };
 const UUID = /^\d[0-9a-f]{7}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const STORES: readonly StoreKind[] = ['postgres', 'kafka'];
@@ -105,6 +112,7 @@ export function callOf(args: readonly string[], shards: number): Call | undefine
     command,
     json: values.output === 'json',
     chainOnly: values['chain-only'] === true,
+    confirmed: values.confirm === true,
     ...(shard === undefined ? {} : { shard }),
     ...(store === undefined ? {} : { store }),
     dump: command === 'dump' ? filterOf(values, auction) : { from: 1, to: Infinity, raw: false },

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { ClientBase } from 'pg';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { IS_SPOILED, UNSPOKEN } from '#libs/custody/stated-amount.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
@@ -64,20 +64,23 @@ const UNVOUCHED = `
  * but those of the journals can be said of `stillShards` alone, whose owners do not run.
  */
 export async function checkLedger(
-  pool: Pool,
+  database: Pick<ClientBase, 'query'>,
   ends: EndsByJournal,
   stillShards: readonly number[] = [],
 ): Promise<LedgerCheck> {
   const outcomes = [...ends.all];
-  const differing = await pool.query<{ award_id: string; journal: string; ledger: string }>(DIFFERING, [
+  const differing = await database.query<{ award_id: string; journal: string; ledger: string }>(DIFFERING, [
     outcomes.map(([award]) => award),
     outcomes.map(([, outcome]) => outcome),
   ]);
-  const invented = await pool.query<{ award_id: string }>(INVENTED, [ends.awards, stillShards.map(String)]);
-  const unbalanced = await pool.query<{ transaction_id: string }>(UNBALANCED);
-  const drifted = await pool.query<{ what: string }>(DRIFTED);
-  const unfounded = await pool.query<{ what: string }>(UNFOUNDED);
-  const unvouched = await pool.query<{ what: string }>(UNVOUCHED);
+  const invented = await database.query<{ award_id: string }>(INVENTED, [
+    ends.awards,
+    stillShards.map(String),
+  ]);
+  const unbalanced = await database.query<{ transaction_id: string }>(UNBALANCED);
+  const drifted = await database.query<{ what: string }>(DRIFTED);
+  const unfounded = await database.query<{ what: string }>(UNFOUNDED);
+  const unvouched = await database.query<{ what: string }>(UNVOUCHED);
   return {
     ended: outcomes.length,
     faults: [

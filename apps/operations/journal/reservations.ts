@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { AuctionEvent } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve.js';
 import { holdsOf } from '#libs/auction/holds-of.js';
 import type { AuctionState } from '#libs/auction/state.js';
@@ -37,7 +38,11 @@ const RESERVED = `
 export class HeldByJournal {
   private readonly live = new Map<string, AuctionState>();
 
-  constructor(readonly shard: number) {}
+  /** `onEvent` is told of every event of an auction, with the auction as it is after it. */
+  constructor(
+    readonly shard: number,
+    private readonly onEvent?: (position: number, event: AuctionEvent, after: AuctionState) => void,
+  ) {}
 
   take(entries: readonly JournalEntry[]): void {
     for (const { kind, payload, sequence: position } of entries) {
@@ -45,6 +50,7 @@ export class HeldByJournal {
       const event = decodeEvent(payload);
       if (!isOfAuction(event)) continue;
       const state = evolve(this.live.get(event.auction_id), { event, position });
+      this.onEvent?.(position, event, state);
       if (state.completed_at === undefined) this.live.set(event.auction_id, state);
       else this.live.delete(event.auction_id);
     }

@@ -25,7 +25,8 @@ what is still promised is known to owners alone.
   --output json      one JSON document instead of text
   --help             this text
 
-The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster that runs on DATA_DIR (.data).
+The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster on DATA_DIR (.data), which is
+started for the time where no cluster runs.
 Exit codes: 0 done, or done before; 1 refused; 64 called wrongly; 69 no database, or no right to it; 78 a wrong setting.`;
 
 export interface OpenCall {

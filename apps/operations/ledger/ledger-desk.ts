@@ -11,13 +11,8 @@ import { enterLimit, enterOpening, type Opening } from '#libs/custody/openings.j
 import type { LimitSeed, SeedMoment } from '#libs/custody/seed.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { withTransaction } from '#libs/platform/postgres.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import { UsageFault, type LimitCall, type OpenCall } from './call.js';
-
-const OWNER = `
-  select pg_has_role(current_user, relowner, 'usage') as mine, current_user as name
-  from pg_class where oid = to_regclass('custody.openings')`;
 
 /** Enters what is there before anybody trades, as the role that owns the tables: no process has the right to. */
 export class LedgerDesk {
@@ -25,19 +20,6 @@ export class LedgerDesk {
     private readonly pool: Pool,
     private readonly clock: Clock,
   ) {}
-
-  /** Asked first, so that nothing is half done by somebody who may do only half of it. */
-  async refuseOthers(): Promise<void> {
-    const { rows } = await this.pool.query<{ mine: boolean; name: string }>(OWNER);
-    const [owner] = rows;
-    if (owner === undefined) {
-      throw new StartFault('the database has no ledger yet: run the migration first', EXIT.unavailable);
-    }
-    if (!owner.mine) {
-      const message = `${owner.name} does not own the tables: set DATABASE_URL as the role that does`;
-      throw new StartFault(message, EXIT.unavailable);
-    }
-  }
 
   /** True where it was not registered before. */
   async register(contract: ContractFacts): Promise<boolean> {

@@ -6,6 +6,7 @@ import { table, type Column } from '../ops/table.js';
 import { readBooks, type AccountBooks, type Books } from './books.js';
 import type { Call } from './call.js';
 import { LedgerDesk, nameOf } from './ledger-desk.js';
+import { refuseWhoOwnsNoTables } from './owner-of-tables.js';
 
 export interface LedgerPorts {
   readonly databaseUrl: string;
@@ -33,7 +34,7 @@ export async function runLedger(call: Call, { databaseUrl, clock, say }: LedgerP
   const pool = openPool(databaseUrl, { applicationName: 'ledger', max: 1 });
   try {
     const desk = new LedgerDesk(pool, clock);
-    await desk.refuseOthers();
+    await refuseWhoOwnsNoTables(pool);
     const accountOf = async (said: string): Promise<string> => {
       const known = (await new AccountDesk(pool, clock).list()).find(
         ({ account_id: id, email }) => id === said || email.toLowerCase() === said.toLowerCase(),

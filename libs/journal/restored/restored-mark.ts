@@ -14,13 +14,17 @@ type Database = Pick<ClientBase, 'query'>;
 /** Everything in a backup that knows of a record; an early one does not have all of it. */
 const KNOWING = ['journal.witness', 'journal.snapshots', 'execution.positions'];
 const FIND = `select shard, sequence, encode(hash, 'hex') as hash from journal.restored order by shard`;
+const ACCEPT = `
+  update journal.restored r set sequence = said.sequence, hash = decode(said.hash, 'hex')
+  from unnest($1::smallint[], $2::bigint[], $3::text[]) as said (shard, sequence, hash)
+  where r.shard = said.shard and r.sequence <= said.sequence`;
 const IS_IN_KAFKA = `select exists (select from journal.home) as known`;
 
 /** A database that is older than the journals that belong to it, as far as anybody knows. */
 export class RestoredDatabase extends StartFault {
   constructor(what: string) {
     super(
-      `this database was restored from a backup, and its journals in Kafka were not: ${what}. Stop everything and look with npm run journal -- verify; docs/operations.md says how to go on`,
+      `this database was restored from a backup, and its journals in Kafka were not: ${what}. Stop everything; npm run journal -- accept-restored says what it lacks, and docs/operations.md how to go on`,
       EXIT.config,
     );
   }
@@ -41,6 +45,16 @@ export class RestoredMark {
   async refuse(): Promise<void> {
     if ((await this.ends()).length === 0) return;
     throw new RestoredDatabase('nobody has found them to end where the backup does');
+  }
+
+  /** Everything that the journals say up to these records is in the database; it is marked with them until a start finds nothing behind them. */
+  async accept(ends: readonly RestoredEnd[]): Promise<void> {
+    const { rowCount } = await this.database.query(ACCEPT, [
+      ends.map(({ shard }) => shard),
+      ends.map(({ sequence }) => sequence),
+      ends.map(({ hash }) => hash),
+    ]);
+    if (rowCount !== ends.length) throw new Error('the mark of the restored database has gone');
   }
 
   async remove(): Promise<void> {

@@ -68,7 +68,8 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
       await database.pool.query('delete from former where shard = $1', [shard]);
     }
     await database.pool.query(
-      `update journal.witness w set sequence = f.sequence, hash = f.hash from former f where f.shard = w.shard`,
+      `update journal.witness w set sequence = f.sequence, hash = f.hash, epoch = f.epoch, log_offset = f.log_offset
+       from former f where f.shard = w.shard`,
     );
     await restored();
   };
@@ -115,6 +116,29 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     );
   });
 
+  it('is told how far its topics go, and is written on once all up to there was accepted, but nothing less', async () => {
+    await older(1);
+    const own = await store();
+    const surplus = await own.surplus();
+    expect(surplus).toMatchObject([
+      { shard: 0, sequence: 5, end: 5 },
+      { shard: 1, sequence: 3, end: 5 },
+    ]);
+    const acceptedUpTo = async (...sequences: readonly number[]): Promise<void> => {
+      const entries = await Promise.all(sequences.map((at, shard) => own.bareReader.read(shard, at, 1)));
+      const ends = entries.map(([entry], shard) => ({ shard, sequence: entry!.sequence, hash: entry!.hash }));
+      await new RestoredMark(database.pool).accept(ends);
+    };
+    await acceptedUpTo(5, 4);
+    await expect(own.prepare()).rejects.toMatchObject({ exitCode: EXIT.config });
+    await expect(acceptedUpTo(4, 5)).rejects.toThrow('has gone');
+    await acceptedUpTo(5, 5);
+    expect(await marks()).toHaveLength(2);
+    await write('"d"');
+    expect(await marks()).toEqual([]);
+    expect(await own.surplus()).toEqual([]);
+  });
+
   it('is refused as lost, not as older, where a topic is behind it', async () => {
     await older(0, 1);
     const topics = new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, prefix, clock);
@@ -124,6 +148,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
       exitCode: EXIT.damaged,
       message: expect.stringContaining('is gone, or empty'),
     });
+    await expect((await store()).surplus()).rejects.toMatchObject({ exitCode: EXIT.damaged });
     expect(await marks()).toHaveLength(2);
   });
 

@@ -1,6 +1,7 @@
 import type { KafkaHome } from '../home/journal-home.js';
 import type { Journal, JournalHead, JournalReader } from '../journal.js';
 import type { TopicSurvey } from '../kafka/topic-survey.js';
+import type { Surplus } from '../restored/restored-check.js';
 import type { JournalReceiver } from './journal-receiver.js';
 
 export type StoreKind = 'postgres' | 'kafka';
@@ -27,6 +28,8 @@ export interface JournalStore {
   home(): Promise<KafkaHome | undefined>;
   /** For moving journals here. */
   receiver(): JournalReceiver;
+  /** How far each shard goes beyond what a restored database knows of it; empty for any other database. Refuses where it lacks that. */
+  surplus(): Promise<readonly Surplus[]>;
   /** What stands beside the records of a shard; undefined where nothing can. */
   survey(shard: number): Promise<TopicSurvey | undefined>;
   close(): Promise<void>;

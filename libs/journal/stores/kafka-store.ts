@@ -5,6 +5,7 @@ import { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaReceiver } from '../kafka/kafka-receiver.js';
 import type { KafkaAddress } from '../kafka/kafkajs/kafka-address.js';
 import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import type { Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import { surveyTopic, type TopicSurvey } from '../kafka/topic-survey.js';
 import { WitnessTable, type Witnessed } from '../witness/witness-table.js';
@@ -74,6 +75,11 @@ export class KafkaStore implements JournalStore {
 
   receiver(): JournalReceiver {
     return new KafkaReceiver((shard) => this.topics.prepare(shard));
+  }
+
+  async surplus(): Promise<readonly Surplus[]> {
+    await new JournalHome(this.ports.pool).check(await this.home());
+    return await this.witnessed.surplus();
   }
 
   async survey(shard: number): Promise<TopicSurvey> {

@@ -4,6 +4,7 @@ import type { Journal } from '../journal.js';
 import { PostgresJournal } from '../postgres/postgres-journal.js';
 import { PostgresJournalReader } from '../postgres/postgres-reader.js';
 import { PostgresReceiver } from '../postgres/postgres-receiver.js';
+import type { Surplus } from '../restored/restored-check.js';
 import type { JournalReceiver } from './journal-receiver.js';
 import type { JournalStore } from './journal-store.js';
 import type { StorePorts } from './store-ports.js';
@@ -51,6 +52,11 @@ export class PostgresStore implements JournalStore {
 
   receiver(): JournalReceiver {
     return new PostgresReceiver(this.ports.pool);
+  }
+
+  /** What is restored with its journals lacks nothing of them. */
+  surplus(): Promise<readonly Surplus[]> {
+    return Promise.resolve([]);
   }
 
   survey(): Promise<undefined> {

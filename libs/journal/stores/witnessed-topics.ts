@@ -7,7 +7,7 @@ import type { JournalWriter } from '../journal.js';
 import type { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
-import { checkRestored } from '../restored/restored-check.js';
+import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import { checkPlace, checkWitness, strangeTopic } from '../witness/witness-check.js';
 import type { WitnessTable } from '../witness/witness-table.js';
@@ -55,9 +55,13 @@ export class WitnessedTopics {
 
   /** For a writer: refuses a restored database that is older than its topics. */
   async checkRestored(): Promise<void> {
-    const { topics, reader, pool, clock } = this.ports;
-    const topicOf = (shard: number): string => topics.nameOf(shard);
-    await checkRestored({ mark: new RestoredMark(pool), reader, topicOf, clock }).catch(unlessUnreadable);
+    await checkRestored(this.restored).catch(unlessUnreadable);
+  }
+
+  /** How far the topics go beyond what a restored database knows of them; empty for any other. */
+  async surplus(): Promise<Surplus[]> {
+    const ends = await this.restored.mark.ends();
+    return await surplusOf(this.restored, ends).catch(unlessUnreadable);
   }
 
   /** Makes the topics that no record was ever seen in; all are looked at before the first is made. */
@@ -86,6 +90,11 @@ export class WitnessedTopics {
       throw error;
     }
     return new WitnessedWriter({ writer, place, witnesses, clock, onFault });
+  }
+
+  private get restored(): RestoredPorts {
+    const { topics, reader, pool, clock } = this.ports;
+    return { mark: new RestoredMark(pool), reader, topicOf: (shard) => topics.nameOf(shard), clock };
   }
 
   /** What is not as the database knows it is refused here, and so is what would not keep a journal. */

@@ -1,0 +1,19 @@
+import type { Pool } from 'pg';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+
+const OWNER = `
+  select pg_has_role(current_user, relowner, 'usage') as mine, current_user as name
+  from pg_class where oid = to_regclass('custody.openings')`;
+
+/** For who enters what there is: no process has the right to. Asked first, so that nothing is half done by somebody who may do only half of it. */
+export async function refuseWhoOwnsNoTables(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ mine: boolean; name: string }>(OWNER);
+  const [owner] = rows;
+  if (owner === undefined) {
+    throw new StartFault('the database has no ledger yet: run the migration first', EXIT.unavailable);
+  }
+  if (!owner.mine) {
+    const message = `${owner.name} does not own the tables: set DATABASE_URL as the role that does`;
+    throw new StartFault(message, EXIT.unavailable);
+  }
+}

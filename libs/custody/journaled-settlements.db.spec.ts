@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { holdFor } from '#libs/auction/holds.js';
+import { instantFromNanos, plusMillis } from '#libs/auction/instant.js';
+import { withTransaction } from '#libs/platform/postgres.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import {
+  failAsJournaled,
+  settleAsJournaled,
+  shortfallsOf,
+  type SettledAward,
+  type Shortfall,
+} from './journaled-settlements.js';
+import type { Entry } from './ledger.js';
+import { custodyMigrations } from './migrations/list.js';
+import { PostgresSettlement } from './postgres-settlement.js';
+import { seedBalances } from './seed.js';
+import type { AwardToSettle } from './settlement.js';
+
+const A = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
+const B = { ...A, venue: 'venue_b' };
+const CONTRACT = 1_000_000;
+const PRICE = 400_000;
+/** Just enough for what is settled here. */
+const START = { ann: 1_600_000, bob: 800_000 };
+const clock = new SystemClock();
+const now = instantFromNanos(clock.epochNanos());
+const moment = { now, evidenceTtlMillis: 60_000 };
+let lost: TestDatabase;
+let restored: TestDatabase;
+
+function startOn(venue: string): Entry[] {
+  return Object.entries(START).map(([account, amount]) => ({ account, venue, asset: '', amount }));
+}
+
+async function withMoney(): Promise<TestDatabase> {
+  const database = await createTestDatabase([...admissionMigrations, ...custodyMigrations]);
+  await seedBalances(database.pool, startOn('venue_a'), [], moment);
+  return database;
+}
+
+beforeEach(async () => {
+  [lost, restored] = await Promise.all([withMoney(), withMoney()]);
+});
+afterEach(() => Promise.all([lost.drop(), restored.drop()]));
+
+function award(buyer: string, seller: string, tokens = 0, routes = [A]): AwardToSettle {
+  const need = { routes, price_atoms: PRICE, quantity_atoms: CONTRACT, parts: 1 };
+  return {
+    award_id: randomUUID(),
+    auction_id: randomUUID(),
+    attempts: 0,
+    deadline: plusMillis(now, 60_000),
+    price_atoms: PRICE,
+    quantity_atoms: CONTRACT,
+    routes,
+    buyer: { account: buyer, hold: holdFor({ ...need, side: 'BUY' }, () => 0) },
+    seller: { account: seller, hold: holdFor({ ...need, side: 'SELL' }, () => tokens) },
+  };
+}
+
+/** On the ledger that is going to be lost, in this order; what its records say of it. */
+async function settled(...awards: readonly AwardToSettle[]): Promise<SettledAward[]> {
+  const desk = new PostgresSettlement(lost.pool, clock, () => 0);
+  const told: SettledAward[] = [];
+  for (const one of awards) {
+    const result = await desk.settle(one);
+    if (result.outcome !== 'SETTLED' || result.settlement === undefined) throw new Error(result.outcome);
+    told.push({ award: one, settlement: result.settlement });
+  }
+  return told;
+}
+
+function again(awards: readonly SettledAward[]): Promise<Shortfall[]> {
+  return withTransaction(restored.pool, 'read committed', async (client) => {
+    const lacking = await shortfallsOf(client, awards);
+    if (lacking.length === 0) await settleAsJournaled(client, awards, moment);
+    return lacking;
+  });
+}
+
+async function booksOf({ pool }: TestDatabase): Promise<unknown> {
+  const texts = [
+    'select account_id, venue, asset, amount from custody.balances where amount <> 0 order by 1, 2, 3',
+    'select account_id, venue, resource, asset, amount from risk.evidence where amount <> 0 order by 1, 2, 3, 4',
+    'select award_id, outcome, venue, asset, delivered_atoms, reason from custody.settlements order by 1',
+    `select award_id, account_id, e.venue, e.asset, amount from custody.settlements
+       join custody.entries e using (transaction_id) order by 1, 2, 3, 4`,
+  ];
+  return await Promise.all(texts.map(async (text) => (await pool.query<object>(text)).rows));
+}
+
+describe('a ledger that is settled again from the journals', () => {
+  it('is what the lost one was, entry by entry, whatever the order in which the awards are told', async () => {
+    // Each rests on the one before: bob sells what he has bought, and pays with what he was paid.
+    const awards = await settled(
+      award('bob', 'ann'),
+      award('bob', 'ann'),
+      award('ann', 'bob', CONTRACT),
+      award('bob', 'ann', CONTRACT),
+      award('ann', 'bob', CONTRACT),
+    );
+    expect(await again(awards.toReversed())).toEqual([]);
+    expect(await booksOf(restored)).toEqual(await booksOf(lost));
+  });
+
+  it('takes the route that was taken, also where another one could be by now', async () => {
+    const both = [A, B];
+    for (const { pool } of [lost, restored]) await seedBalances(pool, startOn('venue_b'), [], moment);
+    const poor = award('bob', 'ann');
+    const awards = await settled(poor, award('bob', 'ann'), award('bob', 'ann', 0, both));
+    expect(awards.map(({ settlement }) => settlement.venue)).toEqual(['venue_a', 'venue_a', 'venue_b']);
+    expect(await again(awards.slice(2))).toEqual([]);
+    expect(await again(awards.slice(0, 2))).toEqual([]);
+    expect(await booksOf(restored)).toEqual(await booksOf(lost));
+  });
+
+  it('names what is missing where somebody has paid in since, and moves nothing', async () => {
+    const payment = { account: 'cat', venue: 'venue_a', asset: '', amount: 2 * PRICE };
+    await seedBalances(lost.pool, [payment], [], moment);
+    const awards = await settled(award('cat', 'ann'), award('cat', 'ann'));
+    const before = await booksOf(restored);
+    expect(await again(awards)).toEqual([payment]);
+    expect(await booksOf(restored)).toEqual(before);
+    await seedBalances(restored.pool, [payment], [], moment);
+    expect(await again(awards)).toEqual([]);
+    expect(await booksOf(restored)).toEqual(await booksOf(lost));
+  });
+
+  it('cannot be settled twice, nor by a route that the auction did not have', async () => {
+    const [one] = (await settled(award('bob', 'ann'))) as [SettledAward];
+    expect(await again([one])).toEqual([]);
+    const once = await booksOf(restored);
+    await expect(again([one])).rejects.toMatchObject({ code: '23505' });
+    const strange = { ...one, settlement: { ...one.settlement, venue: 'venue_b' } };
+    await expect(again([strange])).rejects.toThrow('cannot have been settled so');
+    const tooMuch = { ...one, settlement: { ...one.settlement, delivered_atoms: CONTRACT + 1 } };
+    await expect(again([tooMuch])).rejects.toThrow('cannot have been settled so');
+    expect(await booksOf(restored)).toEqual(once);
+  });
+
+  it('keeps what was given up given up', async () => {
+    const [failed] = [award('bob', 'ann')];
+    const desk = new PostgresSettlement(restored.pool, clock, () => 0);
+    await withTransaction(restored.pool, 'read committed', (client) =>
+      failAsJournaled(client, [{ award_id: failed.award_id, reason: 'too late' }], moment),
+    );
+    expect(await desk.settle(failed)).toMatchObject({ outcome: 'FAILED', reason: 'too late' });
+  });
+});

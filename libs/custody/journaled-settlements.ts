@@ -1,0 +1,116 @@
+import type { PoolClient } from 'pg';
+import type { AwardSettlement } from '#libs/auction/events.js';
+import { plusMillis } from '#libs/auction/instant.js';
+import { columnsOf, ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
+import { publishEvidence } from './publish-evidence.js';
+import { OPENING_LOCK, type SeedMoment } from './seed.js';
+import type { AwardToSettle } from './settlement.js';
+import { entriesAsSettled } from './settlement-plan.js';
+
+/** An award that was settled so, as a journal says, in a ledger that is lost. */
+export interface SettledAward {
+  readonly award: AwardToSettle;
+  readonly settlement: AwardSettlement;
+}
+
+/** An award that was given up in a ledger that is lost. */
+export interface FailedAward {
+  readonly award_id: string;
+  readonly reason: string;
+}
+
+/** What an account would have to have more, for all of the settlements to have taken place. */
+export type Shortfall = Entry;
+
+const BALANCES = `
+  select account_id as account, venue, asset, amount from custody.balances
+  where (account_id, venue, asset) in (select * from unnest($1::text[], $2::text[], $3::text[]))`;
+
+const TRANSACTIONS = `
+  insert into custody.transactions (kind, recorded_at) select 'SETTLEMENT', $2 from generate_series(1, $1)
+  returning transaction_id`;
+const ENTRIES = `
+  insert into custody.entries (transaction_id, account_id, venue, asset, amount)
+  select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[])`;
+const SETTLEMENTS = `
+  insert into custody.settlements (award_id, outcome, transaction_id, venue, asset, delivered_atoms, recorded_at)
+  select award_id, 'SETTLED', transaction_id, venue, asset, delivered_atoms, $6
+  from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[])
+    as said (award_id, transaction_id, venue, asset, delivered_atoms)`;
+const FAILURES = `
+  insert into custody.settlements (award_id, outcome, reason, recorded_at)
+  select award_id, 'FAILED', reason, $3 from unnest($1::uuid[], $2::text[]) as said (award_id, reason)`;
+
+/** Nobody enters a payment from here to the end of the transaction, so what is found to be covered stays so. */
+export async function shortfallsOf(
+  client: PoolClient,
+  settled: readonly SettledAward[],
+): Promise<Shortfall[]> {
+  await client.query('select pg_advisory_xact_lock($1)', [OPENING_LOCK]);
+  const sums = new Map<string, Entry>();
+  for (const entry of settled.flatMap(entriesOf).filter(isOfSomebody)) {
+    const name = nameOf(entry);
+    sums.set(name, { ...entry, amount: (sums.get(name)?.amount ?? 0) + entry.amount });
+  }
+  const taken = [...sums.values()].filter(({ amount }) => amount < 0);
+  const { rows } = await client.query<Entry>(BALANCES, columnsOf(taken));
+  const balances = new Map(rows.map((row) => [nameOf(row), row.amount]));
+  return taken
+    .map((entry) => ({ ...entry, amount: -entry.amount - (balances.get(nameOf(entry)) ?? 0) }))
+    .filter(({ amount }) => amount > 0);
+}
+
+/**
+ * Settles all of them at once. Their order is not known, for the journals of several shards do not say it, and one may rest on what
+ * another has brought in; what comes out is the same in any order. So the entries are posted in one statement: each settlement balances
+ * in itself, and only what is left of an account behind all of them must not be less than nothing.
+ */
+export async function settleAsJournaled(
+  client: PoolClient,
+  settled: readonly SettledAward[],
+  { now, evidenceTtlMillis }: SeedMoment,
+): Promise<void> {
+  if (settled.length === 0) return;
+  const made = await client.query<{ transaction_id: number }>(TRANSACTIONS, [settled.length, now]);
+  const ids = made.rows.map(({ transaction_id: id }) => id);
+  const lines = settled.flatMap((one, index) => entriesOf(one).map((entry) => ({ entry, id: ids[index] })));
+  const entries = lines.map(({ entry }) => entry);
+  const amounts = entries.map(({ amount }) => amount);
+  await client.query(ENTRIES, [lines.map(({ id }) => id), ...columnsOf(entries), amounts]);
+  await client.query(SETTLEMENTS, [
+    settled.map(({ award }) => award.award_id),
+    ids,
+    settled.map(({ settlement }) => settlement.venue),
+    settled.map(({ settlement }) => settlement.asset),
+    settled.map(({ settlement }) => settlement.delivered_atoms),
+    now,
+  ]);
+  await publishEvidence(client, entries.filter(isOfSomebody), plusMillis(now, evidenceTtlMillis));
+}
+
+export async function failAsJournaled(
+  client: PoolClient,
+  failed: readonly FailedAward[],
+  { now }: Pick<SeedMoment, 'now'>,
+): Promise<void> {
+  await client.query(FAILURES, [
+    failed.map(({ award_id: id }) => id),
+    failed.map(({ reason }) => reason),
+    now,
+  ]);
+}
+
+function entriesOf({ award, settlement }: SettledAward): readonly Entry[] {
+  const entries = entriesAsSettled(award, settlement);
+  if (entries === undefined) throw new Error(`award ${award.award_id} cannot have been settled so`);
+  return entries;
+}
+
+/** Neither the issuer, who may owe, nor the escrow, from which no settlement takes. */
+function isOfSomebody({ account }: LedgerKey): boolean {
+  return account !== ISSUER && account !== ESCROW;
+}
+
+function nameOf({ account, venue, asset }: LedgerKey): string {
+  return JSON.stringify([account, venue, asset]);
+}
