@@ -88,6 +88,9 @@ export class Nemesis {
         this.later(millis, () => topic.comeBack());
         return true;
       }
+      case 'GATEWAY_BEHIND':
+        this.fallBehind(this.random.pick(this.cluster.gateways), millis);
+        return true;
       case 'MARKET_CLOSES':
         closeMarket(database, FOG);
         return true;
@@ -100,6 +103,19 @@ export class Nemesis {
         return true;
       }
     }
+  }
+
+  /** A gateway hears of nothing for a while, and clients come over to it that have heard more where they were. */
+  private fallBehind(gateway: string, millis: number): void {
+    const { topics } = this.world;
+    const misleading = this.random.chance(0.5) ? topics : [this.random.pick(topics)];
+    for (const topic of misleading) topic.mislead(gateway);
+    this.later(millis, () => {
+      for (const topic of misleading) topic.enlighten(gateway);
+    });
+    this.later(millis * this.random.next(), () => {
+      for (const viewer of this.viewers) viewer.drop();
+    });
   }
 
   private pauseAll(kind: string, millis: number): void {

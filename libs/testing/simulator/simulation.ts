@@ -212,6 +212,7 @@ class Simulation {
       database: new Database(scheduler, random.fork('database'), plan.database, trace, () => this.onCommit()),
       snapshots: new MemorySnapshotStore(),
       settings: plan.settings,
+      feeds: new Map(),
       onRecall: () => {
         this.recalled += 1;
       },
@@ -241,6 +242,8 @@ class Simulation {
     sums['stream recalled'] = this.recalled;
     for (const viewer of this.crowd.viewers) {
       sums['stream resumed'] = (sums['stream resumed'] ?? 0) + viewer.resumptions;
+      sums['stream waited for its gateway'] = (sums['stream waited for its gateway'] ?? 0) + viewer.waits;
+      sums['stream believed'] = (sums['stream believed'] ?? 0) + viewer.beliefs;
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;
     }

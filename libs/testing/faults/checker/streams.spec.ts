@@ -10,6 +10,7 @@ import { checkStream } from './streams.js';
 const STORY: readonly StoryLine[] = ['AUCTION_OPENED', 'AUCTION_CLOSED', 'AUCTION_COMPLETED'].map((kind) => ({
   kind,
   at: '2026-11-20T12:00:00.000000000Z',
+  sequence: 1,
 }));
 
 function archiveOf(...ids: string[]): Archive {

@@ -12,6 +12,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'DATABASE_RESTART',
     'DATABASE_OUTAGE',
     'BROKER_OUTAGE',
+    'GATEWAY_BEHIND',
     'STREAM_CUT',
     'MARKET_CLOSES',
     'MAKER_SUSPENDED',
@@ -46,7 +47,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   allocation: ['SINGLE_WINNER', 'SPLIT'],
   nobody: ['won NO_QUOTES', 'won RESERVE_NOT_MET', 'won MINIMUM_NOT_MET'],
   priority: ['kept', 'lost'],
-  stream: ['resumed', 'recalled', 'events'],
+  stream: ['resumed', 'recalled', 'events', 'waited for its gateway', 'believed'],
 };
 
 const ANSWERS = [

@@ -19,7 +19,7 @@ export class Archive {
     const { event } = placed;
     if (event.auction_id === undefined) return undefined;
     const file = this.fileFor(placed, event.auction_id);
-    tell(file, event);
+    tell(file, placed);
     return file;
   }
 

@@ -19,10 +19,11 @@ export interface FiledAward {
   attempt: number;
 }
 
-/** One line of somebody's timeline: its kind, and when it was. */
+/** One line of somebody's timeline: its kind, when it was, and which record of its shard's journal says so. */
 export interface StoryLine {
   readonly kind: string;
   readonly at: string;
+  readonly sequence: number;
 }
 
 /** An auction as the oracle keeps it: plain, and grown event by event. */

@@ -1,5 +1,5 @@
 import { partiesOf, type AuctionFile } from './auction-file.js';
-import type { RawEvent } from './raw-events.js';
+import type { PlacedEvent, RawEvent } from './raw-events.js';
 
 const OWN: Readonly<Record<string, string>> = {
   QUOTE_SUBMITTED: 'QUOTE_ACCEPTED',
@@ -12,7 +12,7 @@ const EVERYBODYS: ReadonlySet<string> = new Set(['AUCTION_CANCELLED', 'AUCTION_V
 const ENDS: ReadonlySet<string> = new Set(['EXECUTION_CONFIRMED', 'EXECUTION_FAILED']);
 
 /** Adds to everybody's timeline what the contract's table gives them of this event. The file already includes the event. */
-export function tell(file: AuctionFile, event: RawEvent): void {
+export function tell(file: AuctionFile, { event, sequence }: PlacedEvent): void {
   for (const account of partiesOf(file)) {
     if (file.over.has(account)) continue;
     const isOriginator = account === file.terms.originator.account_id;
@@ -20,9 +20,9 @@ export function tell(file: AuctionFile, event: RawEvent): void {
     const isOver = isOriginator ? event.type === 'AUCTION_COMPLETED' : isOverForMaker(file, event, account);
     const story = file.stories.get(account) ?? [];
     file.stories.set(account, story);
-    for (const kind of kinds) story.push({ kind, at: event.at });
+    for (const kind of kinds) story.push({ kind, at: event.at, sequence });
     if (!isOver) continue;
-    story.push({ kind: 'AUCTION_COMPLETED', at: event.at });
+    story.push({ kind: 'AUCTION_COMPLETED', at: event.at, sequence });
     file.over.add(account);
   }
 }

@@ -1,4 +1,4 @@
-import type { AuctionFile } from '../oracle/auction-file.js';
+import type { AuctionFile, StoryLine } from '../oracle/auction-file.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { must } from '../oracle/violation.js';
 
@@ -23,6 +23,8 @@ const COMPLETE = 'streams are complete';
 export class SubscriptionRecord {
   last = 0;
   events = 0;
+  /** By shard, the last record of its journal that something came out of. */
+  readonly positions: number[] = [];
   /** By auction, how much of its timeline is known. */
   private readonly known = new Map<string, number>();
   private parts: ToldView[] | undefined = [];
@@ -48,6 +50,7 @@ export class SubscriptionRecord {
         TRUE,
         () => `${this.id}: ${id} at version ${version} of ${story.length}`,
       );
+      this.note(id, story[version - 1]);
     }
     if (more) return;
     // What it has once heard of it must be told to its end, even if a snapshot comes in between that does not show it.
@@ -81,6 +84,7 @@ export class SubscriptionRecord {
     this.last = seq;
     this.events += 1;
     this.known.set(id, place);
+    this.note(id, line);
   }
 
   isComplete(): boolean {
@@ -95,6 +99,11 @@ export class SubscriptionRecord {
       COMPLETE,
       () => `${this.id}: ${this.known.get(missing ?? '') ?? 'nothing'} of ${missing ?? ''}`,
     );
+  }
+
+  private note(auctionId: string, { sequence = 0 }: Partial<StoryLine> = {}): void {
+    const shard = this.oracle.files.get(auctionId)?.shard ?? 0;
+    this.positions[shard] = Math.max(this.positions[shard] ?? 0, sequence);
   }
 
   /** An auction of whose timeline something has not come. */

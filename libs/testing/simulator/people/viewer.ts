@@ -25,6 +25,7 @@ interface Said {
   readonly result?: object;
   readonly error?: string;
   readonly message?: string;
+  readonly reason?: string;
 }
 
 export type StreamAnswer = { readonly status: number; readonly body: string } | undefined;
@@ -37,6 +38,10 @@ const RESUMED = 'streams can be resumed anywhere';
 export class Viewer {
   readonly records = new Map<string, SubscriptionRecord>();
   resumptions = 0;
+  /** How often it was welcomed by a gateway that knew less than it when it came, and how often by one that still did. */
+  waits = 0;
+  beliefs = 0;
+  private cameEarly = false;
   private end: WireEnd | undefined;
   private isWelcome = false;
   private token: string | undefined;
@@ -76,6 +81,7 @@ export class Viewer {
     this.isWelcome = false;
     const seen = Object.fromEntries([...this.records].map(([id, { last }]) => [id, last]));
     end.onOpen = () => {
+      this.cameEarly = this.isAheadOf(gateway);
       this.say('hello', {
         ...(this.token === undefined ? {} : { resume_token: this.token, seen }),
         ...(graceMillis === undefined ? {} : { cancel_on_disconnect: { grace_ms: graceMillis } }),
@@ -133,7 +139,7 @@ export class Viewer {
       );
     } else if (type === 'snapshot') this.record(id).snapshot(said.auctions ?? [], said.more === true);
     else if (type === 'event') this.record(id).event(said);
-    else if (type === 'resync') this.record(id).resync();
+    else if (type === 'resync') this.resync(said);
     else if (type === 'ack' || type === 'reject') this.answered(cmdId, said);
     if (said.resume_token !== undefined) this.token = said.resume_token;
   }
@@ -148,6 +154,8 @@ export class Viewer {
     );
     if (said.resumed) {
       this.resumptions += 1;
+      if (this.cameEarly) this.waits += 1;
+      if (this.isAheadOf(gateway)) this.beliefs += 1;
       const told = (said.subscriptions ?? []).map(({ subscription_id: id }) => id).sort();
       must(
         said.connection_id === this.connectionId,
@@ -164,6 +172,20 @@ export class Viewer {
     this.connectionId = said.connection_id;
     this.records.clear();
     this.say('subscribe', { channel: 'auctions' });
+  }
+
+  /** Whether it has been told something elsewhere of which this gateway has not heard yet. */
+  private isAheadOf(gateway: string): boolean {
+    const there = this.world.feeds.get(gateway)?.() ?? [];
+    return [...this.records.values()].some(({ positions }) =>
+      positions.some((position, shard) => position > (there[shard] ?? 0)),
+    );
+  }
+
+  /** Whoever says truly what it has seen is never told that this was not so. */
+  private resync({ subscription_id: id = '', reason }: Said): void {
+    must(reason !== 'HISTORY_GONE', RESUMED, () => `${nameOf(this.account)}/${id}: ${reason ?? ''}`);
+    this.record(id).resync();
   }
 
   private answered(cmdId: string, { status = 0, result, error, message }: Said): void {

@@ -143,6 +143,7 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'DATABASE_RESTART', most: 2, millis: 100 },
   { name: 'DATABASE_OUTAGE', most: 1, millis: 4_000 },
   { name: 'BROKER_OUTAGE', most: 2, millis: 3_000 },
+  { name: 'GATEWAY_BEHIND', most: 4, millis: 4_000 },
   { name: 'STREAM_CUT', most: 12, millis: 0 },
   { name: 'MARKET_CLOSES', most: 1, millis: 0 },
   { name: 'MAKER_SUSPENDED', most: 1, millis: 0 },

@@ -26,6 +26,7 @@ export type FaultName =
   | 'DATABASE_RESTART'
   | 'DATABASE_OUTAGE'
   | 'BROKER_OUTAGE'
+  | 'GATEWAY_BEHIND'
   | 'STREAM_CUT'
   | 'MARKET_CLOSES'
   | 'MAKER_SUSPENDED';

@@ -100,6 +100,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
     onFailure: (error, shard) => world.onFault(host.name, `feed of ${shard ?? 'all'}`, error),
   });
   await feed.start();
+  world.feeds.set(host.name, () => feed.positions());
   owners.onNotice((shard, { head }) => feed.hint(shard, head));
   const presence = new PresenceReporter({
     gateway: random.uuid(),

@@ -30,6 +30,8 @@ export interface World {
   readonly database: Database;
   readonly snapshots: MemorySnapshotStore;
   readonly settings: WorldSettings;
+  /** By gateway, how far the feed of its latest life has come in each shard. */
+  readonly feeds: Map<string, () => readonly number[]>;
   /** A gateway has read what kept histories say of an account's auctions. */
   readonly onRecall: () => void;
   /** A part of a process has told that it failed: no violation in itself. */

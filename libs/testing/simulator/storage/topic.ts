@@ -42,6 +42,8 @@ export class Topic {
   readonly met = new Map<string, number>();
   private readonly values: Buffer[] = [];
   private isDown = false;
+  /** Who asks a broker that was deposed and does not know it, and how much that has heard of. */
+  private readonly misled = new Map<string, number>();
 
   constructor(
     readonly shard: number,
@@ -55,6 +57,7 @@ export class Topic {
   calm(): void {
     this.mood = CALM_TOPIC;
     this.isDown = false;
+    this.misled.clear();
   }
 
   /** No broker leads the topic. */
@@ -66,12 +69,22 @@ export class Topic {
     this.isDown = false;
   }
 
+  /** From here on the broker that this process asks hears of nothing more, and goes on answering. */
+  mislead(reader: string): void {
+    if (!this.misled.has(reader)) this.misled.set(reader, this.values.length);
+  }
+
+  /** The process has found the broker that leads. */
+  enlighten(reader: string): void {
+    this.misled.delete(reader);
+  }
+
   /** As one process has it. */
   open(host: Host): TopicLog {
     return {
       append: (values, withinMillis) => this.append(host, values, withinMillis),
-      end: () => this.ask(host, () => this.end()),
-      fetch: (offset) => this.ask(host, () => this.page(offset)),
+      end: () => this.ask(host, (known) => this.end(known)),
+      fetch: (offset) => this.ask(host, (known) => this.page(offset, known)),
       close: () => Promise.resolve(),
     };
   }
@@ -125,11 +138,11 @@ export class Topic {
     return base;
   }
 
-  private ask<T>(host: Host, look: () => T): Promise<T> {
+  private ask<T>(host: Host, look: (known: number) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.scheduler.after(this.delay(), undefined, () => {
         const isDown = this.isDown;
-        const found = isDown ? undefined : { value: look() };
+        const found = isDown ? undefined : { value: look(this.misled.get(host.name) ?? this.values.length) };
         this.scheduler.after(this.delay(), host, () => {
           if (found === undefined) reject(new Error('no broker leads the topic'));
           else resolve(found.value);
@@ -138,15 +151,14 @@ export class Topic {
     });
   }
 
-  private end(): number {
-    const { length } = this.values;
-    return this.draw(['staleEnd']) === undefined ? length : Math.max(0, length - this.random.between(1, 4));
+  private end(known: number): number {
+    return this.draw(['staleEnd']) === undefined ? known : Math.max(0, known - this.random.between(1, 4));
   }
 
-  private page(offset: number): LogMessage[] {
+  private page(offset: number, known: number): LogMessage[] {
     const most = this.random.between(1, 64);
     return this.values
-      .slice(offset, offset + most)
+      .slice(offset, Math.min(offset + most, known))
       .map((value, index) => ({ offset: offset + index, value }));
   }
 
