@@ -61,6 +61,8 @@ export class Nemesis {
         return true;
       case 'PROJECTORS_PAUSE':
         this.pauseAll('projector', millis);
+        // What they have not written yet the next life of a shard has to know by itself.
+        if (this.random.chance(0.7)) this.later(millis * this.random.next(), () => unit.crash());
         return true;
       case 'DEPOSE':
         if (unit.life === undefined) return false;

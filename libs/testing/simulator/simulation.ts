@@ -230,6 +230,7 @@ class Simulation {
       ['wire', network.met],
       ...topics.map(({ met }): [string, ReadonlyMap<string, number>] => ['topic', met]),
       ['database', database.met],
+      ...this.crowd.viewers.map(({ met }): [string, ReadonlyMap<string, number>] => ['stream', met]),
       ['answer', this.crowd.promises.codes],
       ...this.oracle.copies.map(({ ignored }): [string, ReadonlyMap<string, number>] => ['ignored', ignored]),
     ];
@@ -241,9 +242,6 @@ class Simulation {
     sums['snapshots read'] = this.world.snapshots.found;
     sums['stream recalled'] = this.recalled;
     for (const viewer of this.crowd.viewers) {
-      sums['stream resumed'] = (sums['stream resumed'] ?? 0) + viewer.resumptions;
-      sums['stream waited for its gateway'] = (sums['stream waited for its gateway'] ?? 0) + viewer.waits;
-      sums['stream believed'] = (sums['stream believed'] ?? 0) + viewer.beliefs;
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;
     }

@@ -76,6 +76,10 @@ export class Crowd {
       this.read(deed, own);
       return;
     }
+    if (deed.act === 'FOLLOW') {
+      this.follow(deed, own);
+      return;
+    }
     const found = commandFor(deed, this.known, own, world.database.epochNanos());
     if (found === undefined) return;
     const errand: Errand = {
@@ -161,6 +165,16 @@ export class Crowd {
         this.learn(errand, answer.status, answer.body);
       else this.errands.run(errand, false);
     });
+  }
+
+  /** Somebody wants to hear of one auction, from where it knows its story. */
+  private follow({ account }: Deed, random: Random): void {
+    const { auctions } = this.known;
+    const auction = auctions.at(-1 - random.below(Math.min(6, Math.max(1, auctions.length))));
+    const viewer = this.viewers.find((one) => one.account === account);
+    if (auction === undefined || viewer === undefined) return;
+    const length = this.parts.oracle.storyOf(auction.id, account).length;
+    viewer.follow(auction.id, random.chance(0.2) ? undefined : random.below(length + 1));
   }
 
   private read({ account, key }: Deed, random: Random): void {

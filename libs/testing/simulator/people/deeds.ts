@@ -83,7 +83,6 @@ function createBody(random: Random): CreateDraft {
   const { tick, step } = gridOf(routes);
   const isSplit = random.chance(0.5);
   const quantity = step * random.between(1, 12);
-  const price = (): number => tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
   return {
     side: random.pick(['BUY', 'SELL']),
     quantity_atoms: quantity,
@@ -92,7 +91,7 @@ function createBody(random: Random): CreateDraft {
     duration_ms: random.between(1_000, 6_000),
     execution_deadline_ms: random.pick([5_000, 8_000]),
     ...(isSplit ? { allocation: 'SPLIT', max_winners: random.between(2, 4) } : {}),
-    ...(random.chance(0.5) ? { limit_price_atoms: price() } : {}),
+    ...(random.chance(0.5) ? { limit_price_atoms: priceOn(tick, random) } : {}),
     ...(random.chance(0.3) ? { min_fill_quantity_atoms: step * random.between(1, quantity / step) } : {}),
     ...(random.chance(0.4) ? { quote_revision_policy: random.pick(['FREE', 'IMPROVE_ONLY', 'FINAL']) } : {}),
     ...(random.chance(0.4)
@@ -124,7 +123,7 @@ function submit(deed: Deed, auction: KnownAuction, random: Random, nowNanos: big
   const { tick, step, quantity } = auction;
   const most = quantity / step;
   const size = random.between(1, most);
-  const price = tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
+  const price = priceOn(tick, random);
   const good = {
     price_atoms: price,
     quantity_atoms: step * size,
@@ -177,7 +176,7 @@ function onQuote(deed: Deed, known: Knowledge, random: Random): Command | undefi
 }
 
 function terms({ tick, step, quantity }: KnownAuction, random: Random): object {
-  const price = tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
+  const price = priceOn(tick, random);
   const size = step * random.between(1, quantity / step);
   return random.pick<object>([
     { price_atoms: price },
@@ -197,6 +196,12 @@ function onAuction(
     command: { operation, account, auctionId, key, content: JSON.stringify(body) },
     request: { operation: operationId, ids: { auctionID: auctionId }, body, key },
   };
+}
+
+/** Often a round one, so that people meet at the same. */
+function priceOn(tick: number, random: Random): number {
+  if (random.chance(0.3)) return tick * Math.floor((100_000 * random.between(4, 6)) / tick);
+  return tick * random.between(Math.ceil(300_000 / tick), Math.floor(700_000 / tick));
 }
 
 /** One of the latest auctions that will do. */

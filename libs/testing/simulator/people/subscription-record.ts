@@ -15,6 +15,12 @@ export interface ToldView {
   readonly view_version: number;
 }
 
+/** One auction, and up to where its story is known. */
+export interface Wish {
+  readonly auctionId: string;
+  readonly afterSeq: number | undefined;
+}
+
 const DENSE = 'streams are dense';
 const TRUE = 'streams tell what happened';
 const COMPLETE = 'streams are complete';
@@ -30,12 +36,18 @@ export class SubscriptionRecord {
   private parts: ToldView[] | undefined = [];
   /** Auctions that were over when a snapshot left them out. */
   private leftOut = new Set<string>();
+  /** Up to where it knows the story that it is told from there on, as long as it has not been shown its auction. */
+  private behind: number | undefined;
 
   constructor(
     private readonly oracle: Oracle,
     private readonly account: string,
     private readonly id: string,
-  ) {}
+    /** What it is a subscription to, unless it is one to all auctions. */
+    private readonly wish?: Wish,
+  ) {
+    this.behind = wish?.afterSeq;
+  }
 
   get hasBegun(): boolean {
     return this.parts === undefined;
@@ -50,11 +62,14 @@ export class SubscriptionRecord {
         TRUE,
         () => `${this.id}: ${id} at version ${version} of ${story.length}`,
       );
+      must(this.isAbout(id), TRUE, () => `${this.id}: it is shown ${id}`);
       this.note(id, story[version - 1]);
     }
     if (more) return;
     // What it has once heard of it must be told to its end, even if a snapshot comes in between that does not show it.
-    for (const view of this.parts) this.known.set(view.auction_id, view.view_version);
+    for (const { auction_id: id, view_version: version } of this.parts)
+      this.known.set(id, Math.min(version, this.behind ?? version));
+    this.behind = undefined;
     this.leftOut = new Set(
       this.ownFiles().flatMap(({ id, over }) => (over.has(this.account) && !this.known.has(id) ? [id] : [])),
     );
@@ -63,12 +78,14 @@ export class SubscriptionRecord {
 
   resync(): void {
     this.parts = [];
+    this.behind = undefined;
   }
 
   event(told: ToldEvent): void {
     const { seq, auction_id: id, timeline_seq: place, kind } = told;
     must(seq === this.last + 1, DENSE, () => `${this.id}: ${seq} follows ${this.last}`);
     must(this.parts === undefined, DENSE, () => `${this.id}: ${kind} before its snapshot`);
+    must(this.isAbout(id), TRUE, () => `${this.id}: ${kind} of ${id}`);
     const known = this.known.get(id) ?? 0;
     must(
       place === known + 1,
@@ -101,7 +118,13 @@ export class SubscriptionRecord {
     );
   }
 
+  private isAbout(auctionId: string): boolean {
+    return this.wish === undefined || this.wish.auctionId === auctionId;
+  }
+
   private note(auctionId: string, { sequence = 0 }: Partial<StoryLine> = {}): void {
+    // Of a single auction much is told that was read elsewhere.
+    if (this.wish !== undefined) return;
     const shard = this.oracle.files.get(auctionId)?.shard ?? 0;
     this.positions[shard] = Math.max(this.positions[shard] ?? 0, sequence);
   }
@@ -117,6 +140,8 @@ export class SubscriptionRecord {
   }
 
   private ownFiles(): AuctionFile[] {
-    return [...this.oracle.files.values()].filter(({ stories }) => stories.has(this.account));
+    return [...this.oracle.files.values()].filter(
+      ({ id, stories }) => stories.has(this.account) && this.isAbout(id),
+    );
   }
 }

@@ -8,7 +8,7 @@ import type { World } from '../processes/world.js';
 import type { Transcript } from '../twins/transcript.js';
 import type { WireEnd } from '../wire/wire-end.js';
 import { nameOf } from './cast.js';
-import { SubscriptionRecord, type ToldEvent, type ToldView } from './subscription-record.js';
+import { SubscriptionRecord, type ToldEvent, type ToldView, type Wish } from './subscription-record.js';
 
 interface Said {
   readonly type: string;
@@ -37,10 +37,8 @@ const RESUMED = 'streams can be resumed anywhere';
 /** Somebody's live view: goes on at whatever gateway there is, with its token, and remembers what it was told. */
 export class Viewer {
   readonly records = new Map<string, SubscriptionRecord>();
-  resumptions = 0;
-  /** How often it was welcomed by a gateway that knew less than it when it came, and how often by one that still did. */
-  waits = 0;
-  beliefs = 0;
+  /** What its connections have come to, and how often. */
+  readonly met = new Map<string, number>();
   private cameEarly = false;
   private end: WireEnd | undefined;
   private isWelcome = false;
@@ -48,6 +46,9 @@ export class Viewer {
   private connectionId: string | undefined;
   private commands = 0;
   private readonly waiting = new Map<string, (answer: StreamAnswer) => void>();
+  private readonly wishes = new Map<string, Wish>();
+  /** Of these its token does not know yet, so it may have to do without them. */
+  private readonly young = new Set<string>();
 
   constructor(
     private readonly world: World,
@@ -113,6 +114,14 @@ export class Viewer {
     return true;
   }
 
+  /** Wants to be told of one auction besides, where it is somewhere at all. */
+  follow(auctionId: string, afterSeq: number | undefined): void {
+    if (!this.isReady || this.end?.state !== 'OPEN') return;
+    const behind = afterSeq === undefined ? {} : { after_seq: afterSeq };
+    const cmdId = this.say('subscribe', { channel: 'auction', auction_id: auctionId, ...behind });
+    this.wishes.set(cmdId, { auctionId, afterSeq });
+  }
+
   /** Whether it has been told all that its account's timelines hold. */
   get hasAll(): boolean {
     return [...this.records.values()].every((record) => record.isComplete());
@@ -132,16 +141,14 @@ export class Viewer {
   private hear(said: Said & ToldEvent, gateway: string): void {
     const { type, subscription_id: id = '', cmd_id: cmdId = '' } = said;
     if (type === 'welcome') this.welcome(said, gateway);
-    else if (type === 'subscribed') {
-      this.records.set(
-        id,
-        new SubscriptionRecord(this.options.oracle, this.account, `${nameOf(this.account)}/${id}`),
-      );
-    } else if (type === 'snapshot') this.record(id).snapshot(said.auctions ?? [], said.more === true);
+    else if (type === 'subscribed') this.subscribed(id, cmdId);
+    else if (type === 'snapshot') this.record(id).snapshot(said.auctions ?? [], said.more === true);
     else if (type === 'event') this.record(id).event(said);
     else if (type === 'resync') this.resync(said);
     else if (type === 'ack' || type === 'reject') this.answered(cmdId, said);
-    if (said.resume_token !== undefined) this.token = said.resume_token;
+    if (said.resume_token === undefined) return;
+    this.token = said.resume_token;
+    this.young.clear();
   }
 
   private welcome(said: Said, gateway: string): void {
@@ -153,9 +160,12 @@ export class Viewer {
       () => `${nameOf(this.account)}: ${said.resume_error ?? 'not resumed'}`,
     );
     if (said.resumed) {
-      this.resumptions += 1;
-      if (this.cameEarly) this.waits += 1;
-      if (this.isAheadOf(gateway)) this.beliefs += 1;
+      this.count('resumed');
+      if (this.cameEarly) this.count('waited for its gateway');
+      // All that was known there has been read by then: it is believed that there is more.
+      if (this.isAheadOf(gateway)) this.count('believed');
+      for (const id of this.young) this.records.delete(id);
+      this.young.clear();
       const told = (said.subscriptions ?? []).map(({ subscription_id: id }) => id).sort();
       must(
         said.connection_id === this.connectionId,
@@ -171,7 +181,16 @@ export class Viewer {
     }
     this.connectionId = said.connection_id;
     this.records.clear();
+    this.young.clear();
     this.say('subscribe', { channel: 'auctions' });
+  }
+
+  private subscribed(id: string, cmdId: string): void {
+    const name = `${nameOf(this.account)}/${id}`;
+    const wish = this.wishes.get(cmdId);
+    this.records.set(id, new SubscriptionRecord(this.options.oracle, this.account, name, wish));
+    this.young.add(id);
+    if (wish !== undefined) this.count('single');
   }
 
   /** Whether it has been told something elsewhere of which this gateway has not heard yet. */
@@ -188,6 +207,10 @@ export class Viewer {
     this.record(id).resync();
   }
 
+  private count(what: string): void {
+    this.met.set(what, (this.met.get(what) ?? 0) + 1);
+  }
+
   private answered(cmdId: string, { status = 0, result, error, message }: Said): void {
     const heed = this.waiting.get(cmdId);
     this.waiting.delete(cmdId);
@@ -201,6 +224,7 @@ export class Viewer {
     this.world.trace.note(`${nameOf(this.account)}: stream lost, ${code}`);
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
+    this.wishes.clear();
     for (const heed of waiting) heed(undefined);
     const { random } = this.options;
     const { least, most, soonest } = RECONNECT_MILLIS;

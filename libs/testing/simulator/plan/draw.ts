@@ -83,7 +83,11 @@ function settingsOf(random: Random): WorldSettings {
       maxProjectionLagEvents: random.chance(0.1) ? 30 : 10_000,
       maxProjectionLagMillis: random.chance(0.1) ? 1_500 : 60_000,
     },
-    streamHistory: random.pick([4, 30, 1_000]),
+    stream: {
+      history: random.pick([4, 30, 1_000]),
+      snapshotPart: random.pick([1, 200]),
+      timelinePage: random.pick([1, 3, 200]),
+    },
     executionConcurrency: random.between(1, 8),
   };
 }
@@ -105,8 +109,9 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
     SUBMIT: random.between(8, 24),
     REVISE: random.between(0, 10),
     WITHDRAW: random.between(0, 4),
-    WITHDRAW_ALL: random.between(0, 1),
+    WITHDRAW_ALL: random.between(0, 2),
     READ: random.between(1, 6),
+    FOLLOW: random.between(0, 3),
   };
   const acts = (Object.keys(weights) as Deed['act'][]).flatMap((act) =>
     Array<Deed['act']>(weights[act]).fill(act),
@@ -114,7 +119,8 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
   const count = random.between(25, 110);
   return Array.from({ length: count }, (_, index) => {
     const act = index < 2 ? 'CREATE' : random.pick(acts);
-    const isOriginators = act === 'CREATE' || act === 'CANCEL' || (act === 'READ' && random.chance(0.4));
+    const isOriginators =
+      act === 'CREATE' || act === 'CANCEL' || ((act === 'READ' || act === 'FOLLOW') && random.chance(0.4));
     const account = random.chance(0.03)
       ? random.pick([STRANGER, ...ORIGINATORS])
       : random.pick(isOriginators ? ORIGINATORS : MAKERS);
@@ -126,7 +132,7 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
       key: `k${index}`,
       isTwice: random.chance(0.08),
       isAmbiguous: random.chance(0.04),
-      ...(random.chance(0.15) ? { repeatMillis: random.between(200, 6_000) } : {}),
+      ...(random.chance(0.2) ? { repeatMillis: random.between(200, 5_000) } : {}),
     };
   });
 }

@@ -3,7 +3,7 @@ export interface Deed {
   readonly kind: 'DEED';
   readonly atMillis: number;
   readonly account: string;
-  readonly act: 'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'READ';
+  readonly act: 'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'READ' | 'FOLLOW';
   readonly key: string;
   readonly isTwice: boolean;
   /** It is said once more, so many milliseconds later. */

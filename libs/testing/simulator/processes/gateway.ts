@@ -90,7 +90,8 @@ function openDesks(life: Life): Desks {
 async function openStreams(life: Life, { owners, reader, controllers, archive }: Desks): Promise<StreamHub> {
   const { host, clock, random, world } = life;
   const snapshots = new SnapshotShelf(world.snapshots, world.database, host);
-  const history = world.settings.streamHistory;
+  const { history, ...pages } = world.settings.stream;
+  const limits = { ...STREAM_LIMITS, ...pages };
   const feed = new Feed({
     reader,
     clock,
@@ -120,7 +121,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   };
   const ports = {
     feed,
-    recollector: new Recollector({ feed, chronicle, clock, limits: STREAM_LIMITS }),
+    recollector: new Recollector({ feed, chronicle, clock, limits }),
     tokens: new ResumeTokens([STREAM_KEY], JOURNAL_LIFE, (bytes) => random.bytes(bytes)),
     sessions: { check: sessionOf },
     commands: new StreamCommands(controllers, {
@@ -131,7 +132,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
     presence,
     meter: { opened: nothing, closed: nothing, received: nothing, resumed: nothing, resynced: nothing },
     clock,
-    limits: STREAM_LIMITS,
+    limits,
     newId: () => random.uuid(),
     onFault: (error: unknown) => world.onFault(host.name, 'stream', error),
   };

@@ -16,7 +16,11 @@ export const SERVICE_TOKEN = 'simulated';
 
 export interface WorldSettings {
   readonly shard: ShardSettings;
-  readonly streamHistory: number;
+  readonly stream: {
+    readonly history: number;
+    readonly snapshotPart: number;
+    readonly timelinePage: number;
+  };
   readonly executionConcurrency: number;
 }
 

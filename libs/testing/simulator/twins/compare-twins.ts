@@ -90,7 +90,7 @@ function twinPlan(seed: number): Plan {
     database: { slowestMillis: 0, stall: 0, cut: 0 },
     settings: {
       ...base.settings,
-      streamHistory: 1_000,
+      stream: { history: 1_000, snapshotPart: 200, timelinePage: 200 },
       shard: {
         ...shard,
         activeAuctionLimit: 100,
