@@ -45,6 +45,44 @@ describeWithKafka('three brokers', { brokers: 3, settings: () => SETTINGS }, (ka
     expect(settings.get('unclean.leader.election.enable')).toBe('false');
   });
 
+  it('are asked one after the other where one hangs, the one that was named first too', async () => {
+    const [hung] = kafka().own!.brokers;
+    const topics = topicsAt(kafka());
+    await (await topics.prepare(4)).close();
+    hung!.signal('SIGSTOP');
+    try {
+      await (await topics.openFit(4)).close();
+      // Whoever has answered is asked first from then on.
+      const began = performance.now();
+      await (await topics.openFit(4)).close();
+      expect(performance.now() - began).toBeLessThan(10_000);
+    } finally {
+      hung!.signal('SIGCONT');
+    }
+  });
+
+  it('are counted as they are meant to be, where one is away and another was not named', async () => {
+    const { addresses, own } = kafka();
+    const topics = topicsAt(kafka(), { brokers: addresses.slice(0, 1) });
+    const away = own!.brokers[2]!;
+    away.signal('SIGKILL');
+    await away.gone();
+    try {
+      await eventually(async () => {
+        const { brokers } = await withAdmin(kafka(), (admin) => admin.describeCluster());
+        expect(brokers).toHaveLength(2);
+      }, 30_000);
+      await (await topics.prepare(5)).close();
+      const { topics: made } = await withAdmin(kafka(), (admin) =>
+        admin.fetchTopicMetadata({ topics: [topics.nameOf(5)] }),
+      );
+      expect(made[0]?.partitions.map(({ replicas }) => replicas.length)).toEqual([3]);
+    } finally {
+      await away.start();
+      await own!.untilUsable();
+    }
+  });
+
   it('go on when the leader is killed in mid-append, and lose nothing', async () => {
     const writer = start(2, 'writer');
     const reader = readerAt(kafka());

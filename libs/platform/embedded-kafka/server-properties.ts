@@ -35,6 +35,7 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': path.join(place.folder, 'data'),
     'auto.create.topics.enable': 'false',
+    'default.replication.factor': copies,
     'offsets.topic.replication.factor': copies,
     'transaction.state.log.replication.factor': copies,
     'transaction.state.log.min.isr': '1',

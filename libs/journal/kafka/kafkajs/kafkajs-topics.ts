@@ -10,15 +10,23 @@ import type { KafkaAddress } from './kafka-address.js';
 import { KafkajsLog } from './kafkajs-log.js';
 import { seedBrokers } from './seed-brokers.js';
 import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-settings.js';
+import { within } from './within.js';
 
 const KNOWN_WITHIN_MILLIS = 15_000;
 const LOOK_MILLIS = 100;
+const LEAST_ATTEMPTS = 3;
+const AGAIN_MILLIS = 500;
 const NOT_YET: ReadonlySet<string> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'LEADER_NOT_AVAILABLE',
   'NOT_LEADER_FOR_PARTITION',
 ]);
 const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
+/** Shared by the brokers that are named: one that hangs is left for the next. */
+const CONNECTED_WITHIN_MILLIS = 30_000;
+/** A broker that has just been started, or is busy, may take as long. */
+const ANSWER_MILLIS = 10_000;
+const DEFAULT_REPLICAS = 'default.replication.factor';
 
 /** A topic that exists and would lose or change what is written to it. */
 export class TopicUnfit extends StartFault {
@@ -29,12 +37,17 @@ export class TopicUnfit extends StartFault {
 
 /** The topics of a journal: made, checked and opened. */
 export class KafkajsTopics {
+  /** The first is asked first, and is the one that has answered last. */
+  private seeds: readonly string[];
+
   constructor(
     private readonly address: KafkaAddress,
     /** What stands before the shard's number. */
     private readonly prefix: string,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.seeds = address.brokers;
+  }
 
   nameOf(shard: number): string {
     return `${this.prefix}${shard}`;
@@ -76,10 +89,14 @@ export class KafkajsTopics {
     await this.withAdmin((admin) => admin.deleteTopics({ topics: [this.nameOf(shard)] }));
   }
 
-  /** One that is down just now counts where it was named: a topic that was made with too few copies stays so. */
+  /**
+   * A topic that was made with too few copies stays so. One broker that is down just now counts where it was named; where only some
+   * were, the brokers' own default says how many copies are usual here.
+   */
   private async replicas(admin: Admin): Promise<number> {
     const { brokers } = await admin.describeCluster();
-    return replicasAmong(Math.max(brokers.length, this.address.brokers.length));
+    const named = this.address.brokers.length;
+    return replicasAmong(Math.max(brokers.length, named, await usualReplicas(admin, brokers[0]?.nodeId)));
   }
 
   private async checkFit(admin: Admin, shard: number, replicas: number): Promise<void> {
@@ -134,27 +151,72 @@ export class KafkajsTopics {
     };
   }
 
+  /**
+   * One named broker after the other, for one that hangs takes connections and never answers, and kafkajs would stay with it. One that
+   * is named alone is asked again: it may send whoever asks to a broker of which it does not know yet that it is gone.
+   */
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
-    const { brokers, clientId, ssl, sasl } = this.address;
+    const remaining = new Countdown(this.clock, CONNECTED_WITHIN_MILLIS);
+    for (let left = Math.max(this.seeds.length, LEAST_ATTEMPTS) - 1; ; left -= 1) {
+      try {
+        return await this.withAdminAt(work);
+      } catch (error) {
+        if (error instanceof StartFault) throw error;
+        // What a broker has answered, another would answer too.
+        if (left === 0 || remaining.isOver || typeOf(error) !== '') {
+          const { brokers } = this.address;
+          throw new StartFault(`Kafka at ${brokers.join(',')} cannot be used: ${reasonOf(error)}`);
+        }
+      }
+      const [first, ...others] = this.seeds;
+      this.seeds = first === undefined ? [] : [...others, first];
+      if (others.length === 0) await pause(this.clock, AGAIN_MILLIS);
+    }
+  }
+
+  private async connected(admin: Admin): Promise<void> {
+    const connecting = admin.connect();
+    try {
+      await within(this.clock, CONNECTED_WITHIN_MILLIS / this.seeds.length, connecting);
+    } catch (error) {
+      // It may come to be connected yet.
+      connecting.then(() => admin.disconnect()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async withAdminAt<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
+    const { clientId, ssl, sasl } = this.address;
     const kafka = new Kafka({
-      ...seedBrokers(this.address),
+      ...seedBrokers({ ...this.address, brokers: this.seeds }),
       clientId,
       logLevel: logLevel.NOTHING,
+      requestTimeout: ANSWER_MILLIS,
       retry: RETRY,
       ...(ssl === undefined ? {} : { ssl }),
       ...(sasl === undefined ? {} : { sasl }),
     });
     const admin = kafka.admin();
     try {
-      await admin.connect();
+      await this.connected(admin);
       return await work(admin);
-    } catch (error) {
-      if (error instanceof StartFault) throw error;
-      throw new StartFault(`Kafka at ${brokers.join(',')} cannot be used: ${reasonOf(error)}`);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
   }
+}
+
+/** 1 where nobody may ask. */
+async function usualReplicas(admin: Admin, nodeId: number | undefined): Promise<number> {
+  if (nodeId === undefined) return 1;
+  const name = String(nodeId);
+  const type = kafkajs.ConfigResourceTypes.BROKER;
+  const asked = { includeSynonyms: false, resources: [{ type, name, configNames: [DEFAULT_REPLICAS] }] };
+  const { resources } = await admin.describeConfigs(asked).catch((error: unknown) => {
+    if (typeOf(error).endsWith('AUTHORIZATION_FAILED')) return { resources: [] };
+    throw error;
+  });
+  return Number(resources[0]?.configEntries[0]?.configValue ?? 1);
 }
 
 /** kafkajs puts what it was told by the brokers, topic by topic, below the error. */
