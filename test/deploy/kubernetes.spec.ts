@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
+import { ALERTS } from './monitoring.js';
 import { faultsOf, ROOT, runs, SCHEMAS } from './processes.js';
 
 interface Variable {
@@ -263,6 +264,27 @@ describe('the Kubernetes manifests', () => {
       expect(resources?.limits?.memory).toBeDefined();
     },
   );
+});
+
+describe('the alert on memory', () => {
+  it('comes before a process is killed for it, and not long before, whichever kind it is', () => {
+    const expr = ALERTS.find(({ alert }) => alert === 'MemoryHigh')?.expr ?? '';
+    const bounds = new Map(
+      [...expr.matchAll(/process_resident_memory_bytes\{job=~?"([^"]+)"\} > (\S+)/g)].flatMap(
+        ([, kinds = '', bound]) => kinds.split('|').map((kind) => [kind, Number(bound)] as const),
+      ),
+    );
+    const shares = lasting.map(([name, , { resources }]) => {
+      return [name, (bounds.get(name) ?? NaN) / bytesOf(resources?.limits?.memory)] as const;
+    });
+    expect(shares.filter(([, share]) => !(share > 0.6 && share < 0.85))).toEqual([]);
+    expect([...bounds.keys()].sort()).toEqual(shares.map(([name]) => name).sort());
+  });
+
+  function bytesOf(limit = ''): number {
+    const [, amount, unit] = /^(\d+)(Mi|Gi)$/.exec(limit) ?? [];
+    return Number(amount) * (unit === 'Gi' ? 2 ** 30 : 2 ** 20);
+  }
 });
 
 describe('the network policies', () => {
