@@ -1,4 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { runTool } from '#libs/testing/tool-run.js';
 
 const KEY = '0123456789abcdef'.repeat(4);
@@ -17,6 +20,9 @@ const SETTINGS = {
   AUDIT_KEY: KEY,
   AUDIT_SIGNING_KEY: KEY,
 };
+
+const folder = mkdtempSync(path.join(tmpdir(), 'sotto-refused-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Ending {
   readonly code: number | null;
@@ -51,7 +57,7 @@ describe('a start without its database', () => {
     ['accounts', 'list'],
     ['ledger', 'show'],
     ['projection', 'lag'],
-    ['backup', 'create --folder /nowhere/at-all'],
+    ['backup', `create --folder ${path.join(folder, 'of/backups')}`],
   ])('ends with a line: npm run %s', async (tool, args) => {
     const run = await runTool(`apps/operations/${tool}.js`, args.split(' '), { DATABASE_URL: NOWHERE });
     expect(run).toEqual({
@@ -59,6 +65,7 @@ describe('a start without its database', () => {
       output: '',
       errors: `${tool}: the database cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n`,
     });
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

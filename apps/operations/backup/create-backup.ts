@@ -22,11 +22,12 @@ const BOOKKEEPING = 'meta.migration';
  */
 export async function createBackup({ pool, tell }: BackupPorts, folder: string): Promise<Manifest> {
   const partial = `${path.resolve(folder)}.partial`;
-  await refuseExisting(folder);
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true, mode: 0o700 });
-  const manifest = await withTransaction(pool, 'repeatable read, read only', (client) => {
-    return copyAll(client, partial, tell);
+  const manifest = await withTransaction(pool, 'repeatable read, read only', async (client) => {
+    // Not before there is a database: a call that finds none leaves nothing behind.
+    await refuseExisting(folder);
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+    return await copyAll(client, partial, tell);
   });
   await writeFile(manifestPath(partial), `${JSON.stringify(manifest, undefined, 2)}\n`, { flush: true });
   await rename(partial, folder);
