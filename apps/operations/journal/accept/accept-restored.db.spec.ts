@@ -217,6 +217,12 @@ describe('nothing at all is done', () => {
     );
   });
 
+  it('where it breaks off at the last moment: the ledger and the mark change together', async () => {
+    await payIn();
+    await database.pool.query('alter table journal.restored add constraint still check (sequence = 0)');
+    await expect(accept(journal, true)).rejects.toMatchObject({ code: '23514' });
+  });
+
   it('where the ledger says otherwise than the journals', async () => {
     await payIn();
     await database.pool.query(

@@ -64,12 +64,21 @@ export class Oracle {
   private checkExecution({ event: { type, data } }: PlacedEvent): void {
     if (type !== 'EXECUTION_CONFIRMED' && type !== 'EXECUTION_FAILED') return;
     const id = data.award_id ?? '';
-    const outcome = this.tables.settlements.rows.get(id)?.outcome;
+    const row = this.tables.settlements.rows.get(id);
+    const outcome = row?.outcome;
     const expected = type === 'EXECUTION_CONFIRMED' ? 'SETTLED' : 'FAILED';
     must(
       outcome === expected,
       EXECUTION,
       () => `${type} of ${id}, which the ledger has ${outcome ?? 'not ended'}`,
+    );
+    if (type !== 'EXECUTION_CONFIRMED') return;
+    const { venue, asset, delivered_atoms: delivered } = data.settlement ?? {};
+    must(
+      row?.venue === venue && row?.asset === asset && row?.delivered_atoms === delivered,
+      EXECUTION,
+      () =>
+        `${id} was settled by ${row?.venue ?? ''} ${row?.asset ?? ''}, told as ${venue ?? ''} ${asset ?? ''}`,
     );
   }
 }

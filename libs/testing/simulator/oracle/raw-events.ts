@@ -77,6 +77,7 @@ export interface RawData {
   readonly reason?: string;
   readonly award_id?: string;
   readonly attempt?: number;
+  readonly settlement?: { readonly venue: string; readonly asset: string; readonly delivered_atoms: number };
   readonly status?: string;
   readonly withdrawn?: readonly string[];
   readonly grace_ms?: number;
