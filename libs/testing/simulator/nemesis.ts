@@ -2,7 +2,7 @@ import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import type { Random } from './kernel/random.js';
 import { closeMarket, suspend } from './people/authority.js';
 import { FOG, MAKERS } from './people/cast.js';
-import type { Viewer } from './people/viewer.js';
+import type { Crowd } from './people/crowd.js';
 import type { Fault } from './plan/plan.js';
 import type { Cluster } from './processes/cluster.js';
 import type { Unit } from './processes/unit.js';
@@ -10,6 +10,9 @@ import type { World } from './processes/world.js';
 
 /** Longer than the shortest time within which awards have to be settled. */
 const LONG_MILLIS = 5_500;
+/** By then whoever has ended is mostly back, and so much longer nobody projects. */
+const RESTARTED_MILLIS = 1_750;
+const UNPROJECTED_MILLIS = 2_500;
 const SETTLED_UNTOLD = 'SETTLED_UNTOLD';
 
 /** Makes go wrong what the plan says, and counts what really did. */
@@ -22,7 +25,7 @@ export class Nemesis {
   constructor(
     private readonly world: World,
     private readonly cluster: Cluster,
-    private readonly viewers: readonly Viewer[],
+    private readonly crowd: Crowd,
     private readonly random: Random,
   ) {}
 
@@ -61,8 +64,9 @@ export class Nemesis {
         return true;
       case 'PROJECTORS_PAUSE':
         this.pauseAll('projector', millis);
-        // What they have not written yet the next life of a shard has to know by itself.
-        if (this.random.chance(0.7)) this.later(millis * this.random.next(), () => unit.crash());
+        return true;
+      case 'CRASH_UNPROJECTED':
+        this.crashUnprojected(unit, millis);
         return true;
       case 'DEPOSE':
         if (unit.life === undefined) return false;
@@ -101,7 +105,8 @@ export class Nemesis {
         return true;
       case 'STREAM_CUT': {
         const everybody = this.random.chance(0.4);
-        for (const viewer of everybody ? this.viewers : [this.random.pick(this.viewers)]) viewer.drop();
+        const { viewers } = this.crowd;
+        for (const viewer of everybody ? viewers : [this.random.pick(viewers)]) viewer.drop();
         return true;
       }
     }
@@ -116,7 +121,19 @@ export class Nemesis {
       for (const topic of misleading) topic.enlighten(gateway);
     });
     this.later(millis * this.random.next(), () => {
-      for (const viewer of this.viewers) viewer.drop();
+      for (const viewer of this.crowd.viewers) viewer.drop();
+    });
+  }
+
+  /** Nobody has read what the process wrote last when it ends; its successor has to know by itself what people ask for again. */
+  private crashUnprojected(unit: Unit, millis: number): void {
+    this.pauseAll('projector', millis + UNPROJECTED_MILLIS);
+    const crashesAfter = (millis * (1 + this.random.next())) / 2;
+    this.later(crashesAfter, () => {
+      unit.crash();
+    });
+    this.later(crashesAfter + RESTARTED_MILLIS, () => {
+      this.crowd.repeatLatest();
     });
   }
 

@@ -83,7 +83,7 @@ class Simulation {
       gateways,
       transcript,
     });
-    this.nemesis = new Nemesis(this.world, this.cluster, this.crowd.viewers, this.random.fork('nemesis'));
+    this.nemesis = new Nemesis(this.world, this.cluster, this.crowd, this.random.fork('nemesis'));
   }
 
   async run(): Promise<Outcome> {

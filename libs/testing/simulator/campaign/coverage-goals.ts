@@ -4,6 +4,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'PAUSE',
     'LONG_PAUSE',
     'PROJECTORS_PAUSE',
+    'CRASH_UNPROJECTED',
     'SETTLED_UNTOLD',
     'DEPOSE',
     'CUT',

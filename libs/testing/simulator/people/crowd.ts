@@ -18,6 +18,8 @@ import { Knowledge, type KnownAuction } from './knowledge.js';
 import { Viewer } from './viewer.js';
 
 const AGAIN_MILLIS = 300;
+/** Commands that are said once more. */
+const LATEST = 20;
 const WHOLE = { after_seq: 0, limit: 1_000 };
 
 interface CreatedView {
@@ -47,6 +49,8 @@ export class Crowd {
   private readonly readings: Readings;
   private readonly known = new Knowledge();
   private readonly callers = new Map<string, Caller>();
+  /** In their order. */
+  private readonly given: Errand[] = [];
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
@@ -89,6 +93,7 @@ export class Crowd {
     };
     const viewer = this.viewers.find(({ account }) => account === deed.account);
     const isOverStream = deed.act === 'SUBMIT' && plan.graces[deed.account] !== undefined && own.chance(0.7);
+    this.given.push({ ...found, caller: errand.caller });
     if (deed.isAmbiguous === true) this.repeatOtherwise(errand);
     if (deed.repeatMillis !== undefined) {
       world.scheduler.after(deed.repeatMillis * NANOS_PER_MILLI, undefined, () =>
@@ -97,6 +102,11 @@ export class Crowd {
     }
     if (!isOverStream || viewer === undefined || !this.overStream(errand, viewer))
       this.errands.run(errand, deed.isTwice);
+  }
+
+  /** People have lost what they were told, and say once more what they said last. */
+  repeatLatest(): void {
+    for (const errand of this.given.slice(-LATEST)) this.errands.run(errand, false);
   }
 
   /** Whether nobody waits for anything any more. */

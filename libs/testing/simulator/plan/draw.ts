@@ -143,6 +143,7 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'DEPOSE', most: 3, millis: 5_000 },
   { name: 'LONG_PAUSE', most: 2, millis: 6_000 },
   { name: 'PROJECTORS_PAUSE', most: 2, millis: 7_000 },
+  { name: 'CRASH_UNPROJECTED', most: 2, millis: 4_000 },
   { name: 'CUT', most: 6, millis: 0 },
   { name: 'PARTITION', most: 3, millis: 3_000 },
   { name: 'CLOCK_JUMP', most: 3, millis: 0 },
@@ -155,6 +156,8 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'MAKER_SUSPENDED', most: 1, millis: 0 },
 ];
 
+const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);
+
 function faultsOf(random: Random, activeMillis: number, gateways: number): Fault[] {
   const owners = ['owner-0', 'owner-1', 'owner-2'];
   const doors = Array.from({ length: gateways }, (_, index) => `gateway-${index}`);
@@ -165,10 +168,7 @@ function faultsOf(random: Random, activeMillis: number, gateways: number): Fault
       kind: 'FAULT',
       atMillis: random.between(300, activeMillis),
       name,
-      target:
-        name === 'DEPOSE' || name === 'CLOCK_JUMP' || random.chance(0.6)
-          ? random.pick(owners)
-          : random.pick(others),
+      target: OF_OWNERS.has(name) || random.chance(0.6) ? random.pick(owners) : random.pick(others),
       other: random.pick([...doors, ...doors, ...owners, 'executor-0']),
       millis:
         name === 'CLOCK_JUMP'

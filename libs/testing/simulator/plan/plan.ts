@@ -19,6 +19,7 @@ export type FaultName =
   | 'PAUSE'
   | 'LONG_PAUSE'
   | 'PROJECTORS_PAUSE'
+  | 'CRASH_UNPROJECTED'
   | 'DEPOSE'
   | 'CUT'
   | 'PARTITION'
