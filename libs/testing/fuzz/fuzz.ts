@@ -3,8 +3,8 @@ import type { Random } from '../simulator/kernel/random.js';
 import { HostileRequests } from './hostile-requests.js';
 import { HostileStreams } from './hostile-streams.js';
 import { Judge } from './judge.js';
-import { heapOf } from './memory.js';
-import { Books, type State } from './state.js';
+import { heapsOf, MemoryWatch, type Sizes } from './memory.js';
+import { Books } from './state.js';
 import type { Target } from './target.js';
 import { bytesOf, exchange } from './wire.js';
 
@@ -13,10 +13,8 @@ const STREAMS_EVERY = 4;
 /** What an accepted command sets in motion is over by then. */
 const AFTER_EFFECTS_MS = 200;
 const WARM_UP = 0.3;
-const MEGABYTE = 1_048_576;
-/** What a gateway may hold more in the end; an owner also remembers each answer that it has journaled. */
-const GROWTH = { bytes: 24 * MEGABYTE, bytesAnEvent: 16_384 };
-const HEAVY = ['gateway-0', 'gateway-1', 'owner-0', 'owner-1', 'owner-2'];
+/** In each of which a leak must show. */
+const PARTS = 4;
 
 export interface Fuzzed {
   readonly requests: number;
@@ -25,7 +23,8 @@ export interface Fuzzed {
   readonly pureBatches: number;
   readonly judge: Judge;
   readonly spoils: ReadonlyMap<string, number>;
-  readonly growth: ReadonlyMap<string, number>;
+  readonly grown: Sizes;
+  readonly steady: Sizes;
 }
 
 /** So many hostile requests, and streams between them. */
@@ -38,30 +37,34 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
   const pids = pidsOf(target);
   const spoils = new Map<string, number>();
   let [sent, frames, pureBatches] = [0, 0, 0];
-  let before: { readonly heaps: ReadonlyMap<string, number>; readonly state: State } | undefined;
+  const memory = new MemoryWatch(() => heapsOf(cluster), books);
+  let looks = 0;
   for (let batch = 0; sent < count; batch += 1) {
-    if (before === undefined && sent >= count * WARM_UP)
-      before = { heaps: await heaps(target), state: await books.look() };
+    if (sent >= count * (WARM_UP + ((1 - WARM_UP) * looks) / PARTS)) {
+      await memory.look();
+      looks += 1;
+    }
     if (await playBatch(target, requests, judge, books, spoils)) pureBatches += 1;
     sent += BATCH;
     if (batch % STREAMS_EVERY !== 0) continue;
     frames += await streams.play();
     await sleep(AFTER_EFFECTS_MS);
   }
-  const growth = new Map<string, number>();
-  const events = before === undefined ? 0 : (await books.eventsSince(before.state)).length;
-  for (const [name, bytes] of await heaps(target)) {
-    const grown = bytes - (before?.heaps.get(name) ?? bytes);
-    growth.set(name, grown);
-    const allowed = GROWTH.bytes + (name.startsWith('owner') ? events * GROWTH.bytesAnEvent : 0);
-    if (grown > allowed)
-      judge.add(`memory: ${name} holds ${Math.round(grown / MEGABYTE)} MiB more`, 'all of it');
-  }
+  await memory.look();
+  for (const fault of memory.faults()) judge.add(fault, 'all of it');
   for (const [name, pid] of pidsOf(target)) {
     if (pids.get(name) !== pid) judge.add(`crash: ${name} is another process`, 'all of it');
   }
   await books.close();
-  return { requests: sent, frames, pureBatches, judge, spoils, growth };
+  return {
+    requests: sent,
+    frames,
+    pureBatches,
+    judge,
+    spoils,
+    grown: memory.grown(),
+    steady: memory.steady(),
+  };
 }
 
 /** True when all of it was refused, which must then have changed nothing. */
@@ -105,12 +108,6 @@ async function playBatch(
       judge.add(`${type} was journaled although all was refused`, how);
   }
   return true;
-}
-
-async function heaps({ cluster }: Target): Promise<Map<string, number>> {
-  const all = new Map<string, number>();
-  for (const name of HEAVY) all.set(name, await heapOf(cluster, name));
-  return all;
 }
 
 function pidsOf({ cluster }: Target): Map<string, number> {

@@ -2,27 +2,29 @@ import { randomInt } from 'node:crypto';
 import { Random } from '../simulator/kernel/random.js';
 import { readCall, USAGE, type Call } from './call.js';
 import { fuzz, type Fuzzed } from './fuzz.js';
+import { inMegabytes, type Sizes } from './memory.js';
 import { openTarget } from './target.js';
 
 const MOST_SEEDS = 1_000_000;
 const EXIT_USAGE = 64;
 const STAY_MS = 60_000;
-const MEGABYTE = 1_048_576;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function report({ requests, frames, pureBatches, judge, spoils, growth }: Fuzzed): void {
+function report({ requests, frames, pureBatches, judge, spoils, grown, steady }: Fuzzed): void {
   const inOrder = (counts: ReadonlyMap<string, number>): string =>
     [...counts]
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([name, count]) => `${count} ${name}`)
       .join(', ');
-  const grown = [...growth].map(([name, bytes]) => `${name} ${(bytes / MEGABYTE).toFixed(1)} MiB`);
+  const inWords = (sizes: Sizes): string =>
+    [...sizes].map(([name, bytes]) => `${name} ${inMegabytes(bytes)}`).join(', ');
   say(`spoilt: ${inOrder(spoils)}`);
   say(`answers: ${inOrder(judge.statuses)}`);
-  say(`memory, more than after the warm-up: ${grown.join(', ')}`);
+  say(`memory, more than after the warm-up: ${inWords(grown)}`);
+  say(`memory, more in each part since, at least: ${inWords(steady)}`);
   for (const [what, how] of judge.found) say(`\nVIOLATION ${what}\n${how.replaceAll(/^/gm, '    ')}`);
   say(
     `${requests} requests, ${frames} frames, ${pureBatches} batches refused as a whole and without a trace, ` +
