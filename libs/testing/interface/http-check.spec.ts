@@ -71,6 +71,13 @@ describe('an exchange', () => {
     expect(
       faults({ method: 'PUT', path: '/v1/boats/new', requestBody: '{"length":1}', status: 204, body: '' }),
     ).toEqual([]);
+    const elsewise = {
+      path: '/v1/boats/new',
+      status: 405,
+      headers: { ...HEADERS, allow: 'PUT' },
+      body: '{"error":"method_not_allowed"}',
+    };
+    expect(faults(elsewise)).toEqual([]);
     expect(faults({ path: '/nowhere', status: 404, body: '{"error":"not_found"}' })).toEqual([]);
     const refused = {
       status: 401,

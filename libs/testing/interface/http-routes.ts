@@ -5,10 +5,11 @@ import type { RecordedExchange } from './recorder.js';
 export interface Route {
   readonly operation: Operation;
   readonly method: string;
+  readonly template: string;
   readonly segments: readonly string[];
 }
 
-/** Finds the operation of a document that a request goes to; a literal segment beats a name. */
+/** Finds the operation of a document that a request goes to; a literal segment beats a name, whatever may be done there. */
 export class HttpRoutes {
   private readonly routes: readonly Route[];
 
@@ -18,6 +19,7 @@ export class HttpRoutes {
         Object.entries(methods).map(([method, operation]) => ({
           operation,
           method,
+          template,
           segments: template.split('/'),
         })),
       )
@@ -32,7 +34,8 @@ export class HttpRoutes {
       route.segments.every(
         (segment, at) => segment === segments[at] || (isName(segment) && segments[at] !== ''),
       );
-    return this.routes.find((route) => route.method === asked && fits(route))?.operation;
+    const template = this.routes.find(fits)?.template;
+    return this.routes.find((route) => route.template === template && route.method === asked)?.operation;
   }
 }
 
