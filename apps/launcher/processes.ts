@@ -58,12 +58,11 @@ export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
   const owners = {
     OWNER_URLS: facts.ownerUrls.join(','),
     SERVICE_TOKEN: facts.secrets.service_token,
-    ID_KEY: facts.secrets.id_key,
     LIMITS_FACTOR: String(facts.limitsFactor),
   };
   return [
     ...facts.ownerUrls.map((_, shard) =>
-      ownerPlan(shard, { ...database('owner'), ...owners }, facts.journalPath),
+      ownerPlan(shard, { ...database('owner'), ...owners, ID_KEY: facts.secrets.id_key }, facts.journalPath),
     ),
     ...facts.gatewayPorts.map((port, index) =>
       gatewayPlan(index, port, facts, { ...database('gateway'), ...owners }),

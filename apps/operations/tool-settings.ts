@@ -4,6 +4,7 @@ import { processSettings } from '#libs/platform/process-settings.js';
 import { restoreSettings } from './backup/restore-place.js';
 import { migrationConfig } from './config.js';
 import { databasePlaceSettings } from './database-url.js';
+import { idKeySettings } from './id-keys.js';
 import { opsSettings } from './ops/place.js';
 import { seedSettings } from './seed/place.js';
 
@@ -13,7 +14,7 @@ export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
   backup: databasePlaceSettings,
   'backup restore': restoreSettings,
   healthy: { INTERNAL_HOST: processSettings.INTERNAL_HOST, INTERNAL_PORT: processSettings.INTERNAL_PORT },
-  journal: { ...databasePlaceSettings, ...kafkaSettings },
+  journal: { ...databasePlaceSettings, ...kafkaSettings, ...idKeySettings },
   ledger: databasePlaceSettings,
   migrate: migrationConfig,
   ops: opsSettings,

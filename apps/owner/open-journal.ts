@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 import type { Journal, JournalReader } from '#libs/journal/journal.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
+import { keyBytes } from '#libs/platform/setting-types.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { OwnerParts } from './owner-parts.js';
 import { journalRoom } from './journal-room.js';
@@ -18,7 +20,8 @@ export async function openOwnerJournal(
 ): Promise<OwnerJournal> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards });
+  const seals = new JournalSeals(keyBytes(config.ID_KEY));
+  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards, seals });
   scope.onStop('journal store', () => store.close());
   const isOurs = store.kind === 'postgres';
   return {

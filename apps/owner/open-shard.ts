@@ -14,6 +14,7 @@ import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snap
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import { repeat } from '#libs/platform/clock.js';
+import { keyBytes } from '#libs/platform/setting-types.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { checkIdKeys } from './known-ids.js';
 import type { OwnerParts } from './owner-parts.js';
@@ -46,7 +47,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   const { journal, reader, hasRoom } = await openOwnerJournal(parts, pool);
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());
-  const [idKey, ...formerIdKeys] = idKeysOf(config);
+  const [idKey, ...formerIdKeys] = keyBytes(config.ID_KEY);
   const ids = new IdFactory(idKey, ...formerIdKeys);
   await checkIdKeys(reader, { shard: config.SHARD, head: writer.head.sequence }, ids);
   watchJournal(parts, writer);
@@ -119,16 +120,12 @@ async function openDesk(
 function openSnapshots({ config, log, pool }: ShardParts, meter: OwnerMetrics): SealedSnapshots {
   return new SealedSnapshots({
     store: new PostgresSnapshotStore(pool),
-    keys: idKeysOf(config),
+    keys: keyBytes(config.ID_KEY),
     onRefused: (refused) => {
       meter.snapshotRefused(refused.reason);
       log.warn(refused, `a snapshot is not used: ${NOT_USED[refused.reason]}`);
     },
   });
-}
-
-function idKeysOf({ ID_KEY: [first, ...former] }: ShardParts['config']): [Buffer, ...Buffer[]] {
-  return [Buffer.from(first, 'hex'), ...former.map((hex) => Buffer.from(hex, 'hex'))];
 }
 
 const NANOS_PER_MICRO = 1_000n;

@@ -10,6 +10,7 @@ import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { kafkaJars, missingForKafka, type JarPlaces } from '#libs/platform/embedded-kafka/jars.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 
 const CACHE = 'node_modules/.cache/sotto-kafka';
@@ -58,6 +59,10 @@ export class BenchKafka {
       openLog: (wanted) => this.topics.prepare(wanted),
       clock: this.clock,
       opener: 'bench',
+      sealing: {
+        seals: new JournalSeals([Buffer.alloc(32)]),
+        sealedFrom: () => Promise.resolve(undefined),
+      },
     });
     return await journal.open(shard);
   }

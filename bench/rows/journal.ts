@@ -1,5 +1,6 @@
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { alternating } from '../alternating.js';
 import { BareRows } from '../baselines/bare-rows.js';
 import { EmmettStreams } from '../baselines/emmett-streams.js';
@@ -24,7 +25,9 @@ export const journal: Row = {
     await bare.open();
     const emmett = await EmmettStreams.open(database.url);
     const clock = new SystemClock();
-    const writer = await new PostgresJournal({ url: database.url, clock, opener: 'bench' }).open(SHARD);
+    const seals = new JournalSeals([Buffer.alloc(32)]);
+    const journal = new PostgresJournal({ url: database.url, clock, opener: 'bench', seals });
+    const writer = await journal.open(SHARD);
     const [one = ''] = revisionPayloads(1);
     const [some, more] = [revisionPayloads(16), revisionPayloads(100)];
     const append = async (payloads: readonly string[]): Promise<void> => {

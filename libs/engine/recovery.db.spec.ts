@@ -7,7 +7,7 @@ import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { LiveShard } from '#libs/testing/shard-fixture.js';
+import { LiveShard, SEALS } from '#libs/testing/shard-fixture.js';
 import { submitOrder } from '#libs/testing/shard-orders.js';
 import { anyRounds, ShardSession, type Deed, type Told } from '#libs/testing/shard-session.js';
 import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
@@ -220,7 +220,8 @@ describe('a fresh process', () => {
 
     async function writes(auctionId: string, events: readonly object[]): Promise<void> {
       const { terms } = inMemory(live).get(auctionId)!;
-      const journal = new PostgresJournal({ url: world.database.url, clock: world.clock, opener: 'half' });
+      const { url } = world.database;
+      const journal = new PostgresJournal({ url, clock: world.clock, opener: 'half', seals: SEALS });
       const writer = await journal.open(0);
       const recorded = { version: 1, at: terms.closes_at, auction_id: auctionId };
       await writer.append(events.map((event) => JSON.stringify({ ...recorded, ...event })));

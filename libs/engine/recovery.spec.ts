@@ -53,7 +53,7 @@ async function recovered(known: number, more: number): Promise<Recovered> {
     stored: new StoredAnswers(SHARD, reader),
     noted: new NotedConnections(),
     clock,
-    head: writer.head.sequence,
+    head: writer.head,
   });
 }
 

@@ -2,8 +2,9 @@ import { holdsOf } from '#libs/auction/holds-of.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
-import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
-import { JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
+import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
+import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { readAhead } from '#libs/journal/read-ahead.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
@@ -34,7 +35,7 @@ export interface RecoveryPorts {
   readonly noted: NotedConnections;
   readonly clock: Clock;
   /** Where the journal ends: nobody but the writer who asks has written behind it. */
-  readonly head: number;
+  readonly head: JournalHead;
 }
 
 /** Takes the newest snapshot that can be believed, and the journal behind it, into memory. All of it is durable, so all of it may be told. */
@@ -44,8 +45,10 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
   const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
   let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.content);
-  const rest = { from: snapshotAt + 1, to: head };
+  const rest = { from: snapshotAt + 1, to: head.sequence };
+  let hash = snapshot?.hash ?? GENESIS_HASH;
   for await (const page of readAhead((from) => nextPage(ports, from), rest)) {
+    hash = follow(shard, hash, page);
     for (const record of page) {
       if (record.kind !== 'event') continue;
       const event = decodeEvent(record.payload);
@@ -56,8 +59,22 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
       events += 1;
     }
   }
+  if (hash !== head.hash)
+    throw new JournalCorrupt(shard, head.sequence, 'it is not the one that its writer knows');
   for (const entry of book.all()) entry.durable = entry.head;
   return { events, snapshotAt, lastEventAt };
+}
+
+/**
+ * Each page is a whole chain, and so is what they make together: from the snapshot, or from nothing, to the record that the writer has
+ * sealed. Its hash is then that of everything which memory is made of.
+ */
+function follow(shard: number, before: string, page: readonly JournalEntry[]): string {
+  const [first] = page;
+  if (first !== undefined && first.previousHash !== before) {
+    throw new JournalCorrupt(shard, first.sequence, 'it does not follow what was read before it');
+  }
+  return page.at(-1)?.hash ?? before;
 }
 
 /** A reader may not have heard yet of what the writer knows to be durable; to begin without that would be to forget it. */
@@ -70,7 +87,7 @@ async function nextPage(
     if (page.length > 0) return page;
     await pause(clock, LOOK_AGAIN_MILLIS);
   }
-  throw new JournalUnreadable(`shard ${shard} goes up to ${head} and can be read up to ${from - 1}`);
+  throw new JournalUnreadable(`shard ${shard} goes up to ${head.sequence} and can be read up to ${from - 1}`);
 }
 
 function restore({ book, stored, noted }: RecoveryPorts, content: Buffer): Instant {

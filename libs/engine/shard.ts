@@ -113,7 +113,7 @@ export class Shard {
     const begun = clock.monotonicNanos();
     const { noted } = this.connections;
     const { book, stored } = this;
-    const recovered = await recover({ ...this.ports, book, stored, noted, head: writer.head.sequence });
+    const recovered = await recover({ ...this.ports, book, stored, noted, head: writer.head });
     this.keeper.restoredFrom(recovered.snapshotAt);
     this.lastEventAt = recovered.lastEventAt ?? this.lastEventAt;
     this.latest = this.lastEventAt;

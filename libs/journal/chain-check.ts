@@ -9,6 +9,7 @@ export interface StoredRecord {
   readonly kind: string;
   readonly payload: string;
   readonly hash: string;
+  readonly seal?: Buffer | null | undefined;
 }
 
 /** The records as entries, provided that each follows the one before it and the first follows `before`. */
@@ -38,7 +39,11 @@ export function checkNext(shard: number, before: JournalHead, record: StoredReco
   if (recordHash(entry) !== hash) {
     throw new JournalCorrupt(shard, sequence, 'its hash is not that of its content and of the record before');
   }
-  return { ...entry, hash };
+  return isPresent(record.seal) ? { ...entry, hash, seal: record.seal } : { ...entry, hash };
+}
+
+function isPresent(seal: StoredRecord['seal']): seal is Buffer {
+  return seal !== null && seal !== undefined;
 }
 
 function kindOf(shard: number, { kind, sequence }: StoredRecord): EntryKind {

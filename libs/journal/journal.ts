@@ -16,6 +16,8 @@ export interface JournalEntry {
   readonly previousHash: string;
   /** Covers all of the above: see `recordHash`. */
   readonly hash: string;
+  /** Of the last record of an append: see `JournalSeals`. Nobody has looked whether it is right. */
+  readonly seal?: Buffer;
 }
 
 export interface EpochPayload {

@@ -1,10 +1,10 @@
-import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { nextTurn } from '#libs/platform/clock.js';
 import type { JournalHead, JournalReader } from './journal.js';
+import { isOneOf, sealingKey } from './sealing-key.js';
 import { recordBehind, type Snapshot, type SnapshotStore } from './snapshots.js';
 
 const SEAL_BYTES = 32;
-const KEY_BYTES = 32;
 /** Nothing else is ever derived with this word, so that no other use of the key can be made to give a seal. */
 const PURPOSE = 'sotto snapshot seal';
 /** Hashed in one go, a large snapshot would hold up the commands beside it. */
@@ -29,6 +29,7 @@ export interface SealedSnapshotsOptions {
 /** What a snapshot says, and the record behind which it was said. */
 export interface TrustedSnapshot {
   readonly sequence: number;
+  readonly hash: string;
   readonly content: Buffer;
 }
 
@@ -45,7 +46,7 @@ export class SealedSnapshots {
   private readonly keys: readonly KeyObject[];
 
   constructor(private readonly options: SealedSnapshotsOptions) {
-    this.keys = options.keys.map(sealingKey);
+    this.keys = options.keys.map((secret) => sealingKey(secret, PURPOSE));
   }
 
   async save(shard: number, head: JournalHead, formatVersion: number, content: Buffer): Promise<void> {
@@ -64,9 +65,9 @@ export class SealedSnapshots {
     const { store, onRefused } = this.options;
     let snapshot = await store.latest(shard);
     while (snapshot !== undefined) {
-      const { sequence } = snapshot;
+      const { sequence, hash } = snapshot;
       const reason = await this.objectionTo(snapshot, reader, shard, formatVersion);
-      if (reason === undefined) return { sequence, content: sealedContent(snapshot) };
+      if (reason === undefined) return { sequence, hash, content: sealedContent(snapshot) };
       onRefused({ shard, sequence, reason });
       snapshot = await store.latest(shard, sequence);
     }
@@ -86,9 +87,7 @@ export class SealedSnapshots {
     const standing = { shard, epoch, sequence, hash, formatVersion };
     const given = snapshot.body.subarray(0, SEAL_BYTES);
     const seals = await this.sealOf(this.keys, standing, sealedContent(snapshot));
-    return seals.some((seal) => given.length === SEAL_BYTES && timingSafeEqual(seal, given))
-      ? undefined
-      : 'seal';
+    return isOneOf(seals, given) ? undefined : 'seal';
   }
 
   /** One for each key. Every field but the content, which comes last, is of digits alone, so no two snapshots look alike. */
@@ -110,8 +109,4 @@ export class SealedSnapshots {
 /** What a stored snapshot says, whoever wrote it: for those who have no key, and decide nothing by it. */
 export function sealedContent({ body }: Snapshot): Buffer {
   return body.subarray(SEAL_BYTES);
-}
-
-function sealingKey(secret: Buffer): KeyObject {
-  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), PURPOSE, KEY_BYTES)));
 }

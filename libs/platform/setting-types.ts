@@ -67,6 +67,11 @@ export function hexKeys(): FromText<readonly [string, ...string[]]> {
   return listOf(hexKey()).pipe(z.tuple([z.string()], z.string()).readonly());
 }
 
+/** As keys are used. */
+export function keyBytes([first, ...others]: readonly [string, ...string[]]): [Buffer, ...Buffer[]] {
+  return [Buffer.from(first, 'hex'), ...others.map((hex) => Buffer.from(hex, 'hex'))];
+}
+
 /** A part of a whole: 0, 1, or a decimal fraction between them. */
 export function share(): FromText<number> {
   const message = 'it must be a number from 0 to 1';

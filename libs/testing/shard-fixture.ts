@@ -10,6 +10,7 @@ import { Shard } from '#libs/engine/shard.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 import type { LinkPeer, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
@@ -20,6 +21,8 @@ import { accountOf, RAIN, type ShardWorld } from './shard-world.js';
 import { SteeredWriter } from './steered-writer.js';
 
 const ID_KEY = Buffer.alloc(32, 7);
+/** Of whoever stands in for an owner. */
+export const SEALS = new JournalSeals([ID_KEY]);
 
 /** Wide enough that nothing here is met by chance. */
 const SETTINGS: ShardSettings = {
@@ -92,7 +95,7 @@ export class LiveShard {
   static async open(world: ShardWorld, number = 0, options: FixtureOptions = {}): Promise<LiveShard> {
     const { pool, url } = world.database;
     const clock = new ProcessClock(world.clock);
-    const journal = new PostgresJournal({ url, clock, opener: `shard-${number}` });
+    const journal = new PostgresJournal({ url, clock, opener: `shard-${number}`, seals: SEALS });
     const writer = new SteeredWriter(await journal.open(number));
     const { epoch } = writer.head;
     const desk = await PostgresReservationDesk.open({ url, shard: number, epoch, clock, random: () => 0.5 });

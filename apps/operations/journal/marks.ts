@@ -16,6 +16,7 @@ const MARKS = `
   union all
   select 'witness', shard, sequence, encode(hash, 'hex') from journal.witness where sequence > 0 and $1 = 'kafka'
   order by sequence`;
+const SEALED = 'select shard, sequence from journal.sealed';
 const FENCES = 'select shard, epoch from risk.shard_fence';
 
 /** A chain alone cannot show that its end was cut off; what was made from it can. */
@@ -27,4 +28,10 @@ export async function marksOf(pool: Pool, store: StoreKind): Promise<Mark[]> {
 export async function reservingEpochs(pool: Pool): Promise<Map<number, number>> {
   const { rows } = await pool.query<{ shard: number; epoch: number }>(FENCES);
   return new Map(rows.map(({ shard, epoch }) => [shard, epoch]));
+}
+
+/** By shard, from which record on it is known to be sealed. */
+export async function sealedFromOf(pool: Pool): Promise<Map<number, number>> {
+  const { rows } = await pool.query<{ shard: number; sequence: number }>(SEALED);
+  return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
 import type { StorePorts } from '#libs/journal/stores/store-ports.js';
@@ -8,6 +9,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { findIdKeys } from '../id-keys.js';
 import { openDatabase } from './database.js';
 
 const POOL = 6;
@@ -20,6 +22,8 @@ export interface Place {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly databaseUrl: string;
+  /** Undefined where no key is known: then nothing is written, and no seal is checked. */
+  readonly seals: JournalSeals | undefined;
   /** That where the journals are kept, or the one that is named. */
   readonly store: (kind?: StoreKind) => Promise<JournalStore>;
 }
@@ -30,16 +34,19 @@ export async function atPlace<T>(
   work: (place: Place) => Promise<T>,
 ): Promise<T> {
   const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
+  const idKeys = await findIdKeys(environment);
+  const seals = idKeys === undefined ? undefined : new JournalSeals(idKeys);
   const clock = new SystemClock();
   const { url: databaseUrl, close } = await openDatabase(environment, tell);
   const pool = openPool(databaseUrl, { applicationName: NAME, max: POOL });
-  const ports: StorePorts = { databaseUrl, pool, clock, instance: NAME, shards: ALL_SHARDS };
+  const ports: StorePorts = { databaseUrl, pool, clock, instance: NAME, shards: ALL_SHARDS, seals };
   const opened: JournalStore[] = [];
   try {
     return await work({
       pool,
       clock,
       databaseUrl,
+      seals,
       store: async (kind) => {
         const store = await (kind === undefined
           ? openJournalStore(settings, ports)

@@ -1,6 +1,7 @@
 import type { Rules } from './by-the-rules.js';
 import type { LedgerCheck } from './ledger.js';
 import type { ReservationCheck } from './reservations.js';
+import type { SealsFound } from './seal-check.js';
 import type { Verdict, VerifiedShard } from './verify.js';
 
 const HASH_SHOWN = 16;
@@ -39,16 +40,23 @@ function rulesLines(shard: number, { auctions, open, objections, found }: Rules)
   return found > lines.length ? [...lines, `shard ${shard}: and ${found - lines.length} more`] : lines;
 }
 
-function chainLines({ shard, records, epochs, head, faults, survey }: VerifiedShard): string[] {
+function chainLines({ shard, records, epochs, head, faults, survey, seals }: VerifiedShard): string[] {
   if (faults.length > 0) return faults.map((fault) => `shard ${shard}: ${fault}`);
   if (records === 0) return [`shard ${shard}: never opened`];
   const line = `shard ${shard}: ${records} records in ${epochs} epochs, chain whole, head ${head.hash.slice(0, HASH_SHOWN)}`;
-  if (survey === undefined) return [line];
+  const lines = [line, ...sealLines(shard, seals)];
+  if (survey === undefined) return lines;
   const { late, doubled, messages } = survey;
   return [
-    line,
+    ...lines,
     `shard ${shard}: ${messages} messages in its topic, of which ${late} came too late and ${doubled} twice`,
   ];
+}
+
+function sealLines(shard: number, { found, by_former_keys: former }: SealsFound): string[] {
+  if (found === 0 || former === null) return [];
+  if (former === 0) return [`shard ${shard}: ${found} seals, all made with keys of ID_KEY`];
+  return [`shard ${shard}: ${found} seals, the first ${former} of them made with keys that were not given`];
 }
 
 function reservationLines({ resources, missing, surplus }: ReservationCheck): string[] {
@@ -69,7 +77,10 @@ function ledgerLines({ ended, faults }: LedgerCheck): string[] {
 }
 
 function leftOut({ shards, projections, reservations }: Verdict): string[] {
-  if (shards.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0)) return [];
-  if (projections === undefined) return ['projections and reservations were not compared'];
-  return reservations === undefined ? ['reservations were not compared: owners run, and change them'] : [];
+  const isUnlooked = shards.some(({ seals }) => seals.found > 0 && seals.by_former_keys === null);
+  const seals = isUnlooked ? ['seals were not checked: ID_KEY is not set'] : [];
+  if (shards.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0)) return seals;
+  if (projections === undefined) return [...seals, 'projections and reservations were not compared'];
+  if (reservations !== undefined) return seals;
+  return [...seals, 'reservations were not compared: owners run, and change them'];
 }

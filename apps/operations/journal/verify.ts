@@ -9,16 +9,18 @@ import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import { ByTheRules, type Rules } from './by-the-rules.js';
 import type { Call } from './call.js';
 import { checkLedger, EndsByJournal, type LedgerCheck } from './ledger.js';
-import { marksOf, reservingEpochs } from './marks.js';
+import { marksOf, reservingEpochs, sealedFromOf } from './marks.js';
 import type { Place } from './place.js';
 import { Progress } from './progress.js';
 import { checkReservations, HeldByJournal, type ReservationCheck } from './reservations.js';
+import { SealCheck, type SealsFound } from './seal-check.js';
 import { walkShard, type Walk } from './walk-shard.js';
 
 export interface VerifiedShard extends Walk {
   /** Undefined where it was not asked for. */
   readonly rules: Rules | undefined;
   readonly survey: TopicSurvey | undefined;
+  readonly seals: SealsFound;
 }
 
 export interface Verdict {
@@ -46,11 +48,12 @@ export async function verify(
   const { pool } = ports;
   const store = await ports.store(kind);
   // Whoever keeps an older copy has made nothing from it since.
-  const isInUse = !chainOnly && (kind === undefined || (await isHome(ports, store)));
+  const isKeptHere = kind === undefined || (await isHome(ports, store));
+  const isInUse = !chainOnly && isKeptHere;
   const wasWritten = await JournalLock.isHeld(pool);
   const held = shards.map((shard) => new HeldByJournal(shard));
   const ends = new EndsByJournal();
-  const walks = await walkAll(ports, store, { held, ends }, { isInUse, chainOnly });
+  const walks = await walkAll(ports, store, { held, ends }, { isKeptHere, isInUse, chainOnly });
   const sound = walks.every(({ faults, rules }) => faults.length === 0 && (rules?.found ?? 0) === 0);
   const beside = sound && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
@@ -79,20 +82,28 @@ async function unlessWritten(
   return (await JournalLock.isHeld(pool)) ? undefined : check;
 }
 
+interface Asked {
+  readonly isKeptHere: boolean;
+  readonly isInUse: boolean;
+  readonly chainOnly: boolean;
+}
+
 async function walkAll(
-  { pool, clock, tell }: VerifyPorts,
+  { pool, clock, tell, seals }: VerifyPorts,
   store: JournalStore,
   { held, ends }: { readonly held: readonly HeldByJournal[]; readonly ends: EndsByJournal },
-  { isInUse, chainOnly }: { readonly isInUse: boolean; readonly chainOnly: boolean },
+  { isKeptHere, isInUse, chainOnly }: Asked,
 ): Promise<VerifiedShard[]> {
   const marks = isInUse ? await marksOf(pool, store.kind) : [];
   const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
+  const sealedFrom = isKeptHere ? await sealedFromOf(pool) : new Map<number, number>();
   const heads = await store.bareReader.heads();
   const progress = new Progress(clock, tell);
   const walks: VerifiedShard[] = [];
   for (const journal of held) {
     const { shard } = journal;
     const byTheRules = chainOnly ? undefined : new ByTheRules(shard);
+    const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
     const walk = await walkShard(shard, {
       reader: store.bareReader,
       marks: marks.filter((mark) => mark.shard === shard),
@@ -101,25 +112,33 @@ async function walkAll(
         progress.tell(`shard ${shard}: ${read} of ${heads.get(shard) ?? 0} records read`);
       },
       onEntries: (entries) => {
-        // First, for it names what the others cannot read.
+        sealed.take(entries);
+        // Before the others, for it names what they cannot read.
         byTheRules?.take(entries);
         if (!isInUse) return;
         journal.take(entries);
         ends.take(entries);
       },
     });
-    walks.push(await surveyed(store, walk, byTheRules?.told));
+    walks.push(await surveyed(store, walk, { rules: byTheRules?.told, sealed }));
   }
   return walks;
 }
 
-async function surveyed(store: JournalStore, walk: Walk, rules: Rules | undefined): Promise<VerifiedShard> {
-  if (walk.faults.length > 0 || walk.records === 0) return { ...walk, rules, survey: undefined };
+async function surveyed(
+  store: JournalStore,
+  walked: Walk,
+  { rules, sealed }: { readonly rules: Rules | undefined; readonly sealed: SealCheck },
+): Promise<VerifiedShard> {
+  const seals = sealed.end();
+  // Where the chain is not whole, it was not read to its end.
+  const walk = walked.faults.length > 0 ? walked : { ...walked, faults: sealed.faults };
+  if (walk.faults.length > 0 || walk.records === 0) return { ...walk, rules, survey: undefined, seals };
   try {
-    return { ...walk, rules, survey: await store.survey(walk.shard) };
+    return { ...walk, rules, survey: await store.survey(walk.shard), seals };
   } catch (error) {
     if (!(error instanceof JournalCorrupt)) throw error;
-    return { ...walk, faults: [error.message], rules, survey: undefined };
+    return { ...walk, faults: [error.message], rules, survey: undefined, seals };
   }
 }
 

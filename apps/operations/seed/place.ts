@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
 import { nonEmpty } from '#libs/platform/setting-types.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { idKeysIn } from '../id-keys.js';
 
 export const seedSettings = defineConfig({
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the running cluster', default: '.data' },
@@ -28,14 +29,12 @@ const clusterSchema = z.object({
   ),
 });
 
-const secretsSchema = z.object({ id_key: z.string() });
-
 export type ClusterFile = z.output<typeof clusterSchema>;
 
 /** A cluster that runs, and what is needed to write in its owners' stead. */
 export interface SeedPlace {
   readonly cluster: ClusterFile;
-  readonly idKey: Buffer;
+  readonly idKeys: readonly [Buffer, ...Buffer[]];
   /** As it is now: the pids in it change. */
   readonly look: () => Promise<ClusterFile>;
 }
@@ -49,6 +48,7 @@ export async function findPlace(environment: Environment): Promise<SeedPlace> {
   if (cluster?.ready !== true) {
     throw new StartFault(`no cluster runs on ${folder}: start one, or set DATA_DIR`, EXIT.config);
   }
-  const secrets: unknown = JSON.parse(await readFile(path.join(folder, 'secrets.json'), 'utf8'));
-  return { cluster, idKey: Buffer.from(secretsSchema.parse(secrets).id_key.slice(0, 64), 'hex'), look };
+  const idKeys = await idKeysIn(folder);
+  if (idKeys === undefined) throw new StartFault(`${folder} has no secrets.json`, EXIT.damaged);
+  return { cluster, idKeys, look };
 }

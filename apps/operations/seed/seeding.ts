@@ -9,6 +9,7 @@ import { PolicyDesk } from '#libs/engine/policy-desk.js';
 import { holdsByAccount } from '#libs/engine/recovery.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { pause, repeat, type Clock } from '#libs/platform/clock.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { projectionLag } from '#libs/projections/following/lag.js';
@@ -41,7 +42,8 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
   const { place, clock } = ports;
   const pool = openPool(place.cluster.database_url, { applicationName: 'seed', max: POOL });
   const policy = new PolicyWatch(pool, clock);
-  const journal = new PostgresJournal({ url: place.cluster.database_url, clock, opener: 'seed' });
+  const seals = new JournalSeals(place.idKeys);
+  const journal = new PostgresJournal({ url: place.cluster.database_url, clock, opener: 'seed', seals });
   const relay = new ShardRelay(place, journal, clock);
   const cast = new Cast(place.cluster, call.audience, call.completed + call.open);
   try {
@@ -49,7 +51,7 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
     ports.say('the owners hand over');
     const writers = await relay.take();
     const standIns = await Promise.all(
-      writers.map((writer) => StandIn.begin(writer, { pool, clock, idKey: place.idKey })),
+      writers.map((writer) => StandIn.begin(writer, { pool, clock, idKeys: place.idKeys })),
     );
     const told = await new Seeding(call, ports, { pool, policy, cast, standIns }).run();
     await relay.giveBack();
@@ -82,7 +84,7 @@ class Seeding {
     private readonly parts: SeedingParts,
   ) {
     const { place, clock } = ports;
-    const ids = new IdFactory(place.idKey);
+    const ids = new IdFactory(...place.idKeys);
     const name = `seed-${(clock.epochNanos() / 1_000n).toString(KEY_BASE)}`;
     this.planner = new Planner(parts.cast, ids, new PolicyDesk(parts.policy, ids, clock), parts.policy, name);
     this.sample = new Sample(parts.cast);

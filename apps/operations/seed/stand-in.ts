@@ -16,7 +16,7 @@ import { ShardScribe } from './shard-scribe.js';
 export interface StandInPorts {
   readonly pool: Pool;
   readonly clock: Clock;
-  readonly idKey: Buffer;
+  readonly idKeys: readonly [Buffer, ...Buffer[]];
 }
 
 /** What stands in for the owner of one shard: it knows what the owner knew, and leaves behind what its successor needs. */
@@ -28,7 +28,7 @@ export class StandIn {
     private readonly noted: NotedConnections,
   ) {}
 
-  static async begin(writer: JournalWriter, { pool, clock, idKey }: StandInPorts): Promise<StandIn> {
+  static async begin(writer: JournalWriter, { pool, clock, idKeys }: StandInPorts): Promise<StandIn> {
     const { shard } = writer;
     const reader = new PostgresJournalReader(pool);
     const book = new AuctionBook();
@@ -36,7 +36,7 @@ export class StandIn {
     const noted = new NotedConnections();
     const store = new PostgresSnapshotStore(pool);
     // One that is not believed is read past, and the journal in its place.
-    const snapshots = new SealedSnapshots({ store, keys: [idKey], onRefused: () => undefined });
+    const snapshots = new SealedSnapshots({ store, keys: idKeys, onRefused: () => undefined });
     const { lastEventAt } = await recover({
       shard,
       reader,
@@ -45,7 +45,7 @@ export class StandIn {
       stored,
       noted,
       clock,
-      head: writer.head.sequence,
+      head: writer.head,
     });
     const scribe = new ShardScribe(writer, book, lastEventAt ?? instantFromNanos(0n));
     return new StandIn(scribe, snapshots, stored, noted);

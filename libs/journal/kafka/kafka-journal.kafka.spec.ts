@@ -119,8 +119,10 @@ async function tamper(
     const record = decodeRecord(value);
     if (record?.sequence !== sequence) return [value];
     if (tampering === 'removed') return [];
-    const changed = { ...record, shard, previousHash: '', ...tampering };
-    return [encodeRecord({ ...changed, kind: changed.kind as 'event' }, record.anchor)];
+    const { epoch, kind, payload, hash } = { ...record, ...tampering };
+    const moved = tampering.sequence ?? sequence;
+    const changed = { shard, epoch, sequence: moved, previousHash: '', payload, hash };
+    return [encodeRecord({ ...changed, kind: kind as 'event' }, record.anchor)];
   });
   await topics.remove(shard);
   const anew = await topics.prepare(shard);

@@ -4,9 +4,12 @@ import { GroupCommitWriter } from '../group-commit-writer.js';
 import { sealEpoch } from '../hash-chain.js';
 import type { Journal, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
+import { checkEnd, JournalUnsealed } from '../seals/sealed-end.js';
 import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
 import type { LogPlace, PlacedHead } from './log-cursor.js';
+import { sealedAppend } from './message-seals.js';
 import { encodeRecord } from './record-format.js';
 import { ShardLog, type KnownRecord } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
@@ -17,9 +20,17 @@ export interface KafkaJournalOptions {
   readonly clock: Clock;
   /** Who opens: stands in the epoch records. */
   readonly opener: string;
+  /** An owner has them: without, nothing is sealed, and every end is believed. */
+  readonly sealing?: KafkaSealing;
   readonly openWithinMillis?: number;
   readonly appendWithinMillis?: number;
   readonly settleWithinMillis?: number;
+}
+
+export interface KafkaSealing {
+  readonly seals: JournalSeals;
+  /** From which record on the shard is known to be sealed; undefined where nobody has sealed it yet. */
+  readonly sealedFrom: (shard: number) => Promise<number | undefined>;
 }
 
 const OPEN_WITHIN_MILLIS = 30_000;
@@ -61,6 +72,7 @@ export class KafkaJournal implements Journal {
           log,
           reading,
           clock: this.options.clock,
+          seals: this.options.sealing?.seals,
           appendWithinMillis: this.options.appendWithinMillis ?? APPEND_WITHIN_MILLIS,
           settleWithinMillis: this.options.settleWithinMillis ?? SETTLE_WITHIN_MILLIS,
         },
@@ -85,16 +97,34 @@ export class KafkaJournal implements Journal {
     for (;;) {
       try {
         tail ??= await reading.tail(known);
+        if (!(await this.isSealed(reading.shard, tail))) {
+          tail = undefined;
+          throw new Error('its topic ends before the record from which on it is known to be sealed');
+        }
         const attempt = await this.attempt(log, reading, tail, remaining.millis);
         if (attempt.isOurs) return attempt.place;
         tail = attempt.place;
         if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
       } catch (error) {
-        if (error instanceof JournalCorrupt || remaining.isOver) throw error;
+        if (error instanceof JournalCorrupt || error instanceof JournalUnsealed || remaining.isOver)
+          throw error;
         await pause(clock, RETRY_MILLIS);
       }
       if (remaining.isOver) throw new Error('others have been quicker every time');
     }
+  }
+
+  /**
+   * Asked anew before each attempt, for what others have written meanwhile is what ours would stand behind. Rejects where the end is no
+   * owner's; false where it may be, but somebody else has sealed the shard since it was looked at.
+   */
+  private async isSealed(shard: number, { head, seal }: LogPlace): Promise<boolean> {
+    const { sealing } = this.options;
+    if (sealing === undefined) return true;
+    const from = await sealing.sealedFrom(shard);
+    if (from !== undefined && head.sequence < from) return false;
+    checkEnd(sealing.seals, shard, { ...head, seal }, from);
+    return true;
   }
 
   private async attempt(
@@ -103,12 +133,16 @@ export class KafkaJournal implements Journal {
     tail: LogPlace,
     withinMillis: number,
   ): Promise<Attempt> {
-    const { appendWithinMillis = APPEND_WITHIN_MILLIS, opener } = this.options;
+    const { appendWithinMillis = APPEND_WITHIN_MILLIS, opener, sealing } = this.options;
     const record = sealEpoch(reading.shard, tail.head, tail.head.epoch + 1, opener);
     const { offset: last } = tail;
     const anchor = last === undefined ? undefined : { offset: last, sequence: tail.head.sequence };
     const offset = await log
-      .append([encodeRecord(record, anchor)], Math.min(appendWithinMillis, withinMillis))
+      .append(
+        [encodeRecord(record, anchor)],
+        Math.min(appendWithinMillis, withinMillis),
+        sealedAppend(sealing?.seals, [record]),
+      )
       .catch(unlessUnknown);
     const end = offset === undefined ? await reading.end() : offset + 1;
     const { place, damage } = await reading.run({ from: tail, end });

@@ -3,6 +3,7 @@ import { JournalUnavailable, messageOf } from '../journal-errors.js';
 import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
 import { headAt } from '../hash-chain.js';
 import type { LogPlace } from './log-cursor.js';
+import { sealsOf } from './message-seals.js';
 import { encodeRecord, type Anchor } from './record-format.js';
 import { ShardLog } from './shard-log.js';
 import type { TopicLog } from './topic-log.js';
@@ -32,7 +33,7 @@ export class KafkaReceiver implements JournalReceiver {
     checkFollows(shard, place.head, first);
     const { values, behind } = placed(place, entries);
     try {
-      const base = await log.append(values, SEND_WITHIN_MILLIS);
+      const base = await log.append(values, SEND_WITHIN_MILLIS, sealsOf(entries));
       if (base !== place.next) throw new Error(`somebody else writes to its topic, at offset ${place.next}`);
     } catch (error) {
       // Whoever asks again looks first how far it came.

@@ -9,8 +9,10 @@ import {
   JournalUnavailable,
   messageOf,
 } from '../journal-errors.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
 import { Countdown } from './countdown.js';
 import type { LogPlace, PlacedHead } from './log-cursor.js';
+import { sealedAppend } from './message-seals.js';
 import { encodeRecord, type Anchor } from './record-format.js';
 import type { Run, ShardLog } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
@@ -20,6 +22,7 @@ export interface KafkaSinkPorts {
   readonly log: TopicLog;
   readonly reading: ShardLog;
   readonly clock: Clock;
+  readonly seals: JournalSeals | undefined;
   /** How long one send may take. */
   readonly appendWithinMillis: number;
   /** How long a batch may take, however often it is sent: longer than the brokers need to give a topic another leader. */
@@ -107,13 +110,14 @@ export class KafkaSink implements BatchSink {
 
   /** Sends until the batch stands in the journal, and says where that leaves the writer. */
   private async deliver(records: readonly JournalEntry[]): Promise<LogPlace> {
-    const { shard, log, clock, appendWithinMillis, settleWithinMillis } = this.ports;
+    const { shard, log, clock, seals, appendWithinMillis, settleWithinMillis } = this.ports;
+    const sealed = sealedAppend(seals, records);
     const values = records.map((record) => encodeRecord(record, this.anchor));
     const remaining = new Countdown(clock, settleWithinMillis);
     let lost: SendLost | undefined;
     for (;;) {
       try {
-        const base = await log.append(values, Math.min(appendWithinMillis, remaining.millis));
+        const base = await log.append(values, Math.min(appendWithinMillis, remaining.millis), sealed);
         return await this.placed(records, base);
       } catch (error) {
         if (error instanceof SendLost) lost ??= error;

@@ -14,6 +14,8 @@ export interface LogPlace {
   /** Where `head` stands; undefined before the first record. */
   readonly offset: number | undefined;
   readonly anchor: Anchor | undefined;
+  /** Of `head`, if it has one: a writer looks at it before it goes on behind. */
+  readonly seal?: Buffer | undefined;
 }
 
 /** A record and the place in its topic where it stands. */
@@ -24,8 +26,9 @@ export interface PlacedHead extends JournalHead {
 export const START: LogPlace = { next: 0, head: BEFORE_FIRST, offset: undefined, anchor: undefined };
 
 /** Behind a message that is known to hold a record of the journal. */
-export function placeBehind(offset: number, { epoch, sequence, hash, anchor }: LogRecord): LogPlace {
-  return { next: offset + 1, head: { epoch, sequence, hash }, offset, anchor };
+export function placeBehind(offset: number, record: LogRecord): LogPlace {
+  const { epoch, sequence, hash, anchor, seal } = record;
+  return { next: offset + 1, head: { epoch, sequence, hash }, offset, anchor, seal };
 }
 
 /**
@@ -52,12 +55,13 @@ export class LogCursor {
   }
 
   /** The message as an entry of the journal, or undefined where it is none. Messages come in the order of their offsets. */
-  take({ offset, value }: LogMessage): JournalEntry | undefined {
+  take(message: LogMessage): JournalEntry | undefined {
+    const { offset } = message;
     const { head, next } = this.at;
     if (offset !== next) {
       throw new JournalCorrupt(this.shard, head.sequence + 1, `offset ${next} of its topic is gone`);
     }
-    const record = decodeRecord(value);
+    const record = decodeRecord(message.value, message.seal);
     if (record === undefined) {
       throw new JournalCorrupt(
         this.shard,
@@ -71,7 +75,7 @@ export class LogCursor {
       return undefined;
     }
     const entry = checkNext(this.shard, head, record);
-    this.at = { next: offset + 1, head: headAt(entry), offset, anchor: record.anchor };
+    this.at = { next: offset + 1, head: headAt(entry), offset, anchor: record.anchor, seal: entry.seal };
     return entry;
   }
 

@@ -16,7 +16,7 @@ function decodedByShape(value: Buffer): LogRecord | undefined {
   const anchor =
     offset === '-' || first === '-' ? undefined : { offset: Number(offset), sequence: Number(first) };
   const payload = value.toString('utf8', end + 1);
-  return { epoch: Number(epoch), sequence: Number(sequence), kind, hash, payload, anchor };
+  return { epoch: Number(epoch), sequence: Number(sequence), kind, hash, payload, anchor, seal: undefined };
 }
 
 const count = fc.oneof(fc.nat(12), fc.maxSafeNat());

@@ -14,6 +14,7 @@ export interface Anchor {
  */
 export interface LogRecord extends StoredRecord {
   readonly anchor: Anchor | undefined;
+  readonly seal: Buffer | undefined;
 }
 
 const VERSION = '1';
@@ -46,8 +47,8 @@ export function encodeRecord(
   return Buffer.from(`${VERSION} ${epoch} ${sequence} ${kind} ${offset} ${first} ${hash}\n${payload}`);
 }
 
-/** Undefined for what is no record. */
-export function decodeRecord(value: Buffer): LogRecord | undefined {
+/** Undefined for what is no record. Its seal stands beside it, where versions that know of none pass over it. */
+export function decodeRecord(value: Buffer, seal?: Buffer): LogRecord | undefined {
   if (value[0] !== VERSION_BYTE || value[1] !== SPACE) return undefined;
   const line = new Line(value, 2);
   const epoch = line.number();
@@ -64,6 +65,7 @@ export function decodeRecord(value: Buffer): LogRecord | undefined {
     kind,
     hash,
     payload: value.toString('utf8', line.at),
+    seal,
     anchor: hasAnchor ? { offset, sequence: first } : undefined,
   };
 }

@@ -56,9 +56,9 @@ function isAtHome({ offset, record: { kind, sequence, anchor } }: Found): boolea
 }
 
 /** Undefined where there is no record: whoever reads on will say so. */
-function foundIn({ offset, value }: LogMessage): Found | undefined {
-  const record = decodeRecord(value);
-  return record === undefined ? undefined : { offset, record };
+function foundIn(message: LogMessage): Found | undefined {
+  const record = decodeRecord(message.value, message.seal);
+  return record === undefined ? undefined : { offset: message.offset, record };
 }
 
 function follows(before: Found, last: Found): boolean {

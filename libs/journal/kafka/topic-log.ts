@@ -2,7 +2,12 @@
 export interface LogMessage {
   readonly offset: number;
   readonly value: Buffer;
+  /** What stands beside the value, in a header. */
+  readonly seal?: Buffer | undefined;
 }
+
+/** By the place of their message among those that are sent together. */
+export type SealsByPlace = ReadonlyMap<number, Buffer>;
 
 /** The answer to a send did not come, or leaves it open whether it arrived. It may yet arrive. */
 export class SendLost extends Error {
@@ -36,7 +41,7 @@ export class MessagesDeleted extends Error {
 /** One topic with one partition, as a client library gives it. Nothing here retries a send. */
 export interface TopicLog {
   /** One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. */
-  append(values: readonly Buffer[], withinMillis: number): Promise<number>;
+  append(values: readonly Buffer[], withinMillis: number, seals?: SealsByPlace): Promise<number>;
   /** Behind the last message that is durable. Where leaders change it may for a moment be less than it was. */
   end(): Promise<number>;
   /** Durable messages from `offset` on, without gaps, about `maxBytes` of them and at least one; none only at the end. */

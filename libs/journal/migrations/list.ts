@@ -5,6 +5,7 @@ import { JournalWitness1790000102000 } from './1790000102000-journal-witness.js'
 import { WitnessPlace1790000103000 } from './1790000103000-witness-place.js';
 import { JournalRestored1790000104000 } from './1790000104000-journal-restored.js';
 import { JournalLife1790000105000 } from './1790000105000-journal-life.js';
+import { JournalSeals1790000106000 } from './1790000106000-journal-seals.js';
 
 export const journalMigrations: readonly MigrationClass[] = [
   JournalSchema1790000100000,
@@ -13,4 +14,5 @@ export const journalMigrations: readonly MigrationClass[] = [
   WitnessPlace1790000103000,
   JournalRestored1790000104000,
   JournalLife1790000105000,
+  JournalSeals1790000106000,
 ];

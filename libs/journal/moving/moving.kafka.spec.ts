@@ -14,6 +14,7 @@ import type { JournalStore, StoreKind } from '../stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '../stores/open-journal-store.js';
 import { compareShard } from './compare-shard.js';
 import { moveJournals, type Move, type MovedShard } from './move-journals.js';
+import { JournalSeals } from '../seals/journal-seals.js';
 
 jest.setTimeout(60_000);
 
@@ -42,6 +43,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     });
   const ports = () => ({
     databaseUrl: database.url,
+    seals: new JournalSeals([Buffer.alloc(32, 7)]),
     pool: database.pool,
     clock,
     instance: 'test',

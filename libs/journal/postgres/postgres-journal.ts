@@ -3,6 +3,7 @@ import { StartFault } from '#libs/platform/start-fault.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import type { Journal, JournalHead, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
 import { PostgresSink } from './postgres-sink.js';
 import { Session } from './session.js';
 import { keepShard, takeShard } from './take-shard.js';
@@ -18,6 +19,8 @@ export interface PostgresJournalOptions {
   readonly clock: Clock;
   /** Who opens: stands in the epoch records. */
   readonly opener: string;
+  /** An owner has them: without, nothing is sealed, and every end is believed. */
+  readonly seals?: JournalSeals | undefined;
   readonly openWithinMillis?: number;
   /** After this long without an answer the connection is given up and the outcome looked up on another. */
   readonly appendWithinMillis?: number;
@@ -76,9 +79,9 @@ export class PostgresJournal implements Journal {
   }
 
   private async take(session: Session, shard: number): Promise<JournalHead> {
-    const { opener, clock } = this.options;
+    const { opener, clock, seals } = this.options;
     for (;;) {
-      const head = await takeShard(session, shard, opener, this.openWithinMillis);
+      const head = await takeShard(session, { shard, opener, seals }, this.openWithinMillis);
       if (head !== undefined) return head;
       await pause(clock, KEPT_MILLIS);
     }
@@ -89,8 +92,8 @@ export class PostgresJournal implements Journal {
   }
 
   private sinkOf(shard: number, epoch: number, session: Session): PostgresSink {
-    const { clock, appendWithinMillis, settleWithinMillis } = this.options;
-    return new PostgresSink({ shard, epoch }, session, appendWithinMillis ?? APPEND_WITHIN_MILLIS, {
+    const { clock, seals, appendWithinMillis, settleWithinMillis } = this.options;
+    return new PostgresSink({ shard, epoch, seals }, session, appendWithinMillis ?? APPEND_WITHIN_MILLIS, {
       connect: (withinMillis) => this.connect(withinMillis),
       clock,
       withinMillis: settleWithinMillis ?? SETTLE_WITHIN_MILLIS,

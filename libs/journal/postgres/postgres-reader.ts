@@ -19,7 +19,7 @@ const RUN = `
 
 /** Each record with what the one before it says, which is all that checking it needs. */
 const POINTS = `
-  select record.sequence, record.epoch, record.kind, record.payload, encode(record.hash, 'hex') as hash,
+  select record.sequence, record.epoch, record.kind, record.payload, encode(record.hash, 'hex') as hash, record.seal,
     before.epoch as epoch_before, encode(before.hash, 'hex') as hash_before
   from unnest($2::bigint[]) with ordinality as wanted (sequence, place)
   join journal.records record on record.shard = $1 and record.sequence = wanted.sequence

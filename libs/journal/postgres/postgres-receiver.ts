@@ -11,10 +11,10 @@ const EPOCH = `
   insert into journal.shards as known (shard, epoch) values ($1, $2)
   on conflict (shard) do update set epoch = greatest(known.epoch, excluded.epoch)`;
 const RECORDS = `
-  insert into journal.records (shard, sequence, epoch, kind, payload, hash)
-  select $1, sequence, epoch, kind, payload, decode(hash, 'hex')
-  from unnest($2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[])
-    as record (sequence, epoch, kind, payload, hash)`;
+  insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
+  select $1, sequence, epoch, kind, payload, decode(hash, 'hex'), decode(seal, 'hex')
+  from unnest($2::bigint[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[])
+    as record (sequence, epoch, kind, payload, hash, seal)`;
 
 export class PostgresReceiver implements JournalReceiver {
   constructor(private readonly pool: Pool) {}
@@ -40,6 +40,7 @@ export class PostgresReceiver implements JournalReceiver {
         entries.map(({ kind }) => kind),
         entries.map(({ payload }) => payload),
         entries.map(({ hash }) => hash),
+        entries.map(({ seal }) => seal?.toString('hex') ?? null),
       ]);
     });
   }

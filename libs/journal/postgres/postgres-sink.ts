@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { BatchSink } from '../batch-sink.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
 import type { Session } from './session.js';
 import { settle, type SettlementPorts } from './settlement.js';
 import { appendStatement, confirmStatement } from './statements.js';
@@ -15,7 +16,11 @@ export class PostgresSink implements BatchSink {
   private isWriting = false;
 
   constructor(
-    private readonly place: { readonly shard: number; readonly epoch: number },
+    private readonly place: {
+      readonly shard: number;
+      readonly epoch: number;
+      readonly seals: JournalSeals | undefined;
+    },
     private session: Session,
     private readonly appendWithinMillis: number,
     private readonly settlement: SettlementPorts,
@@ -52,7 +57,10 @@ export class PostgresSink implements BatchSink {
     const { fault } = this.session;
     if (fault !== undefined) throw new JournalUnavailable(this.place.shard, fault.message, { cause: fault });
     try {
-      const result = await this.session.query(appendStatement(records), this.appendWithinMillis);
+      const result = await this.session.query(
+        appendStatement(records, this.place.seals),
+        this.appendWithinMillis,
+      );
       return result.rowCount ?? 0;
     } catch (error) {
       if (isRefusal(error)) throw this.refused(error);

@@ -1,6 +1,7 @@
 import type { QueryConfig } from 'pg';
 import { BYTEA, binaryArray, TEXT } from '#libs/platform/binary-array.js';
 import type { JournalEntry } from '../journal.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
 
 /**
  * The fence and the write in one statement. The share lock on the shard's row makes an opener wait for this write, and makes
@@ -11,8 +12,9 @@ const APPEND = `
   with fence as materialized (
     select from journal.shards where shard = $1 and epoch = $2 for share
   )
-  insert into journal.records (shard, sequence, epoch, kind, payload, hash)
-  select $1, $3::bigint + record.place - 1, $2, $4, record.payload, record.hash
+  insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
+  select $1, $3::bigint + record.place - 1, $2, $4, record.payload, record.hash,
+    case record.place when cardinality($6::bytea[]) then $7::bytea end
   from fence
   cross join unnest($5::text[], $6::bytea[]) with ordinality as record (payload, hash, place)`;
 
@@ -23,10 +25,14 @@ export function confirmStatement(shard: number, epoch: number): QueryConfig {
   return { name: 'journal-confirm', text: CONFIRM, values: [shard, epoch] };
 }
 
-/** For records that follow one another in one epoch and are of one kind. */
-export function appendStatement(records: readonly JournalEntry[]): QueryConfig {
+/** For records that follow one another in one epoch and are of one kind. Without seals the last has none either. */
+export function appendStatement(
+  records: readonly JournalEntry[],
+  seals: JournalSeals | undefined,
+): QueryConfig {
   const first = records[0];
-  if (first === undefined) throw new RangeError('nothing to append');
+  const last = records.at(-1);
+  if (first === undefined || last === undefined) throw new RangeError('nothing to append');
   const payloads = records.map((record) => record.payload);
   const hashes = records.map((record) => record.hash);
   return {
@@ -39,8 +45,9 @@ export function appendStatement(records: readonly JournalEntry[]): QueryConfig {
       first.kind,
       binaryArray(TEXT, payloads),
       binaryArray(BYTEA, hashes),
+      seals?.sealOf(last) ?? null,
     ],
   };
 }
 
-export const RECORD_COLUMNS = `sequence, epoch, kind, payload, encode(hash, 'hex') as hash`;
+export const RECORD_COLUMNS = `sequence, epoch, kind, payload, encode(hash, 'hex') as hash, seal`;

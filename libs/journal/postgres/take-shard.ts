@@ -3,6 +3,9 @@ import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
 import { inKafka, SETTLING_LOCK } from '../home/journal-home.js';
 import type { JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
+import { checkEnd, type FoundEnd } from '../seals/sealed-end.js';
+import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
 import type { Session } from './session.js';
 import { appendStatement, RECORD_COLUMNS } from './statements.js';
 
@@ -27,6 +30,12 @@ const LOCK_CLASS = 1_193_046_471;
 const LAST_TWO = `
   select ${RECORD_COLUMNS} from journal.records where shard = $1 order by sequence desc limit 2`;
 
+interface TakenShard {
+  readonly shard: number;
+  readonly opener: string;
+  readonly seals: JournalSeals | undefined;
+}
+
 /** From now on, and as long as the session lasts, nobody but this session opens the shard. */
 export async function keepShard(session: Session, shard: number, withinMillis: number): Promise<void> {
   await session.query({ text: KEEP, values: [LOCK_CLASS, shard] }, withinMillis);
@@ -38,8 +47,7 @@ export async function keepShard(session: Session, shard: number, withinMillis: n
  */
 export async function takeShard(
   session: Session,
-  shard: number,
-  opener: string,
+  { shard, opener, seals }: TakenShard,
   withinMillis: number,
 ): Promise<JournalHead | undefined> {
   await session.query({ text: 'begin' }, withinMillis);
@@ -60,13 +68,28 @@ export async function takeShard(
     throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never given out`);
   }
   const record = sealEpoch(shard, before, epoch, opener);
-  await session.query(appendStatement([record]), withinMillis);
+  if (seals !== undefined)
+    await holdSealed(session, seals, { shard, end: before, next: record.sequence }, withinMillis);
+  await session.query(appendStatement([record], seals), withinMillis);
   await session.query({ text: 'commit' }, withinMillis);
   return headAt(record);
 }
 
 /** The tail is checked before anything is built on it; the rest is checked by whoever reads it. */
-function lastOf(shard: number, [last, beforeLast]: readonly StoredRecord[]): JournalHead {
-  if (last === undefined) return BEFORE_FIRST;
-  return headAt(checkNext(shard, beforeLast ?? BEFORE_FIRST, last));
+function lastOf(shard: number, [last, beforeLast]: readonly StoredRecord[]): FoundEnd {
+  if (last === undefined) return { ...BEFORE_FIRST, seal: undefined };
+  const entry = checkNext(shard, beforeLast ?? BEFORE_FIRST, last);
+  return { ...headAt(entry), seal: entry.seal };
+}
+
+/** Behind the row's lock, so nobody who plays by the rules writes meanwhile. Whoever does not has taken the place that is written next. */
+async function holdSealed(
+  session: Session,
+  seals: JournalSeals,
+  { shard, end, next }: { readonly shard: number; readonly end: FoundEnd; readonly next: number },
+  withinMillis: number,
+): Promise<void> {
+  const { rows } = await session.query<SealedFromRow>(findSealedFrom(shard), withinMillis);
+  checkEnd(seals, shard, end, rows[0]?.sequence);
+  if (rows[0] === undefined) await session.query(noteSealedFrom(shard, next), withinMillis);
 }

@@ -11,6 +11,7 @@ import { journalMigrations } from '../migrations/list.js';
 import type { JournalStore } from '../stores/journal-store.js';
 import { openJournalStore, openStoreToRead } from '../stores/open-journal-store.js';
 import { RestoredMark } from './restored-mark.js';
+import { JournalSeals } from '../seals/journal-seals.js';
 
 jest.setTimeout(60_000);
 
@@ -38,6 +39,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     loadConfig(kafkaSettings, { KAFKA_BROKERS: kafka().addresses.join(','), KAFKA_TOPIC_PREFIX: prefix });
   const ports = () => ({
     databaseUrl: database.url,
+    seals: new JournalSeals([Buffer.alloc(32, 7)]),
     pool: database.pool,
     clock,
     instance: 'test',

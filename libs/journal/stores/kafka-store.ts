@@ -12,8 +12,8 @@ import { WitnessTable, type Witnessed } from '../witness/witness-table.js';
 import { WitnessedReader } from '../witness/witnessed-reader.js';
 import type { JournalReceiver } from './journal-receiver.js';
 import type { JournalStore } from './journal-store.js';
-import type { StorePorts } from './store-ports.js';
-import { WitnessedTopics } from './witnessed-topics.js';
+import { sealsOf, type StorePorts } from './store-ports.js';
+import { WitnessedTopics, type Opener } from './witnessed-topics.js';
 
 /** Journals in Kafka, a topic a shard. */
 export class KafkaStore implements JournalStore {
@@ -46,7 +46,7 @@ export class KafkaStore implements JournalStore {
       open: async (shard) => {
         await this.lock.share();
         await this.have([shard]);
-        return await this.witnessed.open(shard, opener, onFault);
+        return await this.witnessed.open(shard, this.as(opener), onFault);
       },
     };
   }
@@ -56,7 +56,7 @@ export class KafkaStore implements JournalStore {
       open: async (shard) => {
         await new RestoredMark(this.ports.pool).refuse();
         await this.witnessed.have([shard]);
-        return await this.witnessed.open(shard, opener, () => undefined);
+        return await this.witnessed.open(shard, this.as(opener), () => undefined);
       },
     };
   }
@@ -93,6 +93,10 @@ export class KafkaStore implements JournalStore {
 
   async close(): Promise<void> {
     await Promise.all([this.bareReader.close(), this.lock.letGo()]);
+  }
+
+  private as(opener: string): Opener {
+    return { opener, seals: sealsOf(this.ports) };
   }
 
   /** Nothing is settled by a start that is refused, nor before there is a place for the journals. */

@@ -7,7 +7,7 @@ import { PostgresReceiver } from '../postgres/postgres-receiver.js';
 import type { Surplus } from '../restored/restored-check.js';
 import type { JournalReceiver } from './journal-receiver.js';
 import type { JournalStore } from './journal-store.js';
-import type { StorePorts } from './store-ports.js';
+import { sealsOf, type StorePorts } from './store-ports.js';
 
 /** Journals in `journal.records`, whose tables are migrations. */
 export class PostgresStore implements JournalStore {
@@ -34,7 +34,7 @@ export class PostgresStore implements JournalStore {
 
   journalOfMover(opener: string): Journal {
     const { databaseUrl: url, clock } = this.ports;
-    return new PostgresJournal({ url, opener, clock });
+    return new PostgresJournal({ url, opener, clock, seals: sealsOf(this.ports) });
   }
 
   prepare(): Promise<void> {

@@ -14,6 +14,7 @@ import { KafkaJournal } from '../kafka/kafka-journal.js';
 import { journalMigrations } from '../migrations/list.js';
 import { openJournalStore } from './open-journal-store.js';
 import type { JournalStore } from './journal-store.js';
+import { JournalSeals } from '../seals/journal-seals.js';
 
 jest.setTimeout(60_000);
 
@@ -51,6 +52,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
     });
     const ports = {
       databaseUrl: database.url,
+      seals: new JournalSeals([Buffer.alloc(32, 7)]),
       pool: database.pool,
       clock,
       instance: 'test',

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
+import { ConfigFault } from '#libs/platform/start-fault.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
 
 export interface StorePorts {
   readonly databaseUrl: string;
@@ -7,6 +9,16 @@ export interface StorePorts {
   readonly clock: Clock;
   /** Who this process is to the brokers. */
   readonly instance: string;
+  /** Of who writes journals; without them nobody may. */
+  readonly seals?: JournalSeals | undefined;
   /** Those that there may be. */
   readonly shards: readonly number[];
+}
+
+/** What nobody has sealed no owner would go on from, so nobody begins to write without. */
+export function sealsOf({ seals }: StorePorts): JournalSeals {
+  if (seals !== undefined) return seals;
+  throw new ConfigFault([
+    'ID_KEY is not set: who writes to journals seals them with a key that comes from it',
+  ]);
 }

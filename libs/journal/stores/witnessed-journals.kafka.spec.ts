@@ -13,6 +13,7 @@ import { moveJournals } from '../moving/move-journals.js';
 import type { JournalWriter } from '../journal.js';
 import type { JournalStore, StoreKind } from './journal-store.js';
 import { openJournalStore, storeOfKind } from './open-journal-store.js';
+import { JournalSeals } from '../seals/journal-seals.js';
 
 jest.setTimeout(60_000);
 
@@ -53,6 +54,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     });
   const ports = () => ({
     databaseUrl: database.url,
+    seals: new JournalSeals([Buffer.alloc(32, 7)]),
     pool: database.pool,
     clock,
     instance: 'test',

@@ -9,6 +9,8 @@ import { KafkaJournal } from '../kafka/kafka-journal.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
+import type { JournalSeals } from '../seals/journal-seals.js';
+import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
 import { checkPlace, checkWitness, strangeTopic } from '../witness/witness-check.js';
 import type { WitnessTable } from '../witness/witness-table.js';
 import { WitnessedWriter } from '../witness/witnessed-writer.js';
@@ -20,6 +22,13 @@ export interface WitnessedTopicsPorts {
   readonly witnesses: WitnessTable;
   readonly pool: Pool;
   readonly clock: Clock;
+}
+
+/** Who writes. */
+export interface Opener {
+  /** Stands in the epoch records. */
+  readonly opener: string;
+  readonly seals: JournalSeals;
 }
 
 interface Found {
@@ -77,14 +86,25 @@ export class WitnessedTopics {
   }
 
   /** Of a shard that there is a topic for. */
-  async open(shard: number, opener: string, onFault: (error: unknown) => void): Promise<JournalWriter> {
+  async open(
+    shard: number,
+    { opener, seals }: Opener,
+    onFault: (error: unknown) => void,
+  ): Promise<JournalWriter> {
     const { topics, witnesses, clock } = this.ports;
-    const journal = new KafkaJournal({ openLog: (wanted) => topics.openFit(wanted), clock, opener });
+    const journal = new KafkaJournal({
+      openLog: (wanted) => topics.openFit(wanted),
+      clock,
+      opener,
+      sealing: { seals, sealedFrom: (wanted) => this.sealedFrom(wanted) },
+    });
     const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
     try {
       if (!(await witnesses.advance(shard, place()))) {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
+      // Behind the record: until it stood there the writer of before may have gone on without seals.
+      await this.ports.pool.query(noteSealedFrom(shard, writer.head.sequence));
     } catch (error) {
       await writer.close();
       throw error;
@@ -95,6 +115,11 @@ export class WitnessedTopics {
   private get restored(): RestoredPorts {
     const { topics, reader, pool, clock } = this.ports;
     return { mark: new RestoredMark(pool), reader, topicOf: (shard) => topics.nameOf(shard), clock };
+  }
+
+  private async sealedFrom(shard: number): Promise<number | undefined> {
+    const { rows } = await this.ports.pool.query<SealedFromRow>(findSealedFrom(shard));
+    return rows[0]?.sequence;
   }
 
   /** What is not as the database knows it is refused here, and so is what would not keep a journal. */

@@ -64,6 +64,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     operations: READ,
   },
   'journal.life': { gateway: READ },
+  'journal.sealed': { owner: ADD, operations: READ },
   'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,

@@ -5,19 +5,21 @@ export type SendFate = 'answered' | 'refused' | 'lost before' | 'lost behind' | 
 /** What becomes of a look at the end. `behind`: whoever answers has not heard of the latest messages yet. */
 export type LookFate = 'right' | 'behind' | 'broken';
 
+type Stored = Omit<LogMessage, 'offset'>;
+
 const PAGE = 7;
 const BEHIND = 3;
 
 /** A topic in memory whose sends and looks meet the fates that a test has in mind, in the order in which they are made. */
 export class MemoryTopic {
-  private values: Buffer[] = [];
-  private readonly held: (readonly Buffer[])[] = [];
+  private stored: Stored[] = [];
+  private readonly held: (readonly Stored[])[] = [];
   private readonly sends: SendFate[] = [];
   private readonly looks: LookFate[] = [];
   private readonly turns: number[] = [];
 
   get length(): number {
-    return this.values.length;
+    return this.stored.length;
   }
 
   get isHolding(): boolean {
@@ -45,21 +47,22 @@ export class MemoryTopic {
 
   /** What was held up arrives now. */
   release(): void {
-    for (const values of this.held.splice(0)) this.values.push(...values);
+    for (const sent of this.held.splice(0)) this.stored.push(...sent);
   }
 
   /** Somebody deletes the topic and makes it anew, with this in it. */
   replace(values: readonly Buffer[]): void {
-    this.values = [...values];
+    this.stored = values.map((value) => ({ value }));
   }
 
   content(): readonly Buffer[] {
-    return this.values;
+    return this.stored.map(({ value }) => value);
   }
 
   open(): TopicLog {
     return {
-      append: (values) => this.append(values),
+      append: (values, _, seals) =>
+        this.append(values.map((value, place) => ({ value, seal: seals?.get(place) }))),
       end: () => this.end(),
       fetch: async (offset) => {
         await this.underWay();
@@ -69,14 +72,14 @@ export class MemoryTopic {
     };
   }
 
-  private async append(values: readonly Buffer[]): Promise<number> {
+  private async append(sent: readonly Stored[]): Promise<number> {
     await this.underWay();
     const fate = this.sends.shift() ?? 'answered';
     if (fate === 'refused') throw new SendRefused('NOT_ENOUGH_REPLICAS', false);
     if (fate === 'lost before') throw new SendLost('lost');
-    if (fate === 'late') this.held.push(values);
-    else this.values.push(...values);
-    const base = this.values.length - values.length;
+    if (fate === 'late') this.held.push(sent);
+    else this.stored.push(...sent);
+    const base = this.stored.length - sent.length;
     await this.underWay();
     if (fate !== 'answered') throw new SendLost('lost');
     return base;
@@ -86,13 +89,13 @@ export class MemoryTopic {
     await this.underWay();
     const fate = this.looks.shift() ?? 'right';
     if (fate === 'broken') throw new Error('broken');
-    return fate === 'behind' ? Math.max(0, this.values.length - BEHIND) : this.values.length;
+    return fate === 'behind' ? Math.max(0, this.stored.length - BEHIND) : this.stored.length;
   }
 
   private messages(offset: number): LogMessage[] {
-    return this.values
+    return this.stored
       .slice(offset, offset + PAGE)
-      .map((value, index) => ({ offset: offset + index, value }));
+      .map((stored, index) => ({ offset: offset + index, ...stored }));
   }
 
   private async underWay(): Promise<void> {

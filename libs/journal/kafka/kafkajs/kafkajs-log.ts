@@ -6,6 +6,7 @@ import {
   SendRefused,
   TopicMissing,
   type LogMessage,
+  type SealsByPlace,
   type TopicLog,
 } from '../topic-log.js';
 import { typeOf } from './answered-error.js';
@@ -16,6 +17,7 @@ import { appending, EARLIEST, LATEST, messagesFrom, offsetAt, type Question } fr
 import { within } from './within.js';
 
 const READ_MILLIS = 5_000;
+const NO_SEALS: SealsByPlace = new Map();
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** A broker that answers a send with one of these has not touched its log, and will not the next time either. */
@@ -57,13 +59,17 @@ export class KafkajsLog implements TopicLog {
     this.readMillis = address.readWithinMillis ?? READ_MILLIS;
   }
 
-  async append(values: readonly Buffer[], withinMillis: number): Promise<number> {
+  async append(
+    values: readonly Buffer[],
+    withinMillis: number,
+    seals: SealsByPlace = NO_SEALS,
+  ): Promise<number> {
     const leader = await this.leader(withinMillis).catch((error: unknown) => {
       throw new SendRefused(messageOf(error), false, { cause: error });
     });
     try {
       const timestamp = this.clock.epochNanos() / NANOS_PER_MILLI;
-      const sent = { topic: this.topic, values, withinMillis, timestamp };
+      const sent = { topic: this.topic, values, seals, withinMillis, timestamp };
       return await leader.ask(appending(sent), withinMillis);
     } catch (error) {
       const type = typeOf(error);

@@ -1,3 +1,4 @@
+import type { SealsByPlace } from '../topic-log.js';
 import { writeBatch } from './write-batch.js';
 
 const NO_TRANSACTION = -1;
@@ -11,14 +12,15 @@ const INT32 = 4;
 export interface Produced {
   readonly topic: string;
   readonly values: readonly Buffer[];
+  readonly seals: SealsByPlace;
   readonly withinMillis: number;
   /** In milliseconds since 1970: what stands with the messages, and nobody here reads. */
   readonly timestamp: bigint;
 }
 
 /** The body of a request to produce, in versions 3 to 8: one batch for one topic. */
-export function writeProduceRequest({ topic, values, withinMillis, timestamp }: Produced): Buffer {
-  const batch = writeBatch(values, timestamp);
+export function writeProduceRequest({ topic, values, seals, withinMillis, timestamp }: Produced): Buffer {
+  const batch = writeBatch(values, timestamp, seals);
   const name = Buffer.from(topic);
   const head = Buffer.alloc(3 * INT16 + 5 * INT32 + name.length);
   let at = head.writeInt16BE(NO_TRANSACTION, 0);

@@ -1,5 +1,5 @@
 import type { LogMessage } from '../topic-log.js';
-import { BATCH, FORMAT, PREFIX } from './batch-layout.js';
+import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
 
 /** Compressed, or not data but a marker of a transaction: nothing that a journal's writer makes. */
 const FOREIGN = 0b10_0111;
@@ -47,10 +47,24 @@ function readRecords(batch: Buffer, base: number, from: number, messages: LogMes
       const key = cursor.next();
       cursor.at += Math.max(0, key);
       const size = cursor.next();
-      messages.push({ offset, value: size < 0 ? NOTHING : batch.subarray(cursor.at, cursor.at + size) });
+      const value = size < 0 ? NOTHING : batch.subarray(cursor.at, cursor.at + size);
+      cursor.at += Math.max(0, size);
+      const seal = readSeal(batch, cursor, end);
+      messages.push(seal === undefined ? { offset, value } : { offset, value, seal });
     }
     cursor.at = end;
   }
+}
+
+/** Of a message's first header, if that is one; whoever writes journals here gives it no other. A copy: it is kept longer than the batch. */
+function readSeal(batch: Buffer, cursor: Varints, end: number): Buffer | undefined {
+  if (cursor.at >= end || cursor.next() === 0) return undefined;
+  const name = cursor.next();
+  if (!batch.subarray(cursor.at, cursor.at + name).equals(SEAL_HEADER)) return undefined;
+  cursor.at += name;
+  const size = cursor.next();
+  const seal = batch.subarray(cursor.at, Math.min(end, cursor.at + size));
+  return size < 0 ? undefined : Buffer.from(seal);
 }
 
 /** Numbers of variable length, their signs in the last bit. */

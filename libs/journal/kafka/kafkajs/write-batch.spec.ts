@@ -12,9 +12,18 @@ const values = fc.array(
   { minLength: 1, maxLength: 200 },
 );
 
+/** Of an append: its last message has one. */
+function sealed(all: readonly Buffer[]): Map<number, Buffer> {
+  return new Map([[all.length - 1, Buffer.alloc(32, 'seal')]]);
+}
+
 /** What kafkajs's own encoder makes of it. */
 async function byKafkajs(topic: string, all: readonly Buffer[]): Promise<Buffer> {
-  const messages = all.map((value) => ({ value, timestamp: TIMESTAMP }));
+  const seals = sealed(all);
+  const messages = all.map((value, place) => {
+    const seal = seals.get(place);
+    return { value, timestamp: TIMESTAMP, ...(seal === undefined ? {} : { headers: { seal } }) };
+  });
   const partitions = [{ partition: 0, firstSequence: 0, messages }];
   const topicData = [{ topic, partitions }];
   const { request } = protocol.requests.Produce.protocol({ version: 7 })({
@@ -32,6 +41,7 @@ describe('a request to produce', () => {
         const ours = writeProduceRequest({
           topic,
           values: all,
+          seals: sealed(all),
           withinMillis: 777,
           timestamp: BigInt(TIMESTAMP),
         });
@@ -43,11 +53,13 @@ describe('a request to produce', () => {
   it('also where numbers grow longer', async () => {
     for (const length of [0, 60, 64, 8_000, 8_192, 1_048_570, 1_048_576]) {
       const all = Array<Buffer>(3).fill(Buffer.alloc(length, 'x'));
-      const sent = { topic: 't', values: all, withinMillis: 777, timestamp: BigInt(TIMESTAMP) };
+      const seals = sealed(all);
+      const sent = { topic: 't', values: all, seals, withinMillis: 777, timestamp: BigInt(TIMESTAMP) };
       expect(writeProduceRequest(sent).equals(await byKafkajs('t', all))).toBe(true);
     }
     const many = Array<Buffer>(10_000).fill(Buffer.from('x'));
-    const sent = { topic: 't', values: many, withinMillis: 777, timestamp: BigInt(TIMESTAMP) };
+    const seals = sealed(many);
+    const sent = { topic: 't', values: many, seals, withinMillis: 777, timestamp: BigInt(TIMESTAMP) };
     expect(writeProduceRequest(sent).equals(await byKafkajs('t', many))).toBe(true);
   });
 });
@@ -55,9 +67,11 @@ describe('a request to produce', () => {
 it('a batch is read as it was written', () => {
   fc.assert(
     fc.property(values, (all) => {
-      const read = readBatches(writeBatch(all, 0n), 0);
+      const seals = sealed(all);
+      const read = readBatches(writeBatch(all, 0n, seals), 0);
       expect(read.map(({ offset }) => offset)).toEqual(all.map((_, index) => index));
       expect(read.every(({ value }, index) => all[index]?.equals(value))).toBe(true);
+      expect(read.map(({ seal }) => seal)).toEqual(all.map((_, index) => seals.get(index)));
     }),
   );
 });

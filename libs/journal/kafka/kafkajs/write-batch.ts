@@ -1,35 +1,40 @@
-import { BATCH, FORMAT, PREFIX } from './batch-layout.js';
+import type { SealsByPlace } from '../topic-log.js';
+import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
 import { crc32c } from './crc32c.js';
 
 const NOBODY = -1n;
 const MORE = 0x80;
 const LAST_7_BITS = 0x7f;
-/** Attributes, no time of its own, and no key before its value; no headers behind it. */
+/** Attributes, no time of its own, and no key before its value; the number of its headers behind it. */
 const FIXED = 4;
+const NO_HEADER = 0x00;
+const ONE_HEADER = 0x02;
 const NO_KEY = 0x01;
 
 /**
  * One record batch, neither compressed nor of any transaction. kafkajs's own encoder makes some objects and copies of each record, and
  * checks a byte at a time: it took five times as long as all the rest of an append.
  */
-export function writeBatch(values: readonly Buffer[], timestamp: bigint): Buffer {
+export function writeBatch(values: readonly Buffer[], timestamp: bigint, seals: SealsByPlace): Buffer {
   let size = BATCH.records;
   for (const [index, value] of values.entries()) {
-    const length = lengthOf(index, value);
+    const length = lengthOf(index, value, seals.get(index));
     size += varintLength(length) + length;
   }
   const batch = Buffer.allocUnsafe(size);
   let at = BATCH.records;
   for (const [index, value] of values.entries()) {
-    at = writeVarint(batch, at, lengthOf(index, value));
+    const seal = seals.get(index);
+    at = writeVarint(batch, at, lengthOf(index, value, seal));
     batch[at] = 0;
     batch[at + 1] = 0;
     at = writeVarint(batch, at + 2, index);
     batch[at] = NO_KEY;
     at = writeVarint(batch, at + 1, value.length);
     at += value.copy(batch, at);
-    batch[at] = 0;
+    batch[at] = seal === undefined ? NO_HEADER : ONE_HEADER;
     at += 1;
+    if (seal !== undefined) at = writeHeader(batch, at, seal);
   }
   return withHead(batch, values.length, timestamp);
 }
@@ -49,8 +54,22 @@ function withHead(batch: Buffer, count: number, timestamp: bigint): Buffer {
 }
 
 /** Of a record, from behind its own length on. */
-function lengthOf(index: number, value: Buffer): number {
-  return FIXED + varintLength(index) + varintLength(value.length) + value.length;
+function lengthOf(index: number, value: Buffer, seal: Buffer | undefined): number {
+  const header = seal === undefined ? 0 : sizedLength(SEAL_HEADER) + sizedLength(seal);
+  return FIXED + varintLength(index) + sizedLength(value) + header;
+}
+
+function sizedLength({ length }: Buffer): number {
+  return varintLength(length) + length;
+}
+
+function writeHeader(batch: Buffer, start: number, seal: Buffer): number {
+  let at = start;
+  for (const part of [SEAL_HEADER, seal]) {
+    at = writeVarint(batch, at, part.length);
+    at += part.copy(batch, at);
+  }
+  return at;
 }
 
 /** Numbers from 0 on, the sign in the last bit. */

@@ -1,0 +1,82 @@
+import type { JournalEntry } from '#libs/journal/journal.js';
+import type { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+
+export interface SealsFound {
+  /** From which record on the shard is known to be sealed; null where it is not known to be. */
+  readonly sealed_from: number | null;
+  /** How many there are. */
+  readonly found: number;
+  /** Of those, before the first that a given key has made: made with keys that were taken out since. Null where no key was given. */
+  readonly by_former_keys: number | null;
+}
+
+export interface SealChecks {
+  readonly seals: JournalSeals | undefined;
+  readonly sealedFrom: number | undefined;
+}
+
+/** One is followed by others; whoever looks begins at the first. */
+const KEPT = 20;
+
+/**
+ * The seals of one shard, record by record as they come. Where an append ended is known of the last, and of those before a take-over: whoever
+ * took over has looked. Older keys need not be given, so a seal that none has made is a fault behind the first that one has, and at the end.
+ */
+export class SealCheck {
+  readonly faults: string[] = [];
+  private found = 0;
+  private former = 0;
+  private hasGood = false;
+  private last: JournalEntry | undefined;
+
+  constructor(private readonly checks: SealChecks) {}
+
+  take(entries: readonly JournalEntry[]): void {
+    for (const entry of entries) {
+      if (entry.kind === 'epoch') {
+        this.mustHave(this.last);
+        this.mustHave(entry);
+      }
+      if (entry.seal !== undefined) this.look(entry, entry.seal);
+      this.last = entry;
+    }
+  }
+
+  /** To be called when all have been taken. */
+  end(): SealsFound {
+    const { seals, sealedFrom } = this.checks;
+    const { last } = this;
+    if (last?.kind === 'event') this.mustHave(last);
+    if (sealedFrom !== undefined && (last?.sequence ?? 0) < sealedFrom) {
+      this.object(`it ends at ${last?.sequence ?? 0}, but is known to be sealed from ${sealedFrom} on`);
+    }
+    if (seals !== undefined && !this.hasGood && this.former > 0) {
+      this.object(`no key of ID_KEY has made any of its ${this.former} seals`);
+    }
+    return {
+      sealed_from: sealedFrom ?? null,
+      found: this.found,
+      by_former_keys: seals === undefined ? null : this.former,
+    };
+  }
+
+  private look(entry: JournalEntry, seal: Buffer): void {
+    this.found += 1;
+    const { seals } = this.checks;
+    if (seals === undefined) return;
+    if (seals.isGood(entry, seal)) this.hasGood = true;
+    else if (this.hasGood) this.object(`the seal of record ${entry.sequence} was made with no key of ID_KEY`);
+    else this.former += 1;
+  }
+
+  private mustHave(entry: JournalEntry | undefined): void {
+    const { sealedFrom } = this.checks;
+    if (entry === undefined || entry.seal !== undefined) return;
+    if (sealedFrom === undefined || entry.sequence < sealedFrom) return;
+    this.object(`record ${entry.sequence} ends an append and has no seal: no owner has written it`);
+  }
+
+  private object(fault: string): void {
+    if (this.faults.length < KEPT) this.faults.push(fault);
+  }
+}

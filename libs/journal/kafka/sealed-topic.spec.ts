@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
+import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
+import { sealEpoch, sealEvent } from '../hash-chain.js';
+import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
+import { JournalAmbiguous, JournalFenced, JournalUnavailable } from '../journal-errors.js';
+import { JournalSeals } from '../seals/journal-seals.js';
+import { JournalUnsealed } from '../seals/sealed-end.js';
+import { KafkaJournal } from './kafka-journal.js';
+import { KafkaJournalReader } from './kafka-reader.js';
+import { encodeRecord } from './record-format.js';
+
+const SHARD = 0;
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+
+const writers: JournalWriter[] = [];
+
+afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
+
+/** A topic that is sealed from its first record on, and everybody who may write to it. */
+class World {
+  readonly topic = new MemoryTopic();
+  /** What the database says; asked between a look at the end and the record that goes behind it. */
+  sealedFrom = (): Promise<number | undefined> => Promise.resolve(1);
+
+  async open(...keys: readonly [Buffer, ...Buffer[]]): Promise<JournalWriter> {
+    const journal = new KafkaJournal({
+      openLog: () => Promise.resolve(this.topic.open()),
+      clock: new HastyClock(),
+      opener: 'ada',
+      sealing: { seals: new JournalSeals(keys), sealedFrom: () => this.sealedFrom() },
+      openWithinMillis: 500,
+    });
+    const writer = await journal.open(SHARD);
+    writers.push(writer);
+    return writer;
+  }
+
+  async forge(entry: JournalEntry, seal?: Buffer): Promise<void> {
+    const seals = seal === undefined ? new Map<number, Buffer>() : new Map([[0, seal]]);
+    await this.topic.open().append([encodeRecord(entry, undefined)], 1_000, seals);
+  }
+
+  async found(): Promise<JournalEntry[]> {
+    const reader = new KafkaJournalReader({ openLog: () => this.topic.open(), shards: [SHARD] });
+    return await everything(reader, SHARD);
+  }
+}
+
+async function begun(): Promise<{ world: World; writer: JournalWriter; head: JournalHead }> {
+  const world = new World();
+  const first = world.sealedFrom;
+  world.sealedFrom = () => Promise.resolve(undefined);
+  const writer = await world.open(OLD);
+  world.sealedFrom = first;
+  await writer.append(['"a"', '"b"']);
+  return { world, writer, head: writer.head };
+}
+
+describe('a writer with a key', () => {
+  it('seals the last message of each append and each epoch record', async () => {
+    const { world, writer } = await begun();
+    await writer.append(['"c"']);
+    await world.open(OLD);
+    const found = await world.found();
+    expect(found.map(({ seal }) => seal !== undefined)).toEqual([true, false, true, true, true]);
+    const seals = new JournalSeals([OLD]);
+    for (const entry of found)
+      if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
+  });
+
+  it('sends the same seal again where an answer was lost', async () => {
+    const { world, writer } = await begun();
+    world.topic.expect('lost before', 'lost behind');
+    await writer.append(['"c"', '"d"']);
+    await world.open(OLD);
+    expect((await world.found()).slice(3, 5).map(({ seal }) => seal !== undefined)).toEqual([false, true]);
+  });
+});
+
+describe('a take-over', () => {
+  it.each<[string, (head: JournalHead) => [JournalEntry, Buffer?]]>([
+    ['an event without a seal', (head) => [sealEvent(SHARD, head, '"forged"')]],
+    ['a take-over without a seal', (head) => [sealEpoch(SHARD, head, 2, 'eve')]],
+    ['an event with a made-up seal', (head) => [sealEvent(SHARD, head, '"forged"'), Buffer.alloc(32)]],
+    [
+      'an event with the seal of the record before',
+      (head) => [
+        sealEvent(SHARD, head, '"forged"'),
+        new JournalSeals([OLD]).sealOf({ shard: SHARD, ...head }),
+      ],
+    ],
+  ])('writes nothing behind %s', async (_, forged) => {
+    const { world, writer, head } = await begun();
+    await writer.close();
+    await world.forge(...forged(head));
+    await expect(world.open(OLD)).rejects.toBeInstanceOf(JournalUnsealed);
+    expect(world.topic.length).toBe(4);
+  });
+
+  it('finds what comes between its look at the end and its own record', async () => {
+    const { world, writer, head } = await begun();
+    await writer.close();
+    let isFirst = true;
+    world.sealedFrom = async () => {
+      if (isFirst) await world.forge(sealEvent(SHARD, head, '"forged"'));
+      isFirst = false;
+      return 1;
+    };
+    await expect(world.open(OLD)).rejects.toThrow('its journal ends with record 4, which has no seal');
+    // Its own has come too late, and counts for nothing.
+    expect([world.topic.length, (await world.found()).length]).toEqual([5, 4]);
+  });
+
+  it('goes on behind what counts for nothing, whoever wrote it', async () => {
+    const { world, writer, head } = await begun();
+    await world.open(OLD);
+    await writer.close();
+    await world.forge(sealEvent(SHARD, head, '"too late"'));
+    expect((await world.open(OLD)).head.sequence).toBe(5);
+  });
+
+  it('believes a topic of before seals once', async () => {
+    const { world, writer, head } = await begun();
+    await writer.close();
+    await world.forge(sealEvent(SHARD, head, '"of before"'));
+    world.sealedFrom = () => Promise.resolve(undefined);
+    expect((await world.open(OLD)).head.sequence).toBe(5);
+  });
+
+  it('looks at the end anew where somebody has sealed the shard since, and does not take a shorter one', async () => {
+    const { world, writer } = await begun();
+    await writer.close();
+    world.sealedFrom = () => Promise.resolve(9);
+    await expect(world.open(OLD)).rejects.toBeInstanceOf(JournalUnavailable);
+    expect(world.topic.length).toBe(3);
+  });
+
+  it('believes what any of its keys has sealed', async () => {
+    const { world } = await begun();
+    await expect(world.open(NEW)).rejects.toThrow('put the key back that was taken out of it');
+    await world.open(NEW, OLD);
+    expect((await world.open(NEW)).head.sequence).toBe(5);
+  });
+});
+
+describe('a writer whose place was taken by a forged record', () => {
+  it.each([1, 3])('acknowledges nothing of an append of %d, and has no successor', async (records) => {
+    const { world, writer, head } = await begun();
+    await world.forge(sealEvent(SHARD, head, '"forged"'));
+    const payloads = Array.from({ length: records }, () => '"mine"');
+    await expect(writer.append(payloads)).rejects.toBeInstanceOf(JournalAmbiguous);
+    expect(writer.health()).toMatchObject({ ok: false });
+    await expect(world.open(OLD)).rejects.toThrow(records === 1 ? JournalUnsealed : 'is corrupt');
+  });
+
+  it('notices a forged take-over', async () => {
+    const { world, writer, head } = await begun();
+    await world.forge(sealEpoch(SHARD, head, 2, 'eve'));
+    await expect(writer.append(['"mine"'])).rejects.toBeInstanceOf(JournalFenced);
+    await expect(world.open(OLD)).rejects.toBeInstanceOf(JournalUnsealed);
+  });
+});

@@ -1,0 +1,40 @@
+import { createHmac, type KeyObject } from 'node:crypto';
+import type { JournalEntry } from '../journal.js';
+import { isOneOf, sealingKey } from '../sealing-key.js';
+
+/** Nothing else is ever derived with this word: a seal of a snapshot, say, is none of a record. */
+const PURPOSE = 'sotto journal seal';
+
+/** A record's place and its hash, which covers its content and every record before it. */
+export type SealedPlace = Pick<JournalEntry, 'shard' | 'epoch' | 'sequence' | 'hash'>;
+
+/**
+ * Seals of records, which nobody can make who has not the key. An append is whole or not there at all, so its last record alone has one:
+ * with the hash chain it answers for everything before.
+ */
+export class JournalSeals {
+  private readonly first: KeyObject;
+  private readonly all: readonly KeyObject[];
+
+  /** The first seals what is new; what any of them has sealed is believed. */
+  constructor([first, ...former]: readonly [Buffer, ...Buffer[]]) {
+    this.first = sealingKey(first, PURPOSE);
+    this.all = [this.first, ...former.map((secret) => sealingKey(secret, PURPOSE))];
+  }
+
+  sealOf(place: SealedPlace): Buffer {
+    return sealUnder(this.first, place);
+  }
+
+  isGood(place: SealedPlace, seal: Buffer): boolean {
+    return isOneOf(
+      this.all.map((key) => sealUnder(key, place)),
+      seal,
+    );
+  }
+}
+
+/** Every field is of digits alone, so no two places look alike. */
+function sealUnder(key: KeyObject, { shard, epoch, sequence, hash }: SealedPlace): Buffer {
+  return createHmac('sha256', key).update([shard, epoch, sequence, hash].join(' ')).digest();
+}

@@ -1,0 +1,46 @@
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import type { JournalHead } from '../journal.js';
+import type { JournalSeals } from './journal-seals.js';
+
+/** A journal that ends as no owner has left it: somebody who is none may have written there, and what follows would be decided by it. */
+export class JournalUnsealed extends StartFault {
+  constructor(shard: number, what: string) {
+    super(
+      `shard ${shard}: its journal ends with ${what}. Nothing is written behind it; docs/operations.md says what to do (Seals)`,
+      EXIT.damaged,
+    );
+  }
+}
+
+/** The last record of a journal, as it stands there. */
+export interface FoundEnd extends JournalHead {
+  readonly seal: Buffer | undefined;
+}
+
+/**
+ * For who would write behind it. A journal of before seals is believed as it stands; once it is known to be sealed from some record on, its
+ * end has to be one that an owner's key has sealed.
+ */
+export function checkEnd(
+  seals: JournalSeals,
+  shard: number,
+  end: FoundEnd,
+  sealedFrom: number | undefined,
+): void {
+  if (sealedFrom === undefined) return;
+  const { sequence, seal } = end;
+  if (sequence < sealedFrom) {
+    throw new JournalUnsealed(shard, `record ${sequence}, and is known to be sealed from ${sealedFrom} on`);
+  }
+  if (seal === undefined) {
+    throw new JournalUnsealed(
+      shard,
+      `record ${sequence}, which has no seal: it was written by somebody who is no owner, or by a version before seals`,
+    );
+  }
+  if (seals.isGood({ ...end, shard }, seal)) return;
+  throw new JournalUnsealed(
+    shard,
+    `record ${sequence}, whose seal no key of ID_KEY has made: put the key back that was taken out of it, behind the first; if none was, it was written by somebody who is no owner`,
+  );
+}

@@ -1,0 +1,176 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { everything, freshShard } from '#libs/testing/contracts/journal-subject.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { sealEvent } from '../hash-chain.js';
+import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
+import { JournalFenced } from '../journal-errors.js';
+import { journalMigrations } from '../migrations/list.js';
+import { PostgresJournal } from '../postgres/postgres-journal.js';
+import { PostgresJournalReader } from '../postgres/postgres-reader.js';
+import { JournalSeals } from './journal-seals.js';
+import { JournalUnsealed } from './sealed-end.js';
+
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+const clock = new SystemClock();
+const writers: JournalWriter[] = [];
+let database: TestDatabase;
+let reader: PostgresJournalReader;
+
+beforeAll(async () => {
+  database = await createTestDatabase(journalMigrations);
+  reader = new PostgresJournalReader(database.pool);
+});
+
+afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
+
+afterAll(() => database.drop());
+
+/** Without keys: as a version before seals. */
+async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalWriter> {
+  const [first, ...former] = keys;
+  const seals = first === undefined ? undefined : new JournalSeals([first, ...former]);
+  const writer = await new PostgresJournal({ url: database.url, clock, opener: 'ada', seals }).open(shard);
+  writers.push(writer);
+  return writer;
+}
+
+/** What somebody with an owner's login can do: a record that follows by all rules, and a seal of whatever kind. */
+async function forge(
+  shard: number,
+  head: JournalHead,
+  seal: (entry: JournalEntry) => Buffer | null = () => null,
+): Promise<void> {
+  const entry = sealEvent(shard, head, '"forged"');
+  await database.pool.query(
+    `insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
+     values ($1, $2, $3, 'event', $4, decode($5, 'hex'), $6)`,
+    [shard, entry.sequence, entry.epoch, entry.payload, entry.hash, seal(entry)],
+  );
+}
+
+async function countOf(shard: number): Promise<number> {
+  return (await everything(reader, shard)).length;
+}
+
+async function epochOf(shard: number): Promise<number> {
+  const text = 'select epoch from journal.shards where shard = $1';
+  return (await database.pool.query<{ epoch: number }>(text, [shard])).rows[0]?.epoch ?? 0;
+}
+
+async function sealedFrom(shard: number): Promise<number | undefined> {
+  const text = 'select sequence from journal.sealed where shard = $1';
+  return (await database.pool.query<{ sequence: number }>(text, [shard])).rows[0]?.sequence;
+}
+
+describe('a writer with a key', () => {
+  it('seals the last record of each append and each epoch record, from the first on', async () => {
+    const shard = freshShard();
+    const writer = await open(shard, OLD);
+    await writer.append(['"a"', '"b"', '"c"']);
+    await writer.append(['"d"']);
+    await open(shard, OLD);
+    const found = await everything(reader, shard);
+    expect(found.map(({ seal }) => seal !== undefined)).toEqual([true, false, false, true, true, true]);
+    const seals = new JournalSeals([OLD]);
+    for (const entry of found)
+      if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
+    expect(await sealedFrom(shard)).toBe(1);
+    const asked = found.map(({ sequence }) => sequence);
+    expect(await reader.entries(shard, asked)).toEqual(found);
+  });
+});
+
+describe('a take-over', () => {
+  it.each<[string, (shard: number, head: JournalHead) => Promise<void>]>([
+    ['a record without a seal', (shard, head) => forge(shard, head)],
+    ['one with a made-up seal', (shard, head) => forge(shard, head, () => Buffer.alloc(32, 9))],
+    ['one with a seal that is too short', (shard, head) => forge(shard, head, () => Buffer.alloc(1))],
+    ['one with the seal of the record before', forgeWithSealBefore],
+    [
+      'one that is sealed for another shard',
+      (shard, head) => forge(shard, head, (entry) => sealedElsewhere(entry, { shard: shard + 1 })),
+    ],
+    [
+      'one that is sealed for another epoch',
+      (shard, head) => forge(shard, head, (entry) => sealedElsewhere(entry, { epoch: entry.epoch + 1 })),
+    ],
+    [
+      'one that is sealed for another place',
+      (shard, head) =>
+        forge(shard, head, (entry) => sealedElsewhere(entry, { sequence: entry.sequence + 1 })),
+    ],
+  ])('writes nothing behind %s, although its hash is right', async (_, forgery) => {
+    const shard = freshShard();
+    const writer = await open(shard, OLD);
+    await writer.append(['"a"', '"b"']);
+    await writer.close();
+    await forgery(shard, writer.head);
+    const attempt = open(shard, OLD);
+    await expect(attempt).rejects.toBeInstanceOf(JournalUnsealed);
+    await expect(attempt).rejects.toThrow(`shard ${shard}: its journal ends with record 4`);
+    expect([await countOf(shard), await epochOf(shard)]).toEqual([4, 1]);
+  });
+
+  it('goes on when the forged record is gone', async () => {
+    const shard = freshShard();
+    const writer = await open(shard, OLD);
+    await forge(shard, writer.head);
+    await expect(open(shard, OLD)).rejects.toBeInstanceOf(JournalUnsealed);
+    await database.pool.query('delete from journal.records where shard = $1 and sequence = 2', [shard]);
+    expect((await open(shard, OLD)).head).toMatchObject({ sequence: 2 });
+  });
+
+  it('believes a journal of before seals once, and no end without a seal after that', async () => {
+    const shard = freshShard();
+    const old = await open(shard);
+    await old.append(['"a"', '"b"']);
+    expect(await sealedFrom(shard)).toBe(undefined);
+    const first = await open(shard, OLD);
+    expect([first.head.sequence, await sealedFrom(shard)]).toEqual([4, 4]);
+    await first.append(['"c"']);
+    expect((await open(shard, OLD)).head.sequence).toBe(6);
+    expect(await sealedFrom(shard)).toBe(4);
+    // A version before seals comes back.
+    await open(shard);
+    await expect(open(shard, OLD)).rejects.toThrow('or by a version before seals');
+  });
+
+  it('refuses a journal that ends before it was sealed', async () => {
+    const shard = freshShard();
+    const writer = await open(shard, OLD);
+    await writer.append(['"a"']);
+    await open(shard, OLD);
+    await database.pool.query('update journal.sealed set sequence = 3 where shard = $1', [shard]);
+    await database.pool.query('delete from journal.records where shard = $1 and sequence > 2', [shard]);
+    await expect(open(shard, OLD)).rejects.toThrow('known to be sealed from 3 on');
+  });
+
+  it('believes what any of its keys has sealed, and names the cause where the key was taken away', async () => {
+    const shard = freshShard();
+    await open(shard, OLD);
+    await expect(open(shard, NEW)).rejects.toThrow('put the key back that was taken out of it');
+    await open(shard, NEW, OLD);
+    expect((await open(shard, NEW)).head.sequence).toBe(3);
+  });
+});
+
+it('a writer finds its place taken by a forged record, acknowledges nothing, and has no successor', async () => {
+  const shard = freshShard();
+  const writer = await open(shard, OLD);
+  await writer.append(['"a"']);
+  await forge(shard, writer.head);
+  await expect(writer.append(['"b"'])).rejects.toBeInstanceOf(JournalFenced);
+  expect(writer.health()).toMatchObject({ ok: false });
+  await expect(open(shard, OLD)).rejects.toBeInstanceOf(JournalUnsealed);
+  expect(await countOf(shard)).toBe(3);
+});
+
+function sealedElsewhere(entry: JournalEntry, otherwise: Partial<JournalEntry>): Buffer {
+  return new JournalSeals([OLD]).sealOf({ ...entry, ...otherwise });
+}
+
+async function forgeWithSealBefore(shard: number, head: JournalHead): Promise<void> {
+  const [before] = await reader.read(shard, head.sequence, 1);
+  await forge(shard, head, () => before!.seal!);
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { sealEvent } from '#libs/journal/hash-chain.js';
+import type { JournalHead } from '#libs/journal/journal.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { auctionBody, TradingFloor, type Trader } from './trading-floor.js';
+
+jest.setTimeout(120_000);
+
+const OPEN_FOR_MS = 8_000;
+/** For a close and an award that are due, and for a supervisor that tries again and again. */
+const LONG_MS = 4_000;
+
+let cluster: OwnedCluster;
+let database: pg.Client;
+
+beforeAll(async () => {
+  cluster = await startCluster({ env: { LIMITS_FACTOR: '50' } });
+  database = new pg.Client({ connectionString: cluster.file.database_url });
+  await database.connect();
+}, 90_000);
+
+afterAll(async () => {
+  await database.end();
+  await cluster.stop();
+}, 30_000);
+
+function tool(name: string, ...args: string[]): Promise<ToolRun> {
+  return runTool(`apps/operations/${name}.js`, args, { DATA_DIR: cluster.dataDir });
+}
+
+it('a quote that its maker never sent, appended with an owner’s login, decides nothing', async () => {
+  const floor = new TradingFloor(cluster);
+  const [originator, mia, max] = (await floor.traders('originator-1', 'maker-1', 'maker-2')) as [
+    Trader,
+    Trader,
+    Trader,
+  ];
+  const contract = floor.contract('venue_a');
+  const { auction_id: id } = await originator.opens(
+    auctionBody(contract, [mia, max], { duration_ms: OPEN_FOR_MS }),
+  );
+  await mia.quotes(id, 420_000, 10);
+  await max.withdraw(await max.quotes(id, 400_000, 10));
+  const shard = Number(id[0]);
+  const owner = `owner-${shard}`;
+  const forged = await forgeQuote(id, shard);
+
+  cluster.kill(owner);
+  await eventually(
+    () => expect(logOf(owner)).toContain(`ends with record ${forged}, which has no seal`),
+    20_000,
+  );
+  expect(logOf(owner)).toContain('"exit_code":65');
+  await sleep(OPEN_FOR_MS + LONG_MS);
+  expect(await headOf(shard)).toMatchObject({ sequence: forged });
+  expect(await max.get(id)).toMatchObject({ status: 503 });
+  const told = await tool('journal', 'verify');
+  expect(told.code).toBe(1);
+  expect(told.output).toContain(`shard ${shard}: record ${forged} ends an append and has no seal`);
+  expect(told.output).not.toContain('NOT BY THE RULES');
+
+  // What operations.md says: whoever owns the tables takes the record away, and what was made of it with it.
+  const { pid } = cluster.process(owner);
+  await database.query('delete from journal.records where shard = $1 and sequence >= $2', [shard, forged]);
+  expect(await tool('projection', 'rebuild')).toMatchObject({ code: 0, errors: '' });
+  for (const name of ['projector', 'gateway-0']) await cluster.restartOf(name, cluster.kill(name));
+  await cluster.restartOf(owner, pid);
+  const settled = await originator.until(id, 'SETTLED');
+  expect(settled.award).toMatchObject({ price_atoms: 420_000 });
+  expect(await tool('journal', 'verify', '--chain-only')).toMatchObject({ code: 0 });
+  floor.close();
+});
+
+/** The quote that was withdrawn, sent once more: no rule has anything against it, and it would win. Its sequence. */
+async function forgeQuote(id: string, shard: number): Promise<number> {
+  const { rows } = await database.query<{ payload: string }>(
+    `select payload from journal.records where shard = $1 and payload like '%QUOTE_SUBMITTED%' and payload like '%' || $2 || '%'
+     order by sequence desc limit 1`,
+    [shard, id],
+  );
+  const quoted = rows[0]!.payload;
+  const quoteId = /"quote_id":"([^"]+)"/.exec(quoted)![1]!;
+  const other = `${quoteId.slice(0, -4)}${quoteId.endsWith('0000') ? '1111' : '0000'}`;
+  const now = `${new Date().toISOString().slice(0, -1)}000000Z`;
+  const payload = quoted
+    .replaceAll(quoteId, other)
+    .replace(/"(at|submitted_at)":"[^"]+"/g, (_, field: string) => `"${field}":"${now}"`)
+    .replace(/"key":"[^"]+"/, '"key":"forged"');
+  const head = await headOf(shard);
+  const entry = sealEvent(shard, head, payload);
+  const login = new pg.Client({ connectionString: loginOf(`owner-${shard}`) });
+  await login.connect();
+  await login.query(
+    `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', $4, decode($5, 'hex'))`,
+    [shard, entry.sequence, entry.epoch, payload, entry.hash],
+  );
+  await login.end();
+  return entry.sequence;
+}
+
+/** As who gets hold of an owner's environment, but for its keys. */
+function loginOf(name: string): string {
+  const environment = readFileSync(`/proc/${cluster.process(name).pid}/environ`, 'utf8').split('\0');
+  return environment.find((line) => line.startsWith('DATABASE_URL='))!.slice('DATABASE_URL='.length);
+}
+
+async function headOf(shard: number): Promise<JournalHead> {
+  const { rows } = await database.query<JournalHead>(
+    `select epoch, sequence::int, encode(hash, 'hex') as hash from journal.records where shard = $1 order by sequence desc limit 1`,
+    [shard],
+  );
+  return rows[0]!;
+}
+
+function logOf(name: string): string {
+  return readFileSync(path.join(cluster.dataDir, 'logs', `${name}.log`), 'utf8');
+}
