@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeEvent } from '#libs/auction/upcasters.js';
-import type { JournalReader } from '#libs/journal/journal.js';
-import { JournalUnreadable } from '#libs/journal/journal-errors.js';
+import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
@@ -24,8 +24,14 @@ const clock: Clock = {
   },
 };
 
+type Shown = (entries: readonly JournalEntry[]) => JournalEntry[];
+
 /** Recovers from a journal of which the reader knows so many records at its first look, and more with each. */
-async function recovered(known: number, more: number): Promise<Recovered> {
+async function recovered(
+  known: number,
+  more: number,
+  shown: Shown = (entries) => [...entries],
+): Promise<Recovered> {
   const store = new MemoryJournalStore();
   const writer = await new MemoryJournal(store).open(SHARD);
   const note = { version: 1, at: '2026-09-21T14:13:20.000000000Z', type: 'SHARD_DRAINED' } as const;
@@ -36,7 +42,7 @@ async function recovered(known: number, more: number): Promise<Recovered> {
     read: async (shard, from, limit) => {
       visible += more;
       const entries = await store.read(shard, from, limit);
-      return entries.filter(({ sequence }) => sequence <= visible);
+      return shown(entries.filter(({ sequence }) => sequence <= visible));
     },
     entries: (shard, sequences) => store.entries(shard, sequences),
     heads: () => store.heads(),
@@ -71,5 +77,25 @@ describe('a recovery', () => {
 
   it('does not begin without what its writer knows to be durable', async () => {
     await expect(recovered(3, 0)).rejects.toBeInstanceOf(JournalUnreadable);
+  });
+
+  const other = 'ab'.repeat(32);
+  it.each<[string, Shown]>([
+    [
+      'ends with another record than its writer knows',
+      (entries) =>
+        entries.map((entry) => (entry.sequence === EVENTS + 1 ? { ...entry, hash: other } : entry)),
+    ],
+    [
+      'does not begin at the beginning',
+      (entries) => entries.map((entry) => (entry.sequence === 1 ? { ...entry, previousHash: other } : entry)),
+    ],
+    [
+      'changes from one page to the next',
+      (entries) => entries.map((entry) => (entry.sequence === 3 ? { ...entry, previousHash: other } : entry)),
+    ],
+  ])('refuses a journal that %s', async (_, shown) => {
+    // In pages of two, so that one begins with the third.
+    await expect(recovered(0, 2, shown)).rejects.toBeInstanceOf(JournalCorrupt);
   });
 });

@@ -34,6 +34,13 @@ function tool(name: string, ...args: string[]): Promise<ToolRun> {
   return runTool(`apps/operations/${name}.js`, args, { DATA_DIR: cluster.dataDir });
 }
 
+it('the key is in the environment of owners, and of no other process', () => {
+  const withKey = cluster.file.processes.filter(
+    ({ name, kind }) => kind !== 'postgres' && environmentOf(name).some((line) => line.startsWith('ID_KEY=')),
+  );
+  expect(withKey.map(({ kind }) => kind)).toEqual(['owner', 'owner', 'owner']);
+});
+
 it('a quote that its maker never sent, appended with an owner’s login, decides nothing', async () => {
   const floor = new TradingFloor(cluster);
   const [originator, mia, max] = (await floor.traders('originator-1', 'maker-1', 'maker-2')) as [
@@ -62,7 +69,9 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   expect(await max.get(id)).toMatchObject({ status: 503 });
   const told = await tool('journal', 'verify');
   expect(told.code).toBe(1);
-  expect(told.output).toContain(`shard ${shard}: record ${forged} ends an append and has no seal`);
+  expect(told.output).toContain(
+    `shard ${shard}: record ${forged} ends an append and has no seal: what stands behind record ${forged - 1} was`,
+  );
   expect(told.output).not.toContain('NOT BY THE RULES');
 
   // What operations.md says: whoever owns the tables takes the record away, and what was made of it is made anew.
@@ -106,8 +115,13 @@ async function forgeQuote(id: string, shard: number): Promise<number> {
 
 /** As who gets hold of an owner's environment, but for its keys. */
 function loginOf(name: string): string {
-  const environment = readFileSync(`/proc/${cluster.process(name).pid}/environ`, 'utf8').split('\0');
-  return environment.find((line) => line.startsWith('DATABASE_URL='))!.slice('DATABASE_URL='.length);
+  return environmentOf(name)
+    .find((line) => line.startsWith('DATABASE_URL='))!
+    .slice('DATABASE_URL='.length);
+}
+
+function environmentOf(name: string): string[] {
+  return readFileSync(`/proc/${cluster.process(name).pid}/environ`, 'utf8').split('\0');
 }
 
 async function headOf(shard: number): Promise<JournalHead> {

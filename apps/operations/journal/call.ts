@@ -5,7 +5,7 @@ import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
 export const USAGE = `Usage: npm run --silent journal -- <command> [options]
 
-  verify    reads all journals and says whether they are whole and as they were written: hash chain, sequences, epochs; runs every
+  verify    reads all journals and says whether they are whole and as they were written: hash chain, sequences, epochs, seals; runs every
             auction again and names records that the rules would not have written; whether projections and snapshots belong to
             them, row by row; whether awards ended in the ledger as they say, and balances follow from entries; and, where no
             owner runs, whether what is reserved is what they say
@@ -33,8 +33,9 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
   --help               this text
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.
-Kafka is found by the same KAFKA_* settings as the cluster's. Exit codes: 0 all is well; 1 something is damaged or differs;
-64 called wrongly; 65 a topic has lost its journal, or is another; 69 something does not answer, or owners run; 78 a wrong setting.`;
+Kafka is found by the same KAFKA_* settings as the cluster's. The keys of seals are those of ID_KEY, else, without DATABASE_URL, those in
+DATA_DIR; copy wants them, and verify checks no seals without. Exit codes: 0 all is well; 1 something is damaged or differs;
+64 called wrongly; 65 a topic has lost its journal, or is another, or a journal ends with what no owner has sealed; 69 something does not answer, or owners run; 78 a wrong setting.`;
 
 export const COMMANDS = ['verify', 'dump', 'copy', 'compare', 'accept-restored'] as const;
 

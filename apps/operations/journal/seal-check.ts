@@ -27,6 +27,8 @@ export class SealCheck {
   private found = 0;
   private former = 0;
   private hasGood = false;
+  /** The last record that has a seal. */
+  private sealed = 0;
   private last: JournalEntry | undefined;
 
   constructor(private readonly checks: SealChecks) {}
@@ -62,6 +64,7 @@ export class SealCheck {
 
   private look(entry: JournalEntry, seal: Buffer): void {
     this.found += 1;
+    this.sealed = entry.sequence;
     const { seals } = this.checks;
     if (seals === undefined) return;
     if (seals.isGood(entry, seal)) this.hasGood = true;
@@ -73,7 +76,9 @@ export class SealCheck {
     const { sealedFrom } = this.checks;
     if (entry === undefined || entry.seal !== undefined) return;
     if (sealedFrom === undefined || entry.sequence < sealedFrom) return;
-    this.object(`record ${entry.sequence} ends an append and has no seal: no owner has written it`);
+    this.object(
+      `record ${entry.sequence} ends an append and has no seal: what stands behind record ${this.sealed} was written by no owner`,
+    );
   }
 
   private object(fault: string): void {

@@ -44,9 +44,10 @@ export class KafkaStore implements JournalStore {
   journalOf(opener: string, onFault: (error: unknown) => void = () => undefined): Journal {
     return {
       open: async (shard) => {
+        const who = this.as(opener);
         await this.lock.share();
         await this.have([shard]);
-        return await this.witnessed.open(shard, this.as(opener), onFault);
+        return await this.witnessed.open(shard, who, onFault);
       },
     };
   }
@@ -54,9 +55,10 @@ export class KafkaStore implements JournalStore {
   journalOfMover(opener: string): Journal {
     return {
       open: async (shard) => {
+        const who = this.as(opener);
         await new RestoredMark(this.ports.pool).refuse();
         await this.witnessed.have([shard]);
-        return await this.witnessed.open(shard, this.as(opener), () => undefined);
+        return await this.witnessed.open(shard, who, () => undefined);
       },
     };
   }

@@ -50,10 +50,10 @@ export function describeSnapshotStore(name: string, create: () => Promise<Snapsh
       const head = { epoch: 1, sequence: 2, hash: hashes[0]! };
       const content = Buffer.from([0, 255, 2]);
       await sealed.save(shard, head, 1, content);
-      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, content });
+      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, hash: head.hash, content });
       expect(await sealed.trusted(reader, shard, 2)).toBeUndefined();
       await sealed.save(shard, { ...head, sequence: 3 }, 1, content);
-      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, content });
+      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, hash: head.hash, content });
       await sealed.save(shard, { ...head, sequence: 400 }, 1, content);
       expect(await sealed.trusted(reader, shard, 1)).toBeUndefined();
       expect(refused).toEqual([

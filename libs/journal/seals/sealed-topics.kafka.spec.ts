@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { loadConfig } from '#libs/platform/config.js';
+import { EXIT } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { sealEvent } from '../hash-chain.js';
+import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
+import { JournalFailure } from '../journal-errors.js';
+import { KafkaJournal } from '../kafka/kafka-journal.js';
+import { kafkaSettings } from '../kafka/kafka-settings.js';
+import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import { encodeRecord } from '../kafka/record-format.js';
+import { journalMigrations } from '../migrations/list.js';
+import { moveJournals } from '../moving/move-journals.js';
+import type { StoreKind, JournalStore } from '../stores/journal-store.js';
+import { storeOfKind } from '../stores/open-journal-store.js';
+import { WitnessTable } from '../witness/witness-table.js';
+import { JournalSeals } from './journal-seals.js';
+import { JournalUnsealed } from './sealed-end.js';
+
+jest.setTimeout(60_000);
+
+const SHARD = 0;
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+const clock = new SystemClock();
+
+/** Somebody who may write to the topics, and has no key. */
+describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
+  const opened: JournalStore[] = [];
+  const writers: JournalWriter[] = [];
+  let database: TestDatabase;
+  let prefix: string;
+  let topics: KafkajsTopics;
+  let count = 0;
+
+  beforeEach(async () => {
+    database = await createTestDatabase(journalMigrations);
+    prefix = `${kafka().prefix}sealed-${(count += 1)}.`;
+    topics = new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, prefix, clock);
+  });
+  afterEach(async () => {
+    await Promise.all(writers.splice(0).map((writer) => writer.close()));
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    await database.drop();
+  });
+
+  const storeWith = async (keys: [Buffer, ...Buffer[]] | [], kind: StoreKind): Promise<JournalStore> => {
+    const [first, ...former] = keys;
+    const settings = loadConfig(kafkaSettings, {
+      KAFKA_BROKERS: kafka().addresses.join(','),
+      KAFKA_TOPIC_PREFIX: prefix,
+    });
+    const made = await storeOfKind(kind, settings, {
+      databaseUrl: database.url,
+      pool: database.pool,
+      clock,
+      instance: 'test',
+      shards: [SHARD],
+      ...(first === undefined ? {} : { seals: new JournalSeals([first, ...former]) }),
+    });
+    opened.push(made);
+    return made;
+  };
+  const owner = async (...keys: [Buffer, ...Buffer[]] | []): Promise<JournalWriter> => {
+    const writer = await (await storeWith(keys, 'kafka')).journalOf('owner').open(SHARD);
+    writers.push(writer);
+    return writer;
+  };
+  const forge = async (head: JournalHead, seal?: Buffer): Promise<void> => {
+    const log = topics.open(SHARD);
+    const seals = seal === undefined ? new Map<number, Buffer>() : new Map([[0, seal]]);
+    await log.append([encodeRecord(sealEvent(SHARD, head, '"forged"'), undefined)], 5_000, seals);
+    await log.close();
+  };
+  const found = async (): Promise<JournalEntry[]> =>
+    await everything((await storeWith([], 'kafka')).bareReader, SHARD);
+  const sealedFrom = async (): Promise<number | undefined> =>
+    (await database.pool.query<{ sequence: number }>('select sequence from journal.sealed')).rows[0]
+      ?.sequence;
+
+  it('has its seals beside its messages, from the first on', async () => {
+    const writer = await owner(OLD);
+    await writer.append(['"a"', '"b"']);
+    const records = await found();
+    expect(records.map(({ seal }) => seal !== undefined)).toEqual([true, false, true]);
+    expect(new JournalSeals([OLD]).isGood(records[2]!, records[2]!.seal!)).toBe(true);
+    expect(await sealedFrom()).toBe(1);
+  });
+
+  it.each<[string, (head: JournalHead) => Buffer | undefined]>([
+    ['without a seal', () => undefined],
+    ['with a made-up seal', () => Buffer.alloc(32)],
+    [
+      'with the seal of the record before',
+      (head) => new JournalSeals([OLD]).sealOf({ shard: SHARD, ...head }),
+    ],
+  ])('is not written to behind a record %s, although its hash is right', async (_, sealOf) => {
+    const writer = await owner(OLD);
+    await writer.append(['"a"', '"b"']);
+    await writer.close();
+    await forge(writer.head, sealOf(writer.head));
+    await expect(owner(OLD)).rejects.toMatchObject({ exitCode: EXIT.damaged });
+    await expect(owner(OLD)).rejects.toBeInstanceOf(JournalUnsealed);
+    expect(await found()).toHaveLength(4);
+  });
+
+  it('is left by its writer where somebody has written between, who is told of nothing', async () => {
+    const writer = await owner(OLD);
+    await forge(writer.head);
+    await expect(writer.append(['"mine"'])).rejects.toBeInstanceOf(JournalFailure);
+    await writer.close();
+    await expect(owner(OLD)).rejects.toBeInstanceOf(JournalUnsealed);
+  });
+
+  it('is believed once as a version before seals has left it', async () => {
+    const writer = await new KafkaJournal({
+      openLog: (shard) => topics.prepare(shard),
+      clock,
+      opener: 'before',
+    }).open(SHARD);
+    await writer.append(['"a"']);
+    await writer.close();
+    await new WitnessTable(database.pool).advance(SHARD, writer.head);
+    const first = await owner(OLD);
+    expect([first.head.sequence, await sealedFrom()]).toEqual([3, 3]);
+    await first.close();
+    await forge(first.head);
+    await expect(owner(OLD)).rejects.toBeInstanceOf(JournalUnsealed);
+  });
+
+  it('is gone on with under any key that is still set', async () => {
+    await (await owner(OLD)).close();
+    await expect(owner(NEW)).rejects.toThrow('put the key back that was taken out of it');
+    await (await owner(NEW, OLD)).close();
+    expect((await owner(NEW)).head.sequence).toBe(3);
+  });
+
+  it('is not written to by who has no key', async () => {
+    await expect(owner()).rejects.toThrow('ID_KEY is not set');
+  });
+
+  it('is moved with its seals, in both directions', async () => {
+    const writer = await owner(OLD);
+    await writer.append(['"a"', '"b"']);
+    await writer.close();
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    const before = (await found()).map(({ seal }) => seal);
+    for (const [from, to] of [
+      ['kafka', 'postgres'],
+      ['postgres', 'kafka'],
+    ] as const) {
+      const [source, target] = [await storeWith([OLD], from), await storeWith([OLD], to)];
+      const move = { databaseUrl: database.url, clock, shards: [SHARD], opener: 'mover' };
+      await moveJournals({ ...move, from: source, to: target });
+      const records = await everything(target.bareReader, SHARD);
+      expect(records.slice(0, before.length).map(({ seal }) => seal)).toEqual(before);
+      expect(records.at(-1)?.seal).toBeDefined();
+    }
+    expect((await owner(OLD)).head.sequence).toBe(6);
+    const mover = await storeWith([], 'kafka');
+    await expect(mover.journalOfMover('mover').open(SHARD)).rejects.toThrow('ID_KEY is not set');
+  });
+});
