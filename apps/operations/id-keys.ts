@@ -13,7 +13,7 @@ export const idKeySettings = defineConfig({
   ID_KEY: {
     schema: hexKeys().optional(),
     describe:
-      'Keys behind the seals of journals, instead of those in the data folder: copy seals with the first, verify takes any of them for good',
+      'Keys behind seals, instead of those in the data folder: copy seals with the first, verify knows all',
     secret: true,
   },
 });

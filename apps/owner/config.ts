@@ -23,7 +23,7 @@ export const ownerConfig = defineConfig({
   ID_KEY: {
     schema: hexKeys(),
     describe:
-      'Keys behind ids, aliases and seals of snapshots and journals, separated by commas: the first makes new ones, all know their own',
+      'Keys behind ids, aliases and seals, separated by commas: the first makes new ones, all know their own',
     secret: true,
   },
   ACTIVE_AUCTION_LIMIT: {
