@@ -109,6 +109,7 @@ export class KafkaJournal implements Journal {
         if (error instanceof JournalCorrupt || error instanceof JournalUnsealed || remaining.isOver)
           throw error;
         await pause(clock, RETRY_MILLIS);
+        if (remaining.isOver) throw error;
       }
       if (remaining.isOver) throw new Error('others have been quicker every time');
     }

@@ -133,7 +133,9 @@ describe('a take-over', () => {
     const { world, writer } = await begun();
     await writer.close();
     world.sealedFrom = () => Promise.resolve(9);
-    await expect(world.open(OLD)).rejects.toBeInstanceOf(JournalUnavailable);
+    const failure = await world.open(OLD).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(JournalUnavailable);
+    expect(failure).toMatchObject({ message: expect.stringContaining('known to be sealed') });
     expect(world.topic.length).toBe(3);
   });
 

@@ -174,6 +174,8 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
 
   it('are not mixed with others that stand there already', async () => {
     await write('postgres', ['"a"', '"b"']);
+    // Of another database, which knows nothing of this journal.
+    await database.pool.query('delete from journal.sealed');
     const stranger = await (await storeOf('kafka')).journalOfMover('stranger').open(0);
     await stranger.append(['"x"']);
     await stranger.close();

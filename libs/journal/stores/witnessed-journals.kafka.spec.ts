@@ -8,6 +8,7 @@ import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { kafkaSettings } from '../kafka/kafka-settings.js';
 import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import type { LogMessage } from '../kafka/topic-log.js';
 import { journalMigrations } from '../migrations/list.js';
 import { moveJournals } from '../moving/move-journals.js';
 import type { JournalWriter } from '../journal.js';
@@ -107,20 +108,20 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
   };
   const home = async (): Promise<unknown[]> =>
     (await database.pool.query<{ topic_prefix: string }>('select topic_prefix from journal.home')).rows;
-  const content = async (shard: number): Promise<Buffer[]> => {
+  const content = async (shard: number): Promise<LogMessage[]> => {
     const log = topics.open(shard);
-    const values: Buffer[] = [];
-    while (values.length < (await log.end())) {
-      values.push(...(await log.fetch(values.length, 1_000_000)).map(({ value }) => value));
+    const messages: LogMessage[] = [];
+    while (messages.length < (await log.end())) {
+      messages.push(...(await log.fetch(messages.length, 1_000_000)));
     }
     await log.close();
-    return values;
+    return messages;
   };
   /** Somebody deletes the topic, and may make it anew with this in it. */
-  const replace = async (shard: number, values?: readonly Buffer[]): Promise<void> => {
+  const replace = async (shard: number, messages?: readonly LogMessage[]): Promise<void> => {
     if (await topics.exists(shard)) await topics.remove(shard);
     await until(clock, async () => !(await topics.exists(shard)));
-    if (values === undefined) return;
+    if (messages === undefined) return;
     const log = await topics.prepare(shard);
     await until(clock, () =>
       log.end().then(
@@ -128,7 +129,9 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
         () => false,
       ),
     );
-    await log.append(values, 5_000);
+    const values = messages.map(({ value }) => value);
+    const seals = messages.flatMap(({ seal }, at) => (seal === undefined ? [] : [[at, seal] as const]));
+    await log.append(values, 5_000, new Map(seals));
     await log.close();
   };
 
