@@ -2,6 +2,9 @@ import { recordHash } from './hash-chain.js';
 import type { EntryKind, JournalEntry, JournalHead } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 
+/** As the database counts them. Somebody who can write a topic could else begin one that no owner can follow. */
+export const LAST_EPOCH = 2_147_483_647;
+
 /** A record as a store gives it back, not to be believed yet. */
 export interface StoredRecord {
   readonly sequence: number;
@@ -57,6 +60,9 @@ function checkEpoch(
   kind: EntryKind,
   { sequence, epoch }: StoredRecord,
 ): void {
+  if (epoch > LAST_EPOCH) {
+    throw new JournalCorrupt(shard, sequence, `epoch ${epoch} is more than any owner can have begun`);
+  }
   if (kind === 'epoch' && epoch <= before.epoch) {
     throw new JournalCorrupt(shard, sequence, `epoch ${epoch} begins after epoch ${before.epoch}`);
   }

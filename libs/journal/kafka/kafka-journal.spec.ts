@@ -3,7 +3,13 @@ import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
 import type { SendFate } from '#libs/testing/kafka/memory-topic.js';
 import { sealEpoch } from '../hash-chain.js';
-import { JournalAmbiguous, JournalFenced, JournalUnavailable, JournalUnreadable } from '../journal-errors.js';
+import {
+  JournalAmbiguous,
+  JournalCorrupt,
+  JournalFenced,
+  JournalUnavailable,
+  JournalUnreadable,
+} from '../journal-errors.js';
 import { encodeRecord } from './record-format.js';
 
 /** As often as it is tried before a writer gives up. */
@@ -162,6 +168,29 @@ describe('a writer', () => {
     await expect(writer.confirm()).rejects.toThrow('its topic');
     while (writer.health().ok) await new Promise((resolve) => setImmediate(resolve));
     await other.close();
+  });
+});
+
+describe('an epoch that no owner can have begun', () => {
+  const take = async (epoch: number): Promise<void> => {
+    const { head } = await world.open();
+    const record = encodeRecord(sealEpoch(SHARD, head, epoch, 'eve'), undefined);
+    await world.topic.open().append([record], 1_000);
+  };
+
+  it('is damage, and is not written behind', async () => {
+    await take(2_147_483_648);
+    const { length } = world.topic;
+    await expect(payloads()).rejects.toThrow('epoch 2147483648 is more than any owner can have begun');
+    await expect(world.open()).rejects.toBeInstanceOf(JournalCorrupt);
+    expect(world.topic.length).toBe(length);
+  });
+
+  it('comes behind the last one there is: nobody opens the shard any more', async () => {
+    await take(2_147_483_647);
+    const { length } = world.topic;
+    await expect(world.open()).rejects.toThrow('behind epoch 2147483647 none can begin');
+    expect(world.topic.length).toBe(length);
   });
 });
 

@@ -1,5 +1,6 @@
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { StartFault } from '#libs/platform/start-fault.js';
+import { LAST_EPOCH } from '../chain-check.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import { sealEpoch } from '../hash-chain.js';
 import type { Journal, JournalWriter } from '../journal.js';
@@ -95,6 +96,7 @@ export class KafkaJournal implements Journal {
     const remaining = new Countdown(clock, openWithinMillis);
     let tail: LogPlace | undefined;
     for (;;) {
+      let failure: unknown = new Error('others have been quicker every time');
       try {
         tail ??= await reading.tail(known);
         if (!(await this.isSealed(reading.shard, tail))) {
@@ -108,10 +110,10 @@ export class KafkaJournal implements Journal {
       } catch (error) {
         if (error instanceof JournalCorrupt || error instanceof JournalUnsealed || remaining.isOver)
           throw error;
+        failure = error;
         await pause(clock, RETRY_MILLIS);
-        if (remaining.isOver) throw error;
       }
-      if (remaining.isOver) throw new Error('others have been quicker every time');
+      if (remaining.isOver) throw failure;
     }
   }
 
@@ -135,7 +137,11 @@ export class KafkaJournal implements Journal {
     withinMillis: number,
   ): Promise<Attempt> {
     const { appendWithinMillis = APPEND_WITHIN_MILLIS, opener, sealing } = this.options;
-    const record = sealEpoch(reading.shard, tail.head, tail.head.epoch + 1, opener);
+    const { epoch: before, sequence } = tail.head;
+    if (before >= LAST_EPOCH) {
+      throw new JournalCorrupt(reading.shard, sequence, `behind epoch ${before} none can begin`);
+    }
+    const record = sealEpoch(reading.shard, tail.head, before + 1, opener);
     const { offset: last } = tail;
     const anchor = last === undefined ? undefined : { offset: last, sequence: tail.head.sequence };
     const offset = await log

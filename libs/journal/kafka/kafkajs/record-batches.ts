@@ -4,12 +4,15 @@ import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
 /** Compressed, or not data but a marker of a transaction: nothing that a journal's writer makes. */
 const FOREIGN = 0b10_0111;
 const NOTHING = Buffer.alloc(0);
+/** Seven numbers, each of one byte at least. */
+const LEAST_RECORD_BYTES = 7;
 const LAST_7_BITS = 0x7f;
 const MORE = 0x80;
 
 /**
  * The messages of whole record batches, from an offset on; a last batch that is cut off is left out. kafkajs's own decoder makes a
- * dozen objects of each record. Checksums are left to the hash chain. What no journal's writer can have written comes as one
+ * dozen objects of each record. Checksums are left to the hash chain, but what a batch says of itself is not believed further than it
+ * goes: a bit that a disk has lost must not be read as millions of messages. What no journal's writer can have written comes as one
  * empty message, which is no record.
  */
 export function readBatches(bytes: Buffer, from: number): LogMessage[] {
@@ -19,18 +22,29 @@ export function readBatches(bytes: Buffer, from: number): LogMessage[] {
     const end = at + PREFIX + bytes.readInt32BE(at + BATCH.length);
     if (end > bytes.length) break;
     const base = Number(bytes.readBigInt64BE(at));
-    const last = base + bytes.readInt32BE(at + BATCH.lastOffsetDelta);
-    if (last >= from) {
-      const isForeign = (bytes.readInt16BE(at + BATCH.attributes) & FOREIGN) !== 0;
-      if (bytes.readInt8(at + BATCH.magic) !== FORMAT || isForeign) {
-        messages.push({ offset: Math.max(base, from), value: NOTHING });
-      } else {
-        readRecords(bytes.subarray(at, end), base, from, messages);
-      }
+    const batch = bytes.subarray(at, Math.max(end, at + BATCH.records));
+    if (!isOurs(batch, end - at)) {
+      messages.push({ offset: Math.max(base, from), value: NOTHING });
+      // Nobody can say where the next one begins.
+      if (end < at + BATCH.records) break;
+    } else if (base + batch.readInt32BE(BATCH.lastOffsetDelta) >= from) {
+      readRecords(batch, base, from, messages);
     }
     at = end;
   }
   return messages;
+}
+
+/** Data of this format, plain and whole: as many records as offsets, and room for them. */
+function isOurs(batch: Buffer, length: number): boolean {
+  const count = batch.readInt32BE(BATCH.count);
+  return (
+    batch.readInt8(BATCH.magic) === FORMAT &&
+    (batch.readInt16BE(BATCH.attributes) & FOREIGN) === 0 &&
+    count === batch.readInt32BE(BATCH.lastOffsetDelta) + 1 &&
+    count > 0 &&
+    count <= (length - BATCH.records) / LEAST_RECORD_BYTES
+  );
 }
 
 function readRecords(batch: Buffer, base: number, from: number, messages: LogMessage[]): void {

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { BATCH } from './batch-layout.js';
+import { readBatches } from './record-batches.js';
+import { writeBatch } from './write-batch.js';
+
+const values = fc.array(
+  fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
+  { minLength: 1, maxLength: 20 },
+);
+
+function flipped(bytes: Buffer, bit: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.writeUInt8(copy.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+  return copy;
+}
+
+describe('a bit that a disk has lost', () => {
+  it('never makes more messages than there were', () => {
+    fc.assert(
+      fc.property(values, fc.nat(), (all, place) => {
+        const batch = writeBatch(all, 0n, new Map());
+        const damaged = flipped(batch, place % (batch.length * 8));
+        expect(readBatches(Buffer.concat([damaged, batch]), 0).length).toBeLessThanOrEqual(2 * all.length);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['magic', 0],
+    ['lastOffsetDelta', 3],
+    ['count', 0],
+    ['count', 1],
+    ['count', 3],
+  ] as const)('in %s, byte %i, makes what is no record', (field, byte) => {
+    const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
+    for (let bit = 0; bit < 8; bit += 1) {
+      const read = readBatches(flipped(batch, (BATCH[field] + byte) * 8 + bit), 0);
+      expect(read).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
+    }
+  });
+
+  it('in the length of a batch, or one that is too short to be one, is not stepped over', () => {
+    const batch = writeBatch([Buffer.from('a')], 0n, new Map());
+    for (const length of [-1_000, -12, 0, 5, 48]) {
+      const damaged = Buffer.from(batch);
+      damaged.writeInt32BE(length, BATCH.length);
+      expect(readBatches(Buffer.concat([damaged, batch]), 0)).toEqual([
+        { offset: 0, value: Buffer.alloc(0) },
+      ]);
+    }
+  });
+});
