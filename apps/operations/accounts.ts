@@ -4,7 +4,7 @@ import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { callOf, USAGE, UsageFault } from './accounts/call.js';
 import { runAccounts } from './accounts/run-accounts.js';
-import { databaseUrl } from './database-url.js';
+import { openDatabase } from './journal/database.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
 
 /** Who may come in and what it may do: the way in which a deployment without a demo gets its users. Resolves with the exit code. */
@@ -15,14 +15,22 @@ async function main(args: readonly string[], environment: Environment): Promise<
       console.log(USAGE);
       return 0;
     }
-    await runAccounts(call, {
-      databaseUrl: await databaseUrl(environment),
-      clock: new SystemClock(),
-      keyboard: { input: process.stdin, output: process.stderr },
-      say: (line) => {
-        console.log(line);
-      },
+    // Who is missing in a database that was restored beside its topics is entered before anything may start on it.
+    const { url, close } = await openDatabase(environment, (line) => {
+      console.error(line);
     });
+    try {
+      await runAccounts(call, {
+        databaseUrl: url,
+        clock: new SystemClock(),
+        keyboard: { input: process.stdin, output: process.stderr },
+        say: (line) => {
+          console.log(line);
+        },
+      });
+    } finally {
+      await close();
+    }
     return 0;
   } catch (error) {
     return told(error);

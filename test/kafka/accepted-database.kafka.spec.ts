@@ -131,6 +131,8 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
         ),
       ]);
     }
+    const { output: people } = await run('accounts', fresh, 'list');
+    expect(people).toContain('originator-1@demo.sotto');
     const { code, errors } = await startOnFresh();
     expect([code, errors]).toEqual([78, expect.stringContaining('npm run journal -- accept-restored')]);
   });

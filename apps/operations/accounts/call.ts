@@ -25,7 +25,8 @@ line of standard input where that is no terminal; it has 15 characters at least.
   --output json      one JSON document instead of text
   --help             this text
 
-The database is that of DATABASE_URL, else that of the cluster that runs on DATA_DIR (.data).`;
+The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the
+time where no cluster runs.`;
 
 export interface Terms {
   readonly name: string;

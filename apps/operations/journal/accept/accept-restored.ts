@@ -117,6 +117,8 @@ async function settleWithin(client: PoolClient, clock: Clock, { lack, ends }: Fo
   const { settled, failed } = lack;
   const now = instantFromNanos(clock.epochNanos());
   const moment = { now, evidenceTtlMillis: EVIDENCE_FEED_DEFAULTS.ttlMillis };
+  // Between two statements all their entries are made, and nobody waits for any of this.
+  await client.query('set local idle_in_transaction_session_timeout = 0');
   const shortfalls = await shortfallsOf(client, settled);
   if (shortfalls.length > 0) throw new NotKept({ shortfalls, objections: [] });
   await settleAsJournaled(client, settled, moment);
