@@ -4,7 +4,7 @@ import { moveJournals } from '#libs/journal/moving/move-journals.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Environment } from '#libs/platform/config.js';
 import { isConnectionFailure } from '#libs/platform/postgres.js';
-import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
+import { asStartFault, ConfigFault, EXIT } from '#libs/platform/start-fault.js';
 import { acceptRestored } from './journal/accept/accept-restored.js';
 import { acceptanceDocument, acceptanceLines } from './journal/accept/acceptance-text.js';
 import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
@@ -19,6 +19,8 @@ const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
 const NAME = 'journal-tool';
 const STAY_MS = 60_000;
+const NO_SEALS =
+  'ID_KEY is not set: without the keys of the cluster nobody can say that its owners wrote what is to be settled';
 
 async function main(args: readonly string[], environment: Environment): Promise<number> {
   const call = callOf(args, SHARDS);
@@ -56,6 +58,7 @@ async function run(call: Call, place: Place): Promise<number> {
 /** Money is entered by who owns the tables alone, and a call that may not must not get half way. */
 async function accept({ confirmed, json }: Call, place: Place): Promise<number> {
   await refuseWhoOwnsNoTables(place.pool);
+  if (place.seals === undefined) throw new ConfigFault([NO_SEALS]);
   const acceptance = await acceptRestored({ ...place, tell }, confirmed);
   if (acceptance === undefined) {
     console.log(

@@ -34,7 +34,7 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.
 Kafka is found by the same KAFKA_* settings as the cluster's. The keys of seals are those of ID_KEY, else, without DATABASE_URL, those in
-DATA_DIR; copy wants them, and verify checks no seals without. Exit codes: 0 all is well; 1 something is damaged or differs;
+DATA_DIR; copy and accept-restored want them, and verify checks no seals without. Exit codes: 0 all is well; 1 something is damaged or differs;
 64 called wrongly; 65 a topic has lost its journal, or is another, or a journal ends with what no owner has sealed; 69 something does not answer, or owners run; 78 a wrong setting.`;
 
 export const COMMANDS = ['verify', 'dump', 'copy', 'compare', 'accept-restored'] as const;

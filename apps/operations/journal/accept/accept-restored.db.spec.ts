@@ -9,6 +9,7 @@ import { possibleSettlements } from '#libs/custody/settlement-plan.js';
 import { awardToSettle } from '#libs/engine/pending-awards.js';
 import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
@@ -76,6 +77,7 @@ function accept(records: WrittenJournal, confirmed: boolean): Promise<Acceptance
       clock,
       databaseUrl: database.url,
       store: () => Promise.resolve(store as JournalStore),
+      seals: new JournalSeals([Buffer.alloc(32, 1)]),
       tell: () => undefined,
     },
     confirmed,
@@ -221,6 +223,15 @@ describe('nothing at all is done', () => {
     await payIn();
     await database.pool.query('alter table journal.restored add constraint still check (sequence = 0)');
     await expect(accept(journal, true)).rejects.toMatchObject({ code: '23514' });
+  });
+
+  it('where a journal ends with what no owner has sealed', async () => {
+    await payIn();
+    await database.pool.query('insert into journal.sealed (shard, sequence) values (0, 1)');
+    expect(textOf(await accept(journal, true))).toMatch(
+      /shard 0: record \d+ ends an append and has no seal.*REFUSED/s,
+    );
+    await database.pool.query('delete from journal.sealed');
   });
 
   it('where the ledger says otherwise than the journals', async () => {

@@ -17,7 +17,7 @@ import { checkReservations } from '../reservations.js';
 import { lackOf, type Lack } from './ends-behind.js';
 import { readSurplus, type SurplusRead } from './read-surplus.js';
 
-export interface AcceptPorts extends Pick<Place, 'pool' | 'clock' | 'databaseUrl' | 'store'> {
+export interface AcceptPorts extends Pick<Place, 'pool' | 'clock' | 'databaseUrl' | 'store' | 'seals'> {
   readonly tell: (line: string) => void;
 }
 

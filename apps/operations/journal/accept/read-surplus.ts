@@ -3,10 +3,11 @@ import type { Surplus } from '#libs/journal/restored/restored-check.js';
 import type { RestoredEnd } from '#libs/journal/restored/restored-mark.js';
 import { ByTheRules } from '../by-the-rules.js';
 import { EndsByJournal } from '../ledger.js';
-import { marksOf, reservingEpochs } from '../marks.js';
+import { marksOf, reservingEpochs, sealedFromOf } from '../marks.js';
 import { ALL_SHARDS, type Place } from '../place.js';
 import { Progress } from '../progress.js';
 import { HeldByJournal } from '../reservations.js';
+import { SealCheck } from '../seal-check.js';
 import { walkShard } from '../walk-shard.js';
 import { EndsBehind } from './ends-behind.js';
 
@@ -29,12 +30,18 @@ export interface SurplusRead {
 
 /** Reads all journals from their first record to their last, as a verification does, for money is moved by what they say. */
 export async function readSurplus(
-  { pool, clock, tell }: Pick<Place, 'pool' | 'clock'> & { readonly tell: (line: string) => void },
+  {
+    pool,
+    clock,
+    seals,
+    tell,
+  }: Pick<Place, 'pool' | 'clock' | 'seals'> & { readonly tell: (line: string) => void },
   store: JournalStore,
   surplus: readonly Surplus[],
 ): Promise<SurplusRead> {
   const marks = await marksOf(pool, store.kind);
   const epochs = await reservingEpochs(pool);
+  const sealedFrom = await sealedFromOf(pool);
   const progress = new Progress(clock, tell);
   const all = new EndsByJournal();
   const shards: ShardSurplus[] = [];
@@ -45,6 +52,7 @@ export async function readSurplus(
       ends.take(position, event, after);
     });
     const rules = new ByTheRules(shard);
+    const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
     const walk = await walkShard(shard, {
       reader: store.bareReader,
       marks: marks.filter((mark) => mark.shard === shard),
@@ -54,12 +62,14 @@ export async function readSurplus(
       },
       onEntries: (entries) => {
         rules.take(entries);
+        sealed.take(entries);
         held.take(entries);
         all.take(entries);
       },
     });
+    sealed.end();
     const { sequence, hash } = walk.head;
-    const faults = [...walk.faults, ...rules.told.objections.map(objectionText)];
+    const faults = [...walk.faults, ...sealed.faults, ...rules.told.objections.map(objectionText)];
     shards.push({ shard, known, end: { shard, sequence, hash }, ends, held, faults });
   }
   return { shards, ends: all };
