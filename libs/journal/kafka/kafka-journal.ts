@@ -108,8 +108,7 @@ export class KafkaJournal implements Journal {
         tail = attempt.place;
         if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
       } catch (error) {
-        if (error instanceof JournalCorrupt || error instanceof JournalUnsealed || remaining.isOver)
-          throw error;
+        if (error instanceof JournalCorrupt || error instanceof JournalUnsealed) throw error;
         failure = error;
         await pause(clock, RETRY_MILLIS);
       }
