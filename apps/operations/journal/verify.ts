@@ -48,12 +48,11 @@ export async function verify(
   const { pool } = ports;
   const store = await ports.store(kind);
   // Whoever keeps an older copy has made nothing from it since.
-  const isKeptHere = kind === undefined || (await isHome(ports, store));
-  const isInUse = !chainOnly && isKeptHere;
+  const isInUse = !chainOnly && (kind === undefined || (await isHome(ports, store)));
   const wasWritten = await JournalLock.isHeld(pool);
   const held = shards.map((shard) => new HeldByJournal(shard));
   const ends = new EndsByJournal();
-  const walks = await walkAll(ports, store, { held, ends }, { isKeptHere, isInUse, chainOnly });
+  const walks = await walkAll(ports, store, { held, ends }, { isInUse, chainOnly });
   const sound = walks.every(({ faults, rules }) => faults.length === 0 && (rules?.found ?? 0) === 0);
   const beside = sound && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
@@ -82,21 +81,15 @@ async function unlessWritten(
   return (await JournalLock.isHeld(pool)) ? undefined : check;
 }
 
-interface Asked {
-  readonly isKeptHere: boolean;
-  readonly isInUse: boolean;
-  readonly chainOnly: boolean;
-}
-
 async function walkAll(
   { pool, clock, tell, seals }: VerifyPorts,
   store: JournalStore,
   { held, ends }: { readonly held: readonly HeldByJournal[]; readonly ends: EndsByJournal },
-  { isKeptHere, isInUse, chainOnly }: Asked,
+  { isInUse, chainOnly }: { readonly isInUse: boolean; readonly chainOnly: boolean },
 ): Promise<VerifiedShard[]> {
   const marks = isInUse ? await marksOf(pool, store.kind) : [];
   const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
-  const sealedFrom = isKeptHere ? await sealedFromOf(pool) : new Map<number, number>();
+  const sealedFrom = isInUse ? await sealedFromOf(pool) : new Map<number, number>();
   const heads = await store.bareReader.heads();
   const progress = new Progress(clock, tell);
   const walks: VerifiedShard[] = [];
