@@ -43,8 +43,8 @@ async function run(call: Call, place: Place): Promise<number> {
     }
     case 'dump': {
       const { bareReader: reader } = await place.store(call.store);
-      await dump(reader, shards, call.dump, process.stdout);
-      return 0;
+      const isSound = await dump(reader, shards, call.dump, process.stdout, sayDamage);
+      return isSound ? 0 : EXIT_DAMAGED;
     }
     case 'copy':
       return await copy(call, place);
@@ -128,13 +128,17 @@ function tell(line: string): void {
   console.error(line);
 }
 
+function sayDamage({ message }: JournalCorrupt): void {
+  console.error(`journal: ${message}`);
+}
+
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageFault) {
     console.error(`journal: ${error.message}\n\n${USAGE}`);
     return EXIT_USAGE;
   }
   if (error instanceof JournalCorrupt) {
-    console.error(`journal: ${error.message}`);
+    sayDamage(error);
     return EXIT_DAMAGED;
   }
   const isAway = error instanceof JournalUnreadable || error instanceof JournalUnavailable;

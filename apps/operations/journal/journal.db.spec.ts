@@ -257,6 +257,14 @@ describe('npm run journal -- dump', () => {
     expect(linesOf((await journal('dump --kind epoch')).output)).toHaveLength(1);
   });
 
+  it('shows what stands before damage, and says where that is', async () => {
+    await database.pool.query(`update journal.records set payload = payload || ' ' where sequence = 5`);
+    const { code, output, errors } = await journal('dump');
+    expect([code, linesOf(output).map(({ sequence }) => sequence)]).toEqual([1, [1, 2, 3, 4]]);
+    expect(errors).toContain('journal: journal of shard 0 is corrupt at sequence 5: its hash');
+    expect(linesOf((await journal('dump --from 6')).output)).toHaveLength(entries.length - 5);
+  });
+
   it('knows every type of event', () => {
     const types = Object.keys(SHAPES);
     expect(types.map((type) => callOf(['dump', '--type', type], 3)?.dump.type)).toEqual(types);

@@ -1,0 +1,95 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
+import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
+import type { DumpFilter } from './call.js';
+import { dump } from './dump.js';
+
+const SHARDS = [0, 1, 2];
+const DAMAGED = 1;
+const ALL: DumpFilter = { from: 1, to: Infinity, raw: false };
+
+/** Three shards of as many events, and an epoch record before them. */
+async function topics(events: number): Promise<MemoryTopic[]> {
+  const made = SHARDS.map(() => new MemoryTopic());
+  for (const [shard, topic] of made.entries()) {
+    const openLog = () => Promise.resolve(topic.open());
+    const writer = await new KafkaJournal({ openLog, clock: new HastyClock(), opener: 'test' }).open(shard);
+    await writer.append(Array.from({ length: events }, (_, index) => `"${index}"`));
+    await writer.close();
+  }
+  return made;
+}
+
+function readerOf(made: readonly MemoryTopic[]): JournalReader {
+  return new KafkaJournalReader({ openLog: (shard) => made[shard]!.open(), shards: SHARDS });
+}
+
+/** `shard/sequence` of every line, and every damage at its place among them. */
+async function dumped(reader: JournalReader, filter: Partial<DumpFilter> = {}) {
+  const said: string[] = [];
+  const output = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      for (const line of String(chunk).split('\n').slice(0, -1)) {
+        const { shard, sequence } = JSON.parse(line) as { shard: number; sequence: number };
+        said.push(`${shard}/${sequence}`);
+      }
+      done();
+    },
+  });
+  const isSound = await dump(reader, SHARDS, { ...ALL, ...filter }, output, ({ message }) => {
+    said.push(message);
+  });
+  return { isSound, said };
+}
+
+function lines(shard: number, from: number, to: number): string[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => `${shard}/${from + index}`);
+}
+
+describe('a dump', () => {
+  it('shows what stands before damage, says where that is, and goes on with the other shards', async () => {
+    const made = await topics(10);
+    made[DAMAGED]!.replace([...made[DAMAGED]!.content(), Buffer.from('garbage')]);
+    expect(await dumped(readerOf(made))).toEqual({
+      isSound: false,
+      said: [
+        ...lines(0, 1, 11),
+        ...lines(1, 1, 11),
+        'journal of shard 1 is corrupt at sequence 12: offset 11 of its topic holds no record',
+        ...lines(2, 1, 11),
+      ],
+    });
+  });
+
+  it('also where what is asked for begins within the page that is damaged', async () => {
+    const made = await topics(1_500);
+    const values = [...made[DAMAGED]!.content()];
+    values[1_204] = Buffer.from('garbage');
+    made[DAMAGED]!.replace(values);
+    const { isSound, said } = await dumped(readerOf(made), { from: 1_100, to: 1_300 });
+    expect(isSound).toBe(false);
+    expect(said.filter((line) => line.startsWith('1/'))).toEqual(lines(1, 1_100, 1_204));
+    expect(said.filter((line) => line.startsWith('2/'))).toEqual(lines(2, 1_100, 1_300));
+    expect((await dumped(readerOf(made), { to: 1_204 })).isSound).toBe(true);
+  });
+
+  it('comes as far where the damage is named by a record before it', async () => {
+    const made = await topics(50);
+    const sound = readerOf(made);
+    const twice: JournalReader = {
+      ...sound,
+      read: (shard, from, limit) => {
+        if (shard !== DAMAGED || from + limit - 1 < 38) return sound.read(shard, from, limit);
+        return Promise.reject(new JournalCorrupt(shard, 5, 'the sequence appears twice'));
+      },
+    };
+    const { isSound, said } = await dumped(twice);
+    expect([isSound, said.filter((line) => line.startsWith('1/'))]).toEqual([false, lines(1, 1, 37)]);
+    expect(said.filter((line) => line.includes('corrupt'))).toHaveLength(1);
+  });
+});
