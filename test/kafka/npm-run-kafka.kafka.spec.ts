@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
@@ -31,8 +31,12 @@ class Run {
   }
 
   static start(...args: readonly string[]): Run {
+    return Run.inWorldOf(process.env, ...args);
+  }
+
+  static inWorldOf(env: NodeJS.ProcessEnv, ...args: readonly string[]): Run {
     const program = path.resolve('dist/apps/operations/kafka.js');
-    return new Run(spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+    return new Run(spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env }));
   }
 
   static byNpm(...args: readonly string[]): Run {
@@ -150,6 +154,39 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect([again === first, isAlive(again)]).toEqual([false, true]);
     expect(await run.stop()).toBe(0);
     await run.untilGone([...others, again]);
+  });
+
+  it('keeps its data where it is told, whatever letters that path is made of, and finds them again', async () => {
+    const odd = path.join(folder, 'odd');
+    const named = path.join(odd, 'Zo\u00eb \u6771, a\\b=#');
+    // As from cron: Java then takes every name for ASCII.
+    const start = (): Run => Run.inWorldOf({ PATH: process.env.PATH, LC_ALL: 'C' }, '--folder', named);
+    const ids: string[] = [];
+    for (let times = 0; times < 2; times += 1) {
+      const run = start();
+      await run.ready();
+      ids.push(readFileSync(path.join(named, 'broker-1/data/meta.properties'), 'utf8'));
+      expect(await run.stop()).toBe(0);
+    }
+    expect(ids[1]).toBe(ids[0]);
+    expect([readdirSync(odd), readdirSync(named).sort()]).toEqual([
+      [path.basename(named)],
+      ['broker-1', 'cluster.json'],
+    ]);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['half of what was written', '{"clusterId":"AAAAAAAAAAAAAAAAAAAAAA","por'],
+    ['something else', '{"clusterId":"x","ports":[]}'],
+  ])('says which file is damaged that holds %s', async (name, text) => {
+    const damaged = path.join(folder, `damaged ${name}`);
+    mkdirSync(damaged);
+    writeFileSync(path.join(damaged, 'cluster.json'), text);
+    const run = Run.start('--folder', damaged);
+    expect(await run.code).toBe(65);
+    const said = run.output.trim().split('\n').slice(1);
+    expect(said).toEqual([expect.stringContaining(`${damaged}/cluster.json is damaged: `)]);
   });
 
   it('takes one broker or three', async () => {

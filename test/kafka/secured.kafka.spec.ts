@@ -30,7 +30,7 @@ function secured({ folder, host, port, controllerPort }: BrokerPlace): Record<st
   const store = path.join(folder, 'broker.p12');
   makeCertificate(store, path.join(folder, 'ca.pem'));
   const login = 'org.apache.kafka.common.security';
-  const user = `user_sotto="${PASSWORD.replaceAll('"', '\\\\"')}"`;
+  const user = `user_sotto="${PASSWORD.replaceAll('"', '\\"')}"`;
   return {
     listeners: `PLAINTEXT://${host}:${port},CONTROLLER://${host}:${controllerPort},SECURE://${host}:${securePort}`,
     'advertised.listeners': `PLAINTEXT://${host}:${port},SECURE://${host}:${securePort}`,

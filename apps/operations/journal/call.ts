@@ -9,7 +9,7 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
             auction again and names records that the rules would not have written; whether projections and snapshots belong to
             them, row by row; whether awards ended in the ledger as they say, and balances follow from entries; and, where no
             owner runs, whether what is reserved is what they say
-  dump      writes records to standard output, one JSON document a line
+  dump      writes records to standard output, one JSON document a line; of a damaged journal those before the damage
   copy      moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record; what breaks off goes on
             where it was when it is called again
   accept-restored

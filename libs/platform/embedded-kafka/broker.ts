@@ -4,11 +4,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartFault } from '../start-fault.js';
 import { keepBroker } from './keeper.js';
-import { propertiesOf, type BrokerPlace, type ClusterPlan } from './server-properties.js';
+import { DATA_FOLDER, propertiesOf, type BrokerPlace, type ClusterPlan } from './server-properties.js';
 
 /** The last ones have no controller left that would let them go. */
 const STOP_WITHIN_MS = 10_000;
 const HEAP = '-Xmx384m';
+/** In the broker's folder, where it is started. */
+const PROPERTIES = 'server.properties';
+/** A Java that thinks it is in a world of ASCII opens no folder with other letters in its path. */
+const ANY_LETTERS = 'LC_ALL=C.UTF-8';
 
 /** One Kafka process: broker and controller in one. */
 export class Broker {
@@ -34,15 +38,14 @@ export class Broker {
   async start(): Promise<void> {
     const { folder } = this.place;
     await mkdir(folder, { recursive: true });
-    const properties = path.join(folder, 'server.properties');
-    await writeFile(properties, propertiesOf(this.place, this.plan));
-    if (!existsSync(path.join(folder, 'data', 'meta.properties'))) {
-      const format = ['kafka.tools.StorageTool', 'format', '-t', this.plan.clusterId, '-c', properties];
+    await writeFile(path.join(folder, PROPERTIES), propertiesOf(this.place, this.plan));
+    if (!existsSync(path.join(folder, DATA_FOLDER, 'meta.properties'))) {
+      const format = ['kafka.tools.StorageTool', 'format', '-t', this.plan.clusterId, '-c', PROPERTIES];
       const code = await this.ended(this.java(format));
       if (code !== 0)
         throw new StartFault(`the folder of broker ${this.place.id} cannot be prepared: see ${this.logFile}`);
     }
-    const broker = this.java(['kafka.Kafka', properties]);
+    const broker = this.java(['kafka.Kafka', PROPERTIES]);
     // Whoever waits for it hears of it by its end.
     broker.on('error', () => undefined);
     if (broker.pid !== undefined) broker.once('exit', keepBroker(broker.pid));
@@ -88,7 +91,8 @@ export class Broker {
   private java(args: readonly string[]): ChildProcess {
     const log = openSync(this.logFile, 'a');
     const jvm = [HEAP, '-XX:+UseSerialGC', '-Djava.awt.headless=true'];
-    const child = spawn('java', [...jvm, '-cp', path.join(this.plan.jars, '*'), ...args], {
+    const command = ['java', ...jvm, '-cp', path.join(this.plan.jars, '*'), ...args];
+    const child = spawn('env', [ANY_LETTERS, ...command], {
       // A session of its own: Ctrl-C in the terminal is for us, who then stop the brokers in order.
       detached: true,
       stdio: ['ignore', log, log],

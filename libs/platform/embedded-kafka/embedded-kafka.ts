@@ -1,10 +1,12 @@
 import '../kafkajs/idle-queues.js';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
+import { z } from 'zod';
 import { isPortFree, pickPorts } from '../ports.js';
+import { readIfThere } from '../read-if-there.js';
 import { EXIT, StartFault } from '../start-fault.js';
 import { Broker } from './broker.js';
 import { kafkaJars, type JarPlaces } from './jars.js';
@@ -25,10 +27,12 @@ const PORTS_EACH = 2;
 const USABLE_WITHIN_MS = 180_000;
 const LOOK_MS = 100;
 
-interface Kept {
-  readonly clusterId: string;
-  readonly ports: readonly number[];
-}
+const KEPT = z.object({
+  clusterId: z.string().regex(/^[\w-]{22}$/),
+  ports: z.array(z.int().min(1).max(65_535)).refine(({ length }) => length > 0 && length % PORTS_EACH === 0),
+});
+
+type Kept = z.output<typeof KEPT>;
 
 /** A real Apache Kafka on loopback: as many processes as brokers, each of them a controller too. */
 export class EmbeddedKafka {
@@ -115,14 +119,21 @@ function isListening({ host, port }: BrokerPlace): Promise<boolean> {
 /** A cluster keeps its id and its ports, for both stand in its data. */
 async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   const file = path.join(folder, CLUSTER_FILE);
-  const found = await readFile(file, 'utf8').then(
-    (text) => JSON.parse(text) as Kept,
-    () => undefined,
-  );
-  if (found === undefined) {
+  const text = await readIfThere(file);
+  if (text === undefined) {
     const made: Kept = { clusterId: newClusterId(), ports: await pickPorts(PORTS_EACH * brokers) };
-    await writeFile(file, JSON.stringify(made));
+    // Whole or not there: half of one would be taken for damage ever after.
+    await writeFile(`${file}.new`, JSON.stringify(made));
+    await rename(`${file}.new`, file);
     return made;
+  }
+  const found = keptIn(text);
+  if (found === undefined) {
+    const form = '{"clusterId":"...","ports":[port, controller port, and so on for each broker]}';
+    throw new StartFault(
+      `${file} is damaged: write it anew as ${form}, with the cluster.id of broker-1/data/meta.properties and the ports that stand under listeners in each server.properties, or take another folder`,
+      EXIT.damaged,
+    );
   }
   const before = found.ports.length / PORTS_EACH;
   if (before !== brokers) {
@@ -133,6 +144,15 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
     throw new StartFault(`port ${port} of the Kafka in ${folder} is taken: does it run already?`);
   }
   return found;
+}
+
+/** Undefined where it is not what was once written. */
+function keptIn(text: string): Kept | undefined {
+  try {
+    return KEPT.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Begins with a letter: Kafka's own tools would take a dash for an option. */

@@ -1,5 +1,3 @@
-import path from 'node:path';
-
 /** Where one broker of a cluster on this machine stands. */
 export interface BrokerPlace {
   readonly id: number;
@@ -17,6 +15,9 @@ export interface ClusterPlan {
   readonly settings: (place: BrokerPlace) => Readonly<Record<string, string>>;
 }
 
+/** Below the broker's folder, in which it runs. */
+export const DATA_FOLDER = 'data';
+
 const MOST_BYTES = String(20 * 1024 * 1024);
 
 /** The text of a broker's `server.properties`. */
@@ -33,7 +34,8 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
-    'log.dirs': path.join(place.folder, 'data'),
+    // A list, in which no comma can be escaped: a whole path with one in it would be two folders.
+    'log.dirs': DATA_FOLDER,
     'auto.create.topics.enable': 'false',
     'default.replication.factor': copies,
     'offsets.topic.replication.factor': copies,
@@ -47,6 +49,14 @@ export function propertiesOf(place: BrokerPlace, { brokers, settings }: ClusterP
     ...settings(place),
   };
   return Object.entries(all)
-    .map(([name, value]) => `${name}=${value}\n`)
+    .map(([name, value]) => `${name}=${escaped(value)}\n`)
     .join('');
+}
+
+/** Java takes the file for Latin-1, a backslash for the beginning of an escape, and what a value begins with in blanks for nothing. */
+function escaped(value: string): string {
+  return value.replaceAll(/^\s|[^\x20-\x7e]|\\/g, (unit) => {
+    if (unit === '\\' || unit === ' ') return `\\${unit}`;
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
