@@ -6,14 +6,11 @@ import { expect, it, jest } from '@jest/globals';
 jest.setTimeout(60_000);
 
 /** The suites of Kafka on a machine that has neither Java nor an address. */
-async function suites(env: Readonly<Record<string, string>>): Promise<{ code: number; said: string }> {
-  const args = [
-    'node_modules/jest/bin/jest.js',
-    '--selectProjects',
-    'kafka',
-    '--',
-    'test/kafka/three-brokers',
-  ];
+async function suites(
+  env: Readonly<Record<string, string>>,
+  suite = 'three-brokers',
+): Promise<{ code: number; said: string }> {
+  const args = ['node_modules/jest/bin/jest.js', '--selectProjects', 'kafka', '--', `test/kafka/${suite}`];
   const run = spawn(process.execPath, args, {
     env: { ...env, PATH: '/nonexistent' },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -22,16 +19,27 @@ async function suites(env: Readonly<Record<string, string>>): Promise<{ code: nu
   return { code, said };
 }
 
-it('says loudly that the suites of Kafka were skipped', async () => {
-  const { code, said } = await suites({});
+it.each([{}, { REQUIRE_KAFKA: '0' }, { REQUIRE_KAFKA: 'false' }])(
+  'says loudly that the suites of Kafka were skipped, with %j',
+  async (env) => {
+    const { code, said } = await suites(env);
+    expect([code, said]).toEqual([
+      0,
+      expect.stringContaining('!!! three brokers: skipped, for there is no Kafka'),
+    ]);
+  },
+);
+
+it.each(['1', 'true', 'yes'])('fails where they are required, with REQUIRE_KAFKA=%s', async (required) => {
+  const { code, said } = await suites({ REQUIRE_KAFKA: required });
   expect([code, said]).toEqual([
-    0,
-    expect.stringContaining('!!! three brokers: skipped, for there is no Kafka'),
+    1,
+    expect.stringContaining(`REQUIRE_KAFKA=${required}, but Java 17 or newer is not installed`),
   ]);
 });
 
-it('fails where they are required', async () => {
-  const { code, said } = await suites({ REQUIRE_KAFKA: '1' });
+it('takes brokers that are set to nothing for not set', async () => {
+  const { code, said } = await suites({ REQUIRE_KAFKA: '1', KAFKA_BROKERS: '' }, 'lost-topics');
   expect([code, said]).toEqual([
     1,
     expect.stringContaining('REQUIRE_KAFKA=1, but Java 17 or newer is not installed'),

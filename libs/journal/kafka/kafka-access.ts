@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
 import type { SASLOptions } from 'kafkajs';
-import { ConfigFault } from '#libs/platform/start-fault.js';
 import type { KafkaSettings } from './kafka-settings.js';
 import type { KafkaAddress } from './kafkajs/kafka-address.js';
+import { certificates, privateKey } from './pem-files.js';
 
 /** Where the brokers are and how one gets in; undefined where the settings name none. */
 export async function kafkaAddress(
@@ -23,24 +22,16 @@ export async function kafkaAddress(
 
 async function sslOf(settings: KafkaSettings): Promise<ConnectionOptions | undefined> {
   if (!settings.KAFKA_SSL) return undefined;
-  const [ca, cert, key] = await Promise.all([
-    pem('KAFKA_SSL_CA', settings.KAFKA_SSL_CA),
-    pem('KAFKA_SSL_CERT', settings.KAFKA_SSL_CERT),
-    pem('KAFKA_SSL_KEY', settings.KAFKA_SSL_KEY),
-  ]);
+  const { KAFKA_SSL_CA: caFile, KAFKA_SSL_CERT: certFile, KAFKA_SSL_KEY: keyFile } = settings;
+  const ca = caFile === undefined ? undefined : await certificates('KAFKA_SSL_CA', caFile);
+  const cert = certFile === undefined ? undefined : await certificates('KAFKA_SSL_CERT', certFile);
+  const shown = cert === undefined ? undefined : { setting: 'KAFKA_SSL_CERT', certificate: cert };
+  const key = keyFile === undefined ? undefined : await privateKey('KAFKA_SSL_KEY', keyFile, shown);
   return {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
-}
-
-async function pem(name: string, file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigFault([`${name}=${JSON.stringify(file)} is wrong: it cannot be read (${reason})`]);
-  });
 }
 
 function saslOf({

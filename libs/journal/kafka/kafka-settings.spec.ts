@@ -23,6 +23,7 @@ describe('settings of Kafka', () => {
     ['a mechanism that there is not', { ...SASL, KAFKA_SASL_MECHANISM: 'PLAIN' }],
     ['a password without a mechanism', { KAFKA_SASL_PASSWORD: 'p' }],
     ['brokers that are set to nothing', { KAFKA_BROKERS: '' }],
+    ['TLS that is set to nothing', { ...BROKERS, KAFKA_SSL: '' }],
     ['TLS without brokers', { KAFKA_SSL: 'true' }],
     ['a password without brokers', { ...SASL, KAFKA_SASL_MECHANISM: 'scram-sha-512' }],
     ['a certificate without its key', { ...BROKERS, KAFKA_SSL: 'true', KAFKA_SSL_CERT: 'cert.pem' }],
@@ -33,6 +34,22 @@ describe('settings of Kafka', () => {
     ['a password that everybody could read', { ...SASL, KAFKA_BROKERS: 'kafka.example:9092' }],
   ])('are refused for %s, in one line', (_, env) => {
     expect(faults(env)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a:1,b:1,a:1', 'it names a:1 twice'],
+    ['a:1,A:1', 'a:1 and A:1 are the same broker'],
+    ['a.example:1,a.example.:01', 'a.example:1 and a.example.:01 are the same broker'],
+    ['localhost:1,127.0.0.1:1', 'localhost:1 and 127.0.0.1:1 are the same broker'],
+    ['[fe80::1]:1,[FE80:0::1]:1', '[fe80::1]:1 and [FE80:0::1]:1 are the same broker'],
+    ['a,a', 'it must be host:port for each broker; it must be host:port for each broker'],
+  ])('are refused for what is named twice: %s', (brokers, why) => {
+    const value = JSON.stringify(brokers);
+    expect(faults({ KAFKA_BROKERS: brokers })).toEqual([`KAFKA_BROKERS=${value} is wrong: ${why}`]);
+  });
+
+  it('take several brokers on one machine, and one port on several', () => {
+    expect(faults({ KAFKA_BROKERS: 'a:1,a:2,b:1,[::1]:3,127.0.0.1:4,odd_name%1:1' })).toEqual([]);
   });
 
   it.each([

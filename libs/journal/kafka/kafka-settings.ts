@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineConfig, type Config } from '#libs/platform/config.js';
 import { flag, listOf, nonEmpty, oneOf, type FromText } from '#libs/platform/setting-types.js';
-import { hostAndPort } from './kafkajs/kafka-address.js';
+import { hostAndPort, type HostAndPort } from './kafkajs/kafka-address.js';
 
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
@@ -12,6 +12,35 @@ function brokerAddress(): FromText<string> {
     .refine((text) => hostAndPort(text) !== undefined, 'it must be host:port for each broker');
 }
 
+/** One broker under two names would be two to whoever reckons with the loss of one. */
+function brokerList(): FromText<readonly string[]> {
+  return listOf(brokerAddress()).superRefine((brokers, context) => {
+    const known = new Map<string, string>();
+    for (const broker of brokers) {
+      const address = hostAndPort(broker);
+      if (address === undefined) continue;
+      const place = placeOf(address);
+      const before = known.get(place);
+      if (before !== undefined) {
+        const message =
+          before === broker ? `it names ${broker} twice` : `${before} and ${broker} are the same broker`;
+        context.addIssue({ code: 'custom', message });
+        return;
+      }
+      known.set(place, broker);
+    }
+  });
+}
+
+/** The same for all ways to write an address; the names of this machine's loopback are one. */
+function placeOf({ host, port }: HostAndPort): string {
+  // A URL has one way to write an address of either kind.
+  const url = `http://${host.includes(':') ? `[${host}]` : host}`;
+  const written = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();
+  const name = written.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return `${LOOPBACK.has(name) ? 'localhost' : name}:${port}`;
+}
+
 function topicPrefix(): FromText<string> {
   return z.string().regex(/^[A-Za-z0-9._-]{1,200}$/, 'it must be made of letters, digits, ".", "_" and "-"');
 }
@@ -19,7 +48,7 @@ function topicPrefix(): FromText<string> {
 /** Of every process that writes or reads journals. */
 export const kafkaSettings = defineConfig({
   KAFKA_BROKERS: {
-    schema: listOf(brokerAddress()).optional(),
+    schema: brokerList().optional(),
     describe:
       'Some brokers of the Kafka that keeps the journals, as host:port separated by commas; without them PostgreSQL does',
     neverEmpty: true,
@@ -29,7 +58,12 @@ export const kafkaSettings = defineConfig({
     describe: "What stands before the shard's number in the names of the journals' topics",
     default: 'sotto.journal.',
   },
-  KAFKA_SSL: { schema: flag(), describe: 'Whether the brokers are spoken to over TLS', default: 'false' },
+  KAFKA_SSL: {
+    schema: flag(),
+    describe: 'Whether the brokers are spoken to over TLS',
+    default: 'false',
+    neverEmpty: true,
+  },
   KAFKA_SSL_CA: {
     schema: nonEmpty().optional(),
     describe: "PEM file with the authorities of the brokers' certificates, where the system's do not do",

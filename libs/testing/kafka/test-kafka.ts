@@ -8,6 +8,7 @@ import { missingForKafka } from '../../platform/embedded-kafka/jars.js';
 import { sharedKafka } from './shared-kafka.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
+const NOT_REQUIRED: ReadonlySet<string> = new Set(['', '0', 'false']);
 const START_WITHIN_MS = 240_000;
 
 export const jarPlaces = {
@@ -34,13 +35,13 @@ export interface WantedKafka {
   readonly settings?: KafkaOptions['settings'];
 }
 
-/** A suite against real brokers. Where there can be none it says so; with REQUIRE_KAFKA=1 it fails instead. */
+/** A suite against real brokers. Where there can be none it says so; with REQUIRE_KAFKA it fails instead, unless that is 0 or false. */
 export function describeWithKafka(
   name: string,
   { anyBrokers = false, brokers = 1, settings }: WantedKafka,
   body: (kafka: () => TestKafka) => void,
 ): void {
-  const given = anyBrokers ? process.env.KAFKA_BROKERS : undefined;
+  const given = anyBrokers ? brokersGiven() : undefined;
   const missing = given === undefined ? missingForKafka(jarPlaces) : undefined;
   if (missing !== undefined) {
     leaveOut(name, missing);
@@ -56,7 +57,7 @@ export function describeWithKafka(
     beforeAll(async () => {
       const prefix = `test.${randomBytes(4).toString('hex')}.`;
       if (anyBrokers) {
-        kafka = { addresses: given?.split(',') ?? (await sharedKafka()), prefix, own: undefined };
+        kafka = { addresses: given ?? (await sharedKafka()), prefix, own: undefined };
         return;
       }
       const folder = await mkdtemp(path.join(tmpdir(), 'sotto-kafka-'));
@@ -83,8 +84,15 @@ function noKafka(): never {
   throw new Error('the brokers have not been started');
 }
 
+/** Set to nothing they are not set, as where a shell writes `KAFKA_BROKERS=$ADDRESS` and there is none. */
+function brokersGiven(): string[] | undefined {
+  const { KAFKA_BROKERS: text = '' } = process.env;
+  return text.trim() === '' ? undefined : text.split(',');
+}
+
 function leaveOut(name: string, missing: string): void {
-  const isRequired = process.env.REQUIRE_KAFKA === '1';
+  const { REQUIRE_KAFKA: required = '' } = process.env;
+  const isRequired = !NOT_REQUIRED.has(required.toLowerCase());
   const title = `${isRequired ? 'REQUIRED' : 'SKIPPED'}: ${missing}`;
   if (!isRequired) {
     process.stderr.write(
@@ -95,7 +103,7 @@ function leaveOut(name: string, missing: string): void {
     if (!isRequired) it.skip(title, () => undefined);
     else {
       it(title, () => {
-        throw new Error(`REQUIRE_KAFKA=1, but ${missing}`);
+        throw new Error(`REQUIRE_KAFKA=${required}, but ${missing}`);
       });
     }
   });
