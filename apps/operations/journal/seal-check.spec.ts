@@ -45,12 +45,15 @@ describe('the seals of a journal', () => {
     ['O.oN.nN', 1, [NEW], 5, 2],
     ['O.oN.nN', 1, [], 5, null],
     ['', undefined, [OLD], 0, 0],
+    ['O.o.e.N.n', undefined, [NEW, OLD], 4, 0],
   ])('are right: %s, sealed from %p on', (pattern, sealedFrom, keys, found, former) => {
     const sealed = { sealed_from: sealedFrom ?? null, found, by_former_keys: former };
     expect(told(pattern, sealedFrom, ...keys)).toEqual({ ...sealed, faults: [] });
   });
 
-  it.each<[string, number, Buffer[], string]>([
+  it.each<[string, number | undefined, Buffer[], string]>([
+    ['O.o.', undefined, [OLD], 'record 4 ends an append and has no seal'],
+    ['O.oe', undefined, [OLD], 'record 4 ends an append and has no seal'],
     ['O.o.', 1, [OLD], 'record 4 ends an append and has no seal'],
     ['O.o.', 1, [], 'record 4 ends an append and has no seal'],
     ['O.oe', 1, [OLD], 'record 4 ends an append and has no seal'],
@@ -59,7 +62,7 @@ describe('the seals of a journal', () => {
     ['O.oO.n', 1, [OLD], 'the seal of record 6 was made with no key of ID_KEY'],
     ['O.o', 1, [NEW], 'no key of ID_KEY has made any of its 2 seals'],
     ['O.o', 4, [OLD], 'it ends at 3, but is known to be sealed from 4 on'],
-  ])('are not: %s, sealed from %d on', (pattern, sealedFrom, keys, fault) => {
+  ])('are not: %s, sealed from %p on', (pattern, sealedFrom, keys, fault) => {
     expect(told(pattern, sealedFrom, ...keys).faults).toEqual([expect.stringContaining(fault)]);
   });
 });

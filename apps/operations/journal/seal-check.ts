@@ -49,6 +49,10 @@ export class SealCheck {
     const { seals, sealedFrom } = this.checks;
     const { last } = this;
     if (last?.kind === 'event') this.mustHave(last);
+    // Also where nothing beside the journal is asked: what an owner has begun to seal is not left otherwise.
+    if (sealedFrom === undefined && this.hasGood && last !== undefined && last.seal === undefined) {
+      this.objectToEnd(last);
+    }
     if (sealedFrom !== undefined && (last?.sequence ?? 0) < sealedFrom) {
       this.object(`it ends at ${last?.sequence ?? 0}, but is known to be sealed from ${sealedFrom} on`);
     }
@@ -76,8 +80,12 @@ export class SealCheck {
     const { sealedFrom } = this.checks;
     if (entry === undefined || entry.seal !== undefined) return;
     if (sealedFrom === undefined || entry.sequence < sealedFrom) return;
+    this.objectToEnd(entry);
+  }
+
+  private objectToEnd({ sequence }: JournalEntry): void {
     this.object(
-      `record ${entry.sequence} ends an append and has no seal: what stands behind record ${this.sealed} was written by no owner`,
+      `record ${sequence} ends an append and has no seal: what stands behind record ${this.sealed} was written by no owner`,
     );
   }
 

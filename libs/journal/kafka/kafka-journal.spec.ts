@@ -10,6 +10,7 @@ import {
   JournalUnavailable,
   JournalUnreadable,
 } from '../journal-errors.js';
+import { KafkaJournalReader } from './kafka-reader.js';
 import { encodeRecord } from './record-format.js';
 
 /** As often as it is tried before a writer gives up. */
@@ -207,6 +208,25 @@ describe('a reader', () => {
     const all = await everything(world.reader(), SHARD);
     expect(all).toHaveLength(17);
     for (const entry of all) expect(await world.reader().entries(SHARD, [entry.sequence])).toEqual([entry]);
+  });
+
+  it('takes a message that says it stands behind the end for damage, and does not wait for it for ever', async () => {
+    await (await world.open()).append(['"a"', '"b"']);
+    const log = world.topic.open();
+    const reader = new KafkaJournalReader({
+      openLog: () => ({
+        append: (...sent) => log.append(...sent),
+        end: () => log.end(),
+        close: () => log.close(),
+        fetch: async (from, bytes) => {
+          const found = await log.fetch(from, bytes);
+          return found.map((one) => (one.offset === 1 ? { ...one, offset: 16_777_217 } : one));
+        },
+      }),
+      shards: [SHARD],
+    });
+    await expect(everything(reader, SHARD)).rejects.toThrow('offset 1 of its topic is gone');
+    await reader.close();
   });
 
   it('sees what was acknowledged before it asked, also when another look is under way', async () => {

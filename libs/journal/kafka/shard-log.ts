@@ -93,9 +93,10 @@ export class ShardLog {
           taken = 0;
           coming = this.behind(messages, { end, limit: limit - entries.length, bytes });
         }
-        for (; taken < messages.length && entries.length < limit; taken += 1) {
+        // By what was taken, not by what messages say of themselves: one that lies is damage, and is not waited behind.
+        for (; entries.length < limit && cursor.place.next < end; taken += 1) {
           const message = messages[taken];
-          if (message === undefined || message.offset >= end) break;
+          if (message === undefined) break;
           const entry = cursor.take(message);
           if (entry !== undefined) entries.push(entry);
         }
