@@ -21,26 +21,28 @@ export const ESCROW = 'system:escrow';
 export const OPENING = 'system:opening';
 
 const POST = `
-  with posted as (insert into custody.transactions (kind, recorded_at) values ($1, $2) returning transaction_id)
+  with posted as (insert into custody.transactions (kind, recorded_at) values ('OPENING', $1) returning transaction_id)
   insert into custody.entries (transaction_id, account_id, venue, asset, amount)
-  select transaction_id, e.* from posted, unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) as e
+  select transaction_id, e.* from posted, unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as e
   returning transaction_id`;
+const NAMED = `
+  insert into custody.openings (reference, transaction_id) values (coalesce($1::text, 'seed ' || $2::bigint), $2)`;
 
-/** One balanced transaction in one statement, for that is what the database checks. Its id. */
-export async function post(
+/** One balanced transaction in one statement, for that is what the database checks; and under which name it came from outside; a seed has none. */
+export async function postOpening(
   client: PoolClient,
-  kind: 'OPENING' | 'SETTLEMENT',
+  reference: string | undefined,
   entries: readonly Entry[],
   at: Instant,
-): Promise<number> {
-  const { rows } = await client.query<{ transaction_id: number }>({
-    name: 'custody-post',
-    text: POST,
-    values: [kind, at, ...columnsOf(entries), entries.map((entry) => entry.amount)],
-  });
+): Promise<void> {
+  const { rows } = await client.query<{ transaction_id: number }>(POST, [
+    at,
+    ...columnsOf(entries),
+    entries.map((entry) => entry.amount),
+  ]);
   const [row] = rows;
   if (row === undefined) throw new Error('a transaction needs entries');
-  return row.transaction_id;
+  await client.query(NAMED, [reference, row.transaction_id]);
 }
 
 export function columnsOf(keys: readonly LedgerKey[]): [string[], string[], string[]] {

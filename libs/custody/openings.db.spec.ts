@@ -5,7 +5,7 @@ import { pause } from '#libs/platform/clock.js';
 import { withTransaction } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { ISSUER, lockAllOn, post, type LedgerKey } from './ledger.js';
+import { ISSUER, lockAllOn, postOpening, type LedgerKey } from './ledger.js';
 import { custodyMigrations } from './migrations/list.js';
 import { enterLimit, enterOpening, type OpeningResult } from './openings.js';
 import { publishEvidence } from './publish-evidence.js';
@@ -87,9 +87,9 @@ describe('a limit', () => {
     await pause(clock, A_WHILE);
     expect(isSet).toBe(false);
     const token = { ...place, asset: 'rain/YES' };
-    await post(
+    await postOpening(
       settling,
-      'SETTLEMENT',
+      'mia-2',
       [
         { ...token, amount: 2_000 },
         { ...token, account: ISSUER, amount: -2_000 },

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { plusMillis } from '#libs/auction/instant.js';
-import { COLLATERAL, lockAllOn, OPENING, post, type Entry } from './ledger.js';
+import { COLLATERAL, lockAllOn, OPENING, postOpening, type Entry } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { counterparts, OPENING_LOCK, setLimits, type LimitSeed, type SeedMoment } from './seed.js';
 
@@ -36,13 +36,9 @@ export async function enterOpening(
   if (known !== undefined) return isSame(known, opening) ? 'known' : 'different';
   const entry: Entry = { account, venue, asset, amount };
   await lockAllOn(client, [entry]);
-  const transaction = await post(client, 'OPENING', [entry, ...counterparts([entry])], now);
+  await postOpening(client, reference, [entry, ...counterparts([entry])], now);
   const { rows } = await client.query<{ over: boolean }>(TOTAL, [venue, asset]);
   if (rows[0]?.over === true) return 'too much';
-  await client.query('insert into custody.openings (reference, transaction_id) values ($1, $2)', [
-    reference,
-    transaction,
-  ]);
   await publishEvidence(client, [entry], plusMillis(now, evidenceTtlMillis));
   return 'entered';
 }

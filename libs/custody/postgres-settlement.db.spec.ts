@@ -119,9 +119,11 @@ describe('settlement', () => {
   it('does not guess how an award was settled before that was kept', async () => {
     const award = awardOf('ann', 'bob');
     await desk.settle(award);
+    await rows('alter table custody.settlements disable trigger user');
     await rows('update custody.settlements set asset = null, delivered_atoms = null where award_id = $1', [
       award.award_id,
     ]);
+    await rows('alter table custody.settlements enable trigger user');
     expect(await desk.settle(award)).toEqual({ outcome: 'SETTLED', award_id: award.award_id });
   });
 
@@ -314,8 +316,101 @@ describe('ledger', () => {
     'update custody.entries set amount = amount + 1',
     'delete from custody.entries',
     'truncate custody.entries',
+    `update custody.settlements set venue = 'venue_b'`,
+    `update custody.settlements set transaction_id = 1`,
+    `update custody.settlements set outcome = 'FAILED', reason = 'x', transaction_id = null`,
+    'delete from custody.settlements',
+    'truncate custody.settlements',
   ])('refuses: %s', async (statement) => {
     await expect(database.pool.query(statement)).rejects.toThrow('append-only');
+  });
+});
+
+/** What whoever has the executor's login could call. */
+describe('the way in', () => {
+  type Line = readonly [account: string, asset: string, amount: number];
+  const YES = 'rain/YES';
+  const NO = 'rain/NO';
+  const issued: readonly Line[] = [
+    ['ann', '', -400],
+    ['bob', '', -600],
+    ['system:escrow', '', 1_000],
+    ['ann', YES, 1_000],
+    ['system:issuer', YES, -1_000],
+    ['bob', NO, 1_000],
+    ['system:issuer', NO, -1_000],
+  ];
+  const without = (...gone: readonly number[]): Line[] => issued.filter((_, index) => !gone.includes(index));
+
+  async function posted(lines: readonly Line[], isClaimed = true): Promise<void> {
+    const award = randomUUID();
+    const client = await database.pool.connect();
+    try {
+      await client.query('begin');
+      if (isClaimed) await client.query('select custody.claim_settlement($1)', [award]);
+      const columns = [0, 1, 2].map((at) => lines.map((line) => line[at]));
+      await client.query(`select custody.post_settlement($1, 'venue_a', '${YES}', 0, $2, $3, $4)`, [
+        award,
+        ...columns,
+      ]);
+      await client.query('set constraints all immediate');
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+
+  it('takes what settles an award', async () => {
+    await posted(issued);
+    await posted([
+      ['ann', '', -400],
+      ['bob', '', 400],
+      ['ann', YES, 1],
+      ['bob', YES, -1],
+    ]);
+  });
+
+  const strange: [string, readonly Line[]][] = [
+    ['collateral out of nothing', [['ann', '', 5], ['system:issuer', '', -5]]], // prettier-ignore
+    ['an opening', [['ann', '', 5], ['system:opening', '', -5]]], // prettier-ignore
+    ['what others have put in escrow', [['ann', '', 5], ['system:escrow', '', -5]]], // prettier-ignore
+    ['tokens that nothing stands behind', [['ann', YES, 5], ['system:issuer', YES, -5], ['bob', NO, 5], ['system:issuer', NO, -5]]], // prettier-ignore
+    ['one token without the other', [...without(5, 6)]],
+    ['more of one token than of the other', [...without(5, 6), ['bob', NO, 999], ['system:issuer', NO, -999]]], // prettier-ignore
+    ['tokens of two markets', [...without(5, 6), ['bob', 'snow/NO', 1_000], ['system:issuer', 'snow/NO', -1_000]]], // prettier-ignore
+    ['tokens that are burnt', [['ann', YES, -5], ['system:issuer', YES, 5], ['ann', NO, -5], ['system:issuer', NO, 5]]], // prettier-ignore
+    ['three parties', [['ann', '', -5], ['bob', '', 4], ['cat', '', 1]]], // prettier-ignore
+  ];
+  it.each(strange)('refuses %s', async (_what, lines) => {
+    await expect(posted(lines)).rejects.toThrow('no award is settled by such entries');
+  });
+
+  it('refuses entries of an award that is not claimed, or has its own', async () => {
+    await expect(posted(issued, false)).rejects.toThrow('is not claimed');
+    const award = awardOf('ann', 'bob');
+    await desk.settle(award);
+    const again = `select custody.post_settlement($1, 'venue_a', '${YES}', 0, '{ann,bob}', '{"",""}', '{-5,5}')`;
+    await expect(rows(again, [award.award_id])).rejects.toThrow('is not claimed');
+  });
+
+  it('leaves no award settled by nothing, by another’s transaction or by an opening', async () => {
+    const { rows: openings } = await database.pool.query('select transaction_id as id from custody.openings');
+    const transactions = await rows<{ id: number }>(
+      'select transaction_id as id from custody.settlements where transaction_id is not null limit 1',
+    );
+    const settledBy = (id: number | null) =>
+      rows(
+        `insert into custody.settlements (award_id, outcome, transaction_id, recorded_at) values ($1, 'SETTLED', $2, now())`,
+        [randomUUID(), id],
+      );
+    await expect(settledBy(null)).rejects.toThrow('no transaction has settled award');
+    await expect(settledBy((openings as { id: number }[])[0]!.id)).rejects.toThrow(
+      'no transaction has settled award',
+    );
+    await expect(settledBy(transactions[0]!.id)).rejects.toThrow('settlements_transaction_id_key');
+    await expect(rows('select custody.claim_settlement($1)', [randomUUID()])).rejects.toThrow(
+      'no transaction has settled award',
+    );
   });
 });
 
@@ -325,6 +420,9 @@ describe('seed', () => {
     const before = await rows('select * from custody.balances order by 1, 2, 3');
     await seed();
     expect(await rows('select * from custody.balances order by 1, 2, 3')).toEqual(before);
+    expect(await rows('select reference from custody.openings')).toEqual([
+      { reference: expect.stringMatching(/^seed \d+$/) },
+    ]);
     expect(await breaches()).toEqual([]);
   });
 });

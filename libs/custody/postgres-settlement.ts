@@ -1,9 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
+import type { AwardSettlement } from '#libs/auction/events.js';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { isLockTimeout, isSerializationFailure, withTransaction } from '#libs/platform/postgres.js';
 import { EVIDENCE_FEED_DEFAULTS } from './evidence-feed.js';
-import { lockBalances, post, type LedgerKey } from './ledger.js';
+import { columnsOf, lockBalances, type Entry, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import type { AwardToSettle, SettlementAttempt, SettlementDesk, SettlementOutcome } from './settlement.js';
 import { balancesTouched, planSettlement } from './settlement-plan.js';
@@ -51,7 +52,7 @@ export class PostgresSettlement implements SettlementDesk {
     return this.retried(() =>
       withTransaction(this.pool, 'read committed', async (client) => {
         await waitBriefly(client);
-        if (await claim(client, awardId, 'FAILED', this.now(), reason)) {
+        if (await giveUp(client, awardId, reason, this.now())) {
           return { outcome: 'FAILED', award_id: awardId, reason };
         }
         return standing(client, awardId);
@@ -65,28 +66,18 @@ export class PostgresSettlement implements SettlementDesk {
 
   private async settleWithin(client: PoolClient, award: AwardToSettle): Promise<SettlementOutcome> {
     await waitBriefly(client);
-    if (!(await claim(client, award.award_id, 'SETTLED', this.now())))
-      return standing(client, award.award_id);
+    if (!(await claim(client, award.award_id))) return standing(client, award.award_id);
     const balances = new Map<string, number>();
     for (const balance of await lockBalances(client, balancesTouched(award))) {
       balances.set(nameOf(balance), balance.amount);
     }
     const plan = planSettlement(award, (key) => balances.get(nameOf(key)) ?? 0);
     if (!plan.ok) throw new Blocked(plan.reason);
-    const at = this.now();
-    const transactionId = await post(client, 'SETTLEMENT', plan.entries, at);
+    await post(client, award.award_id, plan);
     const parties = [award.buyer.account, award.seller.account];
     const touched = plan.entries.filter((entry) => parties.includes(entry.account));
-    await publishEvidence(client, touched, plusMillis(at, this.evidenceTtlMillis));
-    const { venue, asset, delivered_atoms: delivered } = plan.settlement;
-    const { rowCount } = await client.query({
-      name: 'custody-settled',
-      text: `update custody.settlements
-        set venue = $2, transaction_id = $3, recorded_at = clock_timestamp(), asset = $5, delivered_atoms = $6
-        where award_id = $1 and clock_timestamp() <= $4`,
-      values: [award.award_id, venue, transactionId, award.deadline, asset, delivered],
-    });
-    if (rowCount === 0) throw new Blocked(TOO_LATE);
+    await publishEvidence(client, touched, plusMillis(this.now(), this.evidenceTtlMillis));
+    if (!(await isInTime(client, award.deadline))) throw new Blocked(TOO_LATE);
     return { outcome: 'SETTLED', award_id: award.award_id, settlement: plan.settlement };
   }
 
@@ -119,20 +110,50 @@ async function waitBriefly(client: PoolClient): Promise<void> {
 }
 
 /** False when the award has its outcome already. */
-async function claim(
-  client: PoolClient,
-  awardId: string,
-  outcome: SettlementOutcome['outcome'],
-  at: Instant,
-  reason?: string,
-): Promise<boolean> {
-  const { rowCount } = await client.query({
+async function claim(client: PoolClient, awardId: string): Promise<boolean> {
+  const { rows } = await client.query<{ claimed: boolean }>({
     name: 'custody-claim',
-    text: `insert into custody.settlements (award_id, outcome, recorded_at, reason) values ($1, $2, $3, $4)
+    text: 'select custody.claim_settlement($1) as claimed',
+    values: [awardId],
+  });
+  return rows[0]?.claimed === true;
+}
+
+/** As `claim`, with the other outcome. */
+async function giveUp(client: PoolClient, awardId: string, reason: string, at: Instant): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'custody-give-up',
+    text: `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ($1, 'FAILED', $2, $3)
       on conflict do nothing`,
-    values: [awardId, outcome, at, reason ?? null],
+    values: [awardId, reason, at],
   });
   return rowCount === 1;
+}
+
+/** The entries, and what then stands for the award, by the one way there is. */
+async function post(
+  client: PoolClient,
+  awardId: string,
+  { settlement, entries }: { readonly settlement: AwardSettlement; readonly entries: readonly Entry[] },
+): Promise<void> {
+  const { venue, asset, delivered_atoms: delivered } = settlement;
+  const [accounts, , assets] = columnsOf(entries);
+  const amounts = entries.map(({ amount }) => amount);
+  await client.query({
+    name: 'custody-post',
+    text: 'select custody.post_settlement($1, $2, $3, $4, $5, $6, $7)',
+    values: [awardId, venue, asset, delivered, accounts, assets, amounts],
+  });
+}
+
+/** Asked last, for whoever settles may have waited for others. */
+async function isInTime(client: PoolClient, deadline: Instant): Promise<boolean> {
+  const { rows } = await client.query<{ in_time: boolean }>({
+    name: 'custody-in-time',
+    text: 'select clock_timestamp() <= $1 as in_time',
+    values: [deadline],
+  });
+  return rows[0]?.in_time === true;
 }
 
 async function standing(client: PoolClient, awardId: string): Promise<SettlementOutcome> {

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Instant } from '#libs/auction/instant.js';
 import { plusMillis } from '#libs/auction/instant.js';
 import { withTransaction } from '#libs/platform/postgres.js';
-import { columnsOf, OPENING, post, type Entry, type LedgerKey } from './ledger.js';
+import { columnsOf, OPENING, postOpening, type Entry, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 
 export interface LimitSeed {
@@ -35,7 +35,9 @@ export async function seedBalances(
     await client.query('select pg_advisory_xact_lock($1)', [OPENING_LOCK]);
     await setLimits(client, limits);
     const opening = await withoutBalance(client, balances);
-    if (opening.length > 0) await post(client, 'OPENING', [...opening, ...counterparts(opening)], now);
+    if (opening.length > 0) {
+      await postOpening(client, undefined, [...opening, ...counterparts(opening)], now);
+    }
     const limited = limits.map(({ account, venue }): LedgerKey => ({ account, venue, asset: '' }));
     await publishEvidence(client, [...balances, ...limited], plusMillis(now, evidenceTtlMillis));
   });

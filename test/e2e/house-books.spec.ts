@@ -25,10 +25,12 @@ const FORGET_THE_DEMO = `
   alter table custody.entries disable trigger user;
   alter table custody.transactions disable trigger user;
   alter table custody.openings disable trigger user;
+  alter table custody.settlements disable trigger user;
   truncate custody.entries, custody.transactions, custody.settlements, custody.openings, custody.balances, custody.limits;
   alter table custody.entries enable trigger user;
   alter table custody.transactions enable trigger user;
   alter table custody.openings enable trigger user;
+  alter table custody.settlements enable trigger user;
   truncate risk.evidence, risk.reserved`;
 
 const ALL_BOOKS = `

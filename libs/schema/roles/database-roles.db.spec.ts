@@ -147,6 +147,19 @@ describe('the roles of the database', () => {
     ['owner', 'change what stands for an award', `update custody.settlements set outcome = 'SETTLED'`],
     ['owner', 'widen the policy', `update control.accounts_policy set max_quantity_atoms = 1`],
     ['executor', 'move money without entries', `update custody.balances set amount = 1`],
+    [
+      'executor',
+      'open an account',
+      `insert into custody.transactions (kind, recorded_at) values ('OPENING', now())`,
+    ],
+    ['executor', 'enter money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
+    ['executor', 'name an opening', `insert into custody.openings values ('wire-1', 1)`],
+    ['executor', 'change what stands for an award', `update custody.settlements set venue = 'v'`],
+    [
+      'executor',
+      'give an award up',
+      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values (gen_random_uuid(), 'FAILED', 'x', now())`,
+    ],
     ['executor', 'change an entry', `update custody.entries set amount = 1`],
     ['executor', 'raise a limit', `update custody.limits set amount = 1`],
     ['executor', 'read a journal', `select from journal.records`],
@@ -209,9 +222,13 @@ describe('the roles of the database', () => {
     expect(await attempt('gateway', revoked)).toBe('done');
     const vouched = `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 1, 0, 1, now(), now())`;
     expect(await attempt('executor', vouched)).toBe('done');
-    const posted = `with t as (insert into custody.transactions (kind, recorded_at) values ('OPENING', now()) returning transaction_id)
-      insert into custody.entries select transaction_id, e.* from t, (values ('system:opening', 'v', '', -1), ('a', 'v', '', 1)) as e`;
-    expect(await attempt('executor', posted)).toBe('done');
+    const award = '0a000000-0000-8000-8000-000000000000';
+    const posted = `select custody.claim_settlement('${award}');
+      select custody.post_settlement('${award}', 'v', 'c/YES', 0, '{b,system:escrow,a,b,system:issuer,system:issuer}',
+        '{"","",c/YES,c/NO,c/YES,c/NO}', '{-1,1,1,1,-1,-1}')`;
+    // Nobody has that atom, and nobody says that it may not be entered.
+    expect(await attempt('executor', posted)).toBe('23514');
+    expect(await attempt('owner', posted)).toBe(DENIED);
     expect(await attempt('executor', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe('done');
     expect(await attempt('gateway', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe(DENIED);
   });

@@ -46,10 +46,10 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'risk.shard_fence': { owner: KEEP, operations: READ },
 
   'custody.balances': { executor: READ, operations: READ },
-  'custody.transactions': { executor: ADD, operations: READ },
-  'custody.entries': { executor: ADD, operations: READ },
+  'custody.transactions': { operations: READ },
+  'custody.entries': { operations: READ },
   'custody.openings': { operations: READ },
-  'custody.settlements': { owner: ADD, executor: KEEP, operations: READ },
+  'custody.settlements': { owner: ADD, executor: READ, operations: READ },
   'custody.limits': { executor: READ, operations: READ },
 
   'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
@@ -83,6 +83,8 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
 /** Functions that not everybody may call. */
 export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.lock_balances(text[], text[], text[])': ['executor'],
+  'custody.claim_settlement(uuid)': ['executor'],
+  'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['executor'],
 };
 
 /** Comparing projections makes them again in schemas of its own, which it rolls back. */

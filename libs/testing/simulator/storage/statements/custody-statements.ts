@@ -9,17 +9,11 @@ export const custodyStatements: Statements = {
   'custody-patience': { run: () => rowsOf([{}]) },
   'custody-claim': {
     locks: ([award]) => [keyOf('award', String(award))],
-    run: ({ tables, tx }, [award, outcome, , reason]) => {
-      if (tx.get(tables.settlements, String(award)) !== undefined) return changed(0);
-      tx.put(tables.settlements, String(award), {
-        outcome: outcome === 'SETTLED' ? 'SETTLED' : 'FAILED',
-        reason: typeof reason === 'string' ? reason : null,
-        venue: null,
-        asset: null,
-        delivered_atoms: null,
-      });
-      return changed(1);
-    },
+    run: (context, [award]) => rowsOf([{ claimed: stands(context, award, 'SETTLED', null) }]),
+  },
+  'custody-give-up': {
+    locks: ([award]) => [keyOf('award', String(award))],
+    run: (context, [award, reason]) => changed(stands(context, award, 'FAILED', String(reason)) ? 1 : 0),
   },
   'custody-lock': {
     // Coarser than rows, which costs nothing but time.
@@ -30,18 +24,25 @@ export const custodyStatements: Statements = {
     },
   },
   'custody-post': {
-    run: (context, [, , accounts, venues, assets, amounts]) => {
-      const entries = rowsFrom(accounts, venues, assets, amounts).map(
-        ([account, venue, asset, amount]): BalanceRow => ({
-          account: required(account),
-          venue: required(venue),
-          asset: required(asset),
-          amount: Number(amount),
-        }),
-      );
+    run: (context, [award, venue, asset, delivered, accounts, assets, amounts]) => {
+      const entries = rowsFrom(accounts, assets, amounts).map(([account, of, amount]): BalanceRow => ({
+        account: required(account),
+        venue: String(venue),
+        asset: required(of),
+        amount: Number(amount),
+      }));
       checkBalanced(entries);
       for (const entry of entries) enter(context, entry);
-      return rowsOf([{ transaction_id: 1 }]);
+      const { tables, tx } = context;
+      const row = tx.get(tables.settlements, String(award));
+      if (row?.outcome !== 'SETTLED') throw new DatabaseFault('23000', 'the award is not claimed');
+      tx.put(tables.settlements, String(award), {
+        ...row,
+        venue: String(venue),
+        asset: String(asset),
+        delivered_atoms: Number(delivered),
+      });
+      return rowsOf([{ post_settlement: 1 }]);
     },
   },
   'custody-publish': {
@@ -52,18 +53,8 @@ export const custodyStatements: Statements = {
       return changed(1);
     },
   },
-  'custody-settled': {
-    run: ({ tables, tx, now }, [award, venue, , deadline, asset, delivered]) => {
-      const row = tx.get(tables.settlements, String(award));
-      if (row === undefined || now > String(deadline)) return changed(0);
-      tx.put(tables.settlements, String(award), {
-        ...row,
-        venue: String(venue),
-        asset: String(asset),
-        delivered_atoms: Number(delivered),
-      });
-      return changed(1);
-    },
+  'custody-in-time': {
+    run: ({ now }, [deadline]) => rowsOf([{ in_time: now <= String(deadline) }]),
   },
   'custody-outcome': {
     run: ({ tables, tx }, [award]) => {
@@ -72,6 +63,19 @@ export const custodyStatements: Statements = {
     },
   },
 };
+
+/** False when the award has its outcome already. */
+function stands(
+  { tables, tx }: Context,
+  award: unknown,
+  outcome: 'SETTLED' | 'FAILED',
+  reason: string | null,
+): boolean {
+  if (tx.get(tables.settlements, String(award)) !== undefined) return false;
+  const how = { venue: null, asset: null, delivered_atoms: null };
+  tx.put(tables.settlements, String(award), { outcome, reason, ...how });
+  return true;
+}
 
 function checkBalanced(entries: readonly BalanceRow[]): void {
   const sums = new Map<string, number>();
