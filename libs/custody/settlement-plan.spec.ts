@@ -4,7 +4,7 @@ import { holdFor, type Need } from '#libs/auction/holds.js';
 import { HIGHEST_PRICE_ATOMS, issueCost, owed } from '#libs/auction/money.js';
 import { ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
 import type { AwardToSettle } from './settlement.js';
-import { complementOf, planSettlement } from './settlement-plan.js';
+import { complementOf, couldSettle, planSettlement } from './settlement-plan.js';
 
 const A = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
 const B = { ...A, venue: 'venue_b' };
@@ -124,4 +124,18 @@ describe('complement', () => {
     expect(complementOf(outcome)).not.toBe(outcome);
     expect(complementOf(complementOf(outcome))).toBe(outcome);
   });
+});
+
+it('knows what the holds of an award can carry, and what they cannot', () => {
+  const award = awardOf(400_000, 1_000_000, 600_000);
+  const how = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 600_000 };
+  expect(couldSettle(award, how)).toBe(true);
+  const otherwise = [
+    { ...how, venue: 'venue_b' },
+    // More than was set aside, and less: then the seller would put up collateral that was not.
+    { ...how, delivered_atoms: 600_001 },
+    { ...how, delivered_atoms: 599_000 },
+    { ...how, delivered_atoms: -1 },
+  ];
+  expect(otherwise.filter((one) => couldSettle(award, one))).toEqual([]);
 });

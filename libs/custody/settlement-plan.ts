@@ -46,6 +46,20 @@ export function entriesAsSettled(
   return entriesFor(award, route, sharesWith(award, delivered));
 }
 
+/** Whether what both parties have set aside for the award carries this, whatever else they had. */
+export function couldSettle(
+  award: AwardToSettle,
+  { venue, asset, delivered_atoms: delivered }: AwardSettlement,
+): boolean {
+  const { payment, sellerStake } = sharesWith(award, delivered);
+  return (
+    delivered >= 0 &&
+    delivered <= heldBy(award.seller, 'OUTCOME_TOKEN', venue, asset) &&
+    payment <= heldBy(award.buyer, 'COLLATERAL', venue, COLLATERAL) &&
+    sellerStake <= heldBy(award.seller, 'COLLATERAL', venue, COLLATERAL)
+  );
+}
+
 /** Every way in which the award can have been settled out of what is set aside for it: one for each route that this can carry. */
 export function possibleSettlements(award: AwardToSettle): AwardSettlement[] {
   return award.routes.flatMap((route) => {
@@ -89,10 +103,13 @@ function available(
   asset: string,
   balanceOf: BalanceOf,
 ): Atoms {
-  const held = party.hold
-    .filter((hold: Hold) => hold.resource === resource && hold.venue === venue && hold.asset === asset)
-    .reduce((sum, hold) => sum + hold.amount, 0);
-  return Math.min(held, balanceOf({ account: party.account, venue, asset }));
+  return Math.min(heldBy(party, resource, venue, asset), balanceOf({ account: party.account, venue, asset }));
+}
+
+function heldBy({ hold }: SettlingParty, resource: ResourceType, venue: string, asset: string): Atoms {
+  return hold
+    .filter((one: Hold) => one.resource === resource && one.venue === venue && one.asset === asset)
+    .reduce((sum, one) => sum + one.amount, 0);
 }
 
 /**

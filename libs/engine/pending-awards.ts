@@ -59,7 +59,8 @@ export class PendingAwards {
   }
 }
 
-function unended(state: AuctionState): Award[] {
+/** Awards whose end is not told yet. */
+export function unended(state: AuctionState): Award[] {
   return state.awards.filter(
     ({ execution_status: status }) => status === 'PENDING' || status === 'SUBMITTED',
   );

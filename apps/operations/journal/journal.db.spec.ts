@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { evolve } from '#libs/auction/evolve.js';
-import type { DomainEvent } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { SHAPES } from '#libs/auction/event-shapes.js';
-import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
@@ -16,13 +15,11 @@ import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
-import { OPENED_AT } from '#libs/testing/auction-story.js';
 import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { lawfulSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { lawfulSession } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
 import { callOf } from './call.js';
-import { checkLedger, EndsByJournal } from './ledger.js';
 
 jest.setTimeout(60_000);
 
@@ -162,7 +159,12 @@ describe('npm run journal -- verify', () => {
     [
       'an award that nobody has given',
       `insert into custody.settlements values ('0a000000-0000-8000-8000-000000000000', 'FAILED', 'x', null, null, now())`,
-      'is in the ledger, and no journal knows it',
+      'Award 0a000000-0000-8000-8000-000000000000 is in the ledger, and no journal knows it: FAILED',
+    ],
+    [
+      'an award of a shard that there is not',
+      `insert into custody.settlements values ('9a000000-0000-8000-8000-000000000000', 'FAILED', 'x', null, null, now())`,
+      'Award 9a000000-0000-8000-8000-000000000000 is in the ledger, and no journal knows it: FAILED',
     ],
     [
       'evidence of what is not there',
@@ -182,34 +184,13 @@ describe('npm run journal -- verify', () => {
   ])('finds in the ledger %s', async (_, statement, said) => {
     await database.pool.query(statement);
     const { code, output } = await journal('verify');
-    await database.pool.query('delete from custody.settlements');
+    await database.pool.query(
+      `alter table custody.settlements disable trigger user; delete from custody.settlements;
+       alter table custody.settlements enable trigger user`,
+    );
     await database.pool.query(`delete from custody.balances where account_id = 'a'`);
     await database.pool.query(`delete from risk.evidence where account_id = 'a'`);
     expect([code, output]).toEqual([1, expect.stringContaining(said)]);
-  });
-
-  it('finds an award of which the ledger says something else', async () => {
-    const ends = new EndsByJournal();
-    const award = uuidNamed('award');
-    const data = { award_id: award, attempt: 1 };
-    const event: DomainEvent = {
-      type: 'EXECUTION_CONFIRMED',
-      version: 1,
-      at: OPENED_AT,
-      auction_id: uuidNamed('auction'),
-      data,
-    };
-    ends.take([{ ...entries[1]!, payload: encodeEvent(event) }]);
-    const faults = async () => (await checkLedger(database.pool, ends)).faults;
-    expect(await faults()).toEqual([`award ${award} is SETTLED in the journal, nothing in the ledger`]);
-    await database.pool.query(
-      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ($1, 'FAILED', 'x', now())`,
-      [award],
-    );
-    expect(await faults()).toEqual([`award ${award} is SETTLED in the journal, FAILED in the ledger`]);
-    await database.pool.query(`update custody.settlements set outcome = 'SETTLED', reason = null`);
-    expect(await faults()).toEqual([]);
-    await database.pool.query('delete from custody.settlements');
   });
 
   it('finds a history that was written anew, chain and all', async () => {

@@ -4,6 +4,8 @@ import { evolve } from '#libs/auction/evolve.js';
 import { holdsOf } from '#libs/auction/holds-of.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import type { AwardToSettle } from '#libs/custody/settlement.js';
+import { awardToSettle, unended } from '#libs/engine/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 /** What is set aside of one resource of one account for one shard. */
@@ -54,6 +56,13 @@ export class HeldByJournal {
       if (state.completed_at === undefined) this.live.set(event.auction_id, state);
       else this.live.delete(event.auction_id);
     }
+  }
+
+  /** Awards of which the journal does not tell the end. */
+  get pending(): AwardToSettle[] {
+    return [...this.live.values()].flatMap((state) =>
+      unended(state).map((award) => awardToSettle(state, award)),
+    );
   }
 
   amounts(): Map<string, number> {

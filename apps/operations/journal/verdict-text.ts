@@ -1,5 +1,5 @@
 import type { Rules } from './by-the-rules.js';
-import type { LedgerCheck } from './ledger.js';
+import type { LedgerCheck } from './ledger/check-ledger.js';
 import type { ReservationCheck } from './reservations.js';
 import type { SealsFound } from './seal-check.js';
 import type { Verdict, VerifiedShard } from './verify.js';
@@ -72,7 +72,10 @@ function reservationLines({ resources, missing, surplus }: ReservationCheck): st
 }
 
 function ledgerLines({ ended, faults }: LedgerCheck): string[] {
-  if (faults.length === 0) return [`ledger: ${ended} awards have ended, all as the journals say`];
+  if (faults.length === 0)
+    return [
+      `ledger: ${ended} awards have ended, all as the journals say, and every transaction is explained`,
+    ];
   return faults.map((fault) => `ledger: ${fault.replace(/^./, (first) => first.toUpperCase())}`);
 }
 

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
@@ -8,9 +9,10 @@ import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import { ByTheRules, type Rules } from './by-the-rules.js';
 import type { Call } from './call.js';
-import { checkLedger, EndsByJournal, type LedgerCheck } from './ledger.js';
+import { checkLedger, type LedgerCheck } from './ledger/check-ledger.js';
+import { LedgerProof } from './ledger/ledger-proof.js';
 import { marksOf, reservingEpochs, sealedFromOf } from './marks.js';
-import type { Place } from './place.js';
+import { ALL_SHARDS, type Place } from './place.js';
 import { Progress } from './progress.js';
 import { checkReservations, HeldByJournal, type ReservationCheck } from './reservations.js';
 import { SealCheck, type SealsFound } from './seal-check.js';
@@ -39,6 +41,8 @@ export interface VerifyPorts extends Place {
   readonly tell: (line: string) => void;
 }
 
+const READ_ON_PAGE = 4_000;
+
 /** Everything that can be said of the journals, of what was made from them and of what they promise. */
 export async function verify(
   ports: VerifyPorts,
@@ -50,14 +54,26 @@ export async function verify(
   // Whoever keeps an older copy has made nothing from it since.
   const isInUse = !chainOnly && (kind === undefined || (await isHome(ports, store)));
   const wasWritten = await JournalLock.isHeld(pool);
-  const held = shards.map((shard) => new HeldByJournal(shard));
-  const ends = new EndsByJournal();
-  const walks = await walkAll(ports, store, { held, ends }, { isInUse, chainOnly });
+  const proof = new LedgerProof();
+  const held = shards.map(
+    (shard) =>
+      new HeldByJournal(shard, (position, event, after) => {
+        proof.take(shard, position, event, after);
+      }),
+  );
+  const walks = await walkAll(ports, store, { held, proof }, { isInUse, chainOnly });
   const sound = walks.every(({ faults, rules }) => faults.length === 0 && (rules?.found ?? 0) === 0);
   const beside = sound && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
   const reservations = beside && !wasWritten ? await unlessWritten(pool, held) : undefined;
-  const ledger = beside ? await checkLedger(pool, ends, wasWritten ? [] : shards) : undefined;
+  const ledger = beside
+    ? await checkLedger(pool, proof, {
+        shards,
+        allShards: ALL_SHARDS,
+        pending: held.flatMap(({ pending }) => pending),
+        readOn: () => readOn(store, walks, proof),
+      })
+    : undefined;
   return {
     sound:
       sound &&
@@ -72,6 +88,26 @@ export async function verify(
   };
 }
 
+/** What was appended since the journals were read. */
+async function readOn(
+  { bareReader }: JournalStore,
+  walks: readonly Walk[],
+  proof: LedgerProof,
+): Promise<void> {
+  for (const { shard, head } of walks) {
+    for (let next = head.sequence + 1; ;) {
+      const entries = await bareReader.read(shard, next, READ_ON_PAGE);
+      for (const { kind, payload } of entries) {
+        const event = kind === 'event' ? decodeEvent(payload) : undefined;
+        if (event !== undefined && isOfAuction(event)) proof.award(event);
+      }
+      const last = entries.at(-1);
+      if (last === undefined) break;
+      next = last.sequence + 1;
+    }
+  }
+}
+
 async function unlessWritten(
   pool: Pool,
   held: readonly HeldByJournal[],
@@ -84,7 +120,7 @@ async function unlessWritten(
 async function walkAll(
   { pool, clock, tell, seals }: VerifyPorts,
   store: JournalStore,
-  { held, ends }: { readonly held: readonly HeldByJournal[]; readonly ends: EndsByJournal },
+  { held, proof }: { readonly held: readonly HeldByJournal[]; readonly proof: LedgerProof },
   { isInUse, chainOnly }: { readonly isInUse: boolean; readonly chainOnly: boolean },
 ): Promise<VerifiedShard[]> {
   const marks = isInUse ? await marksOf(pool, store.kind) : [];
@@ -110,8 +146,8 @@ async function walkAll(
         byTheRules?.take(entries);
         if (!isInUse) return;
         journal.take(entries);
-        ends.take(entries);
       },
+      onPage: () => proof.look(pool),
     });
     walks.push(await surveyed(store, walk, { rules: byTheRules?.told, sealed }));
   }

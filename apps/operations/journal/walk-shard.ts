@@ -20,6 +20,8 @@ export interface WalkPorts {
   readonly tell: (read: number) => void;
   /** Gets every record on the way. */
   readonly onEntries: (entries: readonly JournalEntry[]) => void;
+  /** Behind each page; what it cannot do says nothing of the journal. */
+  readonly onPage?: () => Promise<void>;
 }
 
 const PAGE = 4_000;
@@ -55,6 +57,7 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
         if (fault !== undefined) faults.push(fault);
       }
       if (!isNonsense) isNonsense = !taken(ports, page, faults);
+      await ports.onPage?.();
       head = headAt(last);
       ports.tell(head.sequence);
     }

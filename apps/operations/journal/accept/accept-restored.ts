@@ -11,7 +11,8 @@ import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { withTransaction } from '#libs/platform/postgres.js';
-import { checkLedger } from '../ledger.js';
+import { checkLedger } from '../ledger/check-ledger.js';
+import { awardIn } from '../ledger/journaled-end.js';
 import { ALL_SHARDS, type Place } from '../place.js';
 import { checkReservations } from '../reservations.js';
 import { lackOf, type Lack } from './ends-behind.js';
@@ -61,10 +62,9 @@ export async function acceptRestored(
     const surplus = await store.surplus();
     if (surplus.length === 0) return undefined;
     const read = await readSurplus(ports, store, surplus);
-    const lack = lackOf(
-      read.shards.map(({ ends }) => ends),
-      await idsIn(pool, ON_LEDGER, [...read.ends.all.keys()]),
-    );
+    const ends = read.shards.map((shard) => shard.ends);
+    const ended = ends.flatMap(({ all }) => all.map(awardIn));
+    const lack = lackOf(ends, await idsIn(pool, ON_LEDGER, ended));
     const accounts = new Set(read.shards.flatMap(({ ends }) => [...ends.accounts]));
     const { missing, surplus: more } = await checkReservations(
       pool,
@@ -86,7 +86,7 @@ async function idsIn(pool: Pool, text: string, ids: readonly string[]): Promise<
   return new Set((await pool.query<{ id: string }>(text, [ids])).rows.map(({ id }) => id));
 }
 
-type Found = Pick<Acceptance, 'shards' | 'ends' | 'lack'>;
+type Found = Pick<Acceptance, 'shards' | 'proof' | 'lack'>;
 type Outcome = Pick<Acceptance, 'accepted' | 'shortfalls' | 'objections'>;
 
 async function settleAll(
@@ -113,7 +113,7 @@ async function settleAll(
 }
 
 /** All or nothing, and only where journals and ledger agree to the last award and the last atom afterwards. */
-async function settleWithin(client: PoolClient, clock: Clock, { lack, ends }: Found): Promise<void> {
+async function settleWithin(client: PoolClient, clock: Clock, { shards, lack, proof }: Found): Promise<void> {
   const { settled, failed } = lack;
   const now = instantFromNanos(clock.epochNanos());
   const moment = { now, evidenceTtlMillis: EVIDENCE_FEED_DEFAULTS.ttlMillis };
@@ -123,7 +123,14 @@ async function settleWithin(client: PoolClient, clock: Clock, { lack, ends }: Fo
   if (shortfalls.length > 0) throw new NotKept({ shortfalls, objections: [] });
   await settleAsJournaled(client, settled, moment);
   await failAsJournaled(client, failed, moment);
-  const { faults } = await checkLedger(client, ends, ALL_SHARDS);
+  for (const end of shards.flatMap(({ ends }) => ends.all)) proof.expect(end);
+  const { faults } = await checkLedger(client, proof, {
+    shards: ALL_SHARDS,
+    allShards: ALL_SHARDS,
+    pending: shards.flatMap(({ held }) => held.pending),
+    // Nobody writes journals meanwhile.
+    readOn: () => Promise.resolve(),
+  });
   if (faults.length > 0) throw new NotKept({ shortfalls: [], objections: faults });
 }
 

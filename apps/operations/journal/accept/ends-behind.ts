@@ -3,13 +3,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import type { FailedAward, SettledAward } from '#libs/custody/journaled-settlements.js';
 import { possibleSettlements } from '#libs/custody/settlement-plan.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
-import { awardToSettle } from '#libs/engine/pending-awards.js';
-
-interface ConfirmedAward {
-  readonly award: AwardToSettle;
-  /** How it was settled, as the record says; records of before this was kept do not. */
-  readonly told: AwardSettlement | undefined;
-}
+import { awardIn, endBy, type JournaledEnd } from '../ledger/journaled-end.js';
 
 /** An award of which the journal says that it was settled and not how, and more than one way was possible, or none. */
 export interface UndecidedAward {
@@ -31,12 +25,14 @@ export interface Lack {
  * ledger as old as the backup lacks none but these; of these it may have some, for what knows of records is told of them a little later.
  */
 export class EndsBehind {
-  readonly confirmed: ConfirmedAward[] = [];
-  readonly failed: FailedAward[] = [];
+  readonly all: JournaledEnd[] = [];
   /** Who trades, as far as the journal names them. */
   readonly accounts = new Set<string>();
 
-  constructor(private readonly known: number) {}
+  constructor(
+    private readonly shard: number,
+    private readonly known: number,
+  ) {}
 
   take(position: number, event: AuctionEvent, after: AuctionState): void {
     if (position <= this.known) return;
@@ -44,16 +40,8 @@ export class EndsBehind {
       const { originator, audience } = event.data.terms;
       for (const { account_id: account } of [originator, ...audience]) this.accounts.add(account);
     }
-    if (event.type === 'EXECUTION_FAILED') {
-      const { award_id, reason } = event.data;
-      this.failed.push({ award_id, reason: reason ?? 'EXECUTION_DEADLINE_PASSED' });
-    }
-    if (event.type === 'EXECUTION_CONFIRMED') {
-      const { award_id: id, settlement: told } = event.data;
-      const found = after.awards.find((award) => award.award_id === id);
-      if (found === undefined) throw new Error(`award ${id} was never made`);
-      this.confirmed.push({ award: awardToSettle(after, found), told });
-    }
+    const end = endBy(this.shard, position, event, after);
+    if (end !== undefined) this.all.push(end);
   }
 }
 
@@ -62,8 +50,13 @@ export function lackOf(ends: readonly EndsBehind[], onLedger: ReadonlySet<string
   const settled: SettledAward[] = [];
   const undecided: UndecidedAward[] = [];
   let inferred = 0;
-  for (const { award, told } of ends.flatMap(({ confirmed }) => confirmed)) {
-    if (onLedger.has(award.award_id)) continue;
+  const failed: FailedAward[] = [];
+  for (const end of ends.flatMap(({ all }) => all).filter((one) => !onLedger.has(awardIn(one)))) {
+    if (end.outcome === 'FAILED') {
+      failed.push({ award_id: end.award_id, reason: end.reason ?? 'EXECUTION_DEADLINE_PASSED' });
+      continue;
+    }
+    const { award, told } = end;
     const possible = told === undefined ? possibleSettlements(award) : [told];
     const [only] = possible;
     if (only === undefined || possible.length > 1) {
@@ -73,6 +66,5 @@ export function lackOf(ends: readonly EndsBehind[], onLedger: ReadonlySet<string
     settled.push({ award, settlement: only });
     if (told === undefined) inferred += 1;
   }
-  const failed = ends.flatMap((each) => each.failed).filter(({ award_id: id }) => !onLedger.has(id));
   return { settled, inferred, failed, undecided };
 }

@@ -2,7 +2,7 @@ import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { Surplus } from '#libs/journal/restored/restored-check.js';
 import type { RestoredEnd } from '#libs/journal/restored/restored-mark.js';
 import { ByTheRules } from '../by-the-rules.js';
-import { EndsByJournal } from '../ledger.js';
+import { LedgerProof } from '../ledger/ledger-proof.js';
 import { marksOf, reservingEpochs, sealedFromOf } from '../marks.js';
 import { ALL_SHARDS, type Place } from '../place.js';
 import { Progress } from '../progress.js';
@@ -24,8 +24,8 @@ export interface ShardSurplus {
 
 export interface SurplusRead {
   readonly shards: readonly ShardSurplus[];
-  /** Of all awards there ever were. */
-  readonly ends: EndsByJournal;
+  /** Has looked at all awards that the backup knew the end of. */
+  readonly proof: LedgerProof;
 }
 
 /** Reads all journals from their first record to their last, as a verification does, for money is moved by what they say. */
@@ -43,13 +43,15 @@ export async function readSurplus(
   const epochs = await reservingEpochs(pool);
   const sealedFrom = await sealedFromOf(pool);
   const progress = new Progress(clock, tell);
-  const all = new EndsByJournal();
+  const proof = new LedgerProof();
   const shards: ShardSurplus[] = [];
   for (const shard of ALL_SHARDS) {
     const known = surplus.find((one) => one.shard === shard)?.sequence ?? 0;
-    const ends = new EndsBehind(known);
+    const ends = new EndsBehind(shard, known);
     const held = new HeldByJournal(shard, (position, event, after) => {
       ends.take(position, event, after);
+      if (position > known) proof.award(event);
+      else proof.take(shard, position, event, after);
     });
     const rules = new ByTheRules(shard);
     const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
@@ -64,15 +66,15 @@ export async function readSurplus(
         rules.take(entries);
         sealed.take(entries);
         held.take(entries);
-        all.take(entries);
       },
+      onPage: () => proof.look(pool),
     });
     sealed.end();
     const { sequence, hash } = walk.head;
     const faults = [...walk.faults, ...sealed.faults, ...rules.told.objections.map(objectionText)];
     shards.push({ shard, known, end: { shard, sequence, hash }, ends, held, faults });
   }
-  return { shards, ends: all };
+  return { shards, proof };
 }
 
 function objectionText({ sequence, what }: ByTheRules['told']['objections'][number]): string {

@@ -1,0 +1,83 @@
+import type { AwardSettlement } from '#libs/auction/events.js';
+import { assetOf } from '#libs/auction/holds.js';
+import type { Entry } from '#libs/custody/ledger.js';
+import { couldSettle, entriesAsSettled } from '#libs/custody/settlement-plan.js';
+import type { AwardToSettle } from '#libs/custody/settlement.js';
+
+/** What the ledger says of an award, with the entries of its transaction. */
+export interface LedgerRow {
+  readonly award_id: string;
+  readonly outcome: 'SETTLED' | 'FAILED';
+  readonly venue: string | null;
+  readonly asset: string | null;
+  readonly delivered_atoms: number | null;
+  readonly transaction_id: string | null;
+  readonly kind: string | null;
+  readonly entries: readonly (readonly [account: string, venue: string, asset: string, amount: number])[];
+}
+
+/** What is wrong with how the award was settled, to the atom; undefined where nothing is. */
+export function faultIn(
+  row: LedgerRow,
+  award: AwardToSettle,
+  told: AwardSettlement | undefined,
+): string | undefined {
+  if (row.kind !== 'SETTLEMENT') return `${transactionOf(row)} is ${row.kind ?? 'not there'}`;
+  const stands = settlementIn(row, award);
+  if (stands === undefined) return `${transactionOf(row)} took no route of its auction`;
+  if (told !== undefined && nameOf(stands) !== nameOf(told)) {
+    return `the ledger says ${nameOf(stands)}, the record ${nameOf(told)}`;
+  }
+  const expected = entriesAsSettled(award, stands);
+  if (expected === undefined || !couldSettle(award, stands)) {
+    return `what is set aside for it does not carry ${nameOf(stands)}`;
+  }
+  return differenceOf(row, expected);
+}
+
+/** As the row has it; where it is of before that was kept, as its entries have it. */
+function settlementIn(row: LedgerRow, award: AwardToSettle): AwardSettlement | undefined {
+  const { venue, asset, delivered_atoms: delivered } = row;
+  if (venue !== null && asset !== null && delivered !== null)
+    return { venue, asset, delivered_atoms: delivered };
+  for (const route of award.routes.filter((one) => one.venue === venue)) {
+    const token = assetOf(route);
+    const amountOf = (account: string): number =>
+      row.entries.find(([of, , held]) => of === account && held === token)?.[3] ?? 0;
+    if (amountOf(award.buyer.account) > 0) {
+      return {
+        venue: route.venue,
+        asset: token,
+        delivered_atoms: Math.max(0, -amountOf(award.seller.account)),
+      };
+    }
+  }
+  return undefined;
+}
+
+function differenceOf(row: LedgerRow, expected: readonly Entry[]): string | undefined {
+  const wanted = new Map(
+    expected.map(({ account, venue, asset, amount }) => [keyOf(account, venue, asset), amount]),
+  );
+  for (const [account, venue, asset, amount] of row.entries) {
+    const key = keyOf(account, venue, asset);
+    const right = wanted.get(key) ?? 0;
+    if (amount !== right) return `${transactionOf(row)} enters ${amount} for ${key} instead of ${right}`;
+    wanted.delete(key);
+  }
+  const [missing] = wanted;
+  if (missing === undefined) return undefined;
+  return `${transactionOf(row)} enters nothing for ${missing[0]} instead of ${missing[1]}`;
+}
+
+function transactionOf({ transaction_id: id }: LedgerRow): string {
+  return `transaction ${id ?? 'without a number'}`;
+}
+
+function keyOf(account: string, venue: string, asset: string): string {
+  return `${account} on ${venue}, ${asset === '' ? 'collateral' : asset}`;
+}
+
+function nameOf({ venue, asset, delivered_atoms: delivered }: AwardSettlement): string {
+  return `${venue}/${asset} with ${delivered} delivered`;
+}
