@@ -1,3 +1,4 @@
+import { Counter } from 'prom-client';
 import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
@@ -64,12 +65,20 @@ runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scop
 
   if (!(await mayBegin(new RestoredMark(pool), clock, scope.stopping))) return;
   const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
+  const restated = new Counter({
+    name: 'sotto_evidence_restated_total',
+    help: 'Keys of the ledger whose evidence was missing or was not what the ledger says, and was stated anew',
+    registers: [registry],
+  });
   const feed = new EvidenceFeed(
     pool,
     clock,
     {
       fault: (error) => log.error({ err: error }, 'the evidence could not be renewed'),
-      spoiled: (keys) => log.warn({ keys }, 'evidence was not what the ledger says: it is stated anew'),
+      spoiled: (keys) => {
+        restated.inc(keys.length);
+        log.error({ keys }, 'evidence was not what the ledger says: it is stated anew');
+      },
     },
     { ...EVIDENCE_FEED_DEFAULTS, ttlMillis, renewEveryMillis: Math.floor(ttlMillis / RENEWALS_IN_TTL) },
   );

@@ -30,7 +30,7 @@ export function faultIn(
   }
   const expected = entriesAsSettled(award, stands);
   if (expected === undefined || !couldSettle(award, stands)) {
-    return `what is set aside for it does not carry ${nameOf(stands)}`;
+    return `${transactionOf(row)} settled it by ${nameOf(stands)}, which what is set aside for it does not carry`;
   }
   return differenceOf(row, expected);
 }
