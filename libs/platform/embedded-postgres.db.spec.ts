@@ -84,6 +84,7 @@ describe('the embedded server', () => {
     ).toEqual([{ rolcreatedb: true, rolsuper: false }]);
     await query(url, 'create database another');
     await query(url, 'create schema mine');
+    await expect(query(url, 'select lo_create(0)')).rejects.toMatchObject({ code: '42501' });
     const stranger = new URL(url);
     stranger.password = 'guess';
     await expect(query(stranger.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });

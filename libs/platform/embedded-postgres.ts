@@ -217,18 +217,12 @@ async function stopServer(
   patience.abort();
 }
 
+/** Nothing of ours keeps large objects, and whoever may make them fills the disk with what no table shows. */
+const NO_LARGE_OBJECTS =
+  'revoke execute on function lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea) from public';
+
 async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
-  const admin = new pg.Client({
-    host: HOST,
-    port,
-    user: 'postgres',
-    password: place.credentials.superuser,
-    database: 'postgres',
-    application_name: 'sotto-launcher',
-  });
-  admin.on('error', () => undefined);
-  await admin.connect();
-  try {
+  await asSuperuser(place, port, 'postgres', async (admin) => {
     const password = pg.escapeLiteral(place.credentials.application);
     const role = await admin.query(`select from pg_roles where rolname = 'sotto'`);
     if (role.rowCount === 0) await admin.query(`create role sotto login createdb password ${password}`);
@@ -236,10 +230,34 @@ async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
     await admin.query('alter role sotto createrole');
     const database = await admin.query(`select from pg_database where datname = 'sotto'`);
     if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
+  });
+  // Also in what further databases are copied from.
+  for (const database of ['sotto', 'template1'])
+    await asSuperuser(place, port, database, (admin) => admin.query(NO_LARGE_OBJECTS));
+  return `postgres://sotto:${place.credentials.application}@${HOST}:${port}/sotto`;
+}
+
+async function asSuperuser(
+  place: DataPlace,
+  port: number,
+  database: string,
+  work: (admin: pg.Client) => Promise<unknown>,
+): Promise<void> {
+  const admin = new pg.Client({
+    host: HOST,
+    port,
+    user: 'postgres',
+    password: place.credentials.superuser,
+    database,
+    application_name: 'sotto-launcher',
+  });
+  admin.on('error', () => undefined);
+  await admin.connect();
+  try {
+    await work(admin);
   } finally {
     await admin.end();
   }
-  return `postgres://sotto:${place.credentials.application}@${HOST}:${port}/sotto`;
 }
 
 async function fileSize(file: string): Promise<number> {

@@ -193,6 +193,11 @@ describe('the roles of the database', () => {
       expect([statement, await attempt(role, statement)]).toEqual([statement, DENIED]);
   });
 
+  it.each(DATABASE_ROLES)('%s cannot make large objects, which no table shows', async (role) => {
+    for (const call of ['lo_create(0)', 'lo_creat(-1)', `lo_from_bytea(0, 'x')`])
+      expect([call, await attempt(role, `select ${call}`)]).toEqual([call, DENIED]);
+  });
+
   it.each(DATABASE_ROLES)('%s can call nothing but what grants.ts says', async (role) => {
     const { rows } = await database.pool.query<{ name: string }>(
       `select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
