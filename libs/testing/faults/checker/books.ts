@@ -22,6 +22,7 @@ interface SettlementRow {
   readonly award_id: string;
   readonly outcome: string;
   readonly venue: string | null;
+  readonly asset: string | null;
   readonly transaction_id: string | null;
 }
 
@@ -72,7 +73,7 @@ function awardsIn(archive: Archive): Map<string, FoundAward> {
 
 /** Tokens that were set aside are delivered, the rest is issued against collateral; nobody else's entries are touched. */
 function checkEntries(
-  { award_id: id, venue }: SettlementRow,
+  { award_id: id, venue, asset }: SettlementRow,
   { file, award }: FoundAward,
   rows: EntryRow[],
 ): void {
@@ -81,8 +82,16 @@ function checkEntries(
   const originator = terms.originator.account_id;
   const isBuy = terms.side === 'BUY';
   const [buyer, seller] = isBuy ? [originator, maker] : [maker, originator];
-  const route = terms.routes.find((one) => one.venue === venue);
-  must(route !== undefined, LEDGER, () => `${id} was settled at ${venue ?? 'no venue'}`);
+  const told = award.settlement;
+  const route = terms.routes.find(
+    (one) => one.venue === told?.venue && `${one.contract_id}/${one.outcome}` === told.asset,
+  );
+  must(
+    route !== undefined && venue === told?.venue && asset === told.asset,
+    LEDGER,
+    () =>
+      `${id} was settled at ${venue ?? 'no venue'} by ${asset ?? 'nothing'}, told as ${told?.venue ?? ''} ${told?.asset ?? ''}`,
+  );
   const token = `${route.contract_id}/${route.outcome}`;
   const complement = `${route.contract_id}/${route.outcome === 'YES' ? 'NO' : 'YES'}`;
   const sellerHold = isBuy ? maker_hold : originator_hold;

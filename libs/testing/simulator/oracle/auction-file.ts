@@ -1,4 +1,4 @@
-import type { RawAward, RawHold, RawTerms } from './raw-events.js';
+import type { RawAward, RawHold, RawSettlement, RawTerms } from './raw-events.js';
 
 export interface FiledQuote {
   readonly id: string;
@@ -17,6 +17,8 @@ export interface FiledAward {
   readonly terms: RawAward;
   stage: 'PENDING' | 'SUBMITTED' | 'CONFIRMED' | 'FAILED';
   attempt: number;
+  /** How it was settled, as soon as it is confirmed. */
+  settlement?: RawSettlement;
 }
 
 /** One line of somebody's timeline: its kind, when it was, and which record of its shard's journal says so. */

@@ -251,7 +251,7 @@ function checkAward(file: AuctionFile, award: RawAward): void {
 function execute(
   file: AuctionFile,
   type: string,
-  { award_id: id, attempt = 0 }: RawData,
+  { award_id: id, attempt = 0, settlement }: RawData,
   where: () => string,
 ): void {
   const award = file.awards.get(id ?? '');
@@ -270,6 +270,7 @@ function execute(
   must(attempt >= award.attempt, RULES, () => `${where()}: attempt ${attempt} follows ${award.attempt}`);
   award.attempt = attempt;
   award.stage = step === 'CONFIRMED' || step === 'FAILED' ? step : 'SUBMITTED';
+  if (settlement !== undefined) award.settlement = settlement;
 }
 
 function complete(file: AuctionFile, status: string, where: () => string): void {

@@ -77,10 +77,16 @@ export interface RawData {
   readonly reason?: string;
   readonly award_id?: string;
   readonly attempt?: number;
-  readonly settlement?: { readonly venue: string; readonly asset: string; readonly delivered_atoms: number };
+  readonly settlement?: RawSettlement;
   readonly status?: string;
   readonly withdrawn?: readonly string[];
   readonly grace_ms?: number;
+}
+
+export interface RawSettlement {
+  readonly venue: string;
+  readonly asset: string;
+  readonly delivered_atoms: number;
 }
 
 export interface RawEvent {
