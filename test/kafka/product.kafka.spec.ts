@@ -98,6 +98,19 @@ describeWithKafka('the product', { anyBrokers: true }, (kafka) => {
     expect([code, output]).toEqual([0, output]);
   });
 
+  it('is not sound with an award on its ledger that no journal in Kafka knows, while it trades', async () => {
+    const award = '0a000000-0000-8000-8000-000000000000';
+    await books.rows(
+      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values ('${award}', 'FAILED', 'x', now())`,
+    );
+    const { code, output } = await run('journal', 'verify');
+    await books.rows('alter table custody.settlements disable trigger user');
+    await books.rows(`delete from custody.settlements where award_id = '${award}'`);
+    await books.rows('alter table custody.settlements enable trigger user');
+    const said = `Award ${award} is in the ledger, and no journal knows it: FAILED`;
+    expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+  });
+
   it('does not have its journals moved under its feet', async () => {
     const { code, errors } = await run('journal', 'copy', '--from', 'kafka', '--to', 'postgres');
     expect([code, errors]).toEqual([69, expect.stringContaining('stop the cluster first')]);
