@@ -11,9 +11,11 @@ import { seedBalances } from '#libs/custody/seed.js';
 import { possibleSettlements } from '#libs/custody/settlement-plan.js';
 import { awardToSettle } from '#libs/engine/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
+import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
+import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
 import { SESSION_MAKERS, SESSION_ROUTES } from '#libs/testing/auction-sessions.js';
 import { lawfulSession, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
@@ -130,6 +132,18 @@ const FIRST = `(select award_id from custody.settlements where transaction_id = 
 describe('a ledger that is held against the journals', () => {
   it('is sound where it is what they say', async () => {
     expect(await faultsIn(database.pool, journal.records)).toEqual([]);
+  });
+
+  it('is asked by the role of operations, which may read all that it takes', async () => {
+    expect(await prepareDatabaseRoles(database.url, { operations: 'p' })).toBe(true);
+    const pool = openPool(urlAs(database.url, 'operations', 'p'), { applicationName: 'test', max: 1 });
+    expect(await faultsIn(pool, journal.records)).toEqual([]);
+    await pool.end();
+    const name = new URL(database.url).pathname.slice(1);
+    for (const role of DATABASE_ROLES) {
+      await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
+      await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
+    }
   });
 
   it('is sound where records and ledger are of before routes were kept', async () => {
