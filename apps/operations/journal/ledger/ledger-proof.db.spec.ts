@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import type { PoolClient } from 'pg';
 import { evolve } from '#libs/auction/evolve.js';
-import type { DomainEvent } from '#libs/auction/events.js';
+import type { AuctionEvent, DomainEvent } from '#libs/auction/events.js';
 import { instantFromNanos } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
@@ -276,6 +276,27 @@ describe('a ledger that is held against the journals', () => {
     expect(named(await faultsAfter(more, early))).toEqual([
       expect.stringMatching(/transaction 2 enters .* instead of .*: see auction \S+, which is not over$/),
     ]);
+  });
+
+  it('is asked again about an award that is made and settled while it is read', async () => {
+    const id = (await database.pool.query<{ id: string }>(`select ${FIRST} as id`)).rows[0]!.id;
+    const isOfIt = ({ kind, payload }: JournalEntry) => kind === 'event' && payload.includes(id);
+    const awarded = decodeEvent(journal.records.find(isOfIt)!.payload) as AuctionEvent;
+    const proof = new LedgerProof();
+    for (const record of journal.records) {
+      const event = record.kind === 'event' && !isOfIt(record) ? decodeEvent(record.payload) : undefined;
+      if (event !== undefined && isOfAuction(event)) proof.award(event);
+    }
+    const question = { shards: SHARDS, allShards: SHARDS, pending: [] };
+    const still = { ...question, readOn: () => Promise.resolve() };
+    expect((await checkLedger(database.pool, proof, still)).faults).toContainEqual(
+      expect.stringContaining(`award ${id} is in the ledger, and no journal knows it`),
+    );
+    const readOn = () => {
+      proof.award(awarded);
+      return Promise.resolve();
+    };
+    expect((await checkLedger(database.pool, proof, { ...question, readOn })).faults).toEqual([]);
   });
 
   it('is told of the first of many faults, and how many there are', async () => {
