@@ -1,3 +1,5 @@
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+
 /** A call that breaks a limit. Nothing of it was written; the writer lives on. */
 export class JournalRefused extends Error {
   override readonly name = 'JournalRefused';
@@ -34,8 +36,8 @@ export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 }
 
-/** What is stored is not what was written. */
-export class JournalCorrupt extends Error {
+/** What is stored is not what was written. Nobody starts on it: it has to be brought back from a copy first. */
+export class JournalCorrupt extends StartFault {
   override readonly name = 'JournalCorrupt';
 
   constructor(
@@ -43,7 +45,7 @@ export class JournalCorrupt extends Error {
     readonly sequence: number,
     reason: string,
   ) {
-    super(`journal of shard ${shard} is corrupt at sequence ${sequence}: ${reason}`);
+    super(`journal of shard ${shard} is corrupt at sequence ${sequence}: ${reason}`, EXIT.damaged);
   }
 }
 

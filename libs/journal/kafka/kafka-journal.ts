@@ -82,7 +82,7 @@ export class KafkaJournal implements Journal {
       return { writer: new GroupCommitWriter(shard, place.head, sink), place: () => sink.last };
     } catch (error) {
       await log?.close().catch(() => undefined);
-      if (error instanceof JournalCorrupt || error instanceof StartFault) throw error;
+      if (error instanceof StartFault) throw error;
       throw new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
     }
   }

@@ -18,24 +18,24 @@ export class KafkaJournalReader implements JournalReader {
 
   /** Whether the shard's topic holds a record where it was seen; whoever has not read it yet begins behind that. */
   begin(shard: number, known: KnownRecord): Promise<Standing> {
-    return orUnreadable(() => this.follower(shard).begin(known));
+    return orUnreadable(shard, () => this.follower(shard).begin(known));
   }
 
   read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
-    return orUnreadable(() => this.follower(shard).read(fromSequence, limit));
+    return orUnreadable(shard, () => this.follower(shard).read(fromSequence, limit));
   }
 
   entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
-    return orUnreadable(() => this.follower(shard).entries(sequences));
+    return orUnreadable(shard, () => this.follower(shard).entries(sequences));
   }
 
-  heads(): Promise<Map<number, number>> {
-    return orUnreadable(async () => {
-      const shards = [...new Set([...this.ports.shards, ...this.followers.keys()])];
-      const heads = await Promise.all(shards.map((shard) => this.follower(shard).head()));
-      const known = shards.map((shard, index) => [shard, heads[index] ?? 0] as const);
-      return new Map(known.filter(([, head]) => head > 0));
-    });
+  async heads(): Promise<Map<number, number>> {
+    const shards = [...new Set([...this.ports.shards, ...this.followers.keys()])];
+    const heads = await Promise.all(
+      shards.map((shard) => orUnreadable(shard, () => this.follower(shard).head())),
+    );
+    const known = shards.map((shard, index) => [shard, heads[index] ?? 0] as const);
+    return new Map(known.filter(([, head]) => head > 0));
   }
 
   async close(): Promise<void> {
@@ -49,11 +49,13 @@ export class KafkaJournalReader implements JournalReader {
   }
 }
 
-async function orUnreadable<T>(question: () => Promise<T>): Promise<T> {
+export async function orUnreadable<T>(shard: number, question: () => Promise<T>): Promise<T> {
   try {
     return await question();
   } catch (error) {
     if (error instanceof JournalCorrupt) throw error;
-    throw new JournalUnreadable(messageOf(error), { cause: error });
+    throw new JournalUnreadable(`journal of shard ${shard} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -4,6 +4,7 @@ import { headAt } from '../hash-chain.js';
 import type { JournalEntry } from '../journal.js';
 import {
   JournalAmbiguous,
+  JournalCorrupt,
   JournalFailure,
   JournalFenced,
   JournalUnavailable,
@@ -217,9 +218,12 @@ export class KafkaSink implements BatchSink {
     await this.insist(new Countdown(clock, settleWithinMillis), () => this.check(this.place));
   }
 
-  private async check({ offset = 0, head: { hash } }: LogPlace): Promise<void> {
+  private async check({ offset = 0, head: { hash, sequence } }: LogPlace): Promise<void> {
     const { shard, reading } = this.ports;
-    const standing = await reading.standing({ offset, hash });
+    const standing = await reading.standing({ offset, hash, sequence }).catch((error: unknown) => {
+      if (error instanceof JournalCorrupt) this.lost = new JournalAmbiguous(shard, error.message);
+      throw this.lost ?? error;
+    });
     if (standing === 'nothing') throw new Error(`its topic gives nothing at offset ${offset}`);
     if (standing === 'known') return;
     throw (this.lost = new JournalAmbiguous(shard, 'its topic is not the one that was written to before'));

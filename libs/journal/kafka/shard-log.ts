@@ -2,7 +2,13 @@ import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { LogCursor, placeBehind, START, type LogPlace } from './log-cursor.js';
 import { decodeRecord, type LogRecord } from './record-format.js';
-import { MessagesDeleted, TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
+import {
+  MessagesDamaged,
+  MessagesDeleted,
+  TopicMissing,
+  type LogMessage,
+  type TopicLog,
+} from './topic-log.js';
 
 export interface Run {
   readonly entries: readonly JournalEntry[];
@@ -31,6 +37,7 @@ export type Standing = 'known' | 'other' | 'nothing';
 
 export interface KnownRecord {
   readonly offset: number;
+  readonly sequence: number;
   readonly hash: string;
 }
 
@@ -66,6 +73,20 @@ function follows(before: Found, last: Found): boolean {
   return record.sequence === last.record.sequence - 1 && record.epoch === last.record.epoch;
 }
 
+/** The log itself is not as it was written, whoever is asked for it and whenever. */
+function isUnsound(error: unknown): error is MessagesDeleted | MessagesDamaged {
+  return error instanceof MessagesDeleted || error instanceof MessagesDamaged;
+}
+
+function unlessUnsound(error: unknown): readonly LogMessage[] {
+  if (isUnsound(error)) return [];
+  throw error;
+}
+
+function unlessCorrupt(error: unknown): undefined {
+  if (!(error instanceof JournalCorrupt)) throw error;
+}
+
 /** Reads one shard's journal out of its topic. It remembers nothing. */
 export class ShardLog {
   constructor(
@@ -89,7 +110,9 @@ export class ShardLog {
     try {
       while (entries.length < limit && cursor.place.next < end) {
         if (taken === messages.length) {
-          messages = await this.given(cursor.place, end, coming ?? this.log.fetch(cursor.place.next, bytes));
+          messages = await (coming === undefined
+            ? this.messages(cursor.place, { bytes, end })
+            : this.given(cursor.place, end, coming));
           taken = 0;
           coming = this.behind(messages, { end, limit: limit - entries.length, bytes });
         }
@@ -147,7 +170,12 @@ export class ShardLog {
     let before: Found | undefined;
     let next = from;
     while (next < end) {
-      for (const message of await this.fetch({ ...START, next }, MIN_FETCH_BYTES, end)) {
+      const messages = await this.messages({ ...START, next }, { bytes: MIN_FETCH_BYTES, end }).catch(
+        unlessCorrupt,
+      );
+      // Where the damage lies will be said by who reads from a place before it.
+      if (messages === undefined) return place;
+      for (const message of messages) {
         if (message.offset >= end) return place;
         const found = foundIn(message);
         if (before !== undefined && found !== undefined && isAtHome(found) && follows(before, found)) {
@@ -160,14 +188,15 @@ export class ShardLog {
     return place;
   }
 
+  /** Undefined where no record can be had there. */
   async at(offset: number): Promise<Found | undefined> {
-    const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
+    const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES).catch(unlessUnsound);
     return message?.offset === offset ? foundIn(message) : undefined;
   }
 
   /** Whether the topic still has, where it was read, the record that was read there. Somebody may have deleted it and made it anew. */
-  async stillHas({ offset, head: { hash } }: LogPlace): Promise<boolean> {
-    return offset === undefined || (await this.standing({ offset, hash })) === 'known';
+  async stillHas({ offset, head: { hash, sequence } }: LogPlace): Promise<boolean> {
+    return offset === undefined || (await this.standing({ offset, hash, sequence })) === 'known';
   }
 
   async standing(known: KnownRecord): Promise<Standing> {
@@ -176,7 +205,7 @@ export class ShardLog {
   }
 
   /** The place behind it, if it stands there. */
-  async find({ offset, hash }: KnownRecord): Promise<LogPlace | Exclude<Standing, 'known'>> {
+  async find({ offset, hash, sequence }: KnownRecord): Promise<LogPlace | Exclude<Standing, 'known'>> {
     try {
       const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
       if (message === undefined) return 'nothing';
@@ -185,6 +214,7 @@ export class ShardLog {
     } catch (error) {
       if (error instanceof TopicMissing) return 'nothing';
       if (error instanceof MessagesDeleted) return 'other';
+      if (error instanceof MessagesDamaged) throw new JournalCorrupt(this.shard, sequence, error.message);
       throw error;
     }
   }
@@ -195,7 +225,11 @@ export class ShardLog {
     throw new Error(`offset ${known.offset} of its topic does not hold the record that was known there`);
   }
 
-  private fetch(place: LogPlace, bytes: number, end: number): Promise<readonly LogMessage[]> {
+  /** From a place on; at least one, for the topic is known to go on to `end`. */
+  messages(
+    place: LogPlace,
+    { bytes, end }: { readonly bytes: number; readonly end: number },
+  ): Promise<readonly LogMessage[]> {
     return this.given(place, end, this.log.fetch(place.next, bytes));
   }
 
@@ -205,7 +239,7 @@ export class ShardLog {
     coming: Promise<readonly LogMessage[]>,
   ): Promise<readonly LogMessage[]> {
     const messages = await coming.catch((error: unknown) => {
-      if (!(error instanceof MessagesDeleted)) throw error;
+      if (!isUnsound(error)) throw error;
       throw new JournalCorrupt(this.shard, head.sequence + 1, error.message);
     });
     if (messages.length === 0) throw new Error(`its topic gives nothing at offset ${next}, before ${end}`);

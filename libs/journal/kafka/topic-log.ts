@@ -38,6 +38,14 @@ export class MessagesDeleted extends Error {
   override readonly name = 'MessagesDeleted';
 }
 
+/**
+ * The leader has messages there, by its own word, and what it gives of them time after time is nothing that anybody could read: its log is
+ * not what was written. Not thrown for a broker that is slow, away, or has not heard of them yet.
+ */
+export class MessagesDamaged extends Error {
+  override readonly name = 'MessagesDamaged';
+}
+
 /** One topic with one partition, as a client library gives it. Nothing here retries a send. */
 export interface TopicLog {
   /** One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. */

@@ -1,6 +1,7 @@
 import { JournalCorrupt } from '../journal-errors.js';
 import { LogCursor } from './log-cursor.js';
 import { decodeRecord } from './record-format.js';
+import { ShardLog } from './shard-log.js';
 import type { TopicLog } from './topic-log.js';
 
 /** What stands in a topic beside the journal. */
@@ -19,14 +20,13 @@ const REMEMBERED = 50_000;
 
 /** Goes through a whole topic. A copy that is not the same as its original is damage: two writers had one epoch. */
 export async function surveyTopic(shard: number, log: TopicLog): Promise<TopicSurvey> {
-  const end = await log.end();
+  const reading = new ShardLog(shard, log);
+  const end = await reading.end();
   const cursor = new LogCursor(shard);
   const hashes = new Map<number, string>();
   const counts = { records: 0, late: 0, doubled: 0 };
   while (cursor.place.next < end) {
-    const messages = await log.fetch(cursor.place.next, FETCH_BYTES);
-    if (messages.length === 0) throw new Error(`its topic gives nothing at offset ${cursor.place.next}`);
-    for (const message of messages) {
+    for (const message of await reading.messages(cursor.place, { bytes: FETCH_BYTES, end })) {
       const { head } = cursor.place;
       const entry = cursor.take(message);
       if (entry !== undefined) {

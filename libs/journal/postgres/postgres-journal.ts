@@ -2,7 +2,7 @@ import { pause, type Clock } from '#libs/platform/clock.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import type { Journal, JournalHead, JournalWriter } from '../journal.js';
-import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
+import { JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import { PostgresSink } from './postgres-sink.js';
 import { Session } from './session.js';
@@ -106,6 +106,6 @@ export class PostgresJournal implements Journal {
 }
 
 function cannotOpen(shard: number, error: unknown): Error {
-  if (error instanceof JournalCorrupt || error instanceof StartFault) return error;
+  if (error instanceof StartFault) return error;
   return new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
 }

@@ -1,6 +1,5 @@
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
-import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalReader } from '../journal.js';
 import type { PlacedHead } from '../kafka/log-cursor.js';
 import type { Standing } from '../kafka/shard-log.js';
@@ -11,7 +10,7 @@ const PATIENCE_MILLIS = 3_000;
 const LOOK_MILLIS = 250;
 
 /** A topic that does not hold what this database has seen in it, or holds what it has never seen. */
-export class JournalLost extends StartFault {
+class JournalLost extends StartFault {
   constructor(reason: string) {
     super(reason, EXIT.damaged);
   }
@@ -50,7 +49,7 @@ async function look(
   question: () => Promise<Standing>,
 ): Promise<void> {
   for (let waited = 0; ; waited += LOOK_MILLIS) {
-    const standing = await question().catch(orDamaged);
+    const standing = await question();
     if (standing === 'known') return;
     if (standing === 'other') {
       throw lost(
@@ -64,10 +63,6 @@ async function look(
   const end = (await reader.heads()).get(shard) ?? 0;
   const found = end === 0 ? 'is gone, or empty' : `ends with record ${end}`;
   throw lost(shard, `topic ${topic} ${found}, but this database has seen record ${sequence} in it`);
-}
-
-function orDamaged(error: unknown): never {
-  throw error instanceof JournalCorrupt ? new JournalLost(error.message) : error;
 }
 
 function lost(shard: number, what: string): JournalLost {

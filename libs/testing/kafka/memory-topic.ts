@@ -1,4 +1,10 @@
-import { SendLost, SendRefused, type LogMessage, type TopicLog } from '../../journal/kafka/topic-log.js';
+import {
+  MessagesDamaged,
+  SendLost,
+  SendRefused,
+  type LogMessage,
+  type TopicLog,
+} from '../../journal/kafka/topic-log.js';
 
 /** What becomes of a send. `late`: it arrives, but only after others have, and nobody is answered. */
 export type SendFate = 'answered' | 'refused' | 'lost before' | 'lost behind' | 'late';
@@ -17,6 +23,7 @@ export class MemoryTopic {
   private readonly sends: SendFate[] = [];
   private readonly looks: LookFate[] = [];
   private readonly turns: number[] = [];
+  private damagedFrom = Infinity;
 
   get length(): number {
     return this.stored.length;
@@ -53,6 +60,11 @@ export class MemoryTopic {
   /** Somebody deletes the topic and makes it anew, with this in it. */
   replace(values: readonly Buffer[]): void {
     this.stored = values.map((value) => ({ value }));
+  }
+
+  /** A disk has lost how long a batch is: from this offset on nobody is given anything. */
+  damage(offset: number): void {
+    this.damagedFrom = offset;
   }
 
   content(): readonly Buffer[] {
@@ -93,8 +105,9 @@ export class MemoryTopic {
   }
 
   private messages(offset: number): LogMessage[] {
+    if (offset >= this.damagedFrom) throw new MessagesDamaged(`offset ${offset} of its topic cannot be read`);
     return this.stored
-      .slice(offset, offset + PAGE)
+      .slice(offset, Math.min(offset + PAGE, this.damagedFrom))
       .map((stored, index) => ({ offset: offset + index, ...stored }));
   }
 

@@ -5,6 +5,8 @@ import { readBatches } from './record-batches.js';
 export interface FetchAnswer {
   /** kafkajs heeds it: how long the broker wants to be left alone. */
   readonly clientSideThrottleTime: number;
+  /** Behind the last message that was durable when the broker looked for these. */
+  readonly end: number;
   readonly messages: readonly LogMessage[];
 }
 
@@ -24,12 +26,13 @@ export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   if (payload.readInt32BE(at) !== 1) throw new Error('an answer to a fetch without its partition');
   at += INT32 + INT32;
   check(payload.readInt16BE(at));
+  const end = Number(payload.readBigInt64BE(at + INT16));
   at += INT16 + 3 * INT64;
   at += INT32 + Math.max(0, payload.readInt32BE(at)) * ABORTED_TRANSACTION;
   at += INT32;
   const size = Math.max(0, payload.readInt32BE(at));
   at += INT32;
-  return { clientSideThrottleTime, messages: readBatches(payload.subarray(at, at + size), offset) };
+  return { clientSideThrottleTime, end, messages: readBatches(payload.subarray(at, at + size), offset) };
 }
 
 function check(code: number): void {

@@ -13,6 +13,7 @@ import { typeOf } from './answered-error.js';
 import type { BrokerLink } from './broker-link.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { LeaderFinder } from './leader-finder.js';
+import { PatientLooks, type Look } from './patient-looks.js';
 import { appending, EARLIEST, LATEST, messagesFrom, offsetAt, type Question } from './questions.js';
 import { within } from './within.js';
 
@@ -41,10 +42,17 @@ const FINAL_REFUSALS: ReadonlySet<string> = new Set([
 const REFUSALS: ReadonlySet<string> = new Set(['NOT_ENOUGH_REPLICAS', ...FINAL_REFUSALS]);
 const NO_TOPIC = 'UNKNOWN_TOPIC_OR_PARTITION';
 const OUT_OF_RANGE = 'OFFSET_OUT_OF_RANGE';
+const CORRUPT = 'CORRUPT_MESSAGE';
+/** Of its log: the broker that was asked is the right one. */
+const ANSWERS: ReadonlySet<string> = new Set([OUT_OF_RANGE, CORRUPT]);
+/** What a broker says that has stumbled over its own log, and over much else. */
+const STUMBLED = 'UNKNOWN';
+const LEAST_BYTES = 1;
 
 /** One topic of a cluster. It has one connection for itself, to the topic's leader. */
 export class KafkajsLog implements TopicLog {
   private readonly finder: LeaderFinder;
+  private readonly looks: PatientLooks;
   private readonly readMillis: number;
   private leading: Promise<BrokerLink> | undefined;
   private current: BrokerLink | undefined;
@@ -56,6 +64,7 @@ export class KafkajsLog implements TopicLog {
     private readonly clock: Clock,
   ) {
     this.finder = new LeaderFinder(address, topic, clock);
+    this.looks = new PatientLooks(clock);
     this.readMillis = address.readWithinMillis ?? READ_MILLIS;
   }
 
@@ -85,12 +94,34 @@ export class KafkajsLog implements TopicLog {
     return this.ask(offsetAt(this.topic, LATEST));
   }
 
-  async fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
+  fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
+    return this.looks.messages(offset, () => this.look(offset, maxBytes));
+  }
+
+  private async look(offset: number, maxBytes: number): Promise<Look> {
     try {
-      return await this.ask(messagesFrom(this.topic, offset, maxBytes));
+      const { messages, end } = await this.ask(messagesFrom(this.topic, offset, maxBytes));
+      if (messages.length > 0 || end <= offset) return { messages };
+      return { doubt: `the leader has messages up to ${end}, and gives no whole batch from there on` };
     } catch (error) {
-      if (typeOf(error) !== OUT_OF_RANGE) throw error;
+      const type = typeOf(error);
+      if (type === OUT_OF_RANGE) return { messages: await this.outOfRange(offset) };
+      if (type === CORRUPT) return { doubt: 'the leader says that its log is corrupt' };
+      if (type === STUMBLED && (await this.givesFirst(offset))) {
+        return { doubt: 'the leader fails whenever it is to give them, and gives others' };
+      }
+      throw error;
     }
+  }
+
+  /** Whether the broker is otherwise well: it gives what the topic begins with. */
+  private async givesFirst(offset: number): Promise<boolean> {
+    const start = await this.ask(offsetAt(this.topic, EARLIEST));
+    if (start >= offset) return false;
+    return (await this.ask(messagesFrom(this.topic, start, LEAST_BYTES))).messages.length > 0;
+  }
+
+  private async outOfRange(offset: number): Promise<readonly LogMessage[]> {
     const start = await this.ask(offsetAt(this.topic, EARLIEST));
     if (offset < start)
       throw new MessagesDeleted(`offset ${offset} of its topic is gone: it begins at ${start}`);
@@ -108,7 +139,7 @@ export class KafkajsLog implements TopicLog {
     try {
       return await this.once(question);
     } catch (error) {
-      if (this.isClosed || typeOf(error) === OUT_OF_RANGE) throw error;
+      if (this.isClosed || ANSWERS.has(typeOf(error))) throw error;
     }
     try {
       return await this.once(question);
@@ -122,7 +153,7 @@ export class KafkajsLog implements TopicLog {
     try {
       return await leader.ask(question, this.readMillis);
     } catch (error) {
-      if (typeOf(error) !== OUT_OF_RANGE) this.leave(leader);
+      if (!ANSWERS.has(typeOf(error))) this.leave(leader);
       throw error;
     }
   }

@@ -1,7 +1,6 @@
 import type { Protocol } from 'kafkajs/src/network/connection.js';
 import protocol from 'kafkajs/src/protocol/requests/index.js';
-import type { LogMessage } from '../topic-log.js';
-import { readFetchAnswer } from './fetch-answer.js';
+import { readFetchAnswer, type FetchAnswer } from './fetch-answer.js';
 import type { HostAndPort } from './kafka-address.js';
 import { writeProduceRequest, type Produced } from './produce-request.js';
 
@@ -76,11 +75,7 @@ export function offsetAt(topic: string, timestamp: number): Question<number> {
   return question(asked, ({ responses }) => offsetIn(responses[0]?.partitions[0]?.offset));
 }
 
-export function messagesFrom(
-  topic: string,
-  offset: number,
-  maxBytes: number,
-): Question<readonly LogMessage[]> {
+export function messagesFrom(topic: string, offset: number, maxBytes: number): Question<FetchAnswer> {
   const { request } = fetch({
     replicaId: CLIENT,
     isolationLevel: UNCOMMITTED,
@@ -93,10 +88,7 @@ export function messagesFrom(
     decode: (payload: Buffer) => Promise.resolve(readFetchAnswer(payload, offset)),
     parse: (decoded: object) => Promise.resolve(decoded),
   };
-  return question(
-    { request, response },
-    (decoded) => (decoded as ReturnType<typeof readFetchAnswer>).messages,
-  );
+  return question({ request, response }, (decoded) => decoded as FetchAnswer);
 }
 
 function offsetIn(text: string | undefined): number {

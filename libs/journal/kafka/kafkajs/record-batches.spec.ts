@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BATCH } from './batch-layout.js';
+import { BATCH, PREFIX } from './batch-layout.js';
 import { readBatches } from './record-batches.js';
 import { writeBatch } from './write-batch.js';
 
@@ -38,6 +38,34 @@ describe('a bit that a disk has lost', () => {
     for (let bit = 0; bit < 8; bit += 1) {
       const read = readBatches(flipped(batch, (BATCH[field] + byte) * 8 + bit), 0);
       expect(read).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
+    }
+  });
+
+  it('in the length of a batch leaves the messages that are whole, and something that is none behind them', () => {
+    const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
+    const behind = Buffer.concat([batch, batch]);
+    for (const [more, whole] of [
+      [-1, 1],
+      [1, 2],
+      [40, 2],
+    ] as const) {
+      const damaged = Buffer.from(batch);
+      damaged.writeInt32BE(batch.length - PREFIX + more, BATCH.length);
+      const read = readBatches(Buffer.concat([damaged, behind]), 0);
+      expect(read.map(({ offset, value }) => [offset, String(value)])).toEqual([
+        ...[0, 1].slice(0, whole).map((offset) => [offset, 'ab'[offset]]),
+        [whole, ''],
+      ]);
+    }
+  });
+
+  it('in the number of a message does not move it', () => {
+    const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
+    const delta = BATCH.records + 3;
+    for (let bit = 0; bit < 7; bit += 1) {
+      expect(readBatches(flipped(batch, delta * 8 + bit), 0)).toEqual([
+        { offset: 0, value: Buffer.alloc(0) },
+      ]);
     }
   });
 

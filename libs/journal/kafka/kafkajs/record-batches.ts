@@ -12,8 +12,8 @@ const MORE = 0x80;
 /**
  * The messages of whole record batches, from an offset on; a last batch that is cut off is left out. kafkajs's own decoder makes a
  * dozen objects of each record. Checksums are left to the hash chain, but what a batch says of itself is not believed further than it
- * goes: a bit that a disk has lost must not be read as millions of messages. What no journal's writer can have written comes as one
- * empty message, which is no record.
+ * goes: a bit that a disk has lost must not be read as millions of messages, nor a message at a place where none was written. What no
+ * journal's writer can have written comes as one empty message, which is no record.
  */
 export function readBatches(bytes: Buffer, from: number): LogMessage[] {
   const messages: LogMessage[] = [];
@@ -28,7 +28,8 @@ export function readBatches(bytes: Buffer, from: number): LogMessage[] {
       // Nobody can say where the next one begins.
       if (end < at + BATCH.records) break;
     } else if (base + batch.readInt32BE(BATCH.lastOffsetDelta) >= from) {
-      readRecords(batch, base, from, messages);
+      const isWhole = readRecords(batch, base, from, messages);
+      if (!isWhole) break;
     }
     at = end;
   }
@@ -47,7 +48,8 @@ function isOurs(batch: Buffer, length: number): boolean {
   );
 }
 
-function readRecords(batch: Buffer, base: number, from: number, messages: LogMessage[]): void {
+/** Whether they fill the batch, one behind the other and each at its own place. Where they do not, the first that is wrong is the last. */
+function readRecords(batch: Buffer, base: number, from: number, messages: LogMessage[]): boolean {
   const cursor = new Varints(batch, BATCH.records);
   const count = batch.readInt32BE(BATCH.count);
   for (let read = 0; read < count; read += 1) {
@@ -56,7 +58,8 @@ function readRecords(batch: Buffer, base: number, from: number, messages: LogMes
     // The attributes, of which none is in use.
     cursor.at += 1;
     cursor.skip();
-    const offset = base + cursor.next();
+    const offset = base + read;
+    if (cursor.next() !== read || end > batch.length) return nothingAt(offset, from, messages);
     if (offset >= from) {
       const key = cursor.next();
       cursor.at += Math.max(0, key);
@@ -68,6 +71,12 @@ function readRecords(batch: Buffer, base: number, from: number, messages: LogMes
     }
     cursor.at = end;
   }
+  return cursor.at === batch.length || nothingAt(base + count, from, messages);
+}
+
+function nothingAt(offset: number, from: number, messages: LogMessage[]): false {
+  messages.push({ offset: Math.max(offset, from), value: NOTHING });
+  return false;
 }
 
 /** Of a message's first header, if that is one; whoever writes journals here gives it no other. A copy: it is kept longer than the batch. */

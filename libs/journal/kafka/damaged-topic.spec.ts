@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
+import { sealEpoch } from '../hash-chain.js';
+import { JournalAmbiguous, JournalCorrupt } from '../journal-errors.js';
+import { encodeRecord } from './record-format.js';
+import { KafkaJournalReader } from './kafka-reader.js';
+import { surveyTopic } from './topic-survey.js';
+
+const EVENTS = 40;
+/** Offsets count from 0, and sequences from 1. */
+const FIRST = 20;
+const DAMAGED = FIRST + 1;
+
+let world: JournalWorld;
+
+beforeEach(async () => {
+  world = new JournalWorld();
+  const writer = await world.open();
+  for (let written = 0; written < EVENTS; written += 1) await writer.append([`"${written}"`]);
+  await writer.close();
+});
+afterEach(() => world.close());
+
+function damageAt(sequence: number): object {
+  return {
+    name: 'JournalCorrupt',
+    shard: SHARD,
+    sequence,
+    exitCode: 65,
+    message: expect.stringMatching(
+      `^journal of shard 0 is corrupt at sequence ${sequence}: .* cannot be read`,
+    ),
+  };
+}
+
+describe('a topic that gives nothing from some offset on, although it goes further', () => {
+  it.each([
+    ['just before its end', EVENTS],
+    ['where its end is looked for', EVENTS - 8],
+    ['long before', FIRST],
+  ])('is damaged behind the last record that can be had: %s', async (_, offset) => {
+    world.topic.damage(offset);
+    const reader = world.reader();
+    expect(await reader.heads()).toEqual(new Map([[SHARD, offset + 1]]));
+    await expect(reader.read(SHARD, 1, 100)).rejects.toMatchObject(damageAt(offset + 1));
+    expect(await reader.read(SHARD, 1, offset)).toHaveLength(offset);
+    await expect(world.open()).rejects.toMatchObject(damageAt(offset + 1));
+    const log = world.topic.open();
+    await expect(surveyTopic(SHARD, log)).rejects.toMatchObject(damageAt(offset + 1));
+  });
+
+  it('keeps from what is asked for behind that only', async () => {
+    const reader = world.reader();
+    expect(await reader.heads()).toEqual(new Map([[SHARD, EVENTS + 1]]));
+    world.topic.damage(FIRST);
+    const fresh = world.reader();
+    expect(eventsOf(await fresh.read(SHARD, 1, FIRST))).toHaveLength(FIRST - 1);
+    await expect(fresh.entries(SHARD, [DAMAGED])).rejects.toBeInstanceOf(JournalCorrupt);
+    await expect(fresh.entries(SHARD, [EVENTS])).rejects.toBeInstanceOf(JournalCorrupt);
+  });
+
+  it('hides no other shard', async () => {
+    const other = new JournalWorld();
+    await (await other.open()).append(['"a"']);
+    world.topic.damage(FIRST);
+    const topics = [world.topic, other.topic];
+    const reader = new KafkaJournalReader({ openLog: (shard) => topics[shard]!.open(), shards: [0, 1] });
+    expect(await reader.heads()).toEqual(
+      new Map([
+        [0, DAMAGED],
+        [1, 2],
+      ]),
+    );
+    await other.close();
+  });
+
+  it('says so where the database has seen a record that stood there', async () => {
+    const [known] = await world.reader().read(SHARD, EVENTS, 1);
+    const place = { offset: EVENTS - 1, sequence: EVENTS, hash: known!.hash };
+    expect(await world.reader().begin(SHARD, place)).toBe('known');
+    world.topic.damage(FIRST);
+    await expect(world.reader().begin(SHARD, place)).rejects.toMatchObject(damageAt(EVENTS));
+  });
+
+  it('ends its writer, who hears what is the matter', async () => {
+    const writer = await world.open();
+    world.topic.damage(EVENTS + 2);
+    world.topic.expect('lost behind');
+    const append = writer.append(['"more"']);
+    await expect(append).rejects.toBeInstanceOf(JournalAmbiguous);
+    await expect(append).rejects.toThrow('is corrupt at sequence 43: offset 42 of its topic cannot be read');
+  });
+});
+
+it('a topic that somebody else has begun an epoch in that none can follow is damaged for whoever opens it', async () => {
+  const [head] = await world.reader().read(SHARD, EVENTS + 1, 1);
+  const foreign = encodeRecord(sealEpoch(SHARD, head!, 2 ** 31, 'somebody'), undefined);
+  await world.topic.open().append([foreign], 1_000);
+  await expect(world.open()).rejects.toMatchObject({
+    exitCode: 65,
+    message:
+      'journal of shard 0 is corrupt at sequence 42: epoch 2147483648 is more than any owner can have begun',
+  });
+});

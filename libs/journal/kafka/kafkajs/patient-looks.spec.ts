@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
+import type { LogMessage } from '../topic-log.js';
+import { PatientLooks, type Look } from './patient-looks.js';
+
+const OFFSET = 7;
+const DOUBT: Look = { doubt: 'it gives none' };
+const GIVEN: Look = { messages: [{ offset: OFFSET, value: Buffer.from('a') }] };
+const NOTHING: Look = { messages: [] };
+const DAMAGED = {
+  name: 'MessagesDamaged',
+  message: 'offset 7 of its topic cannot be read: it gives none',
+};
+
+/** A leader that answers so, one look after the other, and its reader. */
+function reader(...answers: (Look | Error)[]): { ask: () => Promise<readonly LogMessage[]>; left: Look[] } {
+  const looks = new PatientLooks(new HastyClock());
+  const ask = () =>
+    looks.messages(OFFSET, () => {
+      const answer = answers.shift();
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer ?? DOUBT);
+    });
+  return { ask, left: answers as Look[] };
+}
+
+describe('a leader that says it has messages and gives none', () => {
+  it('is believed to be damaged after the fourth time, and at once from then on', async () => {
+    const { ask, left } = reader(DOUBT, DOUBT, DOUBT, DOUBT, DOUBT, GIVEN);
+    await expect(ask()).rejects.toMatchObject(DAMAGED);
+    expect(left).toHaveLength(2);
+    await expect(ask()).rejects.toMatchObject(DAMAGED);
+    expect(left).toHaveLength(1);
+  });
+
+  it.each<[string, Look, number]>([
+    ['gives them the next time', GIVEN, 1],
+    ['has them no more, as one that has just become the leader', NOTHING, 0],
+  ])('is not where it %s', async (_, next, messages) => {
+    expect(await reader(DOUBT, DOUBT, DOUBT, next).ask()).toHaveLength(messages);
+  });
+
+  it('is not where it cannot be asked any more: then nobody knows', async () => {
+    await expect(reader(DOUBT, DOUBT, DOUBT, new Error('no answer within 5000 ms')).ask()).rejects.toThrow(
+      'no answer within 5000 ms',
+    );
+  });
+
+  it('is asked with patience again once another leads that is whole', async () => {
+    const { ask, left } = reader(DOUBT, DOUBT, DOUBT, DOUBT, GIVEN, DOUBT, GIVEN);
+    await expect(ask()).rejects.toMatchObject(DAMAGED);
+    expect(await ask()).toHaveLength(1);
+    expect(await ask()).toHaveLength(1);
+    expect(left).toEqual([]);
+  });
+});
