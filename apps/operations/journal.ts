@@ -8,7 +8,7 @@ import { asStartFault, ConfigFault, EXIT } from '#libs/platform/start-fault.js';
 import { acceptRestored } from './journal/accept/accept-restored.js';
 import { acceptanceDocument, acceptanceLines } from './journal/accept/acceptance-text.js';
 import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
-import { dump } from './journal/dump.js';
+import { dump, type DumpEnd } from './journal/dump.js';
 import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
 import { Progress } from './journal/progress.js';
 import { verdictLines } from './journal/verdict-text.js';
@@ -17,6 +17,11 @@ import { refuseWhoOwnsNoTables } from './ledger/owner-of-tables.js';
 
 const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
+const DUMP_CODES: Readonly<Record<DumpEnd, number>> = {
+  sound: 0,
+  unread: EXIT.unavailable,
+  damaged: EXIT_DAMAGED,
+};
 const NAME = 'journal-tool';
 const STAY_MS = 60_000;
 const NO_SEALS =
@@ -39,12 +44,11 @@ async function run(call: Call, place: Place): Promise<number> {
       const verdict = await verify({ ...place, tell }, shards, call);
       if (call.json) console.log(JSON.stringify(verdict));
       else for (const line of verdictLines(verdict)) console.log(line);
-      return verdict.sound ? 0 : EXIT_DAMAGED;
+      return verdict.sound ? 0 : verdict.damaged ? EXIT_DAMAGED : EXIT.unavailable;
     }
     case 'dump': {
-      const { bareReader: reader } = await place.store(call.store);
-      const isSound = await dump(reader, shards, call.dump, process.stdout, sayDamage);
-      return isSound ? 0 : EXIT_DAMAGED;
+      const store = await place.store(call.store);
+      return DUMP_CODES[await dump(store, shards, call.dump, process.stdout, say)];
     }
     case 'copy':
       return await copy(call, place);
@@ -128,7 +132,7 @@ function tell(line: string): void {
   console.error(line);
 }
 
-function sayDamage({ message }: JournalCorrupt): void {
+function say({ message }: Error): void {
   console.error(`journal: ${message}`);
 }
 
@@ -138,7 +142,7 @@ function exitCodeOf(error: unknown): number {
     return EXIT_USAGE;
   }
   if (error instanceof JournalCorrupt) {
-    sayDamage(error);
+    say(error);
     return EXIT_DAMAGED;
   }
   const isAway = error instanceof JournalUnreadable || error instanceof JournalUnavailable;

@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
 import type { DumpFilter } from './call.js';
-import { dump } from './dump.js';
+import { dump, type DumpEnd } from './dump.js';
 
 const SHARDS = [0, 1, 2];
 const DAMAGED = 1;
@@ -30,7 +30,7 @@ function readerOf(made: readonly MemoryTopic[]): JournalReader {
 }
 
 /** `shard/sequence` of every line, and every damage at its place among them. */
-async function dumped(reader: JournalReader, filter: Partial<DumpFilter> = {}) {
+async function dumped(bareReader: JournalReader, filter: Partial<DumpFilter> = {}) {
   const said: string[] = [];
   const output = new Writable({
     write: (chunk: Buffer, _, done) => {
@@ -41,10 +41,11 @@ async function dumped(reader: JournalReader, filter: Partial<DumpFilter> = {}) {
       done();
     },
   });
-  const isSound = await dump(reader, SHARDS, { ...ALL, ...filter }, output, ({ message }) => {
+  const store = { bareReader, asStored: () => Promise.resolve(undefined) };
+  const end: DumpEnd = await dump(store, SHARDS, { ...ALL, ...filter }, output, ({ message }) => {
     said.push(message);
   });
-  return { isSound, said };
+  return { end, said };
 }
 
 function lines(shard: number, from: number, to: number): string[] {
@@ -56,7 +57,7 @@ describe('a dump', () => {
     const made = await topics(10);
     made[DAMAGED]!.replace([...made[DAMAGED]!.content(), Buffer.from('garbage')]);
     expect(await dumped(readerOf(made))).toEqual({
-      isSound: false,
+      end: 'damaged',
       said: [
         ...lines(0, 1, 11),
         ...lines(1, 1, 11),
@@ -71,11 +72,26 @@ describe('a dump', () => {
     const values = [...made[DAMAGED]!.content()];
     values[1_204] = Buffer.from('garbage');
     made[DAMAGED]!.replace(values);
-    const { isSound, said } = await dumped(readerOf(made), { from: 1_100, to: 1_300 });
-    expect(isSound).toBe(false);
+    const { end, said } = await dumped(readerOf(made), { from: 1_100, to: 1_300 });
+    expect(end).toBe('damaged');
     expect(said.filter((line) => line.startsWith('1/'))).toEqual(lines(1, 1_100, 1_204));
     expect(said.filter((line) => line.startsWith('2/'))).toEqual(lines(2, 1_100, 1_300));
-    expect((await dumped(readerOf(made), { to: 1_204 })).isSound).toBe(true);
+    expect((await dumped(readerOf(made), { to: 1_204 })).end).toBe('sound');
+  });
+
+  it('shows the other shards where one cannot be read, and tells that from damage', async () => {
+    const sound = readerOf(await topics(10));
+    const away: JournalReader = {
+      ...sound,
+      read: (shard, from, limit) =>
+        shard === DAMAGED
+          ? Promise.reject(new JournalUnreadable('journal of shard 1 cannot be read: away'))
+          : sound.read(shard, from, limit),
+    };
+    expect(await dumped(away)).toEqual({
+      end: 'unread',
+      said: [...lines(0, 1, 11), 'journal of shard 1 cannot be read: away', ...lines(2, 1, 11)],
+    });
   });
 
   it('comes as far where the damage is named by a record before it', async () => {
@@ -88,8 +104,8 @@ describe('a dump', () => {
         return Promise.reject(new JournalCorrupt(shard, 5, 'the sequence appears twice'));
       },
     };
-    const { isSound, said } = await dumped(twice);
-    expect([isSound, said.filter((line) => line.startsWith('1/'))]).toEqual([false, lines(1, 1, 37)]);
+    const { end, said } = await dumped(twice);
+    expect([end, said.filter((line) => line.startsWith('1/'))]).toEqual(['damaged', lines(1, 1, 37)]);
     expect(said.filter((line) => line.includes('corrupt'))).toHaveLength(1);
   });
 });

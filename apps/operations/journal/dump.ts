@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
-import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { StoredRecord } from '#libs/journal/chain-check.js';
+import type { JournalEntry } from '#libs/journal/journal.js';
+import { JournalUnreadable, type JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { DumpFilter } from './call.js';
+import { soundPage } from './sound-page.js';
 
 const PAGE = 1_000;
+/** Of one shard: where so many records are not sound, no more of them says anything new. */
+const MOST_MARKED = 100;
 
 /** What a filter looks at in a payload that is an event. */
 interface Told {
@@ -12,70 +17,92 @@ interface Told {
   readonly auction_id?: unknown;
 }
 
-/** As much as there is before the damage; `damage` where that is nothing. */
-interface Sound {
-  readonly page: readonly JournalEntry[];
-  readonly damage?: JournalCorrupt;
+type Shown = Omit<StoredRecord, 'seal'> & {
+  readonly shard: number;
+  /** Undefined where it is not known what the record would have to follow. */
+  readonly previousHash?: string;
+  /** Why it is not sound. */
+  readonly damage?: string;
+};
+
+interface Dump {
+  readonly store: Pick<JournalStore, 'bareReader' | 'asStored'>;
+  readonly filter: DumpFilter;
+  readonly output: Writable;
+  readonly onTrouble: (trouble: JournalCorrupt | JournalUnreadable) => void;
+  /** Aborted when nobody takes lines any more: `| head` closes the pipe. */
+  readonly gone: AbortSignal;
 }
 
+/** What became of a shard, or of the worst of them. */
+export type DumpEnd = 'sound' | 'unread' | 'damaged';
+const BY_WEIGHT: readonly DumpEnd[] = ['damaged', 'unread', 'sound'];
+
 /**
- * Writes the records that the filter lets through, as fast as they are taken; resolves early when nobody takes them any more. A damaged
- * shard is written up to where it is sound, and the others as always: that is when one wants to look. Resolves with whether all were
- * sound as far as they were read.
+ * Writes the records that the filter lets through, as fast as they are taken; ends early when nobody takes them any more. A damaged
+ * shard is written up to where it is sound, and the others as always: that is when one wants to look. Whoever asks for what stands from
+ * some record on is shown it, sound or not, as far as the store can show what is not; that is marked.
  */
 export async function dump(
-  reader: JournalReader,
+  store: Dump['store'],
   shards: readonly number[],
   filter: DumpFilter,
   output: Writable,
-  onDamage: (damage: JournalCorrupt) => void,
-): Promise<boolean> {
+  onTrouble: Dump['onTrouble'],
+): Promise<DumpEnd> {
   const gone = new AbortController();
-  let allSound = true;
-  // Whoever reads may have seen enough: `| head` closes the pipe.
   output.on('error', () => gone.abort());
+  const ends: DumpEnd[] = [];
   for (const shard of shards) {
-    let next = filter.from;
-    while (next <= filter.to && !gone.signal.aborted) {
-      const { page, damage } = await soundPage(reader, shard, next, Math.min(PAGE, filter.to - next + 1));
-      if (damage !== undefined) {
-        onDamage(damage);
-        allSound = false;
+    ends.push(await dumpShard({ store, filter, output, onTrouble, gone: gone.signal }, shard));
+  }
+  return BY_WEIGHT.find((end) => ends.includes(end)) ?? 'sound';
+}
+
+async function dumpShard(dumped: Dump, shard: number): Promise<DumpEnd> {
+  const { store, filter, onTrouble, gone } = dumped;
+  let marked = 0;
+  try {
+    for (let next = filter.from; next <= filter.to && !gone.aborted;) {
+      const limit = Math.min(PAGE, filter.to - next + 1);
+      const { page, damage } = await soundPage(store.bareReader, shard, next, limit);
+      const last = page.at(-1);
+      if (last !== undefined) {
+        await write(dumped, page);
+        next = last.sequence + 1;
+        continue;
       }
-      if (page.length === 0) break;
-      next += page.length;
-      const lines = page.flatMap((entry) => lineOf(entry, filter) ?? []);
-      if (!output.write(lines.map((line) => `${line}\n`).join(''))) await drained(output, gone.signal);
+      if (damage === undefined) break;
+      onTrouble(damage);
+      const isAsked = filter.from > 1 && marked < MOST_MARKED;
+      marked += 1;
+      const stored = isAsked ? await store.asStored(shard, next) : undefined;
+      if (stored === undefined || stored.sequence > filter.to) break;
+      await write(dumped, [{ ...stored, shard, damage: damage.message }]);
+      next = stored.sequence + 1;
     }
+  } catch (error) {
+    if (!(error instanceof JournalUnreadable)) throw error;
+    onTrouble(error);
+    return marked > 0 ? 'damaged' : 'unread';
   }
-  return allSound;
+  return marked > 0 ? 'damaged' : 'sound';
 }
 
-/** Readers give a page whole or not at all: where it cannot be had, what stands before the damage that they name. */
-async function soundPage(reader: JournalReader, shard: number, from: number, limit: number): Promise<Sound> {
-  for (let wanted = limit; ;) {
-    try {
-      return { page: await reader.read(shard, from, wanted) };
-    } catch (error) {
-      if (!(error instanceof JournalCorrupt)) throw error;
-      if (wanted <= 1) return { page: [], damage: error };
-      // Damage may be named by a record before it, such as one that appears again: then the place is closed in on.
-      const before = error.sequence - from;
-      wanted = before > 0 && before < wanted ? before : Math.floor(wanted / 2);
-    }
-  }
-}
-
-async function drained(output: Writable, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await once(output, 'drain', { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
+async function write(
+  { filter, output, gone }: Dump,
+  records: readonly (JournalEntry | Shown)[],
+): Promise<void> {
+  const lines = records.flatMap((record) => lineOf(record, filter) ?? []);
+  if (output.write(lines.map((line) => `${line}\n`).join('')) || gone.aborted) return;
+  await once(output, 'drain', { signal: gone }).catch((error: unknown) => {
+    if (!gone.aborted) throw error;
   });
 }
 
-function lineOf(entry: JournalEntry, { kind, type, auction, raw }: DumpFilter): string | undefined {
-  if (kind !== undefined && entry.kind !== kind) return undefined;
-  const { shard, sequence, epoch, previousHash: previous_hash, hash, payload: text } = entry;
+function lineOf(record: Shown, { kind, type, auction, raw }: DumpFilter): string | undefined {
+  if (kind !== undefined && record.kind !== kind) return undefined;
+  const { shard, sequence, epoch, previousHash: previous_hash, hash, payload: text, damage } = record;
   const payload = parsed(text);
   if (type !== undefined && payload?.type !== type) return undefined;
   if (auction !== undefined && payload?.auction_id !== auction) return undefined;
@@ -84,10 +111,11 @@ function lineOf(entry: JournalEntry, { kind, type, auction, raw }: DumpFilter): 
     shard,
     sequence,
     epoch,
-    kind: entry.kind,
+    kind: record.kind,
     previous_hash,
     hash,
     payload: content,
+    damage,
   });
 }
 

@@ -5,7 +5,7 @@ import { evolve } from '#libs/auction/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { SHAPES } from '#libs/auction/event-shapes.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
-import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
+import { BEFORE_FIRST, recordHash, sealEvent } from '#libs/journal/hash-chain.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
@@ -205,6 +205,23 @@ describe('npm run journal -- verify', () => {
     ]);
   });
 
+  it('names the seal that is missing, too, where a forged record is none that the rules would have written', async () => {
+    const forged = sealEvent(SHARD, entries.at(-1)!, '{"type":"FORGED"}');
+    await database.pool.query('insert into journal.sealed (shard, sequence) values ($1, $2)', [
+      SHARD,
+      forged.sequence,
+    ]);
+    await database.pool.query(
+      `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, $4, $5, decode($6, 'hex'))`,
+      [SHARD, forged.sequence, forged.epoch, forged.kind, forged.payload, forged.hash],
+    );
+    const { code, output } = await journal('verify');
+    await database.pool.query('delete from journal.sealed');
+    expect(code).toBe(1);
+    expect(output).toContain(`record ${forged.sequence} is NOT BY THE RULES`);
+    expect(output).toContain(`record ${forged.sequence} ends an append and has no seal`);
+  });
+
   it('takes what a killed owner has left set aside for no damage', async () => {
     await database.pool.query('update risk.reserved set shard_0 = shard_0 + 5');
     const { code, output } = await journal('verify');
@@ -244,6 +261,29 @@ describe('npm run journal -- dump', () => {
     expect([code, linesOf(output).map(({ sequence }) => sequence)]).toEqual([1, [1, 2, 3, 4]]);
     expect(errors).toContain('journal: journal of shard 0 is corrupt at sequence 5: its hash');
     expect(linesOf((await journal('dump --from 6')).output)).toHaveLength(entries.length - 5);
+  });
+
+  it('shows whoever asks for it what stands behind damage, and marks what is not sound', async () => {
+    await database.pool.query(`update journal.records set hash = sha256('other') where sequence = 5`);
+    const behind = await journal('dump --from 6 --raw');
+    const lines = linesOf(behind.output);
+    expect(lines.map(({ sequence }) => sequence)).toEqual(entries.slice(5).map(({ sequence }) => sequence));
+    expect(lines[0]).toMatchObject({
+      payload: entries[5]!.payload,
+      hash: entries[5]!.hash,
+      damage: expect.stringContaining('is corrupt at sequence 6: its hash'),
+    });
+    expect(lines.filter(({ damage }) => damage !== undefined)).toHaveLength(1);
+    expect([behind.code, behind.errors]).toEqual([1, expect.stringContaining('corrupt at sequence 6')]);
+    const from = linesOf((await journal('dump --from 5')).output);
+    expect(from.map(({ damage }) => damage !== undefined).lastIndexOf(true)).toBe(1);
+    expect(from).toHaveLength(entries.length - 4);
+    const some = linesOf((await journal('dump --from 5 --to 5')).output);
+    expect(some.map(({ sequence }) => sequence)).toEqual([5]);
+    await database.pool.query('delete from journal.records where sequence between 7 and 9');
+    const rest = linesOf((await journal('dump --from 7')).output);
+    expect(rest.map(({ sequence }) => sequence)).toEqual(entries.slice(9).map(({ sequence }) => sequence));
+    expect(rest[0]).toMatchObject({ damage: expect.stringContaining('the record is missing') });
   });
 
   it('knows every type of event', () => {
@@ -295,6 +335,7 @@ interface Line {
   readonly previous_hash: string;
   readonly hash: string;
   readonly payload: unknown;
+  readonly damage?: string;
 }
 
 function linesOf(output: string): Line[] {

@@ -44,8 +44,8 @@ export class SealCheck {
     }
   }
 
-  /** To be called when all have been taken. */
-  end(): SealsFound {
+  /** To be called when all there are have been taken. */
+  end(): void {
     const { seals, sealedFrom } = this.checks;
     const { last } = this;
     if (last?.kind === 'event') this.mustHave(last);
@@ -59,6 +59,10 @@ export class SealCheck {
     if (seals !== undefined && !this.hasGood && this.former > 0) {
       this.object(`no key of ID_KEY has made any of its ${this.former} seals`);
     }
+  }
+
+  get told(): SealsFound {
+    const { seals, sealedFrom } = this.checks;
     return {
       sealed_from: sealedFrom ?? null,
       found: this.found,

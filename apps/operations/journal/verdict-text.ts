@@ -6,9 +6,10 @@ import type { Verdict, VerifiedShard } from './verify.js';
 
 const HASH_SHOWN = 16;
 const MOST = 20;
+const NOT_READ = 'NOT ALL WAS READ: what was is sound; look for why the rest does not answer, and ask again';
 
 export function verdictLines(verdict: Verdict): string[] {
-  const { sound, store, shards, projections, reservations, ledger } = verdict;
+  const { sound, damaged, store, shards, projections, reservations, ledger } = verdict;
   return [
     ...shards.flatMap(shardLines),
     ...(projections ?? []).map(({ table, rows, differing }) =>
@@ -19,7 +20,7 @@ export function verdictLines(verdict: Verdict): string[] {
     ...(reservations === undefined ? [] : reservationLines(reservations)),
     ...(ledger === undefined ? [] : ledgerLines(ledger)),
     ...leftOut(verdict),
-    sound ? `SOUND: the journals in ${store} are whole` : `DAMAGED: see above`,
+    sound ? `SOUND: the journals in ${store} are whole` : damaged ? 'DAMAGED: see above' : NOT_READ,
   ];
 }
 
@@ -40,8 +41,18 @@ function rulesLines(shard: number, { auctions, open, objections, found }: Rules)
   return found > lines.length ? [...lines, `shard ${shard}: and ${found - lines.length} more`] : lines;
 }
 
-function chainLines({ shard, records, epochs, head, faults, survey, seals }: VerifiedShard): string[] {
-  if (faults.length > 0) return faults.map((fault) => `shard ${shard}: ${fault}`);
+function chainLines({
+  shard,
+  records,
+  epochs,
+  head,
+  faults,
+  survey,
+  seals,
+  unread,
+}: VerifiedShard): string[] {
+  const told = [...faults, ...(unread === undefined ? [] : [`NOT READ behind record ${records}: ${unread}`])];
+  if (told.length > 0) return told.map((what) => `shard ${shard}: ${what}`);
   if (records === 0) return [`shard ${shard}: never opened`];
   const line = `shard ${shard}: ${records} records in ${epochs} epochs, chain whole, head ${head.hash.slice(0, HASH_SHOWN)}`;
   const lines = [line, ...sealLines(shard, seals)];
@@ -82,7 +93,12 @@ function ledgerLines({ ended, faults }: LedgerCheck): string[] {
 function leftOut({ shards, projections, reservations }: Verdict): string[] {
   const isUnlooked = shards.some(({ seals }) => seals.found > 0 && seals.by_former_keys === null);
   const seals = isUnlooked ? ['seals were not checked: ID_KEY is not set'] : [];
-  if (shards.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0)) return seals;
+  if (
+    shards.some(
+      ({ faults, rules, unread }) => faults.length > 0 || (rules?.found ?? 0) > 0 || unread !== undefined,
+    )
+  )
+    return seals;
   if (projections === undefined) return [...seals, 'projections and reservations were not compared'];
   if (reservations !== undefined) return seals;
   return [...seals, 'reservations were not compared: owners run, and change them'];

@@ -1,35 +1,30 @@
 import type { Pool } from 'pg';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
-import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
-import { ByTheRules, type Rules } from './by-the-rules.js';
 import type { Call } from './call.js';
+import { examineShards, type ExaminedShard } from './examine-shards.js';
 import { checkLedger, type LedgerCheck } from './ledger/check-ledger.js';
 import { LedgerProof } from './ledger/ledger-proof.js';
-import { marksOf, reservingEpochs, sealedFromOf } from './marks.js';
 import { ALL_SHARDS, type Place } from './place.js';
-import { Progress } from './progress.js';
 import { checkReservations, HeldByJournal, type ReservationCheck } from './reservations.js';
-import { SealCheck, type SealsFound } from './seal-check.js';
-import { walkShard, type Walk } from './walk-shard.js';
 
-export interface VerifiedShard extends Walk {
-  /** Undefined where it was not asked for. */
-  readonly rules: Rules | undefined;
+export interface VerifiedShard extends ExaminedShard {
   readonly survey: TopicSurvey | undefined;
-  readonly seals: SealsFound;
 }
 
 export interface Verdict {
   readonly sound: boolean;
+  /** Neither where something could not be read, and what could be is sound. */
+  readonly damaged: boolean;
   readonly store: JournalStore['kind'];
   readonly shards: readonly VerifiedShard[];
-  /** Undefined where it was not asked for, or nothing can be said of it because a journal is damaged. */
+  /** Undefined where it was not asked for, or nothing can be said of it because a journal is damaged or could not be read. */
   readonly projections: readonly TableComparison[] | undefined;
   /** Undefined, too, while owners write. */
   readonly reservations: ReservationCheck | undefined;
@@ -61,9 +56,12 @@ export async function verify(
         proof.take(shard, position, event, after);
       }),
   );
-  const walks = await walkAll(ports, store, { held, proof }, { isInUse, chainOnly });
-  const sound = walks.every(({ faults, rules }) => faults.length === 0 && (rules?.found ?? 0) === 0);
-  const beside = sound && isInUse;
+  const examined = await examineShards({ ...ports, store, held, proof, isInUse, byRules: !chainOnly });
+  const walks: VerifiedShard[] = [];
+  for (const one of examined) walks.push(await surveyed(store, one));
+  const isDamaged = walks.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0);
+  const isRead = walks.every(({ unread }) => unread === undefined);
+  const beside = !isDamaged && isRead && isInUse;
   const projections = beside ? await projectionsOf(ports, store, shards) : undefined;
   const reservations = beside && !wasWritten ? await unlessWritten(pool, held) : undefined;
   const ledger = beside
@@ -74,12 +72,14 @@ export async function verify(
         readOn: () => readOn(store, walks, proof),
       })
     : undefined;
+  const damaged =
+    isDamaged ||
+    (ledger?.faults ?? []).length > 0 ||
+    (projections ?? []).some(({ differing }) => differing > 0) ||
+    (reservations?.missing ?? []).length > 0;
   return {
-    sound:
-      sound &&
-      (ledger?.faults ?? []).length === 0 &&
-      (projections ?? []).every(({ differing }) => differing === 0) &&
-      (reservations?.missing ?? []).length === 0,
+    sound: isRead && !damaged,
+    damaged,
     store: store.kind,
     shards: walks,
     projections,
@@ -91,7 +91,7 @@ export async function verify(
 /** What was appended since the journals were read. */
 async function readOn(
   { bareReader }: JournalStore,
-  walks: readonly Walk[],
+  walks: readonly ExaminedShard[],
   proof: LedgerProof,
 ): Promise<void> {
   for (const { shard, head } of walks) {
@@ -117,57 +117,16 @@ async function unlessWritten(
   return (await JournalLock.isHeld(pool)) ? undefined : check;
 }
 
-async function walkAll(
-  { pool, clock, tell, seals }: VerifyPorts,
-  store: JournalStore,
-  { held, proof }: { readonly held: readonly HeldByJournal[]; readonly proof: LedgerProof },
-  { isInUse, chainOnly }: { readonly isInUse: boolean; readonly chainOnly: boolean },
-): Promise<VerifiedShard[]> {
-  const marks = isInUse ? await marksOf(pool, store.kind) : [];
-  const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
-  const sealedFrom = isInUse ? await sealedFromOf(pool) : new Map<number, number>();
-  const heads = await store.bareReader.heads();
-  const progress = new Progress(clock, tell);
-  const walks: VerifiedShard[] = [];
-  for (const journal of held) {
-    const { shard } = journal;
-    const byTheRules = chainOnly ? undefined : new ByTheRules(shard);
-    const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
-    const walk = await walkShard(shard, {
-      reader: store.bareReader,
-      marks: marks.filter((mark) => mark.shard === shard),
-      reservingEpoch: epochs.get(shard) ?? 0,
-      tell: (read) => {
-        progress.tell(`shard ${shard}: ${read} of ${heads.get(shard) ?? 0} records read`);
-      },
-      onEntries: (entries) => {
-        sealed.take(entries);
-        // Before the others, for it names what they cannot read.
-        byTheRules?.take(entries);
-        if (!isInUse) return;
-        journal.take(entries);
-      },
-      onPage: () => proof.look(pool),
-    });
-    walks.push(await surveyed(store, walk, { rules: byTheRules?.told, sealed }));
-  }
-  return walks;
-}
-
-async function surveyed(
-  store: JournalStore,
-  walked: Walk,
-  { rules, sealed }: { readonly rules: Rules | undefined; readonly sealed: SealCheck },
-): Promise<VerifiedShard> {
-  const seals = sealed.end();
-  // Where the chain is not whole, it was not read to its end.
-  const walk = walked.faults.length > 0 ? walked : { ...walked, faults: sealed.faults };
-  if (walk.faults.length > 0 || walk.records === 0) return { ...walk, rules, survey: undefined, seals };
+/** What stands in a topic beside the journal can be told of one that is whole. */
+async function surveyed(store: JournalStore, examined: ExaminedShard): Promise<VerifiedShard> {
+  const unsurveyed = { ...examined, survey: undefined };
+  if (!examined.isRead || examined.faults.length > 0 || examined.records === 0) return unsurveyed;
   try {
-    return { ...walk, rules, survey: await store.survey(walk.shard), seals };
+    return { ...examined, survey: await store.survey(examined.shard) };
   } catch (error) {
-    if (!(error instanceof JournalCorrupt)) throw error;
-    return { ...walk, faults: [error.message], rules, survey: undefined, seals };
+    if (error instanceof JournalCorrupt) return { ...unsurveyed, faults: [error.message] };
+    if (error instanceof JournalUnreadable) return { ...unsurveyed, unread: error.message };
+    throw error;
   }
 }
 

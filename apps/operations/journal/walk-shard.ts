@@ -1,7 +1,8 @@
 import { BEFORE_FIRST, headAt } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
-import { JournalCorrupt, messageOf } from '#libs/journal/journal-errors.js';
+import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { Mark } from './marks.js';
+import { soundPage } from './sound-page.js';
 
 export interface Walk {
   readonly shard: number;
@@ -10,6 +11,10 @@ export interface Walk {
   readonly head: JournalHead;
   /** Why the journal is not whole and as it was written; empty when it is. */
   readonly faults: readonly string[];
+  /** Whether all there is was read: nothing can be said of an end that was not reached. */
+  readonly isRead: boolean;
+  /** Why nobody could say what stands behind that; undefined where somebody could. */
+  readonly unread: string | undefined;
 }
 
 export interface WalkPorts {
@@ -36,16 +41,18 @@ const WHICH: Readonly<Record<Mark['of'], string>> = {
   witness: 'that this database has seen',
 };
 
-/** Reads a shard from its first record to its last. */
+/** Reads a shard from its first record to its last, or to the first damage. */
 export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> {
   let head = BEFORE_FIRST;
   let epochs = 0;
   const faults: string[] = [];
   const waiting = [...ports.marks];
-  let isNonsense = false;
+  let unread: string | undefined;
+  let isRead = false;
   try {
     for (;;) {
-      const page = await ports.reader.read(shard, head.sequence + 1, PAGE);
+      const { page, damage } = await soundPage(ports.reader, shard, head.sequence + 1, PAGE);
+      if (damage !== undefined) throw damage;
       const last = page.at(-1);
       if (last === undefined) break;
       if (page[0]?.previousHash !== head.hash) {
@@ -56,11 +63,12 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
         const fault = faultOf(waiting.shift(), page);
         if (fault !== undefined) faults.push(fault);
       }
-      if (!isNonsense) isNonsense = !taken(ports, page, faults);
+      ports.onEntries(page);
       await ports.onPage?.();
       head = headAt(last);
       ports.tell(head.sequence);
     }
+    isRead = true;
     faults.push(
       ...waiting.map((mark) => `it ends at ${head.sequence}, but ${KNOWN[mark.of]} record ${mark.sequence}`),
     );
@@ -70,21 +78,11 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
       );
     }
   } catch (error) {
-    if (!(error instanceof JournalCorrupt)) throw error;
-    faults.push(error.message);
+    if (error instanceof JournalCorrupt) faults.push(error.message);
+    else if (error instanceof JournalUnreadable) unread = error.message;
+    else throw error;
   }
-  return { shard, records: head.sequence, epochs, head, faults };
-}
-
-/** Records that are just as they were written may still be none that any rule reads. */
-function taken({ onEntries }: WalkPorts, page: readonly JournalEntry[], faults: string[]): boolean {
-  try {
-    onEntries(page);
-    return true;
-  } catch (error) {
-    faults.push(`what its records say cannot be: ${messageOf(error)}`);
-    return false;
-  }
+  return { shard, records: head.sequence, epochs, head, faults, isRead, unread };
 }
 
 function faultOf(mark: Mark | undefined, page: readonly JournalEntry[]): string | undefined {

@@ -26,6 +26,9 @@ const POINTS = `
   left join journal.records before on before.shard = $1 and before.sequence = wanted.sequence - 1
   order by wanted.place`;
 
+const STORED = `
+  select ${RECORD_COLUMNS} from journal.records where shard = $1 and sequence >= $2 order by sequence limit 1`;
+
 const HEADS = `
   select shards.shard, last.sequence from journal.shards
   cross join lateral (
@@ -74,6 +77,12 @@ export class PostgresJournalReader implements JournalReader {
   async heads(): Promise<Map<number, number>> {
     const rows = await this.ask<{ shard: number; sequence: number }>({ text: HEADS });
     return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
+  }
+
+  /** The first record from a sequence on, of which nothing is believed. */
+  async asStored(shard: number, fromSequence: number): Promise<StoredRecord | undefined> {
+    const [record] = await this.ask<StoredRecord>({ text: STORED, values: [shard, fromSequence] });
+    return record;
   }
 
   private async ask<R extends QueryResultRow>(query: QueryConfig): Promise<R[]> {

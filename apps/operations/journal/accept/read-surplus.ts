@@ -1,14 +1,12 @@
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { Surplus } from '#libs/journal/restored/restored-check.js';
 import type { RestoredEnd } from '#libs/journal/restored/restored-mark.js';
-import { ByTheRules } from '../by-the-rules.js';
+import { JournalUnreadable } from '#libs/journal/journal-errors.js';
+import type { Objection } from '../by-the-rules.js';
+import { examineShards } from '../examine-shards.js';
 import { LedgerProof } from '../ledger/ledger-proof.js';
-import { marksOf, reservingEpochs, sealedFromOf } from '../marks.js';
 import { ALL_SHARDS, type Place } from '../place.js';
-import { Progress } from '../progress.js';
 import { HeldByJournal } from '../reservations.js';
-import { SealCheck } from '../seal-check.js';
-import { walkShard } from '../walk-shard.js';
 import { EndsBehind } from './ends-behind.js';
 
 export interface ShardSurplus {
@@ -30,22 +28,12 @@ export interface SurplusRead {
 
 /** Reads all journals from their first record to their last, as a verification does, for money is moved by what they say. */
 export async function readSurplus(
-  {
-    pool,
-    clock,
-    seals,
-    tell,
-  }: Pick<Place, 'pool' | 'clock' | 'seals'> & { readonly tell: (line: string) => void },
+  ports: Pick<Place, 'pool' | 'clock' | 'seals'> & { readonly tell: (line: string) => void },
   store: JournalStore,
   surplus: readonly Surplus[],
 ): Promise<SurplusRead> {
-  const marks = await marksOf(pool, store.kind);
-  const epochs = await reservingEpochs(pool);
-  const sealedFrom = await sealedFromOf(pool);
-  const progress = new Progress(clock, tell);
   const proof = new LedgerProof();
-  const shards: ShardSurplus[] = [];
-  for (const shard of ALL_SHARDS) {
+  const behind = ALL_SHARDS.map((shard) => {
     const known = surplus.find((one) => one.shard === shard)?.sequence ?? 0;
     const ends = new EndsBehind(shard, known);
     const held = new HeldByJournal(shard, (position, event, after) => {
@@ -53,30 +41,21 @@ export async function readSurplus(
       if (position > known) proof.award(event);
       else proof.take(shard, position, event, after);
     });
-    const rules = new ByTheRules(shard);
-    const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
-    const walk = await walkShard(shard, {
-      reader: store.bareReader,
-      marks: marks.filter((mark) => mark.shard === shard),
-      reservingEpoch: epochs.get(shard) ?? 0,
-      tell: (read) => {
-        progress.tell(`shard ${shard}: ${read} records read`);
-      },
-      onEntries: (entries) => {
-        rules.take(entries);
-        sealed.take(entries);
-        held.take(entries);
-      },
-      onPage: () => proof.look(pool),
-    });
-    sealed.end();
-    const { sequence, hash } = walk.head;
-    const faults = [...walk.faults, ...sealed.faults, ...rules.told.objections.map(objectionText)];
-    shards.push({ shard, known, end: { shard, sequence, hash }, ends, held, faults });
-  }
+    return { shard, known, ends, held };
+  });
+  const held = behind.map((one) => one.held);
+  const examined = await examineShards({ ...ports, store, held, proof, isInUse: true, byRules: true });
+  const shards = examined.map(({ shard, head, faults, rules, unread }, index): ShardSurplus => {
+    const one = behind[index];
+    if (one === undefined || unread !== undefined)
+      throw new JournalUnreadable(unread ?? 'nobody has read it');
+    const objections = rules?.objections.map(objectionText) ?? [];
+    const { sequence, hash } = head;
+    return { ...one, end: { shard, sequence, hash }, faults: [...faults, ...objections] };
+  });
   return { shards, proof };
 }
 
-function objectionText({ sequence, what }: ByTheRules['told']['objections'][number]): string {
+function objectionText({ sequence, what }: Objection): string {
   return `record ${sequence} is not by the rules: ${what}`;
 }

@@ -1,0 +1,79 @@
+import type { JournalEntry } from '#libs/journal/journal.js';
+import { messageOf } from '#libs/journal/journal-errors.js';
+import type { JournalStore } from '#libs/journal/stores/journal-store.js';
+import { ByTheRules, type Rules } from './by-the-rules.js';
+import type { LedgerProof } from './ledger/ledger-proof.js';
+import { marksOf, reservingEpochs, sealedFromOf } from './marks.js';
+import type { Place } from './place.js';
+import { Progress } from './progress.js';
+import type { HeldByJournal } from './reservations.js';
+import { SealCheck, type SealsFound } from './seal-check.js';
+import { walkShard, type Walk } from './walk-shard.js';
+
+export interface ExaminedShard extends Walk {
+  /** Undefined where it was not asked for. */
+  readonly rules: Rules | undefined;
+  readonly seals: SealsFound;
+}
+
+export interface Examination extends Pick<Place, 'pool' | 'clock' | 'seals'> {
+  readonly store: Pick<JournalStore, 'kind' | 'bareReader'>;
+  readonly tell: (line: string) => void;
+  /** Of the shards that are to be read; they are told what is in them. */
+  readonly held: readonly HeldByJournal[];
+  /** Looks at the ledger for what they say of awards, page by page. */
+  readonly proof: Pick<LedgerProof, 'look'>;
+  /** Whether what was made from the journals is held against them. */
+  readonly isInUse: boolean;
+  readonly byRules: boolean;
+}
+
+/** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, the rules. */
+export async function examineShards(examination: Examination): Promise<ExaminedShard[]> {
+  const { store, pool, clock, seals, tell, proof, isInUse, byRules } = examination;
+  const marks = isInUse ? await marksOf(pool, store.kind) : [];
+  const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
+  const sealedFrom = isInUse ? await sealedFromOf(pool) : new Map<number, number>();
+  const progress = new Progress(clock, tell);
+  const examined: ExaminedShard[] = [];
+  for (const held of examination.held) {
+    const { shard } = held;
+    const rules = byRules ? new ByTheRules(shard) : undefined;
+    const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
+    const meaning = new Meaning(isInUse ? held : undefined);
+    const walk = await walkShard(shard, {
+      reader: store.bareReader,
+      marks: marks.filter((mark) => mark.shard === shard),
+      reservingEpoch: epochs.get(shard) ?? 0,
+      tell: (read) => {
+        progress.tell(`shard ${shard}: ${read} records read`);
+      },
+      onEntries: (entries) => {
+        sealed.take(entries);
+        rules?.take(entries);
+        meaning.take(entries);
+      },
+      onPage: () => proof.look(pool),
+    });
+    if (walk.isRead) sealed.end();
+    const faults = [...walk.faults, ...meaning.faults, ...sealed.faults];
+    examined.push({ ...walk, faults, rules: rules?.told, seals: sealed.told });
+  }
+  return examined;
+}
+
+/** Records that are just as they were written may still be none that anything can be made of; what follows them says nothing then. */
+class Meaning {
+  readonly faults: string[] = [];
+
+  constructor(private readonly held: HeldByJournal | undefined) {}
+
+  take(entries: readonly JournalEntry[]): void {
+    if (this.faults.length > 0) return;
+    try {
+      this.held?.take(entries);
+    } catch (error) {
+      this.faults.push(`what its records say cannot be: ${messageOf(error)}`);
+    }
+  }
+}

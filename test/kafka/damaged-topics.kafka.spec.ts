@@ -1,0 +1,105 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { BATCH, PREFIX } from '#libs/journal/kafka/kafkajs/batch-layout.js';
+import { DATA_FOLDER } from '#libs/platform/embedded-kafka/server-properties.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { topicsAt } from './access.js';
+
+jest.setTimeout(240_000);
+
+const DAMAGED = 1;
+const OTHERS = [0, 2];
+/** The owner's own record, which is the second of its shard, and stands in the second batch. */
+const SEQUENCE = 2;
+const SAID = `journal of shard ${DAMAGED} is corrupt at sequence ${SEQUENCE}: offset ${SEQUENCE - 1} of its topic cannot be read`;
+
+/** Flips a bit of the head of a topic's last batch, where its broker has it on its disk; once more, and it is as it was. */
+async function flip(kafka: TestKafka, shard: number, byte: number): Promise<void> {
+  const folder = kafka.own!.brokers[0]!.place.folder;
+  const topic = `${topicsAt(kafka).nameOf(shard)}-0`;
+  const file = path.join(folder, DATA_FOLDER, topic, '00000000000000000000.log');
+  const log = await readFile(file);
+  let last = 0;
+  for (let at = 0; at < log.length; at += PREFIX + log.readInt32BE(at + BATCH.length)) last = at;
+  const handle = await open(file, 'r+');
+  try {
+    await handle.write(Buffer.of(log.readUInt8(last + byte) ^ 1), 0, 1, last + byte);
+  } finally {
+    await handle.close();
+  }
+}
+
+describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka) => {
+  let dataDir: string;
+  let cluster: OwnedCluster;
+  const settings = (): Record<string, string> => ({
+    KAFKA_BROKERS: kafka().addresses.join(','),
+    KAFKA_TOPIC_PREFIX: kafka().prefix,
+  });
+  const tool = (...args: string[]): Promise<ToolRun> =>
+    runTool('apps/operations/journal.js', args, { DATA_DIR: dataDir, ...settings() });
+  const logOf = (name: string): string => readFileSync(path.join(dataDir, 'logs', `${name}.log`), 'utf8');
+  const readiness = async (name: string): Promise<unknown> => {
+    const answer = await fetch(cluster.process(name).health_url.replace('/healthz', '/readyz'));
+    return await answer.json();
+  };
+  const restart = (name: string): Promise<void> => cluster.restartOf(name, cluster.kill(name));
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-damaged-topics-'));
+    chmodSync(dataDir, 0o711);
+    cluster = await startCluster({ env: settings(), dataDir });
+    await restart(`owner-${DAMAGED}`);
+    await flip(kafka(), DAMAGED, BATCH.length);
+  }, 200_000);
+  afterAll(async () => {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('names the shard and the record, and shows all others', async () => {
+    for (const args of [['--chain-only'], []]) {
+      const { code, output } = await tool('verify', ...args);
+      expect([code, output]).toEqual([1, expect.stringContaining(`shard ${DAMAGED}: ${SAID}`)]);
+      for (const shard of OTHERS) expect(output).toMatch(new RegExp(`^shard ${shard}: .*chain whole`, 'm'));
+      expect(output).toContain('DAMAGED: see above');
+    }
+    const { code, output, errors } = await tool('dump');
+    expect([code, errors]).toEqual([1, expect.stringContaining(`journal: ${SAID}`)]);
+    const lines = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { shard: number; sequence: number });
+    expect(lines.filter(({ shard }) => shard === DAMAGED).map(({ sequence }) => sequence)).toEqual([1]);
+    for (const shard of OTHERS) expect(lines.filter((line) => line.shard === shard)).not.toEqual([]);
+  });
+
+  it('has an owner that ends with 65 and says why, and readers that do not take it for a broker that is away', async () => {
+    const told = new RegExp(`"exit_code":65,.*"msg":"${SAID}`);
+    // It looks every half second whether its last record still stands where it was written.
+    await eventually(() => expect(logOf(`owner-${DAMAGED}`)).toMatch(told), 60_000);
+    cluster.kill('gateway-0');
+    await eventually(() => expect(logOf('gateway-0')).toMatch(told), 60_000);
+    cluster.kill('projector');
+    await eventually(
+      async () => expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' }),
+      60_000,
+    );
+    await eventually(() => expect(logOf('projector')).toContain(SAID), 60_000);
+  });
+
+  it('goes on when its log is brought back', async () => {
+    await flip(kafka(), DAMAGED, BATCH.length);
+    await eventually(
+      async () => expect(await readiness(`owner-${DAMAGED}`)).toEqual({ status: 'ready' }),
+      60_000,
+    );
+    await eventually(async () => expect((await tool('verify', '--chain-only')).code).toBe(0), 60_000);
+  });
+});
