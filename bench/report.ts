@@ -43,7 +43,7 @@ export function tableOf({ rows }: Report): string[] {
 export function missedIn({ rows }: Report): string[] {
   return rows.flatMap(({ name, checks }) =>
     checks
-      .filter((check) => !reaches(check, check.minimum))
+      .filter((check) => check.minimum !== undefined && !reaches(check, check.minimum))
       .map(({ what, score, asks, minimum }) => {
         return `${name}: ${what}: ${score.toPrecision(3)}, but the minimum is ${asks} ${minimum}`;
       }),
@@ -58,15 +58,17 @@ function cellsOf(name: string, check: Check): string[] {
     `${rounded(measured)} ${unit}`,
     baseline === undefined ? '-' : `${rounded(baseline.measured)} (${baseline.name})`,
     score.toPrecision(3),
-    `${sign} ${minimum}`,
-    `${sign} ${goal}`,
+    minimum === undefined ? '-' : `${sign} ${minimum}`,
+    goal === undefined ? '-' : `${sign} ${goal}`,
     verdictOn(check),
   ];
 }
 
 function verdictOn(check: Check): string {
-  if (reaches(check, check.goal)) return 'goal';
-  return reaches(check, check.minimum) ? 'yes' : 'NO';
+  const { minimum, goal } = check;
+  if (minimum === undefined || goal === undefined) return 'for comparison';
+  if (reaches(check, goal)) return 'goal';
+  return reaches(check, minimum) ? 'yes' : 'NO';
 }
 
 function reaches({ score, asks }: Check, bound: number): boolean {

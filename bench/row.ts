@@ -18,8 +18,9 @@ export interface Check {
   readonly baseline?: { readonly name: string; readonly measured: number };
   readonly score: number;
   readonly asks: 'at least' | 'at most';
-  readonly minimum: number;
-  readonly goal: number;
+  /** Both undefined where nothing is asked, and the baseline is only to be seen beside it. */
+  readonly minimum?: number;
+  readonly goal?: number;
 }
 
 export interface Outcome {
@@ -49,6 +50,16 @@ export function asFastAs(
   bounds: Bounds,
 ): Check {
   return { what, unit, measured, baseline, score: measured / baseline.measured, asks: 'at least', ...bounds };
+}
+
+/** Beside a baseline that nobody has to keep up with. */
+export function forComparison(
+  what: string,
+  unit: string,
+  measured: number,
+  baseline: { readonly name: string; readonly measured: number },
+): Check {
+  return { what, unit, measured, baseline, score: measured / baseline.measured, asks: 'at least' };
 }
 
 /** No more than so many times what the baseline takes. */

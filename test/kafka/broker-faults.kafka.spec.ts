@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { JournalCorrupt, JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { KafkajsLog } from '#libs/journal/kafka/kafkajs/kafkajs-log.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_RECORDS } from '#libs/journal/limits.js';
+import type { Clock } from '#libs/platform/clock.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
 import { everything, events } from '#libs/testing/contracts/journal-subject.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
@@ -12,6 +15,7 @@ import { expectTruth, WriterProcess } from './writers.js';
 jest.setTimeout(180_000);
 
 const SLOW_MS = 10_000;
+const clock = new SystemClock();
 const started: WriterProcess[] = [];
 
 describeWithKafka('a broker', {}, (kafka) => {
@@ -95,6 +99,8 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     ['unclean.leader.election.enable', 'true'],
     ['compression.type', 'gzip'],
     ['max.message.bytes', '1000000'],
+    ['message.timestamp.before.max.ms', '60000'],
+    ['message.timestamp.after.max.ms', '1000'],
   ])('whose %s is %s is refused with one line that says so', async (name, value) => {
     await (await topicsAt(kafka()).prepare(1)).close();
     await alter(kafka(), 1, { [name]: value });
@@ -106,6 +112,32 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     });
     await alter(kafka(), 1, {});
     await (await journalAt(kafka()).open(1)).close();
+  });
+
+  it("takes an append whatever the owner's clock says, unless it is set to look at that", async () => {
+    const twoHours = 7_200_000_000_000n;
+    const hasty: Clock = {
+      epochNanos: () => clock.epochNanos() + twoHours,
+      monotonicNanos: () => clock.monotonicNanos(),
+      after: (millis, action) => clock.after(millis, action),
+    };
+    const log = new KafkajsLog(
+      { brokers: kafka().addresses, clientId: 'test' },
+      topicsAt(kafka()).nameOf(6),
+      hasty,
+    );
+    await (await topicsAt(kafka()).prepare(6)).close();
+    await alter(kafka(), 6, { 'message.timestamp.after.max.ms': '3600000' });
+    const refusal = { name: 'SendRefused', message: 'INVALID_TIMESTAMP', isFinal: true };
+    await expect(log.append([Buffer.from('a')], 5_000)).rejects.toMatchObject(refusal);
+    await alter(kafka(), 6, {
+      'message.timestamp.after.max.ms': '1000',
+      'message.timestamp.type': 'LogAppendTime',
+    });
+    expect(await log.append([Buffer.from('a')], 5_000)).toBe(0);
+    await (await topicsAt(kafka()).openFit(6)).close();
+    expect((await log.fetch(0, 1_000)).map(({ value }) => String(value))).toEqual(['a']);
+    await log.close();
   });
 
   it('with several partitions is refused', async () => {

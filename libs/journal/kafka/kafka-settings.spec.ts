@@ -41,6 +41,8 @@ describe('settings of Kafka', () => {
     ['a:1,A:1', 'a:1 and A:1 are the same broker'],
     ['a.example:1,a.example.:01', 'a.example:1 and a.example.:01 are the same broker'],
     ['localhost:1,127.0.0.1:1', 'localhost:1 and 127.0.0.1:1 are the same broker'],
+    ['127.0.0.1:1,[::ffff:127.0.0.1]:1', '127.0.0.1:1 and [::ffff:127.0.0.1]:1 are the same broker'],
+    ['10.1.2.3:1,[0::FFFF:a01:203]:1', '10.1.2.3:1 and [0::FFFF:a01:203]:1 are the same broker'],
     ['[fe80::1]:1,[FE80:0::1]:1', '[fe80::1]:1 and [FE80:0::1]:1 are the same broker'],
     ['a,a', 'it must be host:port for each broker; it must be host:port for each broker'],
   ])('are refused for what is named twice: %s', (brokers, why) => {
@@ -49,11 +51,19 @@ describe('settings of Kafka', () => {
   });
 
   it('take several brokers on one machine, and one port on several', () => {
-    expect(faults({ KAFKA_BROKERS: 'a:1,a:2,b:1,[::1]:3,127.0.0.1:4,odd_name%1:1' })).toEqual([]);
+    expect(
+      faults({
+        KAFKA_BROKERS:
+          'a:1,a:2,b:1,[::1]:3,127.0.0.1:4,[::ffff:10.0.0.1]:4,[::fffe:127.0.0.1]:4,odd_name%1:1',
+      }),
+    ).toEqual([]);
   });
 
   it.each([
-    ['on loopback', { ...SASL, KAFKA_BROKERS: '127.0.0.1:9092,localhost:9093,[::1]:9094' }],
+    [
+      'on loopback',
+      { ...SASL, KAFKA_BROKERS: '127.0.0.1:9092,localhost:9093,[::1]:9094,[::ffff:127.0.0.1]:9095' },
+    ],
     ['over TLS', { ...SASL, KAFKA_SSL: 'true', KAFKA_BROKERS: 'kafka.example:9092' }],
   ])('take a password %s', (_, env) => {
     expect(faults(env)).toEqual([]);

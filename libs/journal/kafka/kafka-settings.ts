@@ -4,6 +4,7 @@ import { flag, listOf, nonEmpty, oneOf, type FromText } from '#libs/platform/set
 import { hostAndPort, type HostAndPort } from './kafkajs/kafka-address.js';
 
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+const MAPPED_IPV4 = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
 
 function brokerAddress(): FromText<string> {
@@ -34,11 +35,25 @@ function brokerList(): FromText<readonly string[]> {
 
 /** The same for all ways to write an address; the names of this machine's loopback are one. */
 function placeOf({ host, port }: HostAndPort): string {
+  return `${machineOf(host)}:${port}`;
+}
+
+function machineOf(host: string): string {
   // A URL has one way to write an address of either kind.
   const url = `http://${host.includes(':') ? `[${host}]` : host}`;
   const written = URL.canParse(url) ? new URL(url).hostname : host.toLowerCase();
-  const name = written.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  return `${LOOPBACK.has(name) ? 'localhost' : name}:${port}`;
+  const name = asIpv4(written.replace(/^\[|\]$/g, '').replace(/\.$/, ''));
+  return LOOPBACK.has(name) ? 'localhost' : name;
+}
+
+/** Addresses of IPv4 may be written as ones of IPv6. */
+function asIpv4(name: string): string {
+  const [, high, low] = MAPPED_IPV4.exec(name) ?? [];
+  if (high === undefined || low === undefined) return name;
+  return [high, low]
+    .map((half) => Number.parseInt(half, 16))
+    .flatMap((half) => [half >> 8, half & 0xff])
+    .join('.');
 }
 
 function topicPrefix(): FromText<string> {
@@ -114,5 +129,5 @@ export function kafkaSettingsAgree(config: KafkaSettings): string | undefined {
 }
 
 function isOnLoopback(broker: string): boolean {
-  return LOOPBACK.has(hostAndPort(broker)?.host ?? '');
+  return machineOf(hostAndPort(broker)?.host ?? '') === 'localhost';
 }

@@ -8,6 +8,17 @@ const SETTINGS: readonly (readonly [name: string, value: string, atLeast?: 'at l
   ['compression.type', 'producer'],
   ['max.message.bytes', String(20 * 1024 * 1024), 'at least'],
 ];
+/**
+ * How far the time that stands with a message may be off the broker's. Owners write theirs, so a bound that the difference of two clocks or
+ * the wait of one append can reach would have the broker refuse appends. Nobody here reads those times: a topic is made without any bound
+ * of its own, for brokers before 3.6 know the first two by no name, and those from 4.0 on do not know the third.
+ */
+const TIME_BOUNDS = [
+  'message.timestamp.before.max.ms',
+  'message.timestamp.after.max.ms',
+  'message.timestamp.difference.max.ms',
+];
+const LEAST_TIME_BOUND = 3_600_000;
 const REPLICAS = 3;
 const IN_SYNC = 2;
 
@@ -40,7 +51,17 @@ export function unfitness(found: FoundTopic, replicas: number): string[] {
     const isGood = atLeast === undefined ? given === value : Number(given) >= Number(value);
     if (!isGood) faults.push(`${name} is ${given ?? 'not set'} instead of ${value}`);
   }
-  return faults;
+  return [...faults, ...refusalsByTime(found)];
+}
+
+/** A broker that puts its own time there refuses none. */
+function refusalsByTime({ settings }: FoundTopic): string[] {
+  if (settings.get('message.timestamp.type') === 'LogAppendTime') return [];
+  return TIME_BOUNDS.flatMap((name) => {
+    const given = settings.get(name);
+    if (given === undefined || Number(given) >= LEAST_TIME_BOUND) return [];
+    return [`${name} is ${given} instead of ${LEAST_TIME_BOUND} or more`];
+  });
 }
 
 function wanted(replicas: number): (typeof SETTINGS)[number][] {
