@@ -1,21 +1,15 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { loadConfig } from '#libs/platform/config.js';
 import { EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { sealEvent } from '../hash-chain.js';
 import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
 import { JournalFailure } from '../journal-errors.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
-import { kafkaSettings } from '../kafka/kafka-settings.js';
-import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { encodeRecord } from '../kafka/record-format.js';
-import { journalMigrations } from '../migrations/list.js';
 import { moveJournals } from '../moving/move-journals.js';
-import type { StoreKind, JournalStore } from '../stores/journal-store.js';
-import { storeOfKind } from '../stores/open-journal-store.js';
 import { WitnessTable } from '../witness/witness-table.js';
 import { JournalSeals } from './journal-seals.js';
 import { JournalUnsealed } from './sealed-end.js';
@@ -28,56 +22,24 @@ const clock = new SystemClock();
 
 /** Somebody who may write to the topics, and has no key. */
 describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
-  const opened: JournalStore[] = [];
-  const writers: JournalWriter[] = [];
-  let database: TestDatabase;
-  let prefix: string;
-  let topics: KafkajsTopics;
-  let count = 0;
-
+  let journals: KeptJournals;
   beforeEach(async () => {
-    database = await createTestDatabase(journalMigrations);
-    prefix = `${kafka().prefix}sealed-${(count += 1)}.`;
-    topics = new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, prefix, clock);
+    journals = await KeptJournals.begin(kafka(), [SHARD]);
   });
-  afterEach(async () => {
-    await Promise.all(writers.splice(0).map((writer) => writer.close()));
-    await Promise.all(opened.splice(0).map((store) => store.close()));
-    await database.drop();
-  });
+  afterEach(() => journals.dispose());
 
-  const storeWith = async (keys: [Buffer, ...Buffer[]] | [], kind: StoreKind): Promise<JournalStore> => {
-    const [first, ...former] = keys;
-    const settings = loadConfig(kafkaSettings, {
-      KAFKA_BROKERS: kafka().addresses.join(','),
-      KAFKA_TOPIC_PREFIX: prefix,
-    });
-    const made = await storeOfKind(kind, settings, {
-      databaseUrl: database.url,
-      pool: database.pool,
-      clock,
-      instance: 'test',
-      shards: [SHARD],
-      ...(first === undefined ? {} : { seals: new JournalSeals([first, ...former]) }),
-    });
-    opened.push(made);
-    return made;
-  };
-  const owner = async (...keys: [Buffer, ...Buffer[]] | []): Promise<JournalWriter> => {
-    const writer = await (await storeWith(keys, 'kafka')).journalOf('owner').open(SHARD);
-    writers.push(writer);
-    return writer;
-  };
+  const owner = async (...keys: readonly Buffer[]): Promise<JournalWriter> =>
+    await journals.owner(SHARD, await journals.store({ keys, kind: 'kafka' }));
   const forge = async (head: JournalHead, seal?: Buffer): Promise<void> => {
-    const log = topics.open(SHARD);
+    const log = journals.topics.open(SHARD);
     const seals = seal === undefined ? new Map<number, Buffer>() : new Map([[0, seal]]);
     await log.append([encodeRecord(sealEvent(SHARD, head, '"forged"'), undefined)], 5_000, seals);
     await log.close();
   };
   const found = async (): Promise<JournalEntry[]> =>
-    await everything((await storeWith([], 'kafka')).bareReader, SHARD);
+    await everything((await journals.store({ keys: [], kind: 'kafka' })).bareReader, SHARD);
   const sealedFrom = async (): Promise<number | undefined> =>
-    (await database.pool.query<{ sequence: number }>('select sequence from journal.sealed')).rows[0]
+    (await journals.database.pool.query<{ sequence: number }>('select sequence from journal.sealed')).rows[0]
       ?.sequence;
 
   it('has its seals beside its messages, from the first on', async () => {
@@ -116,13 +78,13 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
 
   it('is believed once as a version before seals has left it', async () => {
     const writer = await new KafkaJournal({
-      openLog: (shard) => topics.prepare(shard),
+      openLog: (shard) => journals.topics.prepare(shard),
       clock,
       opener: 'before',
     }).open(SHARD);
     await writer.append(['"a"']);
     await writer.close();
-    await new WitnessTable(database.pool).advance(SHARD, writer.head);
+    await new WitnessTable(journals.database.pool).advance(SHARD, writer.head);
     const first = await owner(OLD);
     expect([first.head.sequence, await sealedFrom()]).toEqual([3, 3]);
     await first.close();
@@ -145,21 +107,25 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     const writer = await owner(OLD);
     await writer.append(['"a"', '"b"']);
     await writer.close();
-    await Promise.all(opened.splice(0).map((store) => store.close()));
+    await journals.close();
     const before = (await found()).map(({ seal }) => seal);
     for (const [from, to] of [
       ['kafka', 'postgres'],
       ['postgres', 'kafka'],
     ] as const) {
-      const [source, target] = [await storeWith([OLD], from), await storeWith([OLD], to)];
-      const move = { databaseUrl: database.url, clock, shards: [SHARD], opener: 'mover' };
+      const keys = [OLD];
+      const [source, target] = [
+        await journals.store({ keys, kind: from }),
+        await journals.store({ keys, kind: to }),
+      ];
+      const move = { databaseUrl: journals.database.url, clock, shards: [SHARD], opener: 'mover' };
       await moveJournals({ ...move, from: source, to: target });
       const records = await everything(target.bareReader, SHARD);
       expect(records.slice(0, before.length).map(({ seal }) => seal)).toEqual(before);
       expect(records.at(-1)?.seal).toBeDefined();
     }
     expect((await owner(OLD)).head.sequence).toBe(6);
-    const mover = await storeWith([], 'kafka');
+    const mover = await journals.store({ keys: [], kind: 'kafka' });
     await expect(mover.journalOfMover('mover').open(SHARD)).rejects.toThrow('ID_KEY is not set');
   });
 });

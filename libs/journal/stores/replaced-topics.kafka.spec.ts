@@ -1,20 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { pause } from '#libs/platform/clock.js';
-import { loadConfig } from '#libs/platform/config.js';
 import { EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { until } from '#libs/testing/contracts/journal-subject.js';
+import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import type { LogMessage } from '../kafka/topic-log.js';
 import type { JournalWriter } from '../journal.js';
 import { JournalFailure } from '../journal-errors.js';
-import { kafkaSettings } from '../kafka/kafka-settings.js';
-import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
-import { journalMigrations } from '../migrations/list.js';
-import { openJournalStore } from './open-journal-store.js';
 import type { JournalStore } from './journal-store.js';
-import { JournalSeals } from '../seals/journal-seals.js';
 
 jest.setTimeout(60_000);
 
@@ -25,65 +20,18 @@ const clock = new SystemClock();
 
 /** Somebody deletes a topic and makes it anew, with something else in it. */
 describeWithKafka('a topic that is another one since', { anyBrokers: true }, (kafka) => {
-  const opened: JournalStore[] = [];
-  const writers: JournalWriter[] = [];
-  let database: TestDatabase;
-  let prefix: string;
-  let topics: KafkajsTopics;
-  let count = 0;
-
+  let journals: KeptJournals;
   beforeEach(async () => {
-    database = await createTestDatabase(journalMigrations);
-    prefix = `${kafka().prefix}replaced-${(count += 1)}.`;
-    topics = at(prefix);
+    journals = await KeptJournals.begin(kafka(), [SHARD]);
   });
-  afterEach(async () => {
-    await Promise.all(writers.splice(0).map((writer) => writer.close()));
-    await Promise.all(opened.splice(0).map((store) => store.close()));
-    await database.drop();
-  });
+  afterEach(() => journals.dispose());
 
-  const at = (name: string): KafkajsTopics =>
-    new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, name, clock);
-  const store = async (): Promise<JournalStore> => {
-    const settings = loadConfig(kafkaSettings, {
-      KAFKA_BROKERS: kafka().addresses.join(','),
-      KAFKA_TOPIC_PREFIX: prefix,
-    });
-    const ports = {
-      databaseUrl: database.url,
-      seals: new JournalSeals([Buffer.alloc(32, 7)]),
-      pool: database.pool,
-      clock,
-      instance: 'test',
-      shards: [SHARD],
-    };
-    const made = await openJournalStore(settings, ports);
-    opened.push(made);
-    return made;
-  };
-  const owner = async (place?: JournalStore): Promise<JournalWriter> => {
-    const writer = await (place ?? (await store())).journalOf('owner').open(SHARD);
-    writers.push(writer);
-    return writer;
-  };
-  const write = async (...payloads: readonly string[]): Promise<void> => {
-    const writer = await owner();
-    await writer.append(payloads);
-    await writer.close();
-  };
-  const content = async (from = topics): Promise<Buffer[]> => {
-    const log = from.open(SHARD);
-    const values: Buffer[] = [];
-    while (values.length < (await log.end())) {
-      values.push(...(await log.fetch(values.length, 1_000_000)).map(({ value }) => value));
-    }
-    await log.close();
-    return values;
-  };
+  const write = (...payloads: readonly string[]): Promise<void> => journals.write(...payloads);
+  const content = (): Promise<LogMessage[]> => journals.content(SHARD);
+  const replace = (messages: readonly LogMessage[]): Promise<void> => journals.replace(SHARD, messages);
   /** Those of a journal that somebody else has written. */
-  const foreign = async (records: number): Promise<Buffer[]> => {
-    const others = at(`${prefix}others.`);
+  const foreign = async (records: number): Promise<LogMessage[]> => {
+    const others = journals.topicsAt(`${journals.prefix}others.`);
     const writer = await new KafkaJournal({
       openLog: (shard) => others.prepare(shard),
       clock,
@@ -91,33 +39,22 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
     }).open(SHARD);
     await writer.append(Array.from({ length: records - 1 }, (_, index) => `"${index}"`));
     await writer.close();
-    return await content(others);
-  };
-  const replace = async (values: readonly Buffer[]): Promise<void> => {
-    await topics.remove(SHARD);
-    await until(clock, async () => !(await topics.exists(SHARD)));
-    const log = await topics.prepare(SHARD);
-    await until(clock, () =>
-      log.end().then(
-        () => true,
-        () => false,
-      ),
-    );
-    if (values.length > 0) await log.append(values, 5_000);
-    await log.close();
+    return await journals.content(SHARD, others);
   };
 
   it('is told from the known one by the place where the last known record stood', async () => {
     await write('"a"', '"b"');
-    const { rows } = await database.pool.query('select epoch, log_offset from journal.witness');
+    const { rows } = await journals.database.pool.query('select epoch, log_offset from journal.witness');
     expect(rows).toEqual([{ epoch: 1, log_offset: 2 }]);
   });
 
   it('is opened by a database that knows no place yet, which learns it', async () => {
     await write('"a"');
-    await database.pool.query('update journal.witness set epoch = null, log_offset = null');
+    await journals.database.pool.query('update journal.witness set epoch = null, log_offset = null');
     await write('"b"');
-    const { rows } = await database.pool.query('select epoch, sequence, log_offset from journal.witness');
+    const { rows } = await journals.database.pool.query(
+      'select epoch, sequence, log_offset from journal.witness',
+    );
     expect(rows).toEqual([{ epoch: 2, sequence: 4, log_offset: 3 }]);
   });
 
@@ -129,12 +66,17 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
       await write('"a"', '"b"');
       const values = await made();
       await replace(values);
-      const own = await store();
+      const own = await journals.store();
       const refusal = {
         exitCode: EXIT.damaged,
         message: expect.stringContaining('is not the one that this'),
       };
-      for (const start of [owner(own), own.prepare(), own.reader.heads(), own.reader.read(SHARD, 1, 9)]) {
+      for (const start of [
+        journals.owner(SHARD, own),
+        own.prepare(),
+        own.reader.heads(),
+        own.reader.read(SHARD, 1, 9),
+      ]) {
         await expect(start).rejects.toMatchObject(refusal);
       }
       expect(await content()).toHaveLength(values.length);
@@ -143,8 +85,8 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
     it('stops who would begin with its end, where another journal goes on behind the known record', async () => {
       await write('"a"', '"b"');
       await replace([...(await content()), ...(await foreign(24)).slice(3)]);
-      const own = await store();
-      await expect(owner(own)).rejects.toThrow('is corrupt at sequence 4');
+      const own = await journals.store();
+      await expect(journals.owner(SHARD, own)).rejects.toThrow('is corrupt at sequence 4');
       await expect(own.reader.read(SHARD, 1, 99)).rejects.toThrow('is corrupt at sequence 4');
       expect(await content()).toHaveLength(24);
     });
@@ -154,8 +96,8 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
     /** Three records have been written and nothing for a while; the topic is another since. */
     const replacedUnder = async (records: number): Promise<{ writer: JournalWriter; own: JournalStore }> => {
       const values = await foreign(Math.max(2, records));
-      const own = await store();
-      const writer = await owner(own);
+      const own = await journals.store();
+      const writer = await journals.owner(SHARD, own);
       await writer.append(['"a"', '"b"']);
       expect((await own.reader.heads()).get(SHARD)).toBe(3);
       await replace(values.slice(0, records));
@@ -190,7 +132,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
     });
 
     it('is not suspected where nothing has happened', async () => {
-      const writer = await owner();
+      const writer = await journals.owner(SHARD);
       await writer.append(['"a"']);
       await pause(clock, 2_500);
       await writer.append(['"b"']);
