@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalHead } from '#libs/journal/journal.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
-import { auctionBody, TradingFloor, type Trader } from './trading-floor.js';
+import { ForgersCluster } from './forgers-cluster.js';
+import { auctionBody } from './trading-floor.js';
 
 jest.setTimeout(120_000);
 
@@ -16,23 +15,15 @@ const OPEN_FOR_MS = 8_000;
 /** For a close and an award that are due, and for a supervisor that tries again and again. */
 const LONG_MS = 4_000;
 
+let forgers: ForgersCluster;
 let cluster: OwnedCluster;
 let database: pg.Client;
 
 beforeAll(async () => {
-  cluster = await startCluster({ env: { LIMITS_FACTOR: '50' } });
-  database = new pg.Client({ connectionString: cluster.file.database_url });
-  await database.connect();
+  forgers = await ForgersCluster.start();
+  ({ cluster, database } = forgers);
 }, 90_000);
-
-afterAll(async () => {
-  await database.end();
-  await cluster.stop();
-}, 30_000);
-
-function tool(name: string, ...args: string[]): Promise<ToolRun> {
-  return runTool(`apps/operations/${name}.js`, args, { DATA_DIR: cluster.dataDir });
-}
+afterAll(() => forgers.stop(), 30_000);
 
 it('the key is in the environment of owners, and of no other process', () => {
   const withKey = cluster.file.processes.filter(
@@ -42,12 +33,8 @@ it('the key is in the environment of owners, and of no other process', () => {
 });
 
 it('a quote that its maker never sent, appended with an owner’s login, decides nothing', async () => {
-  const floor = new TradingFloor(cluster);
-  const [originator, mia, max] = (await floor.traders('originator-1', 'maker-1', 'maker-2')) as [
-    Trader,
-    Trader,
-    Trader,
-  ];
+  const { floor, traders } = await forgers.floor();
+  const [originator, mia, max] = traders;
   const contract = floor.contract('venue_a');
   const { auction_id: id } = await originator.opens(
     auctionBody(contract, [mia, max], { duration_ms: OPEN_FOR_MS }),
@@ -60,14 +47,14 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
 
   cluster.kill(owner);
   await eventually(
-    () => expect(logOf(owner)).toContain(`ends with record ${forged}, which has no seal`),
+    () => expect(forgers.logOf(owner)).toContain(`ends with record ${forged}, which has no seal`),
     20_000,
   );
-  expect(logOf(owner)).toContain('"exit_code":65');
+  expect(forgers.logOf(owner)).toContain('"exit_code":65');
   await sleep(OPEN_FOR_MS + LONG_MS);
   expect(await headOf(shard)).toMatchObject({ sequence: forged });
   expect(await max.get(id)).toMatchObject({ status: 503 });
-  const told = await tool('journal', 'verify');
+  const told = await forgers.tool('journal', 'verify');
   expect(told.code).toBe(1);
   expect(told.output).toContain(
     `shard ${shard}: record ${forged} ends an append and has no seal: what stands behind record ${forged - 1} was`,
@@ -78,11 +65,11 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   const { pid } = cluster.process(owner);
   await database.query('delete from journal.records where shard = $1 and sequence >= $2', [shard, forged]);
   await cluster.restartOf(owner, pid);
-  expect(await tool('projection', 'rebuild')).toMatchObject({ code: 0 });
+  expect(await forgers.tool('projection', 'rebuild')).toMatchObject({ code: 0 });
   for (const name of ['projector', 'gateway-0']) await cluster.restartOf(name, cluster.kill(name));
   const settled = await originator.until(id, 'SETTLED');
   expect(settled.award).toMatchObject({ average_price_atoms: 420_000 });
-  const mended = await tool('journal', 'verify');
+  const mended = await forgers.tool('journal', 'verify');
   expect([mended.code, mended.output]).toEqual([0, expect.stringContaining('SOUND')]);
   expect(mended.output).toContain('all made with keys of ID_KEY');
   floor.close();
@@ -132,8 +119,4 @@ async function headOf(shard: number): Promise<JournalHead> {
     [shard],
   );
   return rows[0]!;
-}
-
-function logOf(name: string): string {
-  return readFileSync(path.join(cluster.dataDir, 'logs', `${name}.log`), 'utf8');
 }

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import pg from 'pg';
+import type pg from 'pg';
 import { SNAPSHOT_FORMAT } from '#libs/engine/shard-snapshot.js';
 import { recordHash } from '#libs/journal/hash-chain.js';
 import type { EntryKind } from '#libs/journal/journal.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
-import { auctionBody, TradingFloor, type Trader } from './trading-floor.js';
+import type { OwnedCluster } from '#libs/testing/cluster.js';
+import { runTool } from '#libs/testing/tool-run.js';
+import { ForgersCluster } from './forgers-cluster.js';
+import { auctionBody } from './trading-floor.js';
 
 jest.setTimeout(60_000);
 
@@ -27,19 +26,17 @@ interface Row {
   readonly payload: string;
 }
 
+let forgers: ForgersCluster;
 let cluster: OwnedCluster;
 let database: pg.Client;
 let settled: string;
 
-/** A cluster in which makers have bid against each other, and somebody who may write all of its tables. */
+/** Makers have bid against each other. */
 beforeAll(async () => {
-  cluster = await startCluster({ env: { LIMITS_FACTOR: '50' } });
-  const floor = new TradingFloor(cluster);
-  const [originator, mia, max] = (await floor.traders('originator-1', 'maker-1', 'maker-2')) as [
-    Trader,
-    Trader,
-    Trader,
-  ];
+  forgers = await ForgersCluster.start();
+  ({ cluster, database } = forgers);
+  const { floor, traders } = await forgers.floor();
+  const [originator, mia, max] = traders;
   const body = auctionBody(floor.contract('venue_a'), [mia, max], { duration_ms: 1_500 });
   const { auction_id: id } = await originator.opens({ ...body, client_reference: 'the first' });
   const quote = await mia.quotes(id, 420_000, 10, { client_reference: 'mine' });
@@ -50,21 +47,11 @@ beforeAll(async () => {
   await originator.untilCompletedRead(id);
   settled = id;
   floor.close();
-  database = new pg.Client({ connectionString: cluster.file.database_url });
-  await database.connect();
 }, 90_000);
-
-afterAll(async () => {
-  await database.end();
-  await cluster.stop();
-}, 30_000);
-
-function journal(...args: string[]): Promise<ToolRun> {
-  return runTool('apps/operations/journal.js', args, { DATA_DIR: cluster.dataDir });
-}
+afterAll(() => forgers.stop(), 30_000);
 
 async function verdict(): Promise<{ readonly code: number | null; readonly told: Verdict }> {
-  const { code, output } = await journal('verify', '--output', 'json');
+  const { code, output } = await forgers.tool('journal', 'verify', '--output', 'json');
   return { code, told: JSON.parse(output) as Verdict };
 }
 
@@ -81,7 +68,7 @@ describe('a snapshot that no owner has sealed', () => {
     const metrics = await (await fetch(cluster.process(owner).metrics_url)).text();
     expect(metrics).toMatch(/^sotto_snapshots_refused_total\{[^}]*reason="seal"[^}]*\} 1$/m);
     expect(metrics).toMatch(/^sotto_snapshots_refused_total\{[^}]*reason="journal"[^}]*\} 0$/m);
-    const lines = readFileSync(path.join(cluster.dataDir, 'logs', `${owner}.log`), 'utf8').split('\n');
+    const lines = forgers.logOf(owner).split('\n');
     const told = lines.filter((line) => line.includes('a snapshot is not used'));
     expect(told).toHaveLength(1);
     expect(JSON.parse(told[0]!)).toMatchObject({
@@ -111,9 +98,7 @@ describe('npm run journal -- verify', () => {
     });
     expect(withoutKey).toMatchObject({ code: 0 });
     expect(withoutKey.output).toContain('seals were not checked');
-    const rebuilt = await runTool('apps/operations/projection.js', ['rebuild'], {
-      DATA_DIR: cluster.dataDir,
-    });
+    const rebuilt = await forgers.tool('projection', 'rebuild');
     expect(rebuilt).toMatchObject({ code: 0 });
     const { code, told } = await verdict();
     expect([code, told.sound]).toEqual([1, false]);
@@ -124,7 +109,7 @@ describe('npm run journal -- verify', () => {
     expect(told.shards[shard]?.rules.objections).toEqual([
       { ...objection, what: 'the rules end the auction with another status' },
     ]);
-    const { output } = await journal('verify');
+    const { output } = await forgers.tool('journal', 'verify');
     expect(output).toContain(
       `shard ${shard}: record ${sequence} (AUCTION_COMPLETED of auction ${settled}) is NOT BY THE RULES`,
     );
