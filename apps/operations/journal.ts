@@ -1,5 +1,4 @@
 import { JournalCorrupt, JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
-import { compareShard } from '#libs/journal/moving/compare-shard.js';
 import { moveJournals } from '#libs/journal/moving/move-journals.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Environment } from '#libs/platform/config.js';
@@ -8,6 +7,7 @@ import { asStartFault, ConfigFault, EXIT } from '#libs/platform/start-fault.js';
 import { acceptRestored } from './journal/accept/accept-restored.js';
 import { acceptanceDocument, acceptanceLines } from './journal/accept/acceptance-text.js';
 import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
+import { comparedDocument, comparedLine, compareShards, outcomeOf } from './journal/compare.js';
 import { dump, type DumpEnd } from './journal/dump.js';
 import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
 import { Progress } from './journal/progress.js';
@@ -21,6 +21,11 @@ const DUMP_CODES: Readonly<Record<DumpEnd, number>> = {
   sound: 0,
   unread: EXIT.unavailable,
   damaged: EXIT_DAMAGED,
+};
+const COMPARE_CODES: Readonly<Record<ReturnType<typeof outcomeOf>, number>> = {
+  alike: 0,
+  unread: EXIT.unavailable,
+  'damaged or different': EXIT_DAMAGED,
 };
 const NAME = 'journal-tool';
 const STAY_MS = 60_000;
@@ -102,29 +107,15 @@ async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<n
 async function compare({ json }: Call, place: Place, shards: readonly number[]): Promise<number> {
   const [postgres, kafka] = [await place.store('postgres'), await place.store('kafka')];
   const progress = new Progress(place.clock, tell);
-  const compared: object[] = [];
-  let differ = false;
-  for (const shard of shards) {
-    const { alike, differsAt, surplus } = await compareShard(
-      shard,
-      postgres.bareReader,
-      kafka.bareReader,
-      (done) => {
-        progress.tell(`shard ${shard}: ${done} compared`);
-      },
-    );
-    differ ||= differsAt !== undefined;
-    const only = { only_postgres: surplus.one, only_kafka: surplus.other };
-    compared.push({ shard, alike, ...only, ...(differsAt === undefined ? {} : { differs_at: differsAt }) });
-    if (json) continue;
-    if (differsAt === undefined) {
-      console.log(
-        `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka`,
-      );
-    } else console.log(`shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${differsAt}`);
-  }
-  if (json) console.log(JSON.stringify({ alike: !differ, shards: compared }));
-  return differ ? EXIT_DAMAGED : 0;
+  const readers = { postgres: postgres.bareReader, kafka: kafka.bareReader };
+  const compared = await compareShards(readers, shards, (shard, done) => {
+    progress.tell(`shard ${shard}: ${done} compared`);
+  });
+  const outcome = outcomeOf(compared);
+  if (json) {
+    console.log(JSON.stringify({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
+  } else for (const one of compared) console.log(comparedLine(one));
+  return COMPARE_CODES[outcome];
 }
 
 /** Documents go to standard output, and nothing else. */

@@ -1,0 +1,82 @@
+import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { compareShard, type Comparison } from '#libs/journal/moving/compare-shard.js';
+import type { StoreKind } from '#libs/journal/stores/journal-store.js';
+
+/** Why a shard could not be compared to its end, and in which of the two stores. */
+interface Trouble {
+  readonly store: StoreKind;
+  readonly what: string;
+  readonly isDamage: boolean;
+}
+
+export type ComparedShard = { readonly shard: number } & (Comparison | Trouble);
+
+/** Holds what it was that a reader has said, until it is known which reader it was. */
+class InStore extends Error {
+  constructor(readonly trouble: Trouble) {
+    super(trouble.what);
+  }
+}
+
+/** Each shard by itself: one that cannot be read keeps nobody from the others. */
+export async function compareShards(
+  stores: Readonly<Record<StoreKind, JournalReader>>,
+  shards: readonly number[],
+  tell: (shard: number, alike: number) => void,
+): Promise<ComparedShard[]> {
+  const [postgres, kafka] = [named('postgres', stores.postgres), named('kafka', stores.kafka)];
+  const compared: ComparedShard[] = [];
+  for (const shard of shards) {
+    try {
+      const comparison = await compareShard(shard, postgres, kafka, (alike) => {
+        tell(shard, alike);
+      });
+      compared.push({ shard, ...comparison });
+    } catch (error) {
+      if (!(error instanceof InStore)) throw error;
+      compared.push({ shard, ...error.trouble });
+    }
+  }
+  return compared;
+}
+
+function named(store: StoreKind, reader: JournalReader): JournalReader {
+  const say = (error: unknown): never => {
+    const isDamage = error instanceof JournalCorrupt;
+    if (!isDamage && !(error instanceof JournalUnreadable)) throw error;
+    throw new InStore({ store, what: error.message, isDamage });
+  };
+  return {
+    read: (...asked) => reader.read(...asked).catch(say),
+    entries: (...asked) => reader.entries(...asked).catch(say),
+    heads: () => reader.heads().catch(say),
+  };
+}
+
+export function comparedDocument(compared: ComparedShard): object {
+  const { shard } = compared;
+  if ('what' in compared) return { shard, store: compared.store, trouble: compared.what };
+  const { alike, surplus, differsAt } = compared;
+  const only = { only_postgres: surplus.one, only_kafka: surplus.other };
+  return { shard, alike, ...only, ...(differsAt === undefined ? {} : { differs_at: differsAt }) };
+}
+
+export function comparedLine(compared: ComparedShard): string {
+  const { shard } = compared;
+  if ('what' in compared) {
+    return `shard ${shard}: ${compared.isDamage ? 'DAMAGED' : 'NOT READ'} in ${compared.store}: ${compared.what}`;
+  }
+  const { alike, surplus, differsAt } = compared;
+  if (differsAt !== undefined) {
+    return `shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${differsAt}`;
+  }
+  return `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka`;
+}
+
+/** `alike` is what is said of what could be read. */
+export function outcomeOf(compared: readonly ComparedShard[]): 'alike' | 'unread' | 'damaged or different' {
+  const isBad = compared.some((one) => ('what' in one ? one.isDamage : one.differsAt !== undefined));
+  if (isBad) return 'damaged or different';
+  return compared.some((one) => 'what' in one) ? 'unread' : 'alike';
+}
