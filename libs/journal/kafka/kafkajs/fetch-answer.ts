@@ -14,6 +14,8 @@ const INT16 = 2;
 const INT32 = 4;
 const INT64 = 8;
 const ABORTED_TRANSACTION = 2 * INT64;
+/** Where a cluster has readers ask brokers that are near, the leader may name one. */
+const NO_OTHER = -1;
 
 /** Version 11 of the answer to a fetch of one partition; messages before `offset` that came along are left out. */
 export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
@@ -29,6 +31,8 @@ export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   const end = Number(payload.readBigInt64BE(at + INT16));
   at += INT16 + 3 * INT64;
   at += INT32 + Math.max(0, payload.readInt32BE(at)) * ABORTED_TRANSACTION;
+  // It gives nothing itself then, which must not be taken for a log that has lost something.
+  if (payload.readInt32BE(at) !== NO_OTHER) throw new Error('the leader sends its readers to another broker');
   at += INT32;
   const size = Math.max(0, payload.readInt32BE(at));
   at += INT32;

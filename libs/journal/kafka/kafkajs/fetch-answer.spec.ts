@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { typeOf } from './answered-error.js';
+import { readFetchAnswer } from './fetch-answer.js';
+import { writeBatch } from './write-batch.js';
+
+const TOPIC = Buffer.from('journal');
+const END = 9n;
+
+function int16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeInt16BE(value);
+  return bytes;
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
+
+function int64(value: bigint): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(value);
+  return bytes;
+}
+
+/** As a broker writes it, in version 11. */
+function answer({ code = 0, topics = 1, otherBroker = -1, records = Buffer.alloc(0) } = {}): Buffer {
+  const head = [int32(0), int16(0), int32(0), int32(topics)];
+  if (topics === 0) return Buffer.concat(head);
+  const topic = [int16(TOPIC.length), TOPIC, int32(1), int32(0)];
+  const partition = [int16(code), int64(END), int64(END), int64(0n), int32(0), int32(otherBroker)];
+  return Buffer.concat([...head, ...topic, ...partition, int32(records.length), records]);
+}
+
+describe('an answer to a fetch', () => {
+  it('has its messages, and how far the topic went when the broker looked', () => {
+    const records = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
+    const { end, messages } = readFetchAnswer(answer({ records }), 1);
+    expect([end, messages]).toEqual([Number(END), [{ offset: 1, value: Buffer.from('b') }]]);
+    expect(readFetchAnswer(answer(), 1)).toMatchObject({ end: Number(END), messages: [] });
+  });
+
+  it.each<[string, Parameters<typeof answer>[0], string]>([
+    ['a broker that slows its clients down names no topic', { topics: 0 }, 'without its topic'],
+    [
+      'a leader that names another broker gives none',
+      { otherBroker: 2 },
+      'sends its readers to another broker',
+    ],
+  ])('is no word about the log where %s', (_, given, said) => {
+    expect(() => readFetchAnswer(answer(given), 1)).toThrow(said);
+  });
+
+  it.each([
+    [2, 'CORRUPT_MESSAGE'],
+    [6, 'NOT_LEADER_FOR_PARTITION'],
+    [-1, 'UNKNOWN'],
+  ])('says with code %d: %s', (code, type) => {
+    let failure: unknown;
+    try {
+      readFetchAnswer(answer({ code }), 1);
+    } catch (error) {
+      failure = error;
+    }
+    expect(typeOf(failure)).toBe(type);
+  });
+});
