@@ -5,6 +5,7 @@ import { writeBatch } from './write-batch.js';
 
 const TOPIC = Buffer.from('journal');
 const END = 9n;
+const NO_RECORDS: Buffer = Buffer.alloc(0);
 
 function int16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
@@ -25,7 +26,7 @@ function int64(value: bigint): Buffer {
 }
 
 /** As a broker writes it, in version 11. */
-function answer({ code = 0, topics = 1, otherBroker = -1, records = Buffer.alloc(0) } = {}): Buffer {
+function answer({ code = 0, topics = 1, otherBroker = -1, records = NO_RECORDS } = {}): Buffer {
   const head = [int32(0), int16(0), int32(0), int32(topics)];
   if (topics === 0) return Buffer.concat(head);
   const topic = [int16(TOPIC.length), TOPIC, int32(1), int32(0)];
