@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { EpochPayload, JournalEntry, JournalHead } from './journal.js';
+import type { EpochLife, EpochPayload, JournalEntry, JournalHead } from './journal.js';
 
 export const GENESIS_HASH = '0'.repeat(64);
 
@@ -55,8 +55,14 @@ export function sealEvent(shard: number, before: JournalHead, payload: string): 
 }
 
 /** The record by which `opener` makes `epoch` its own. */
-export function sealEpoch(shard: number, before: JournalHead, epoch: number, opener: string): JournalEntry {
-  const payload: EpochPayload = { epoch, opener };
+export function sealEpoch(
+  shard: number,
+  before: JournalHead,
+  epoch: number,
+  opener: string,
+  life: EpochLife = {},
+): JournalEntry {
+  const payload: EpochPayload = { epoch, opener, ...life };
   return seal({ shard, epoch, kind: 'epoch', payload: JSON.stringify(payload) }, before);
 }
 

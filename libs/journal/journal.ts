@@ -20,9 +20,17 @@ export interface JournalEntry {
   readonly seal?: Buffer;
 }
 
-export interface EpochPayload {
+export interface EpochPayload extends EpochLife {
   readonly epoch: number;
   readonly opener: string;
+}
+
+/** Of which database the writer was. Where journals lie in that database themselves it is not told. */
+export interface EpochLife {
+  /** `journal.life` of that database. */
+  readonly life?: string;
+  /** Where it is another than that of the epoch before, which was given up for it: the other one. */
+  readonly follows?: string;
 }
 
 /** The last durable record of a shard. */

@@ -82,7 +82,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
     }
     const { output: people } = await place.run('accounts', place.fresh, 'list');
     expect(people).toContain('originator-1@demo.sotto');
-    const { code, errors } = await place.start();
+    const { code, errors } = await place.startOn(place.fresh);
     expect([code, errors]).toEqual([78, expect.stringContaining('npm run journal -- accept-restored')]);
   });
 
@@ -118,5 +118,24 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
     expect([code, output]).toEqual([0, expect.stringContaining('nothing is to be done')]);
     const verdict = await place.run('journal', place.fresh, 'verify');
     expect([verdict.code, verdict.output]).toEqual([0, expect.stringContaining('SOUND')]);
+  });
+
+  it('is not written to by the cluster that was believed lost, which says why', async () => {
+    const { code, errors, output } = await place.startOn(place.lost.dataDir);
+    expect([code, errors + output]).toEqual([
+      65,
+      expect.stringMatching(/shard \d: its topic goes on to record \d+, written for another database/),
+    ]);
+    const theirs = await place.run('journal', place.lost.dataDir, 'verify');
+    expect([theirs.code, theirs.output]).toEqual([
+      1,
+      expect.stringMatching(/shard \d: from record \d+ on it is written for another database/),
+    ]);
+    const verdict = await place.run('journal', place.fresh, 'verify');
+    expect([verdict.code, verdict.output]).toEqual([0, expect.stringContaining('SOUND')]);
+    found = await startCluster({ dataDir: place.fresh, env: place.settings });
+    const floor = new TradingFloor(found);
+    await settle(floor, 'BUY');
+    floor.close();
   });
 });

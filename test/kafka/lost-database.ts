@@ -17,6 +17,7 @@ export class LostDatabase {
     private readonly folder: string,
     /** The data folder that the backup is restored to. */
     readonly fresh: string,
+    /** Its data folder is still there when it has stopped. */
     readonly lost: OwnedCluster,
   ) {}
 
@@ -27,8 +28,9 @@ export class LostDatabase {
   ): Promise<LostDatabase> {
     const folder = mkdtempSync(path.join(tmpdir(), 'sotto-kafka-lost-database-'));
     const fresh = mkdtempSync(path.join(folder, 'fresh-'));
-    for (const each of [folder, fresh]) chmodSync(each, 0o711);
-    const lost = await startCluster({ env: settingsOf(kafka) });
+    const former = mkdtempSync(path.join(folder, 'former-'));
+    for (const each of [folder, fresh, former]) chmodSync(each, 0o711);
+    const lost = await startCluster({ dataDir: former, env: settingsOf(kafka) });
     const made = new LostDatabase(kafka, folder, fresh, lost);
     try {
       const floor = new TradingFloor(lost);
@@ -60,9 +62,9 @@ export class LostDatabase {
   }
 
   /** A start that ends by itself. */
-  async start(): Promise<ToolRun> {
+  async startOn(dataDir: string): Promise<ToolRun> {
     return await runTool('apps/launcher/main.js', [], {
-      DATA_DIR: this.fresh,
+      DATA_DIR: dataDir,
       PORT: String(await pickPortRange(1)),
       ...this.settings,
     });

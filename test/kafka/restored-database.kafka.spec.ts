@@ -14,7 +14,7 @@ describeWithKafka('a database that is older than its topics', { anyBrokers: true
   it('is restored, and not started', async () => {
     await place.restore();
     for (let start = 1; start <= 2; start += 1) {
-      const { code, errors, output } = await place.start();
+      const { code, errors, output } = await place.startOn(place.fresh);
       expect(output).not.toContain('processes started');
       expect([code, errors.trim().split('\n')]).toEqual([
         78,

@@ -3,7 +3,8 @@ import { messageOf } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { ByTheRules, type Rules } from './by-the-rules.js';
 import type { LedgerProof } from './ledger/ledger-proof.js';
-import { marksOf, reservingEpochs, sealedFromOf } from './marks.js';
+import { LifeCheck } from './life-check.js';
+import { livesOf, marksOf, reservingEpochs, sealedFromOf } from './marks.js';
 import type { Place } from './place.js';
 import { Progress } from './progress.js';
 import type { HeldByJournal } from './reservations.js';
@@ -25,21 +26,27 @@ export interface Examination extends Pick<Place, 'pool' | 'clock' | 'seals'> {
   readonly proof: Pick<LedgerProof, 'look'>;
   /** Whether what was made from the journals is held against them. */
   readonly isInUse: boolean;
+  /** Whether they have to be written for this database. */
+  readonly isOurs: boolean;
   readonly byRules: boolean;
 }
 
-/** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, the rules. */
+const WHOSEVER = { own: undefined, known: 0 };
+
+/** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, its lives, the rules. */
 export async function examineShards(examination: Examination): Promise<ExaminedShard[]> {
-  const { store, pool, clock, seals, tell, proof, isInUse, byRules } = examination;
+  const { store, pool, clock, seals, tell, proof, isInUse, isOurs, byRules } = examination;
   const marks = isInUse ? await marksOf(pool, store.kind) : [];
   const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
   const sealedFrom = isInUse ? await sealedFromOf(pool) : new Map<number, number>();
+  const lives = isOurs ? await livesOf(pool, marks) : () => WHOSEVER;
   const progress = new Progress(clock, tell);
   const examined: ExaminedShard[] = [];
   for (const held of examination.held) {
     const { shard } = held;
     const rules = byRules ? new ByTheRules(shard) : undefined;
     const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
+    const lived = new LifeCheck(lives(shard));
     const meaning = new Meaning(isInUse ? held : undefined);
     const walk = await walkShard(shard, {
       reader: store.bareReader,
@@ -50,13 +57,17 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
       },
       onEntries: (entries) => {
         sealed.take(entries);
+        lived.take(entries);
         rules?.take(entries);
         meaning.take(entries);
       },
       onPage: () => proof.look(pool),
     });
-    if (walk.isRead) sealed.end();
-    const faults = [...walk.faults, ...meaning.faults, ...sealed.faults];
+    if (walk.isRead) {
+      sealed.end();
+      lived.end();
+    }
+    const faults = [...walk.faults, ...meaning.faults, ...sealed.faults, ...lived.faults];
     examined.push({ ...walk, faults, rules: rules?.told, seals: sealed.told });
   }
   return examined;

@@ -1,5 +1,8 @@
 import type { Pool } from 'pg';
+import { findJournalLife } from '#libs/journal/life/journal-life.js';
+import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
+import type { LifeChecks } from './life-check.js';
 
 /** Something that was made from a shard's journal, or was told of it, and remembers up to which record. */
 export interface Mark {
@@ -17,6 +20,7 @@ const MARKS = `
   select 'witness', shard, sequence, encode(hash, 'hex') from journal.witness where sequence > 0 and $1 = 'kafka'
   order by sequence`;
 const SEALED = 'select shard, sequence from journal.sealed';
+const ACCEPTED = 'select shard, sequence from journal.accepted';
 const FENCES = 'select shard, epoch from risk.shard_fence';
 
 /** A chain alone cannot show that its end was cut off; what was made from it can. */
@@ -28,6 +32,26 @@ export async function marksOf(pool: Pool, store: StoreKind): Promise<Mark[]> {
 export async function reservingEpochs(pool: Pool): Promise<Map<number, number>> {
   const { rows } = await pool.query<{ shard: number; epoch: number }>(FENCES);
   return new Map(rows.map(({ shard, epoch }) => [shard, epoch]));
+}
+
+/**
+ * Of the database itself, and by shard up to which record its ledger has everything that the journal says: projections are made of whatever
+ * stands there. One that is marked as restored is known to lack something; whoever accepts it says what.
+ */
+export async function livesOf(pool: Pool, marks: readonly Mark[]): Promise<(shard: number) => LifeChecks> {
+  const [{ id: own }, { rows }, marked] = await Promise.all([
+    findJournalLife(pool),
+    pool.query<{ shard: number; sequence: number }>(ACCEPTED),
+    new RestoredMark(pool).ends(),
+  ]);
+  return (shard) => {
+    const written = marks.filter(({ of }) => of !== 'projections');
+    const known = [...written, ...rows].filter((each) => each.shard === shard);
+    return {
+      own: marked.length > 0 ? undefined : own,
+      known: Math.max(0, ...known.map(({ sequence }) => sequence)),
+    };
+  };
 }
 
 /** By shard, from which record on it is known to be sealed. */

@@ -56,7 +56,9 @@ export async function verify(
         proof.take(shard, position, event, after);
       }),
   );
-  const examined = await examineShards({ ...ports, store, held, proof, isInUse, byRules: !chainOnly });
+  // In PostgreSQL a journal is restored together with the database, whosever it was.
+  const asks = { isInUse, isOurs: isInUse && store.kind === 'kafka', byRules: !chainOnly };
+  const examined = await examineShards({ ...ports, ...asks, store, held, proof });
   const walks: VerifiedShard[] = [];
   for (const one of examined) walks.push(await surveyed(store, one));
   const isDamaged = walks.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0);

@@ -3,10 +3,12 @@ import { StartFault } from '#libs/platform/start-fault.js';
 import { LAST_EPOCH } from '../chain-check.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import { sealEpoch } from '../hash-chain.js';
-import type { Journal, JournalWriter } from '../journal.js';
+import type { EpochLife, Journal, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
+import { lifeBehind } from '../life/topic-life.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
-import { checkEnd, JournalUnsealed } from '../seals/sealed-end.js';
+import { checkEnd } from '../seals/sealed-end.js';
+import type { Witnessed } from '../witness/witness-table.js';
 import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
 import type { LogPlace, PlacedHead } from './log-cursor.js';
@@ -23,6 +25,8 @@ export interface KafkaJournalOptions {
   readonly opener: string;
   /** An owner has them: without, nothing is sealed, and every end is believed. */
   readonly sealing?: KafkaSealing;
+  /** An owner has one: without, epochs name no life, and every life is believed. */
+  readonly lineage?: KafkaLineage;
   readonly openWithinMillis?: number;
   readonly appendWithinMillis?: number;
   readonly settleWithinMillis?: number;
@@ -32,6 +36,13 @@ export interface KafkaSealing {
   readonly seals: JournalSeals;
   /** From which record on the shard is known to be sealed; undefined where nobody has sealed it yet. */
   readonly sealedFrom: (shard: number) => Promise<number | undefined>;
+}
+
+export interface KafkaLineage {
+  /** Of the database that belongs to the journals. */
+  readonly life: string;
+  /** The last records of the shard up to which that database is known to have everything. */
+  readonly known: (shard: number) => Promise<readonly Witnessed[]>;
 }
 
 const OPEN_WITHIN_MILLIS = 30_000;
@@ -103,12 +114,13 @@ export class KafkaJournal implements Journal {
           tail = undefined;
           throw new Error('its topic ends before the record from which on it is known to be sealed');
         }
-        const attempt = await this.attempt(log, reading, tail, remaining.millis);
+        const life = await this.lifeBehind(reading, tail);
+        const attempt = await this.attempt(log, reading, { tail, life }, remaining.millis);
         if (attempt.isOurs) return attempt.place;
         tail = attempt.place;
         if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
       } catch (error) {
-        if (error instanceof JournalCorrupt || error instanceof JournalUnsealed) throw error;
+        if (error instanceof JournalCorrupt || error instanceof StartFault) throw error;
         failure = error;
         await pause(clock, RETRY_MILLIS);
       }
@@ -129,10 +141,19 @@ export class KafkaJournal implements Journal {
     return true;
   }
 
+  /** Asked anew before each attempt as well: a database that was given up may still have an owner, who writes meanwhile. */
+  private async lifeBehind(reading: ShardLog, tail: LogPlace): Promise<EpochLife> {
+    const { lineage } = this.options;
+    if (lineage === undefined) return {};
+    const { shard } = reading;
+    const began = (await reading.beginningOf(tail))?.payload;
+    return lifeBehind(shard, lineage.life, { ...tail.head, began }, await lineage.known(shard));
+  }
+
   private async attempt(
     log: TopicLog,
     reading: ShardLog,
-    tail: LogPlace,
+    { tail, life }: { readonly tail: LogPlace; readonly life: EpochLife },
     withinMillis: number,
   ): Promise<Attempt> {
     const { appendWithinMillis = APPEND_WITHIN_MILLIS, opener, sealing } = this.options;
@@ -140,7 +161,7 @@ export class KafkaJournal implements Journal {
     if (before >= LAST_EPOCH) {
       throw new JournalCorrupt(reading.shard, sequence, `behind epoch ${before} none can begin`);
     }
-    const record = sealEpoch(reading.shard, tail.head, before + 1, opener);
+    const record = sealEpoch(reading.shard, tail.head, before + 1, opener, life);
     const { offset: last } = tail;
     const anchor = last === undefined ? undefined : { offset: last, sequence: tail.head.sequence };
     const offset = await log

@@ -46,6 +46,8 @@ interface Found {
   readonly record: LogRecord;
 }
 
+/** Of entries that are read to find one of them. */
+const PAGE = 2_048;
 const MIN_FETCH_BYTES = 64 * 1024;
 const MAX_FETCH_BYTES = 2 * 1024 * 1024;
 /** More than most records have: a fetch that comes short is followed by another. */
@@ -186,6 +188,30 @@ export class ShardLog {
       }
     }
     return place;
+  }
+
+  /** The record by which the epoch of a place's last record began; undefined where there is no record. */
+  async beginningOf(place: LogPlace): Promise<Pick<JournalEntry, 'epoch' | 'payload'> | undefined> {
+    const { offset, head } = place;
+    if (offset === undefined) return undefined;
+    let found = await this.at(offset);
+    while (found?.record.kind === 'event') {
+      const { anchor } = found.record;
+      found = anchor !== undefined && anchor.offset < found.offset ? await this.at(anchor.offset) : undefined;
+    }
+    return found?.record.epoch === head.epoch ? found.record : await this.searched(place);
+  }
+
+  /** Anchors are hints: where they lead nowhere, everything is read. */
+  private async searched({ next: end, head: { epoch } }: LogPlace): Promise<JournalEntry | undefined> {
+    for (let from = START; from.next < end;) {
+      const { entries, place, damage } = await this.run({ from, end, limit: PAGE });
+      if (damage !== undefined) throw damage;
+      const found = entries.find((entry) => entry.kind === 'epoch' && entry.epoch === epoch);
+      if (found !== undefined) return found;
+      from = place;
+    }
+    return undefined;
   }
 
   /** Undefined where no record can be had there. */

@@ -6,6 +6,7 @@ import { WitnessPlace1790000103000 } from './1790000103000-witness-place.js';
 import { JournalRestored1790000104000 } from './1790000104000-journal-restored.js';
 import { JournalLife1790000105000 } from './1790000105000-journal-life.js';
 import { JournalSeals1790000106000 } from './1790000106000-journal-seals.js';
+import { JournalAccepted1790000107000 } from './1790000107000-journal-accepted.js';
 
 export const journalMigrations: readonly MigrationClass[] = [
   JournalSchema1790000100000,
@@ -15,4 +16,5 @@ export const journalMigrations: readonly MigrationClass[] = [
   JournalRestored1790000104000,
   JournalLife1790000105000,
   JournalSeals1790000106000,
+  JournalAccepted1790000107000,
 ];

@@ -11,13 +11,21 @@ export interface RestoredEnd extends Witnessed {
 
 type Database = Pick<ClientBase, 'query'>;
 
-/** Everything in a backup that knows of a record; an early one does not have all of it. */
-const KNOWING = ['journal.witness', 'journal.snapshots', 'execution.positions'];
+/**
+ * What in a backup knows of a record because an owner of the database has written behind it; an early one does not have all of it. Projections
+ * may know of later ones, which the owners of another database wrote: a ledger is not as far for that.
+ */
+const KNOWING = ['journal.witness', 'journal.snapshots'];
 const FIND = `select shard, sequence, encode(hash, 'hex') as hash from journal.restored order by shard`;
 const ACCEPT = `
   update journal.restored r set sequence = said.sequence, hash = decode(said.hash, 'hex')
   from unnest($1::smallint[], $2::bigint[], $3::text[]) as said (shard, sequence, hash)
   where r.shard = said.shard and r.sequence <= said.sequence`;
+const MOVE = `
+  with found as (delete from journal.restored returning shard, sequence, hash)
+  insert into journal.accepted (shard, sequence, hash) select shard, sequence, hash from found
+  on conflict (shard) do update set sequence = excluded.sequence, hash = excluded.hash, accepted_at = now()`;
+const FIND_ACCEPTED = `select sequence, encode(hash, 'hex') as hash from journal.accepted where shard = $1`;
 const IS_IN_KAFKA = `select exists (select from journal.home) as known`;
 
 /** A database that is older than the journals that belong to it, as far as anybody knows. */
@@ -57,8 +65,14 @@ export class RestoredMark {
     if (rowCount !== ends.length) throw new Error('the mark of the restored database has gone');
   }
 
+  /** The topics end where the database was brought to. From there its life may follow another: see `lifeBehind`. */
   async remove(): Promise<void> {
-    await this.database.query('delete from journal.restored');
+    await this.database.query(MOVE);
+  }
+
+  /** The record up to which the database was brought, or found to be, when it had last been restored. */
+  async accepted(shard: number): Promise<Witnessed | undefined> {
+    return (await this.database.query<Witnessed>(FIND_ACCEPTED, [shard])).rows[0];
   }
 
   /**

@@ -7,12 +7,13 @@ import type { JournalWriter } from '../journal.js';
 import type { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import { findJournalLife } from '../life/journal-life.js';
 import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
 import { checkPlace, checkWitness, strangeTopic } from '../witness/witness-check.js';
-import type { WitnessTable } from '../witness/witness-table.js';
+import type { WitnessTable, Witnessed } from '../witness/witness-table.js';
 import { WitnessedWriter } from '../witness/witnessed-writer.js';
 
 export interface WitnessedTopicsPorts {
@@ -91,12 +92,14 @@ export class WitnessedTopics {
     { opener, seals }: Opener,
     onFault: (error: unknown) => void,
   ): Promise<JournalWriter> {
-    const { topics, witnesses, clock } = this.ports;
+    const { topics, witnesses, clock, pool } = this.ports;
+    const life = await findJournalLife(pool);
     const journal = new KafkaJournal({
       openLog: (wanted) => topics.openFit(wanted),
       clock,
       opener,
       sealing: { seals, sealedFrom: (wanted) => this.sealedFrom(wanted) },
+      lineage: { life: life.id, known: (wanted) => this.known(wanted) },
     });
     const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
     try {
@@ -104,7 +107,7 @@ export class WitnessedTopics {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
       // Behind the record: until it stood there the writer of before may have gone on without seals.
-      await this.ports.pool.query(noteSealedFrom(shard, writer.head.sequence));
+      await pool.query(noteSealedFrom(shard, writer.head.sequence));
     } catch (error) {
       await writer.close();
       throw error;
@@ -115,6 +118,13 @@ export class WitnessedTopics {
   private get restored(): RestoredPorts {
     const { topics, reader, pool, clock } = this.ports;
     return { mark: new RestoredMark(pool), reader, topicOf: (shard) => topics.nameOf(shard), clock };
+  }
+
+  /** What this database has seen of the topic itself, and up to where it was brought when it had been restored. */
+  private async known(shard: number): Promise<Witnessed[]> {
+    const { witnesses, pool } = this.ports;
+    const found = await Promise.all([witnesses.newest(shard), new RestoredMark(pool).accepted(shard)]);
+    return found.filter((each) => each !== undefined);
   }
 
   private async sealedFrom(shard: number): Promise<number | undefined> {

@@ -63,7 +63,8 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     executor: READ,
     operations: READ,
   },
-  'journal.life': { gateway: READ },
+  'journal.accepted': { owner: KEEP, operations: READ },
+  'journal.life': { owner: READ, gateway: READ, operations: READ },
   'journal.sealed': { owner: ADD, operations: READ },
   'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 

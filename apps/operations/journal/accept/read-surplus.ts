@@ -44,7 +44,9 @@ export async function readSurplus(
     return { shard, known, ends, held };
   });
   const held = behind.map((one) => one.held);
-  const examined = await examineShards({ ...ports, store, held, proof, isInUse: true, byRules: true });
+  // Whose database it is the mark says; what came before has to be right.
+  const asks = { isInUse: true, isOurs: false, byRules: true };
+  const examined = await examineShards({ ...ports, ...asks, store, held, proof });
   const shards = examined.map(({ shard, head, faults, rules, unread }, index): ShardSurplus => {
     const one = behind[index];
     if (one === undefined || unread !== undefined)

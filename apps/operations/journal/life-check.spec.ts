@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { BEFORE_FIRST, sealEpoch } from '#libs/journal/hash-chain.js';
+import type { EpochLife, JournalEntry, JournalHead } from '#libs/journal/journal.js';
+import { LifeCheck, type LifeChecks } from './life-check.js';
+
+const BARE: LifeChecks = { own: undefined, known: 0 };
+
+function faultsOf(lives: readonly EpochLife[], checks = BARE): readonly string[] {
+  const check = new LifeCheck(checks);
+  let head: JournalHead = BEFORE_FIRST;
+  const entries = lives.map((life, index): JournalEntry => {
+    const entry = sealEpoch(0, head, index + 1, 'ada', life);
+    head = entry;
+    return entry;
+  });
+  check.take(entries);
+  check.end();
+  return check.faults;
+}
+
+describe('the lives of the databases that a journal was written for', () => {
+  it('may be one, or none, or follow each other', () => {
+    expect(faultsOf([{}, { life: 'a' }, { life: 'a' }, {}, { life: 'a' }, {}])).toEqual([]);
+    expect(faultsOf([{ life: 'a' }, { life: 'b', follows: 'a' }, { life: 'c', follows: 'b' }])).toEqual([]);
+    expect(faultsOf([{ life: 'a' }, {}, { life: 'b' }])).toEqual([]);
+  });
+
+  it('are named where one takes over that the one before was not given up for', () => {
+    expect(faultsOf([{ life: 'a' }, { life: 'b' }])).toEqual([
+      expect.stringMatching(/^record 2 takes it over for another database \(life b\) than before \(life a\)/),
+    ]);
+    expect(faultsOf([{ life: 'a' }, { life: 'c' }, { life: 'b', follows: 'a' }])).toHaveLength(2);
+  });
+
+  it('are named where one comes back that was given up', () => {
+    const turns = [{ life: 'a' }, { life: 'b', follows: 'a' }, { life: 'a', follows: 'b' }];
+    expect(faultsOf(turns)).toEqual([expect.stringMatching(/^record 3 .*taken turns/)]);
+  });
+
+  it('are not those of a database that lacks what another was told since', () => {
+    const lives = [{ life: 'a' }, { life: 'a' }, { life: 'b', follows: 'a' }];
+    expect(faultsOf(lives, { own: 'a', known: 2 })).toEqual([
+      expect.stringMatching(
+        /^from record 3 on it is written for another database \(life b\).* record 2 alone/,
+      ),
+    ]);
+    expect(faultsOf(lives, { own: 'b', known: 3 })).toEqual([]);
+    // Restored, and not started yet.
+    expect(faultsOf(lives, { own: 'c', known: 3 })).toEqual([]);
+  });
+});

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { loadConfig } from '#libs/platform/config.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import type { EpochLife, JournalWriter } from '../journal.js';
+import { JournalFenced } from '../journal-errors.js';
+import { kafkaSettings } from '../kafka/kafka-settings.js';
+import { journalMigrations } from '../migrations/list.js';
+import { moveJournals } from '../moving/move-journals.js';
+import { RestoredMark } from '../restored/restored-mark.js';
+import { JournalSeals } from '../seals/journal-seals.js';
+import type { JournalStore, StoreKind } from '../stores/journal-store.js';
+import { storeOfKind } from '../stores/open-journal-store.js';
+import { beginJournalLife, findJournalLife } from './journal-life.js';
+import { epochLife, OtherDatabase } from './topic-life.js';
+
+jest.setTimeout(60_000);
+
+const SHARDS = [0, 1];
+const TABLES = ['journal.home', 'journal.witness', 'journal.snapshots'];
+const COPIED = ['journal.home', 'journal.witness', 'journal.sealed'];
+const clock = new SystemClock();
+
+/** A database that is believed lost, and one that its backup was restored to. */
+describeWithKafka('topics that two databases take for theirs', { anyBrokers: true }, (kafka) => {
+  const opened: JournalStore[] = [];
+  const writers: JournalWriter[] = [];
+  let lost: TestDatabase;
+  let found: TestDatabase;
+  let prefix: string;
+  let count = 0;
+
+  beforeEach(async () => {
+    [lost, found] = [
+      await createTestDatabase(journalMigrations),
+      await createTestDatabase(journalMigrations),
+    ];
+    prefix = `${kafka().prefix}lives-${(count += 1)}.`;
+  });
+  afterEach(async () => {
+    await Promise.all(writers.splice(0).map((writer) => writer.close()));
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    await Promise.all([lost.drop(), found.drop()]);
+  });
+
+  const storeOf = async (database: TestDatabase, kind: StoreKind = 'kafka'): Promise<JournalStore> => {
+    const settings = loadConfig(kafkaSettings, {
+      KAFKA_BROKERS: kafka().addresses.join(','),
+      KAFKA_TOPIC_PREFIX: prefix,
+    });
+    const made = await storeOfKind(kind, settings, {
+      databaseUrl: database.url,
+      seals: new JournalSeals([Buffer.alloc(32, 7)]),
+      pool: database.pool,
+      clock,
+      instance: 'test',
+      shards: SHARDS,
+    });
+    opened.push(made);
+    return made;
+  };
+  const owner = async (database: TestDatabase, shard = 0): Promise<JournalWriter> => {
+    const writer = await (await storeOf(database)).journalOf('owner').open(shard);
+    writers.push(writer);
+    return writer;
+  };
+  const write = async (database: TestDatabase, ...shards: readonly number[]): Promise<void> => {
+    for (const shard of shards) {
+      const writer = await owner(database, shard);
+      await writer.append(['"a"', '"b"']);
+      await writer.close();
+    }
+  };
+  /** As `backup -- create` and `-- restore` do, as far as journals are concerned. */
+  const restore = async (): Promise<void> => {
+    for (const table of COPIED) {
+      const { rows } = await lost.pool.query<{ row: string }>(`select t::text as row from ${table} t`);
+      for (const { row } of rows) {
+        await found.pool.query(`insert into ${table} select ($1::${table}).*`, [row]);
+      }
+    }
+    await RestoredMark.set(found.pool, {
+      shards: SHARDS.length,
+      tables: TABLES,
+      takenAt: '2026-11-23T00:00:00Z',
+    });
+    await beginJournalLife(found.pool);
+  };
+  /** As `journal -- accept-restored` does. */
+  const accept = async (): Promise<void> => {
+    const { bareReader } = await storeOf(found);
+    const ends = await Promise.all(
+      SHARDS.map(async (shard) => {
+        const last = (await everything(bareReader, shard)).at(-1)!;
+        return { shard, sequence: last.sequence, hash: last.hash };
+      }),
+    );
+    await new RestoredMark(found.pool).accept(ends);
+  };
+  const lives = async (shard = 0): Promise<EpochLife[]> => {
+    const records = await everything((await storeOf(found)).bareReader, shard);
+    return records.filter(({ kind }) => kind === 'epoch').map(({ payload }) => epochLife(payload));
+  };
+  const lifeOf = async (database: TestDatabase): Promise<string> => (await findJournalLife(database.pool)).id;
+
+  it('are those of the accepted one from its first start on, and the other is refused', async () => {
+    await write(lost, ...SHARDS);
+    await restore();
+    await write(lost, ...SHARDS);
+    await accept();
+    await write(found, ...SHARDS);
+    for (const shard of SHARDS) {
+      await expect(owner(lost, shard)).rejects.toBeInstanceOf(OtherDatabase);
+      const [before, since] = [await lifeOf(lost), await lifeOf(found)];
+      expect(await lives(shard)).toEqual([
+        { life: before },
+        { life: before },
+        { life: since, follows: before },
+      ]);
+    }
+    await write(found, ...SHARDS);
+  });
+
+  it('are those of one that was restored without a loss, which nobody has to accept', async () => {
+    await write(lost, ...SHARDS);
+    await restore();
+    await write(found, ...SHARDS);
+    await expect(owner(lost)).rejects.toBeInstanceOf(OtherDatabase);
+  });
+
+  it('are taken from an owner that still runs, who is told of nothing more and does not come back', async () => {
+    await write(lost, ...SHARDS);
+    const running = await owner(lost);
+    await restore();
+    await accept();
+    await write(found, 0);
+    await expect(running.append(['"c"'])).rejects.toBeInstanceOf(JournalFenced);
+    await expect(owner(lost)).rejects.toBeInstanceOf(OtherDatabase);
+  });
+
+  it('are not taken where the other has gone on between the start of one owner and of the next', async () => {
+    await write(lost, ...SHARDS);
+    await restore();
+    await write(found, 0);
+    await write(lost, 1);
+    await expect(owner(found, 1)).rejects.toBeInstanceOf(OtherDatabase);
+    expect(await lives(1)).toHaveLength(2);
+  });
+
+  it('are not read into a database that was restored by other means and is behind them', async () => {
+    await write(lost, 0);
+    const { rows } = await lost.pool.query<{ row: string }>('select w::text as row from journal.witness w');
+    await write(lost, 0);
+    await beginJournalLife(lost.pool);
+    await expect(
+      (async () => {
+        await lost.pool.query('delete from journal.witness');
+        await lost.pool.query('insert into journal.witness select ($1::journal.witness).*', [rows[0]!.row]);
+        return await owner(lost);
+      })(),
+    ).rejects.toBeInstanceOf(OtherDatabase);
+  });
+
+  it('may be left for PostgreSQL and come back to by their own database, and by no other', async () => {
+    await write(lost, ...SHARDS);
+    const move = { databaseUrl: lost.url, clock, shards: SHARDS, opener: 'mover' };
+    for (const writer of writers.splice(0)) await writer.close();
+    for (const store of opened.splice(0)) await store.close();
+    for (const [from, to] of [
+      ['kafka', 'postgres'],
+      ['postgres', 'kafka'],
+    ] as const) {
+      await moveJournals({ ...move, from: await storeOf(lost, from), to: await storeOf(lost, to) });
+    }
+    await write(lost, ...SHARDS);
+    for (const store of opened.splice(0)) await store.close();
+    await restore();
+    await write(found, ...SHARDS);
+    const away = { ...move, from: await storeOf(lost), to: await storeOf(lost, 'postgres') };
+    await expect(moveJournals(away)).rejects.toBeInstanceOf(OtherDatabase);
+  });
+});

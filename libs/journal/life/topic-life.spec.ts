@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { EXIT } from '#libs/platform/start-fault.js';
+import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
+import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
+import { BEFORE_FIRST, sealEpoch, sealEvent } from '../hash-chain.js';
+import type { EpochLife, JournalHead, JournalWriter } from '../journal.js';
+import { JournalFenced } from '../journal-errors.js';
+import { KafkaJournal } from '../kafka/kafka-journal.js';
+import { KafkaJournalReader } from '../kafka/kafka-reader.js';
+import { encodeRecord } from '../kafka/record-format.js';
+import { epochLife, lifeBehind, OtherDatabase } from './topic-life.js';
+
+const SHARD = 0;
+const [LOST, FOUND] = ['lost', 'found'];
+
+const writers: JournalWriter[] = [];
+
+afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
+
+/** A topic, and the owners of two databases that both take it for theirs. */
+class World {
+  readonly topic = new MemoryTopic();
+  /** What the database of a life knows. */
+  known = new Map<string, () => JournalHead | undefined>();
+
+  async open(life?: string): Promise<JournalWriter> {
+    const known = () => {
+      const head = this.known.get(life ?? '')?.();
+      return Promise.resolve(head === undefined ? [] : [head]);
+    };
+    const journal = new KafkaJournal({
+      openLog: () => Promise.resolve(this.topic.open()),
+      clock: new HastyClock(),
+      opener: 'ada',
+      ...(life === undefined ? {} : { lineage: { life, known } }),
+      openWithinMillis: 500,
+    });
+    const writer = await journal.open(SHARD);
+    writers.push(writer);
+    return writer;
+  }
+
+  async lives(): Promise<EpochLife[]> {
+    const reader = new KafkaJournalReader({ openLog: () => this.topic.open(), shards: [SHARD] });
+    const found = await everything(reader, SHARD);
+    return found.filter(({ kind }) => kind === 'epoch').map(({ payload }) => epochLife(payload));
+  }
+}
+
+describe('the owners of a database', () => {
+  it('go on behind their own life, and behind epochs of before that name none', async () => {
+    const world = new World();
+    await (await world.open()).append(['"a"']);
+    await (await world.open(LOST)).append(['"b"']);
+    await world.open(LOST);
+    expect(await world.lives()).toEqual([{}, { life: LOST }, { life: LOST }]);
+  });
+
+  it('go on behind another only where they have all that it has written, and say so', async () => {
+    const world = new World();
+    const former = await world.open(LOST);
+    await former.append(['"a"', '"b"']);
+    const seen = former.head;
+    world.known.set(FOUND, () => seen);
+    await world.open(FOUND);
+    expect(await world.lives()).toEqual([{ life: LOST }, { life: FOUND, follows: LOST }]);
+    await world.open(FOUND);
+    expect(await world.lives()).toHaveLength(3);
+  });
+
+  it('are refused behind what another has written since, and whoever was given up is refused for good', async () => {
+    const world = new World();
+    const former = await world.open(LOST);
+    const seen = former.head;
+    world.known.set(FOUND, () => seen).set(LOST, () => former.head);
+    await former.append(['"a"']);
+    await expect(world.open(FOUND)).rejects.toMatchObject({
+      exitCode: EXIT.damaged,
+      message: expect.stringMatching(/goes on to record 2, .*\(life lost\).*\(life found\).* record 1 alone/),
+    });
+    world.known.set(FOUND, () => former.head);
+    const writer = await world.open(FOUND);
+    // Who was still running is fenced as by any other owner, and does not come back.
+    await expect(former.append(['"b"'])).rejects.toBeInstanceOf(JournalFenced);
+    await writer.append(['"c"']);
+    await expect(world.open(LOST)).rejects.toBeInstanceOf(OtherDatabase);
+    expect(await world.lives()).toHaveLength(2);
+  });
+
+  it('look again where the owner of the other database has been quicker', async () => {
+    const world = new World();
+    const former = await world.open(LOST);
+    const seen = former.head;
+    let looks = 0;
+    const quicker = async (): Promise<JournalHead> => {
+      looks += 1;
+      if (looks === 1) await former.append(['"a"']);
+      return seen;
+    };
+    const journal = new KafkaJournal({
+      openLog: () => Promise.resolve(world.topic.open()),
+      clock: new HastyClock(),
+      opener: 'ben',
+      lineage: { life: FOUND, known: async () => [await quicker()] },
+      openWithinMillis: 500,
+    });
+    await expect(journal.open(SHARD)).rejects.toBeInstanceOf(OtherDatabase);
+    expect(looks).toBe(2);
+  });
+
+  it('find how an epoch began behind records that somebody else has put between, and without any anchors', async () => {
+    const world = new World();
+    const former = await world.open(LOST);
+    await former.append(['"a"']);
+    const late = sealEvent(SHARD, { ...BEFORE_FIRST, sequence: 1 }, '"late"');
+    for (const payload of ['"b"', '"c"']) {
+      await world.topic.open().append([encodeRecord({ ...late, epoch: 1, sequence: 1 }, undefined)], 1_000);
+      await former.append([payload]);
+    }
+    await expect(world.open(FOUND)).rejects.toBeInstanceOf(OtherDatabase);
+
+    const first = sealEpoch(SHARD, BEFORE_FIRST, 1, 'ada', { life: LOST });
+    const event = sealEvent(SHARD, first, '"a"');
+    const bare = new World();
+    bare.topic.replace([first, event].map((record) => encodeRecord(record, undefined)));
+    await expect(bare.open(FOUND)).rejects.toBeInstanceOf(OtherDatabase);
+  });
+});
+
+describe('what the end of a topic says', () => {
+  const end = { epoch: 1, sequence: 5, hash: 'e', began: JSON.stringify({ life: LOST }) };
+
+  it('is asked for again where a leader has not heard of all that the database knows', () => {
+    const ask = () => lifeBehind(SHARD, FOUND, end, [{ sequence: 6, hash: 'f' }]);
+    expect(ask).toThrow('ends with record 5, before 6');
+    expect(ask).not.toThrow(OtherDatabase);
+  });
+
+  it('is no life where it is none', () => {
+    for (const began of [undefined, '', '"a"', 'null', '{"life":7}']) {
+      expect(lifeBehind(SHARD, FOUND, { ...end, began }, [])).toEqual({ life: FOUND });
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import type { EpochLife, JournalHead } from '../journal.js';
+import type { Witnessed } from '../witness/witness-table.js';
+
+/** A topic whose last owner had another database. Each of the two would lack what the other has settled and reserved. */
+export class OtherDatabase extends StartFault {
+  constructor(shard: number, what: string) {
+    super(
+      `shard ${shard}: ${what}. Two databases must not take turns at one journal: nothing is written. docs/operations.md says what to do (A journal of another database)`,
+      EXIT.damaged,
+    );
+  }
+}
+
+/** The end of a topic, and what the record says by which its last epoch began. */
+export interface TopicEnd extends JournalHead {
+  readonly began: string | undefined;
+}
+
+/**
+ * What an owner says of its database as it takes a topic over. One whose life is not that of the epoch before was restored, or is the one
+ * that was given up for a restored one: it goes on only behind the very record up to which it is known to have everything, so that the
+ * other has written nothing since. An epoch without a life is of a version before, and believed.
+ */
+export function lifeBehind(
+  shard: number,
+  life: string,
+  end: TopicEnd,
+  known: readonly Witnessed[],
+): EpochLife {
+  const { life: before } = epochLife(end.began);
+  if (before === undefined || before === life) return { life };
+  if (known.some(({ hash }) => hash === end.hash)) return { life, follows: before };
+  const last = Math.max(0, ...known.map(({ sequence }) => sequence));
+  // A leader that has just begun may not have heard of all of it yet.
+  if (end.sequence < last) throw new Error(`its topic ends with record ${end.sequence}, before ${last}`);
+  throw new OtherDatabase(
+    shard,
+    `its topic goes on to record ${end.sequence}, written for another database (life ${before}), and this one (life ${life}) has what was done up to record ${last} alone`,
+  );
+}
+
+/** Of the payload of an epoch record, as far as it says so. */
+export function epochLife(payload: string | undefined): EpochLife {
+  const { life, follows } = fieldsOf(payload ?? '');
+  return {
+    ...(typeof life === 'string' ? { life } : {}),
+    ...(typeof follows === 'string' ? { follows } : {}),
+  };
+}
+
+function fieldsOf(payload: string): { readonly life?: unknown; readonly follows?: unknown } {
+  try {
+    const content = JSON.parse(payload) as unknown;
+    return typeof content === 'object' && content !== null ? content : {};
+  } catch {
+    return {};
+  }
+}
