@@ -53,7 +53,7 @@ async function run(call: Call, place: Place): Promise<number> {
     }
     case 'dump': {
       const store = await place.store(call.store);
-      return DUMP_CODES[await dump(store, shards, call.dump, process.stdout, say)];
+      return DUMP_CODES[await dump(store.bareReader, shards, call.dump, process.stdout, say)];
     }
     case 'copy':
       return await copy(call, place);

@@ -45,7 +45,7 @@ export function checkNext(shard: number, before: JournalHead, record: StoredReco
   return isPresent(record.seal) ? { ...entry, hash, seal: record.seal } : { ...entry, hash };
 }
 
-function isPresent(seal: StoredRecord['seal']): seal is Buffer {
+export function isPresent(seal: StoredRecord['seal']): seal is Buffer {
   return seal !== null && seal !== undefined;
 }
 

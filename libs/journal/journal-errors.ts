@@ -36,7 +36,7 @@ export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 }
 
-/** What is stored is not what was written. Nobody starts on it: it has to be brought back from a copy first. */
+/** What is stored is not what was written: whoever meets it while it starts does not, and another start changes nothing. */
 export class JournalCorrupt extends StartFault {
   override readonly name = 'JournalCorrupt';
 

@@ -78,6 +78,15 @@ export interface Journal {
   open(shard: number): Promise<JournalWriter>;
 }
 
+/** As it stands there: nobody has looked whether it follows anything. What cannot be told apart is missing. */
+export interface UncheckedRecord extends Partial<
+  Pick<JournalEntry, 'sequence' | 'epoch' | 'hash' | 'payload' | 'seal'>
+> {
+  readonly kind?: string;
+  /** In Kafka. */
+  readonly offset?: number;
+}
+
 /** Everything returned has been checked against the hash chain; what does not fit is a JournalCorrupt. */
 export interface JournalReader {
   /** Entries from `fromSequence` on, in order: `limit` of them, or fewer because the shard goes no further. */
@@ -86,4 +95,10 @@ export interface JournalReader {
   entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]>;
   /** The last sequence of every shard that was ever opened. Cheap enough to be polled. */
   heads(): Promise<Map<number, number>>;
+}
+
+/** For who judges a journal. */
+export interface BareReader extends JournalReader {
+  /** What stands from the damage on that reading has met at `from`: `limit` records at most. Nothing where there is none. */
+  unchecked(shard: number, from: number, limit: number): Promise<UncheckedRecord[]>;
 }

@@ -1,8 +1,13 @@
+import type { Clock } from '#libs/platform/clock.js';
 import type { JournalEntry, JournalReader } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 
+/** How soon damage is looked at again: somebody may have taken away what stood there. */
+const LOOK_AGAIN_NANOS = 1_000_000_000n;
+
 export interface LanePorts {
   readonly reader: JournalReader;
+  readonly clock: Clock;
   readonly batch: number;
   readonly onEntries: (shard: number, entries: readonly JournalEntry[]) => void | Promise<void>;
   readonly onFailure: (error: unknown, shard: number) => void;
@@ -15,6 +20,8 @@ export class TailLane {
   private hash: string | undefined;
   private running: Promise<void> | undefined;
   private halted = false;
+  /** When damage was last met behind what was delivered; until it is gone nothing is. */
+  private damagedAt: bigint | undefined;
 
   constructor(
     readonly shard: number,
@@ -31,8 +38,8 @@ export class TailLane {
 
   /** Somebody says that the shard has come to `head`. True when that was news. */
   aim(head: number): boolean {
-    const isNews = head > this.known;
-    if (isNews) this.known = head;
+    const isNews = head > this.known && this.damagedAt === undefined;
+    if (head > this.known) this.known = head;
     this.wake();
     return isNews;
   }
@@ -44,11 +51,17 @@ export class TailLane {
   }
 
   private wake(): void {
-    if (this.running !== undefined || this.halted || this.delivered >= this.known) return;
+    if (this.running !== undefined || this.halted || this.delivered >= this.known || this.hasJustMetDamage())
+      return;
     this.running = this.catchUp().finally(() => {
       this.running = undefined;
       this.wake();
     });
+  }
+
+  private hasJustMetDamage(): boolean {
+    const { damagedAt } = this;
+    return damagedAt !== undefined && this.ports.clock.monotonicNanos() - damagedAt < LOOK_AGAIN_NANOS;
   }
 
   private async catchUp(): Promise<void> {
@@ -59,7 +72,7 @@ export class TailLane {
     } catch (error) {
       // Nothing is forgotten: whoever next says how far the shard has come starts this lane again.
       this.known = this.delivered;
-      if (error instanceof JournalCorrupt) this.halted = true;
+      this.damagedAt = error instanceof JournalCorrupt ? this.ports.clock.monotonicNanos() : undefined;
       this.ports.onFailure(error, this.shard);
     }
   }
@@ -75,6 +88,7 @@ export class TailLane {
       return false;
     }
     this.checkContinuity(entries);
+    this.damagedAt = undefined;
     await onEntries(this.shard, entries);
     this.delivered = last.sequence;
     this.hash = last.hash;

@@ -305,12 +305,13 @@ describe('trouble', () => {
     expect(stage.taken).toEqual(numbers(0, 1, 3));
   });
 
-  it('with the chain ends that shard, and no other', async () => {
+  it('with the chain holds up that shard, and no other, until it is gone', async () => {
     const stage = new Stage();
     const writers = [await stage.open(0), await stage.open(1)];
     for (const writer of writers) await writer.append(['1', '1', '1']);
     const records = stage.store.shard(0).records;
-    records[2] = { ...records[2]!, payload: '2' };
+    const [, , sound] = records;
+    records[2] = { ...sound!, payload: '2' };
     stage.follow({
       positions: new Map([
         [0, 0],
@@ -323,6 +324,13 @@ describe('trouble', () => {
     expect(stage.failures[0]).toMatchObject({ name: 'JournalCorrupt', shard: 0, sequence: 3 });
     expect(stage.taken).toEqual(expect.arrayContaining([...numbers(0, 1, 2), ...numbers(1, 1, 4)]));
     expect(stage.taken).toHaveLength(6);
+    await stage.clock.pass(1_000);
+    expect(stage.failures.length).toBeGreaterThan(1);
+    expect(stage.taken).toHaveLength(6);
+    records[2] = sound!;
+    await stage.clock.pass(2_000);
+    expect(stage.taken).toEqual(expect.arrayContaining(numbers(0, 1, 4)));
+    expect(stage.taken).toHaveLength(8);
   });
 
   it('with a history that was written anew since it was read is noticed', async () => {

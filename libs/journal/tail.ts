@@ -18,7 +18,8 @@ export interface TailOptions {
   readonly onEntries: (shard: number, entries: readonly JournalEntry[]) => void | Promise<void>;
   /**
    * Told of everything that goes wrong, without a shard when the heads could not be read. All is tried again at the pace of
-   * the polls, except behind a JournalCorrupt: that shard is followed no further.
+   * the polls, and behind a JournalCorrupt once a second: nothing of that shard is delivered until the damage is gone, and never
+   * what does not follow the last entry that was.
    */
   readonly onFailure: (error: unknown, shard: number | undefined) => void;
   readonly batch?: number;
@@ -36,8 +37,8 @@ export class JournalTail {
   private stopped = false;
 
   constructor(private readonly options: TailOptions) {
-    const { reader, onEntries, onFailure, batch = BATCH } = options;
-    const ports = { reader, onEntries, onFailure, batch };
+    const { reader, clock, onEntries, onFailure, batch = BATCH } = options;
+    const ports = { reader, clock, onEntries, onFailure, batch };
     this.lanes = new Map(
       [...options.positions].map(([shard, position]) => [shard, new TailLane(shard, position, ports)]),
     );

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { isGoodToken } from './good-token.js';
 import { addressOf, isEverywhere } from './internal-host.js';
 import { EXIT, isCodedError, NO_ADDRESS_OF_OURS, StartFault } from './start-fault.js';
@@ -34,6 +34,7 @@ const CHECK_WITHIN_MS = 2_000;
 export function internalHandler(
   routes: InternalRoutes,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
+  measureReadiness(routes);
   return (request, response) => {
     const path = request.url?.split('?', 1)[0];
     if (path === '/metrics') {
@@ -53,6 +54,18 @@ const BEARER = /^Bearer (\S+)$/i;
 function mayRead({ headers, socket }: IncomingMessage, tokens: readonly string[] = []): boolean {
   if (LOOPBACK.test(socket.remoteAddress ?? '')) return true;
   return isGoodToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
+}
+
+/** What `/readyz` says, for whoever watches figures alone. */
+function measureReadiness({ registry, readyz }: InternalRoutes): void {
+  new Gauge({
+    name: 'sotto_ready',
+    help: 'Whether this process answers /readyz with 200',
+    registers: [registry],
+    async collect() {
+      this.set((await withinBound(readyz)).ok ? 1 : 0);
+    },
+  });
 }
 
 /** For the machine's own eyes: bound to loopback unless told otherwise. */

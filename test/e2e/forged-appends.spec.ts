@@ -62,9 +62,8 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   expect(told.output).not.toContain('NOT BY THE RULES');
 
   // What operations.md says: whoever owns the tables takes the record away, and what was made of it is made anew.
-  const { pid } = cluster.process(owner);
   await database.query('delete from journal.records where shard = $1 and sequence >= $2', [shard, forged]);
-  await cluster.restartOf(owner, pid);
+  await isReadyAgain(owner);
   expect(await forgers.tool('projection', 'rebuild')).toMatchObject({ code: 0 });
   for (const name of ['projector', 'gateway-0']) await cluster.restartOf(name, cluster.kill(name));
   const settled = await originator.until(id, 'SETTLED');
@@ -74,6 +73,73 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
   expect(mended.output).toContain('all made with keys of ID_KEY');
   floor.close();
 });
+
+it('a record that does not even follow is named and shown, and all go on by themselves when it is gone', async () => {
+  const shard = 1;
+  const owner = `owner-${shard}`;
+  const { sequence: sealed, epoch } = await headOf(shard);
+  const login = new pg.Client({ connectionString: loginOf(owner) });
+  await login.connect();
+  await login.query(
+    `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', '{"lazy":true}', $4)`,
+    [shard, sealed + 1, epoch, Buffer.alloc(32, 7)],
+  );
+  await login.end();
+  await eventually(
+    async () => expect(await said('projector')).toEqual({ status: 'journal_unreadable' }),
+    20_000,
+  );
+  await eventually(
+    async () => expect(await figure('gateway-0', 'sotto_stream_stopped_shards')).toBe(1),
+    20_000,
+  );
+  expect(await figure('projector', 'sotto_ready')).toBe(0);
+  const before = ['projector', 'gateway-0'].map((name) => cluster.process(name).pid);
+  cluster.kill(owner);
+  await eventually(() => {
+    expect(forgers.logOf(owner)).toMatch(
+      new RegExp(
+        `"exit_code":65.*known to be an owner's is ${sealed}: .* what stands from ${sealed + 1} on is no owner's`,
+      ),
+    );
+  }, 20_000);
+  const told = await forgers.tool('journal', 'verify');
+  expect([told.code, told.output]).toEqual([
+    1,
+    expect.stringContaining(`shard ${shard}: the last record that an owner has sealed is ${sealed}\n`),
+  ]);
+  const shown = await forgers.tool('journal', 'dump', '--shard', String(shard), '--from', String(sealed + 1));
+  expect(JSON.parse(shown.output)).toMatchObject({
+    sequence: sealed + 1,
+    damaged: expect.stringContaining('its hash is not that of its content'),
+    payload: { lazy: true },
+  });
+
+  await database.query('delete from journal.records where shard = $1 and sequence > $2', [shard, sealed]);
+  await isReadyAgain(owner);
+  await eventually(async () => expect(await said('projector')).toEqual({ status: 'ready' }), 20_000);
+  await eventually(
+    async () => expect(await figure('gateway-0', 'sotto_stream_stopped_shards')).toBe(0),
+    20_000,
+  );
+  expect(['projector', 'gateway-0'].map((name) => cluster.process(name).pid)).toEqual(before);
+  const mended = await forgers.tool('journal', 'verify');
+  expect([mended.code, mended.output]).toEqual([0, expect.stringContaining('SOUND')]);
+});
+
+/** The process that is just starting may be the one that finds it gone. */
+async function isReadyAgain(owner: string): Promise<void> {
+  await eventually(async () => expect(await said(owner)).toEqual({ status: 'ready' }), 30_000);
+}
+
+async function said(name: string): Promise<unknown> {
+  return await (await fetch(cluster.process(name).health_url.replace('/healthz', '/readyz'))).json();
+}
+
+async function figure(name: string, metric: string): Promise<number> {
+  const figures = await (await fetch(cluster.process(name).metrics_url)).text();
+  return Number(new RegExp(`^${metric}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(figures)?.[1]);
+}
 
 /** The quote that was withdrawn, sent once more: no rule has anything against it, and it would win. Its sequence. */
 async function forgeQuote(id: string, shard: number): Promise<number> {

@@ -9,8 +9,8 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
             auction again and names records that the rules would not have written; whether projections and snapshots belong to
             them, row by row; whether each award stands in the ledger as they say, to the atom, and each transaction of it belongs to one
             award or one reference; and, where no owner runs, whether what is reserved is what they say
-  dump      writes records to standard output, one JSON document a line; of a damaged journal those before the damage, and in PostgreSQL
-            with --from whatever stands there, marked with its damage
+  dump      writes records to standard output, one JSON document a line; of a damaged journal those before the damage, then what
+            stands from there on, marked
   copy      moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record; what breaks off goes on
             where it was when it is called again
   accept-restored

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
-import type { JournalReader } from '#libs/journal/journal.js';
+import type { BareReader } from '#libs/journal/journal.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
@@ -25,24 +25,23 @@ async function topics(events: number): Promise<MemoryTopic[]> {
   return made;
 }
 
-function readerOf(made: readonly MemoryTopic[]): JournalReader {
+function readerOf(made: readonly MemoryTopic[]): BareReader {
   return new KafkaJournalReader({ openLog: (shard) => made[shard]!.open(), shards: SHARDS });
 }
 
-/** `shard/sequence` of every line, and every damage at its place among them. */
-async function dumped(bareReader: JournalReader, filter: Partial<DumpFilter> = {}) {
+/** `shard/sequence` of every line, and every damage at its place among them, with what stands there. */
+async function dumped(reader: BareReader, filter: Partial<DumpFilter> = {}) {
   const said: string[] = [];
   const output = new Writable({
     write: (chunk: Buffer, _, done) => {
       for (const line of String(chunk).split('\n').slice(0, -1)) {
-        const { shard, sequence } = JSON.parse(line) as { shard: number; sequence: number };
-        said.push(`${shard}/${sequence}`);
+        const { shard, sequence, damaged, offset, payload } = JSON.parse(line) as Record<string, string>;
+        said.push(damaged === undefined ? `${shard}/${sequence}` : `${damaged} (${offset}: ${payload})`);
       }
       done();
     },
   });
-  const store = { bareReader, asStored: () => Promise.resolve(undefined) };
-  const end: DumpEnd = await dump(store, SHARDS, { ...ALL, ...filter }, output, ({ message }) => {
+  const end: DumpEnd = await dump(reader, SHARDS, { ...ALL, ...filter }, output, ({ message }) => {
     said.push(message);
   });
   return { end, said };
@@ -62,6 +61,7 @@ describe('a dump', () => {
         ...lines(0, 1, 11),
         ...lines(1, 1, 11),
         'journal of shard 1 is corrupt at sequence 12: offset 11 of its topic holds no record',
+        'journal of shard 1 is corrupt at sequence 12: offset 11 of its topic holds no record (11: garbage)',
         ...lines(2, 1, 11),
       ],
     });
@@ -75,13 +75,22 @@ describe('a dump', () => {
     const { end, said } = await dumped(readerOf(made), { from: 1_100, to: 1_300 });
     expect(end).toBe('damaged');
     expect(said.filter((line) => line.startsWith('1/'))).toEqual(lines(1, 1_100, 1_204));
+    const behind = said.filter((line) => line.startsWith('journal of shard 1'));
+    expect(behind.slice(1, 4)).toEqual([
+      expect.stringContaining('(1204: garbage)'),
+      expect.stringContaining('(1205: "1204")'),
+      expect.stringContaining('(1206: "1205")'),
+    ]);
+    expect(behind).toHaveLength(1 + 1 + 1_300 - 1_205);
+    const asked = await dumped(readerOf(made), { from: 1_100, kind: 'event' });
+    expect(asked.said.some((line) => line.includes('garbage'))).toBe(false);
     expect(said.filter((line) => line.startsWith('2/'))).toEqual(lines(2, 1_100, 1_300));
     expect((await dumped(readerOf(made), { to: 1_204 })).end).toBe('sound');
   });
 
   it('shows the other shards where one cannot be read, and tells that from damage', async () => {
     const sound = readerOf(await topics(10));
-    const away: JournalReader = {
+    const away: BareReader = {
       ...sound,
       read: (shard, from, limit) =>
         shard === DAMAGED
@@ -97,8 +106,10 @@ describe('a dump', () => {
   it('comes as far where the damage is named by a record before it', async () => {
     const made = await topics(50);
     const sound = readerOf(made);
-    const twice: JournalReader = {
-      ...sound,
+    const twice: BareReader = {
+      heads: () => sound.heads(),
+      entries: (shard, sequences) => sound.entries(shard, sequences),
+      unchecked: () => Promise.resolve([]),
       read: (shard, from, limit) => {
         if (shard !== DAMAGED || from + limit - 1 < 38) return sound.read(shard, from, limit);
         return Promise.reject(new JournalCorrupt(shard, 5, 'the sequence appears twice'));

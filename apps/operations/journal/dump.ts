@@ -1,15 +1,13 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { StoredRecord } from '#libs/journal/chain-check.js';
-import type { JournalEntry } from '#libs/journal/journal.js';
+import type { BareReader, JournalEntry, UncheckedRecord } from '#libs/journal/journal.js';
 import { JournalUnreadable, type JournalCorrupt } from '#libs/journal/journal-errors.js';
-import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { DumpFilter } from './call.js';
 import { soundPage } from './sound-page.js';
 
 const PAGE = 1_000;
-/** Of one shard: where so many records are not sound, no more of them says anything new. */
-const MOST_MARKED = 100;
+/** Of what stands from damage on. */
+const SHOWN = 1_000;
 
 /** What a filter looks at in a payload that is an event. */
 interface Told {
@@ -17,16 +15,8 @@ interface Told {
   readonly auction_id?: unknown;
 }
 
-type Shown = Omit<StoredRecord, 'seal'> & {
-  readonly shard: number;
-  /** Undefined where it is not known what the record would have to follow. */
-  readonly previousHash?: string;
-  /** Why it is not sound. */
-  readonly damage?: string;
-};
-
 interface Dump {
-  readonly store: Pick<JournalStore, 'bareReader' | 'asStored'>;
+  readonly reader: BareReader;
   readonly filter: DumpFilter;
   readonly output: Writable;
   readonly onTrouble: (trouble: JournalCorrupt | JournalUnreadable) => void;
@@ -39,12 +29,11 @@ export type DumpEnd = 'sound' | 'unread' | 'damaged';
 const BY_WEIGHT: readonly DumpEnd[] = ['damaged', 'unread', 'sound'];
 
 /**
- * Writes the records that the filter lets through, as fast as they are taken; ends early when nobody takes them any more. A damaged
- * shard is written up to where it is sound, and the others as always: that is when one wants to look. Whoever asks for what stands from
- * some record on is shown it, sound or not, as far as the store can show what is not; that is marked.
+ * Writes the records that the filter lets through, as fast as they are taken; ends early when nobody takes them any more. A damaged shard
+ * is written up to where it is sound, then what stands there instead, marked, and the others as always: that is when one wants to look.
  */
 export async function dump(
-  store: Dump['store'],
+  reader: BareReader,
   shards: readonly number[],
   filter: DumpFilter,
   output: Writable,
@@ -54,55 +43,73 @@ export async function dump(
   output.on('error', () => gone.abort());
   const ends: DumpEnd[] = [];
   for (const shard of shards) {
-    ends.push(await dumpShard({ store, filter, output, onTrouble, gone: gone.signal }, shard));
+    ends.push(await dumpShard({ reader, filter, output, onTrouble, gone: gone.signal }, shard));
   }
   return BY_WEIGHT.find((end) => ends.includes(end)) ?? 'sound';
 }
 
 async function dumpShard(dumped: Dump, shard: number): Promise<DumpEnd> {
-  const { store, filter, onTrouble, gone } = dumped;
-  let marked = 0;
+  const { reader, filter, onTrouble, gone } = dumped;
+  let end: DumpEnd = 'sound';
   try {
     for (let next = filter.from; next <= filter.to && !gone.aborted;) {
       const limit = Math.min(PAGE, filter.to - next + 1);
-      const { page, damage } = await soundPage(store.bareReader, shard, next, limit);
-      const last = page.at(-1);
-      if (last !== undefined) {
-        await write(dumped, page);
-        next = last.sequence + 1;
-        continue;
+      const { page, damage } = await soundPage(reader, shard, next, limit);
+      if (damage !== undefined) {
+        end = 'damaged';
+        onTrouble(damage);
+        await write(dumped, await damagedLines(reader, { shard, next, damage }, filter));
       }
-      if (damage === undefined) break;
-      onTrouble(damage);
-      const isAsked = filter.from > 1 && marked < MOST_MARKED;
-      marked += 1;
-      const stored = isAsked ? await store.asStored(shard, next) : undefined;
-      if (stored === undefined || stored.sequence > filter.to) break;
-      await write(dumped, [{ ...stored, shard, damage: damage.message }]);
-      next = stored.sequence + 1;
+      const last = page.at(-1);
+      if (last === undefined) break;
+      await write(
+        dumped,
+        page.flatMap((entry) => lineOf(entry, filter) ?? []),
+      );
+      next = last.sequence + 1;
     }
   } catch (error) {
     if (!(error instanceof JournalUnreadable)) throw error;
     onTrouble(error);
-    return marked > 0 ? 'damaged' : 'unread';
+    return end === 'sound' ? 'unread' : end;
   }
-  return marked > 0 ? 'damaged' : 'sound';
+  return end;
 }
 
-async function write(
-  { filter, output, gone }: Dump,
-  records: readonly (JournalEntry | Shown)[],
-): Promise<void> {
-  const lines = records.flatMap((record) => lineOf(record, filter) ?? []);
+async function write({ output, gone }: Dump, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return;
   if (output.write(lines.map((line) => `${line}\n`).join('')) || gone.aborted) return;
   await once(output, 'drain', { signal: gone }).catch((error: unknown) => {
     if (!gone.aborted) throw error;
   });
 }
 
-function lineOf(record: Shown, { kind, type, auction, raw }: DumpFilter): string | undefined {
-  if (kind !== undefined && record.kind !== kind) return undefined;
-  const { shard, sequence, epoch, previousHash: previous_hash, hash, payload: text, damage } = record;
+/** Whoever looks at damage wants to see it; a filter asks for certain records, and what these are nobody knows. */
+async function damagedLines(
+  reader: BareReader,
+  { shard, next, damage }: { readonly shard: number; readonly next: number; readonly damage: JournalCorrupt },
+  { kind, type, auction, to, raw }: DumpFilter,
+): Promise<string[]> {
+  if ((kind ?? type ?? auction) !== undefined) return [];
+  const found = await reader.unchecked(shard, next, SHOWN);
+  return found
+    .filter(({ sequence = 0 }) => sequence <= to)
+    .map((record) => damagedLine(shard, record, damage, raw));
+}
+
+function damagedLine(
+  shard: number,
+  { offset, sequence, epoch, kind, hash, payload = '' }: UncheckedRecord,
+  { message }: JournalCorrupt,
+  raw: boolean,
+): string {
+  const content = raw ? payload : (parsed(payload) ?? payload);
+  return JSON.stringify({ shard, damaged: message, offset, sequence, epoch, kind, hash, payload: content });
+}
+
+function lineOf(entry: JournalEntry, { kind, type, auction, raw }: DumpFilter): string | undefined {
+  if (kind !== undefined && entry.kind !== kind) return undefined;
+  const { shard, sequence, epoch, previousHash: previous_hash, hash, payload: text } = entry;
   const payload = parsed(text);
   if (type !== undefined && payload?.type !== type) return undefined;
   if (auction !== undefined && payload?.auction_id !== auction) return undefined;
@@ -111,11 +118,10 @@ function lineOf(record: Shown, { kind, type, auction, raw }: DumpFilter): string
     shard,
     sequence,
     epoch,
-    kind: record.kind,
+    kind: entry.kind,
     previous_hash,
     hash,
     payload: content,
-    damage,
   });
 }
 

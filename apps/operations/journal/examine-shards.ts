@@ -15,6 +15,8 @@ export interface ExaminedShard extends Walk {
   /** Undefined where it was not asked for. */
   readonly rules: Rules | undefined;
   readonly seals: SealsFound;
+  /** A record behind damage that an owner has sealed: then that is no end which somebody has forged. */
+  readonly sealed_behind: number | undefined;
 }
 
 export interface Examination extends Pick<Place, 'pool' | 'clock' | 'seals'> {
@@ -31,6 +33,8 @@ export interface Examination extends Pick<Place, 'pool' | 'clock' | 'seals'> {
   readonly byRules: boolean;
 }
 
+/** Of records behind damage. */
+const LOOKED_AT = 10_000;
 const WHOSEVER = { own: undefined, known: 0 };
 
 /** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, its lives, the rules. */
@@ -68,9 +72,28 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
       lived.end();
     }
     const faults = [...walk.faults, ...meaning.faults, ...sealed.faults, ...lived.faults];
-    examined.push({ ...walk, faults, rules: rules?.told, seals: sealed.told });
+    examined.push({
+      ...walk,
+      faults,
+      rules: rules?.told,
+      seals: sealed.told,
+      sealed_behind: await sealedBehind(examination, walk),
+    });
   }
   return examined;
+}
+
+/** In Kafka an owner's append may stand behind a forged record, in vain. In PostgreSQL it is refused. */
+async function sealedBehind(
+  { store: { kind, bareReader }, seals }: Pick<Examination, 'store' | 'seals'>,
+  { shard, faults, head }: Walk,
+): Promise<number | undefined> {
+  if (seals === undefined || kind === 'kafka' || faults.length === 0) return undefined;
+  const found = await bareReader.unchecked(shard, head.sequence + 1, LOOKED_AT);
+  return found.find(
+    ({ sequence = 0, epoch = 0, hash = '', seal }) =>
+      seal && seals.isGood({ shard, sequence, epoch, hash }, seal),
+  )?.sequence;
 }
 
 /** Records that are just as they were written may still be none that anything can be made of; what follows them says nothing then. */

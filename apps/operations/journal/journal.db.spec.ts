@@ -255,35 +255,44 @@ describe('npm run journal -- dump', () => {
     expect(linesOf((await journal('dump --kind epoch')).output)).toHaveLength(1);
   });
 
-  it('shows what stands before damage, and says where that is', async () => {
+  it('shows what stands before damage, says where that is, and marks what stands from there on', async () => {
     await database.pool.query(`update journal.records set payload = payload || ' ' where sequence = 5`);
-    const { code, output, errors } = await journal('dump');
-    expect([code, linesOf(output).map(({ sequence }) => sequence)]).toEqual([1, [1, 2, 3, 4]]);
+    const { code, output, errors } = await journal('dump --raw');
+    expect([code, linesOf(output).map(({ sequence }) => sequence)]).toEqual([
+      1,
+      entries.map(({ sequence }) => sequence),
+    ]);
+    const marked = linesOf(output).filter(({ damaged }) => damaged !== undefined);
+    expect(marked.map(({ sequence }) => sequence)).toEqual(entries.slice(4).map(({ sequence }) => sequence));
+    expect(marked[0]).toMatchObject({
+      payload: `${entries[4]!.payload} `,
+      hash: entries[4]!.hash,
+      damaged: expect.stringContaining('is corrupt at sequence 5: its hash'),
+    });
     expect(errors).toContain('journal: journal of shard 0 is corrupt at sequence 5: its hash');
-    expect(linesOf((await journal('dump --from 6')).output)).toHaveLength(entries.length - 5);
+    expect(linesOf((await journal('dump --kind event')).output).map(({ sequence }) => sequence)).toEqual([
+      2, 3, 4,
+    ]);
+    const behind = linesOf((await journal('dump --from 6')).output);
+    expect(behind.filter(({ damaged }) => damaged === undefined)).toHaveLength(entries.length - 5);
+    const some = linesOf((await journal('dump --from 4 --to 5')).output);
+    expect(some.map(({ sequence, damaged }) => [sequence, damaged !== undefined])).toEqual([
+      [4, false],
+      [5, true],
+    ]);
   });
 
-  it('shows whoever asks for it what stands behind damage, and marks what is not sound', async () => {
+  it('shows what stands behind a record whose hash has changed', async () => {
     await database.pool.query(`update journal.records set hash = sha256('other') where sequence = 5`);
-    const behind = await journal('dump --from 6 --raw');
+    const behind = await journal('dump --from 6');
     const lines = linesOf(behind.output);
     expect(lines.map(({ sequence }) => sequence)).toEqual(entries.slice(5).map(({ sequence }) => sequence));
-    expect(lines[0]).toMatchObject({
-      payload: entries[5]!.payload,
-      hash: entries[5]!.hash,
-      damage: expect.stringContaining('is corrupt at sequence 6: its hash'),
-    });
-    expect(lines.filter(({ damage }) => damage !== undefined)).toHaveLength(1);
+    expect(lines[0]!.damaged).toContain('is corrupt at sequence 6: its hash');
     expect([behind.code, behind.errors]).toEqual([1, expect.stringContaining('corrupt at sequence 6')]);
-    const from = linesOf((await journal('dump --from 5')).output);
-    expect(from.map(({ damage }) => damage !== undefined).lastIndexOf(true)).toBe(1);
-    expect(from).toHaveLength(entries.length - 4);
-    const some = linesOf((await journal('dump --from 5 --to 5')).output);
-    expect(some.map(({ sequence }) => sequence)).toEqual([5]);
     await database.pool.query('delete from journal.records where sequence between 7 and 9');
     const rest = linesOf((await journal('dump --from 7')).output);
     expect(rest.map(({ sequence }) => sequence)).toEqual(entries.slice(9).map(({ sequence }) => sequence));
-    expect(rest[0]).toMatchObject({ damage: expect.stringContaining('the record is missing') });
+    expect(rest[0]!.damaged).toContain('the record is missing');
   });
 
   it('knows every type of event', () => {
@@ -335,7 +344,7 @@ interface Line {
   readonly previous_hash: string;
   readonly hash: string;
   readonly payload: unknown;
-  readonly damage?: string;
+  readonly damaged?: string;
 }
 
 function linesOf(output: string): Line[] {

@@ -48,8 +48,15 @@ describe('the seals of a journal', () => {
     ['', undefined, [OLD], 0, 0],
     ['O.o.e.N.n', undefined, [NEW, OLD], 4, 0],
   ])('are right: %s, sealed from %p on', (pattern, sealedFrom, keys, found, former) => {
-    const sealed = { sealed_from: sealedFrom ?? null, found, by_former_keys: former };
+    const last = found === 0 ? null : pattern.length;
+    const sealed = { sealed_from: sealedFrom ?? null, found, last_sealed: last, by_former_keys: former };
     expect(told(pattern, sealedFrom, ...keys)).toEqual({ ...sealed, faults: [] });
+  });
+
+  it('are counted up to the last one that a given key has made', () => {
+    expect(told('O.o.', 1, OLD).last_sealed).toBe(3);
+    expect(told('O.o.n', 1, OLD).last_sealed).toBe(3);
+    expect(told('O.o.n', 1).last_sealed).toBe(5);
   });
 
   it.each<[string, number | undefined, Buffer[], string]>([

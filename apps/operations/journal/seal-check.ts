@@ -6,6 +6,8 @@ export interface SealsFound {
   readonly sealed_from: number | null;
   /** How many there are. */
   readonly found: number;
+  /** The last record with a seal that a given key has made, or with any where no key was given; as far as the journal could be read. */
+  readonly last_sealed: number | null;
   /** Of those, before the first that a given key has made: made with keys that were taken out since. Null where no key was given. */
   readonly by_former_keys: number | null;
 }
@@ -29,6 +31,7 @@ export class SealCheck {
   private hasGood = false;
   /** The last record that has a seal. */
   private sealed = 0;
+  private lastGood = 0;
   private last: JournalEntry | undefined;
 
   constructor(private readonly checks: SealChecks) {}
@@ -66,6 +69,7 @@ export class SealCheck {
     return {
       sealed_from: sealedFrom ?? null,
       found: this.found,
+      last_sealed: this.lastGood === 0 ? null : this.lastGood,
       by_former_keys: seals === undefined ? null : this.former,
     };
   }
@@ -74,8 +78,9 @@ export class SealCheck {
     this.found += 1;
     this.sealed = entry.sequence;
     const { seals } = this.checks;
+    if (seals === undefined || seals.isGood(entry, seal)) this.lastGood = entry.sequence;
     if (seals === undefined) return;
-    if (seals.isGood(entry, seal)) this.hasGood = true;
+    if (this.lastGood === entry.sequence) this.hasGood = true;
     else if (this.hasGood) this.object(`the seal of record ${entry.sequence} was made with no key of ID_KEY`);
     else this.former += 1;
   }

@@ -41,17 +41,13 @@ function rulesLines(shard: number, { auctions, open, objections, found }: Rules)
   return found > lines.length ? [...lines, `shard ${shard}: and ${found - lines.length} more`] : lines;
 }
 
-function chainLines({
-  shard,
-  records,
-  epochs,
-  head,
-  faults,
-  survey,
-  seals,
-  unread,
-}: VerifiedShard): string[] {
-  const told = [...faults, ...(unread === undefined ? [] : [`NOT READ behind record ${records}: ${unread}`])];
+function chainLines(verified: VerifiedShard): string[] {
+  const { shard, records, epochs, head, faults, survey, seals, unread } = verified;
+  const told = [
+    ...faults,
+    ...(faults.length > 0 ? lastSealed(verified) : []),
+    ...(unread === undefined ? [] : [`NOT READ behind record ${records}: ${unread}`]),
+  ];
   if (told.length > 0) return told.map((what) => `shard ${shard}: ${what}`);
   if (records === 0) return [`shard ${shard}: never opened`];
   const line = `shard ${shard}: ${records} records in ${epochs} epochs, chain whole, head ${head.hash.slice(0, HASH_SHOWN)}`;
@@ -62,6 +58,17 @@ function chainLines({
     ...lines,
     `shard ${shard}: ${messages} messages in its topic, of which ${late} came too late and ${doubled} twice`,
   ];
+}
+
+function lastSealed({ seals, sealed_behind: behind }: VerifiedShard): string[] {
+  const { last_sealed: last, by_former_keys: former } = seals;
+  if (behind !== undefined) {
+    return [`record ${behind} behind it is one that an owner has sealed: nothing is to be taken away there`];
+  }
+  if (last === null) return [];
+  if (former === null)
+    return [`the last record that has a seal is ${last}; whether it is right was not checked`];
+  return [`the last record that an owner has sealed is ${last}`];
 }
 
 function sealLines(shard: number, { found, by_former_keys: former }: SealsFound): string[] {

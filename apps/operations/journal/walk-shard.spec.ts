@@ -28,8 +28,8 @@ async function walked(reader: JournalReader): Promise<{ walk: Walk; entries: Jou
 }
 
 function said(walk: Walk, damaged: boolean): string[] {
-  const seals = { sealed_from: null, found: 0, by_former_keys: null };
-  const shards = [{ ...walk, rules: undefined, seals, survey: undefined }];
+  const seals = { sealed_from: null, found: 0, by_former_keys: null, last_sealed: null };
+  const shards = [{ ...walk, rules: undefined, seals, survey: undefined, sealed_behind: undefined }];
   const beside = { projections: undefined, reservations: undefined, ledger: undefined };
   return verdictLines({ sound: false, damaged, store: 'kafka', shards, ...beside });
 }

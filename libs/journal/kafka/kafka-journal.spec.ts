@@ -281,7 +281,7 @@ describe('a reader', () => {
         return messages;
       },
     });
-    expect((await reading.tail()).head.sequence).toBe(261);
+    expect((await reading.tail()).place.head.sequence).toBe(261);
     expect(fetched).toBeLessThan(261 + 150);
   });
 });

@@ -7,14 +7,14 @@ import type { EpochLife, Journal, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
 import { lifeBehind } from '../life/topic-life.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
-import { checkEnd } from '../seals/sealed-end.js';
+import { checkEnd, withLastSealed } from '../seals/sealed-end.js';
 import type { Witnessed } from '../witness/witness-table.js';
 import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
 import type { LogPlace, PlacedHead } from './log-cursor.js';
 import { sealedAppend } from './message-seals.js';
 import { encodeRecord } from './record-format.js';
-import { ShardLog, type KnownRecord } from './shard-log.js';
+import { ShardLog, type Run } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaJournalOptions {
@@ -72,7 +72,7 @@ export class KafkaJournal implements Journal {
   }
 
   /** Begins where a record is known to stand, and not with what the end of the topic says of itself. */
-  async openBehind(shard: number, known?: KnownRecord): Promise<PlacedWriter> {
+  async openBehind(shard: number, known?: PlacedHead): Promise<PlacedWriter> {
     let log: TopicLog | undefined;
     try {
       log = await this.options.openLog(shard);
@@ -102,14 +102,20 @@ export class KafkaJournal implements Journal {
    * An epoch record counts where it continues the chain. When the writer before was quicker, or another opener was, ours has
    * come too late; then it is tried anew behind what they have written.
    */
-  private async takeOver(log: TopicLog, reading: ShardLog, known?: KnownRecord): Promise<LogPlace> {
+  private async takeOver(log: TopicLog, reading: ShardLog, known?: PlacedHead): Promise<LogPlace> {
     const { clock, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
     const remaining = new Countdown(clock, openWithinMillis);
     let tail: LogPlace | undefined;
+    let sealed: number | undefined;
     for (;;) {
       let failure: unknown = new Error('others have been quicker every time');
       try {
-        tail ??= await reading.tail(known);
+        if (tail === undefined) {
+          const run = await reading.tail(known);
+          sealed = this.lastSealed(run, known);
+          if (run.damage !== undefined) throw run.damage;
+          tail = run.place;
+        }
         if (!(await this.isSealed(reading.shard, tail))) {
           tail = undefined;
           throw new Error('its topic ends before the record from which on it is known to be sealed');
@@ -120,7 +126,7 @@ export class KafkaJournal implements Journal {
         tail = attempt.place;
         if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
       } catch (error) {
-        if (error instanceof JournalCorrupt || error instanceof StartFault) throw error;
+        if (error instanceof StartFault) throw withLastSealed(error, reading.shard, sealed);
         failure = error;
         await pause(clock, RETRY_MILLIS);
       }
@@ -139,6 +145,13 @@ export class KafkaJournal implements Journal {
     if (from !== undefined && head.sequence < from) return false;
     checkEnd(sealing.seals, shard, { ...head, seal }, from);
     return true;
+  }
+
+  /** The last record that an owner has left, as far as was read; what the database knows was told by one. */
+  private lastSealed({ entries }: Run, known?: PlacedHead): number | undefined {
+    const { seals } = this.options.sealing ?? {};
+    const last = entries.findLast((entry) => entry.seal !== undefined && seals?.isGood(entry, entry.seal));
+    return last?.sequence ?? known?.sequence;
   }
 
   /** Asked anew before each attempt as well: a database that was given up may still have an owner, who writes meanwhile. */

@@ -1,4 +1,4 @@
-import type { JournalEntry, JournalReader } from '../journal.js';
+import type { BareReader, JournalEntry, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
 import type { KnownRecord, Standing } from './shard-log.js';
 import { ShardFollower } from './shard-follower.js';
@@ -11,7 +11,7 @@ export interface KafkaReaderPorts {
 }
 
 /** Reads topics directly, without consumer groups: any number of readers at once, each from where it likes. */
-export class KafkaJournalReader implements JournalReader {
+export class KafkaJournalReader implements BareReader {
   private readonly followers = new Map<number, ShardFollower>();
 
   constructor(private readonly ports: KafkaReaderPorts) {}
@@ -27,6 +27,11 @@ export class KafkaJournalReader implements JournalReader {
 
   entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
     return orUnreadable(shard, () => this.follower(shard).entries(sequences));
+  }
+
+  /** Nothing behind damage can be found by its sequence: it is shown from the damage on. */
+  unchecked(shard: number, _from: number, limit: number): Promise<UncheckedRecord[]> {
+    return orUnreadable(shard, () => this.follower(shard).unchecked(limit));
   }
 
   async heads(): Promise<Map<number, number>> {

@@ -53,7 +53,9 @@ export class KafkaReceiver implements JournalReceiver {
     if (known !== undefined) return known;
     const log = await this.openLog(shard);
     try {
-      const reception = { log, place: await new ShardLog(shard, log).tail() };
+      const { place, damage } = await new ShardLog(shard, log).tail();
+      if (damage !== undefined) throw damage;
+      const reception = { log, place };
       this.shards.set(shard, reception);
       return reception;
     } catch (error) {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { EXIT } from '#libs/platform/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
@@ -137,6 +138,19 @@ describe('a take-over', () => {
     expect(failure).toBeInstanceOf(JournalUnavailable);
     expect(failure).toMatchObject({ message: expect.stringContaining('known to be sealed') });
     expect(world.topic.length).toBe(3);
+  });
+
+  it('ends as damage does behind a record with a wrong hash, and says from where on it is no owner’s', async () => {
+    const { world, writer, head } = await begun();
+    await writer.close();
+    await world.forge({ ...sealEvent(SHARD, head, '"forged"'), hash: 'ab'.repeat(32) });
+    const attempt = world.open(OLD);
+    await expect(attempt).rejects.toBeInstanceOf(JournalUnsealed);
+    await expect(attempt).rejects.toMatchObject({
+      exitCode: EXIT.damaged,
+      message: expect.stringMatching(/corrupt at sequence 4: its hash.* owner's is 3: .* take it away/),
+    });
+    expect(world.topic.length).toBe(4);
   });
 
   it('believes what any of its keys has sealed', async () => {

@@ -1,12 +1,15 @@
-import type { JournalEntry } from '../journal.js';
+import type { JournalEntry, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { LogPlace } from './log-cursor.js';
 import { PlaceFinder } from './place-finder.js';
+import { decodeRecord } from './record-format.js';
 import { RecentEntries } from './recent-entries.js';
 import { ShardLog, type KnownRecord, type Standing } from './shard-log.js';
 import { TopicMissing, type LogMessage, type TopicLog } from './topic-log.js';
 
 const PAGE = 2_048;
+/** More than most records have. */
+const UNCHECKED_BYTES = 1_024;
 /** Readers that leave off somewhere and go on there later. */
 const READERS = 16;
 const AT_ONCE = 16;
@@ -22,6 +25,14 @@ function anotherTopic(): Error {
   return new Error('its topic is not the one that was read before');
 }
 
+function unchecked({ offset, value, seal }: LogMessage): UncheckedRecord {
+  const sealed = seal === undefined ? {} : { seal };
+  const record = decodeRecord(value);
+  if (record === undefined) return { offset, payload: value.toString('utf8'), ...sealed };
+  const { sequence, epoch, kind, hash, payload } = record;
+  return { offset, sequence, epoch, kind, hash, payload, ...sealed };
+}
+
 /** One shard's topic as one process reads it. */
 export class ShardFollower {
   private readonly reading: ShardLog;
@@ -30,6 +41,8 @@ export class ShardFollower {
   private tail: LogPlace | undefined;
   /** What stands behind it. */
   private damage: JournalCorrupt | undefined;
+  /** In front of the damage that a reader has met last. */
+  private met: LogPlace | undefined;
   private quietLooks = 0;
   private readonly recent = new RecentEntries();
   private readonly leftOff = new Map<number, LeftOff>();
@@ -64,7 +77,10 @@ export class ShardFollower {
     const { tail, damage } = this;
     if (tail === undefined) return [];
     const sound = Math.min(last, tail.head.sequence);
-    if (damage !== undefined && last > sound) throw this.reached(damage, from);
+    if (damage !== undefined && last > sound) {
+      this.met = tail;
+      throw this.reached(damage, from);
+    }
     if (from > sound) return [];
     return this.recent.slice(from, sound) ?? (await this.readOld(from, sound, tail));
   }
@@ -76,6 +92,21 @@ export class ShardFollower {
       found.push(...(await Promise.all(some)));
     }
     return found;
+  }
+
+  /** From the damage on that was met last, if there is any. */
+  async unchecked(limit: number): Promise<UncheckedRecord[]> {
+    const { met } = this;
+    if (met === undefined) return [];
+    const end = await this.reading.end();
+    const found: UncheckedRecord[] = [];
+    for (let { next } = met; next < end && found.length < limit;) {
+      const messages = await this.log.fetch(next, (limit - found.length) * UNCHECKED_BYTES);
+      if (messages.length === 0) break;
+      found.push(...messages.map(unchecked));
+      next += messages.length;
+    }
+    return found.slice(0, limit);
   }
 
   async close(): Promise<void> {
@@ -94,7 +125,10 @@ export class ShardFollower {
     const place = known?.place ?? (await this.finder.behind(from - 1, tail));
     const bounds = { from: place, end: tail.next, limit: to - from + 1, ahead: known?.ahead ?? [] };
     const run = await this.reading.run(bounds);
-    if (run.damage !== undefined) throw this.reached(run.damage, from);
+    if (run.damage !== undefined) {
+      this.met = run.place;
+      throw this.reached(run.damage, from);
+    }
     if (to > from) this.remember(run);
     return [...run.entries];
   }

@@ -147,13 +147,11 @@ export class ShardLog {
     return coming;
   }
 
-  /** Behind the last record; all that stands between it and the known one, where there is one, is read and checked. */
-  async tail(known?: KnownRecord): Promise<LogPlace> {
+  /** Behind the last sound record; all that stands between it and the known one, where there is one, is read and checked. */
+  async tail(known?: KnownRecord): Promise<Run> {
     const end = await this.log.end();
     const from = known === undefined ? await this.provenNear(end) : await this.fromKnown(known);
-    const { place, damage } = await this.run({ from, end });
-    if (damage !== undefined) throw damage;
-    return place;
+    return await this.run({ from, end });
   }
 
   /** A place near the end that needs no proof but itself. */

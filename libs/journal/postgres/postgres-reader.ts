@@ -1,7 +1,7 @@
 import type { Pool, QueryConfig, QueryResultRow } from 'pg';
-import { checkNext, checkRun, type StoredRecord } from '../chain-check.js';
+import { checkNext, checkRun, isPresent, type StoredRecord } from '../chain-check.js';
 import { BEFORE_FIRST } from '../hash-chain.js';
-import type { JournalEntry, JournalHead, JournalReader } from '../journal.js';
+import type { BareReader, JournalEntry, JournalHead, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
 import { RECORD_COLUMNS } from './statements.js';
 
@@ -26,8 +26,7 @@ const POINTS = `
   left join journal.records before on before.shard = $1 and before.sequence = wanted.sequence - 1
   order by wanted.place`;
 
-const STORED = `
-  select ${RECORD_COLUMNS} from journal.records where shard = $1 and sequence >= $2 order by sequence limit 1`;
+const UNCHECKED = `select ${RECORD_COLUMNS} from journal.records where shard = $1 and sequence >= $2 order by sequence limit $3`;
 
 const HEADS = `
   select shards.shard, last.sequence from journal.shards
@@ -41,7 +40,7 @@ type Point = StoredRecord & { readonly epoch_before: number | null; readonly has
  * None of these statements has a name: a plan that was kept from when the table was small would scan all of it, until the
  * statistics are next renewed.
  */
-export class PostgresJournalReader implements JournalReader {
+export class PostgresJournalReader implements BareReader {
   constructor(private readonly pool: Pool) {}
 
   async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
@@ -74,15 +73,14 @@ export class PostgresJournalReader implements JournalReader {
     });
   }
 
+  async unchecked(shard: number, from: number, limit: number): Promise<UncheckedRecord[]> {
+    const rows = await this.ask<StoredRecord>({ text: UNCHECKED, values: [shard, from, limit] });
+    return rows.map(({ seal, ...record }) => (isPresent(seal) ? { ...record, seal } : record));
+  }
+
   async heads(): Promise<Map<number, number>> {
     const rows = await this.ask<{ shard: number; sequence: number }>({ text: HEADS });
     return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
-  }
-
-  /** The first record from a sequence on, of which nothing is believed. */
-  async asStored(shard: number, fromSequence: number): Promise<StoredRecord | undefined> {
-    const [record] = await this.ask<StoredRecord>({ text: STORED, values: [shard, fromSequence] });
-    return record;
   }
 
   private async ask<R extends QueryResultRow>(query: QueryConfig): Promise<R[]> {

@@ -1,10 +1,10 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
 import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
 import { inKafka, SETTLING_LOCK } from '../home/journal-home.js';
-import type { JournalHead } from '../journal.js';
+import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
-import { checkEnd, type FoundEnd } from '../seals/sealed-end.js';
+import { checkEnd, JournalUnsealed, withLastSealed, type FoundEnd } from '../seals/sealed-end.js';
 import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
 import type { Session } from './session.js';
 import { appendStatement, RECORD_COLUMNS } from './statements.js';
@@ -29,6 +29,10 @@ const LOCK_CLASS = 1_193_046_471;
 
 const LAST_TWO = `
   select ${RECORD_COLUMNS} from journal.records where shard = $1 order by sequence desc limit 2`;
+
+/** Whoever writes without a key can make up seals as well, but hardly so many. */
+const LAST_SEALED = `
+  select ${RECORD_COLUMNS} from journal.records where shard = $1 and seal is not null order by sequence desc limit 1000`;
 
 interface TakenShard {
   readonly shard: number;
@@ -62,14 +66,19 @@ export async function takeShard(
   const taken = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: [shard] }, withinMillis);
   // A statement of its own, so that it sees what the append before it has committed.
   const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: [shard] }, withinMillis);
-  const before = lastOf(shard, tail.rows);
   const epoch = taken.rows[0]?.epoch ?? 0;
-  if (epoch <= before.epoch) {
-    throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never given out`);
+  let record: JournalEntry;
+  try {
+    const before = lastOf(shard, tail.rows);
+    if (epoch <= before.epoch) {
+      throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never given out`);
+    }
+    record = sealEpoch(shard, before, epoch, opener);
+    if (seals !== undefined)
+      await holdSealed(session, seals, { shard, end: before, next: record.sequence }, withinMillis);
+  } catch (error) {
+    throw await explained(session, { shard, seals }, error, withinMillis);
   }
-  const record = sealEpoch(shard, before, epoch, opener);
-  if (seals !== undefined)
-    await holdSealed(session, seals, { shard, end: before, next: record.sequence }, withinMillis);
   await session.query(appendStatement([record], seals), withinMillis);
   await session.query({ text: 'commit' }, withinMillis);
   return headAt(record);
@@ -92,4 +101,20 @@ async function holdSealed(
   const { rows } = await session.query<SealedFromRow>(findSealedFrom(shard), withinMillis);
   checkEnd(seals, shard, end, rows[0]?.sequence);
   if (rows[0] === undefined) await session.query(noteSealedFrom(shard, next), withinMillis);
+}
+
+/** Names the last record that an owner has sealed, where what is wrong stands behind it. */
+async function explained(
+  session: Session,
+  { shard, seals }: Pick<TakenShard, 'shard' | 'seals'>,
+  error: unknown,
+  withinMillis: number,
+): Promise<unknown> {
+  const isTold = error instanceof JournalCorrupt || error instanceof JournalUnsealed;
+  if (seals === undefined || !isTold) return error;
+  const { rows } = await session.query<StoredRecord>({ text: LAST_SEALED, values: [shard] }, withinMillis);
+  const sealed = rows.find(
+    ({ sequence, epoch, hash, seal }) => seal && seals.isGood({ shard, sequence, epoch, hash }, seal),
+  );
+  return withLastSealed(error, shard, sealed?.sequence);
 }

@@ -1,15 +1,32 @@
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import type { JournalHead } from '../journal.js';
+import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalSeals } from './journal-seals.js';
 
 /** A journal that ends as no owner has left it: somebody who is none may have written there, and what follows would be decided by it. */
 export class JournalUnsealed extends StartFault {
-  constructor(shard: number, what: string) {
+  constructor(
+    shard: number,
+    readonly what: string,
+  ) {
     super(
       `shard ${shard}: its journal ends with ${what}. Nothing is written behind it; docs/operations.md says what to do (Seals)`,
       EXIT.damaged,
     );
   }
+}
+
+/** The same with the last record that an owner is known to have left, so that the way back can be told. Whatever is no such end stays as it is. */
+export function withLastSealed(error: unknown, shard: number, sealed: number | undefined): unknown {
+  const isEnd =
+    error instanceof JournalUnsealed ||
+    (error instanceof JournalCorrupt && error.sequence > (sealed ?? Infinity));
+  if (sealed === undefined || !isEnd) return error;
+  const what = error instanceof JournalUnsealed ? error.what : `what is no record of it (${error.message})`;
+  return new JournalUnsealed(
+    shard,
+    `${what}. The last record that is known to be an owner's is ${sealed}: unless a key was taken out of ID_KEY, or a version before seals has written since, what stands from ${sealed + 1} on is no owner's and was acknowledged to nobody, and the way back is to take it away from there on`,
+  );
 }
 
 /** The last record of a journal, as it stands there. */

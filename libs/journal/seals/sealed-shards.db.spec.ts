@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { everything, freshShard } from '#libs/testing/contracts/journal-subject.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
@@ -110,6 +111,46 @@ describe('a take-over', () => {
     await expect(attempt).rejects.toBeInstanceOf(JournalUnsealed);
     await expect(attempt).rejects.toThrow(`shard ${shard}: its journal ends with record 4`);
     expect([await countOf(shard), await epochOf(shard)]).toEqual([4, 1]);
+  });
+
+  it.each<[string, (entry: JournalEntry) => Partial<JournalEntry>]>([
+    ['has a wrong hash', () => ({ hash: 'ab'.repeat(32) })],
+    ['stands far behind', ({ sequence }) => ({ sequence: sequence + 100 })],
+    ['is of an epoch that nobody began', ({ epoch }) => ({ epoch: epoch + 5 })],
+  ])('ends as damage does at a record that %s, and says from where on it is no owner’s', async (_, wrong) => {
+    const shard = freshShard();
+    const writer = await open(shard, OLD);
+    await writer.append(['"a"', '"b"']);
+    await writer.close();
+    for (const entry of [sealEvent(shard, writer.head, '"forged"')]) {
+      const { sequence, epoch, payload, hash } = { ...entry, ...wrong(entry) };
+      await database.pool.query(
+        `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', $4, decode($5, 'hex'))`,
+        [shard, sequence, epoch, payload, hash],
+      );
+    }
+    await expect(open(shard, OLD)).rejects.toMatchObject({
+      exitCode: EXIT.damaged,
+      message: expect.stringMatching(
+        /to be an owner's is 3: .* what stands from 4 on is no owner's .* take it away/,
+      ),
+    });
+    await database.pool.query('delete from journal.records where shard = $1 and sequence >= 4', [shard]);
+    expect((await open(shard, OLD)).head.sequence).toBe(4);
+  });
+
+  it('names no way back where an owner’s own record is damaged', async () => {
+    const shard = freshShard();
+    const writer = await open(shard, OLD);
+    await writer.append(['"a"', '"b"']);
+    await writer.close();
+    await database.pool.query(
+      `update journal.records set payload = '"c"' where shard = $1 and sequence = 3`,
+      [shard],
+    );
+    const attempt = open(shard, OLD);
+    await expect(attempt).rejects.toMatchObject({ exitCode: EXIT.damaged, name: 'JournalCorrupt' });
+    await expect(attempt).rejects.not.toThrow('take it away');
   });
 
   it('goes on when the forged record is gone', async () => {

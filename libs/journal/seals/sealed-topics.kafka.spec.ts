@@ -76,6 +76,34 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     await expect(owner(OLD)).rejects.toBeInstanceOf(JournalUnsealed);
   });
 
+  it('is gone on with when it was made anew without the forged end, as operations.md says', async () => {
+    const writer = await owner(OLD);
+    await writer.append(['"a"', '"b"']);
+    await writer.append(['"c"']);
+    await writer.close();
+    await forge({ ...writer.head, hash: 'ab'.repeat(32) });
+    await expect(owner(OLD)).rejects.toMatchObject({
+      exitCode: EXIT.damaged,
+      message: expect.stringMatching(/known to be an owner's is 4: .*from 5 on is no owner's/),
+    });
+    const { bareReader } = await journals.store({ keys: [], kind: 'kafka' });
+    await expect(bareReader.read(SHARD, 5, 1)).rejects.toThrow('corrupt at sequence 5');
+    const [shown] = await bareReader.unchecked(SHARD, 5, 10);
+    expect(shown).toMatchObject({ offset: 4, sequence: 5, payload: '"forged"' });
+
+    const kept = (await journals.content(SHARD)).slice(0, shown!.offset);
+    await journals.replace(SHARD, kept);
+    const heir = await owner(OLD);
+    expect(heir.head.sequence).toBe(5);
+    await heir.append(['"d"']);
+    expect(
+      (await found())
+        .slice(0, 4)
+        .map(({ payload }) => payload)
+        .slice(1),
+    ).toEqual(['"a"', '"b"', '"c"']);
+  });
+
   it('is believed once as a version before seals has left it', async () => {
     const writer = await new KafkaJournal({
       openLog: (shard) => journals.topics.prepare(shard),

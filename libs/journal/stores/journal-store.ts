@@ -1,6 +1,5 @@
 import type { KafkaHome } from '../home/journal-home.js';
-import type { StoredRecord } from '../chain-check.js';
-import type { Journal, JournalHead, JournalReader } from '../journal.js';
+import type { BareReader, Journal, JournalHead, JournalReader } from '../journal.js';
 import type { TopicSurvey } from '../kafka/topic-survey.js';
 import type { Surplus } from '../restored/restored-check.js';
 import type { JournalReceiver } from './journal-receiver.js';
@@ -13,7 +12,7 @@ export interface JournalStore {
   /** Shows nothing of a shard whose journal is not the one that the database knows. */
   readonly reader: JournalReader;
   /** Shows whatever stands there: for who judges it. */
-  readonly bareReader: JournalReader;
+  readonly bareReader: BareReader;
   /**
    * For writers. The first that opens a shard settles that the journals are here. `onFault` is told when the database could not be told
    * how far a journal has come.
@@ -31,11 +30,6 @@ export interface JournalStore {
   receiver(): JournalReceiver;
   /** How far each shard goes beyond what a restored database knows of it; empty for any other database. Refuses where it lacks that. */
   surplus(): Promise<readonly Surplus[]>;
-  /**
-   * The first record from a sequence on as it is stored, whether it is sound or not; undefined where there is none, and where nobody could
-   * say which one it is.
-   */
-  asStored(shard: number, fromSequence: number): Promise<StoredRecord | undefined>;
   /** What stands beside the records of a shard; undefined where nothing can. */
   survey(shard: number): Promise<TopicSurvey | undefined>;
   close(): Promise<void>;

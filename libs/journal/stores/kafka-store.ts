@@ -84,11 +84,6 @@ export class KafkaStore implements JournalStore {
     return await this.witnessed.surplus();
   }
 
-  /** Which message is which record follows from all before it. */
-  asStored(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
   async survey(shard: number): Promise<TopicSurvey> {
     const log = this.topics.open(shard);
     try {

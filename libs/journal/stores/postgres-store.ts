@@ -1,6 +1,5 @@
 import { JournalHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
-import type { StoredRecord } from '../chain-check.js';
 import type { Journal } from '../journal.js';
 import { PostgresJournal } from '../postgres/postgres-journal.js';
 import { PostgresJournalReader } from '../postgres/postgres-reader.js';
@@ -58,10 +57,6 @@ export class PostgresStore implements JournalStore {
   /** What is restored with its journals lacks nothing of them. */
   surplus(): Promise<readonly Surplus[]> {
     return Promise.resolve([]);
-  }
-
-  asStored(shard: number, fromSequence: number): Promise<StoredRecord | undefined> {
-    return this.bareReader.asStored(shard, fromSequence);
   }
 
   survey(): Promise<undefined> {

@@ -37,6 +37,8 @@ class GrowingJournals implements JournalReader {
   readonly shown = new Map<number, number>();
   unreadable = false;
   headless = false;
+  /** Where something stands in shard 0 that is no record. */
+  forgedAt = Infinity;
 
   constructor(private readonly journals: readonly WrittenJournal[]) {}
 
@@ -47,6 +49,9 @@ class GrowingJournals implements JournalReader {
   async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
     if (this.unreadable) throw new Error('the journal cannot be read');
     const journal = this.journals.find((one) => one.shard === shard);
+    if (shard === 0 && fromSequence + limit > this.forgedAt) {
+      throw new JournalCorrupt(shard, this.forgedAt, 'its hash is wrong');
+    }
     const room = (this.shown.get(shard) ?? 0) - fromSequence + 1;
     return room <= 0 ? [] : (journal?.read(shard, fromSequence, Math.min(limit, room)) ?? []);
   }
@@ -208,6 +213,43 @@ describe('a follower', () => {
     reader.show(0, 25);
     await until(() => isAt(25));
     expect(heir.canRead).toBe(true);
+  });
+
+  it('stands still at a record that is none, and goes on by itself when that has been taken away', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    reader.show(1, 10);
+    const follower = follow(reader);
+    await until(() => isAt(10, 10));
+    reader.forgedAt = 11;
+    reader.show(0, 11);
+    await until(() => !follower.canRead);
+    reader.show(1, 20);
+    await until(() => isAt(10, 20));
+    reader.forgedAt = Infinity;
+    reader.show(0, 10);
+    await until(() => follower.canRead);
+    reader.show(0, 15);
+    await until(() => isAt(15, 20));
+  });
+
+  it('that has projected what was taken away says that it has to be made anew, and goes on when it was', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => isAt(10));
+    // The records up to here are other ones from now on.
+    const mended = new GrowingJournals([randomSession(99, 12, 0)]);
+    mended.show(0, 12);
+    reader.read = (shard, from, limit) => mended.read(shard, from, limit);
+    reader.show(0, 12);
+    await until(() => !follower.canRead);
+    await until(() => faults.some((fault) => String(fault).includes('projection -- rebuild')));
+    expect(await positions()).toEqual([10]);
+    await database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`);
+    await until(() => isAt(12));
+    expect(follower.canRead).toBe(true);
   });
 
   it('that has lost its shards to another while it could not read knows when it can again', async () => {

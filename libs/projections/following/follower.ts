@@ -98,6 +98,7 @@ export class Follower {
       const held = await this.leases.renew();
       if (this.mustRestart || held.size !== this.followed.size) await this.follow(held);
       else if (held.size === 0 && !this.canRead) await this.tryReading();
+      else await this.lookAtDamage();
       this.hasLooked = true;
     } catch (error) {
       this.reader.heed(error);
@@ -110,6 +111,32 @@ export class Follower {
   private async tryReading(): Promise<void> {
     await this.reader.heads();
     this.reader.forgive();
+  }
+
+  /**
+   * A shard whose damage is gone goes on by itself, unless something was projected that is gone as well: then that is said, until the
+   * projections have been made anew.
+   */
+  private async lookAtDamage(): Promise<void> {
+    const damaged = [...this.reader.damagedShards].filter((shard) => this.followed.has(shard));
+    if (damaged.length === 0) return;
+    const stored = await this.positions.ends(this.ports.pool);
+    for (const shard of damaged) {
+      const isRepaired = await this.isSoundFrom(shard, stored.get(shard)).catch((error: unknown) => {
+        if (!(error instanceof JournalCorrupt)) throw error;
+        this.onFault(`shard ${shard}`, error);
+        return false;
+      });
+      if (!isRepaired) continue;
+      await this.follow(this.followed);
+      return;
+    }
+  }
+
+  private async isSoundFrom(shard: number, end: ProjectedEnd | undefined): Promise<boolean> {
+    await this.checkThere(shard, end);
+    const [next] = await this.reader.read(shard, (end?.sequence ?? 0) + 1, 1);
+    return end === undefined || next === undefined || next.previousHash === end.hash;
   }
 
   private async abandon(): Promise<void> {
@@ -136,6 +163,7 @@ export class Follower {
       pollMillis: POLL_MILLIS,
       onEntries: async (shard, entries) => {
         await projector.take(shard, entries);
+        reader.absolve(shard);
       },
       onFailure: (error, shard) => {
         if (error instanceof PositionGap) this.mustRestart = true;
@@ -152,6 +180,10 @@ export class Follower {
     if (entry?.hash === end.hash) return;
     const isGone = entry === undefined;
     const why = isGone ? 'it is projected, but not there' : 'it is not the record that was projected';
-    throw new JournalCorrupt(shard, end.sequence, why);
+    throw new JournalCorrupt(
+      shard,
+      end.sequence,
+      `${why}; where the journal is right, npm run projection -- rebuild makes anew what was made of it`,
+    );
   }
 }

@@ -17,6 +17,15 @@ export class WatchedReader implements JournalReader {
     this.damaged.clear();
   }
 
+  /** Something sound of the shard stands behind what is projected. */
+  absolve(shard: number): void {
+    this.damaged.delete(shard);
+  }
+
+  get damagedShards(): ReadonlySet<number> {
+    return this.damaged;
+  }
+
   heed(error: unknown): void {
     if (error instanceof JournalCorrupt) this.damaged.add(error.shard);
   }

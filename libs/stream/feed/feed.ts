@@ -36,13 +36,15 @@ export interface FeedPorts {
  * that a position of a few moments ago can be continued from here, wherever it was given out.
  *
  * A record that it cannot read ends the shard for this process: it may be of a younger version, and whoever left it out would
- * tell wrong what follows. The other shards go on.
+ * tell wrong what follows. At damage the shard stands still, and goes on when something sound follows what was told: an operator may have
+ * taken a forged record away. The other shards go on.
  */
 export class Feed {
   private readonly memories: readonly ShardMemory[];
   private readonly listeners = new Listeners();
   private readonly waiters: Waiters;
-  private readonly stopped = new Set<number>();
+  /** Why. */
+  private readonly stopped = new Map<number, 'damaged' | 'not understood'>();
   private following: JournalTail | undefined;
 
   constructor(private readonly ports: FeedPorts) {
@@ -66,7 +68,7 @@ export class Feed {
         this.take(shard, entries);
       },
       onFailure: (error, shard) => {
-        if (shard !== undefined && error instanceof JournalCorrupt) this.stopAt(shard, error);
+        if (shard !== undefined && error instanceof JournalCorrupt) this.stopAt(shard, 'damaged', error);
         else onFailure(error, shard);
       },
     });
@@ -86,9 +88,9 @@ export class Feed {
     this.following?.hint(shard, head);
   }
 
-  /** Shards of which nothing more will be told by this process. */
+  /** Shards of which nothing is told by this process, for as long as they stand here. */
   get stoppedShards(): readonly number[] {
-    return [...this.stopped];
+    return [...this.stopped.keys()];
   }
 
   /** By shard, the last journal position that everybody has been told of. */
@@ -176,16 +178,18 @@ export class Feed {
 
   private take(shard: number, entries: readonly JournalEntry[]): void {
     const memory = this.memories[shard];
-    if (memory === undefined || this.stopped.has(shard)) return;
+    if (memory === undefined || this.stopped.get(shard) === 'not understood') return;
+    this.stopped.delete(shard);
     const { changes, fault } = memory.apply(entries);
     this.listeners.tell(shard, changes);
-    if (fault !== undefined) this.stopAt(shard, fault);
+    if (fault !== undefined) this.stopAt(shard, 'not understood', fault);
     this.waiters.look();
   }
 
-  private stopAt(shard: number, fault: unknown): void {
-    this.stopped.add(shard);
-    this.ports.onFailure(fault, shard);
+  private stopAt(shard: number, why: 'damaged' | 'not understood', fault: unknown): void {
+    const isKnown = this.stopped.get(shard) === why;
+    this.stopped.set(shard, why);
+    if (!isKnown) this.ports.onFailure(fault, shard);
     this.waiters.look();
   }
 }
