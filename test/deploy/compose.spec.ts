@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { faultsOf, kindOf, ROOT, runs, unknownSettings } from './processes.js';
+import { SCRAPES } from './monitoring.js';
+import { faultsOf, kindOf, ROOT, runs, SCHEMAS, unknownSettings } from './processes.js';
 
 interface Service {
   readonly entrypoint?: readonly string[];
@@ -15,6 +16,9 @@ interface Service {
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly ports?: readonly string[];
+  readonly mem_limit?: string;
+  readonly volumes?: readonly string[];
+  readonly secrets?: readonly { readonly source: string; readonly target: string }[];
   readonly networks?: unknown;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
@@ -25,8 +29,9 @@ const NOT_OURS = new Set(['postgres', 'kafka', 'prometheus', 'grafana']);
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
 const file = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
-const { services, networks } = parse(file, { merge: true }) as {
+const { services, networks, secrets } = parse(file, { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };
 const ours = Object.entries(services).filter(([name]) => !NOT_OURS.has(name));
@@ -58,11 +63,46 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  it('starts again what has failed, the database and the broker too', () => {
-    for (const [name, { restart }] of [...lasting, ...Object.entries(services)]) {
-      if (ONE_OFF.has(name) || ['prometheus', 'grafana'].includes(name)) continue;
-      expect([name, restart]).toEqual([name, 'on-failure']);
+  it('starts again what has ended, also with the machine, and nothing that is run once', () => {
+    for (const [name, { restart }] of Object.entries(services)) {
+      expect([name, restart]).toEqual([name, ONE_OFF.has(name) ? 'no' : 'unless-stopped']);
     }
+  });
+
+  it('gives each process the secrets that it reads, file by file, and no folder with others', () => {
+    const read = Object.entries(services).flatMap(([name, { environment = {}, secrets: given = [] }]) => {
+      const tokens = environment.SERVICE_TOKEN_FILE;
+      const wanted = tokens === undefined ? [] : [{ source: 'service-tokens', target: tokens }];
+      if (name !== 'prometheus') expect([name, given]).toEqual([name, wanted]);
+      return given.map(({ source }) => source);
+    });
+    for (const [name] of ours) {
+      const speaksToOwners = 'SERVICE_TOKEN_FILE' in (SCHEMAS[kindOf(name)] ?? {});
+      expect([name, services[name]?.secrets !== undefined]).toEqual([name, speaksToOwners]);
+      expect([name, services[name]?.volumes]).toEqual([name, undefined]);
+    }
+    const shown = SCRAPES.map(({ authorization }) => authorization.credentials_file);
+    expect(services.prometheus?.secrets).toEqual([{ source: 'metrics-token', target: shown[0] }]);
+    expect(new Set(shown).size).toBe(1);
+    expect(Object.keys(secrets).sort()).toEqual([...new Set(read)].sort());
+    for (const [name, { file: place }] of Object.entries(secrets)) {
+      expect(place).toBe(`\${SECRETS_DIR:-./.secrets}/${name}`);
+    }
+    expect(JSON.stringify(Object.values(services).map(({ volumes }) => volumes))).not.toContain(
+      'SECRETS_DIR',
+    );
+  });
+
+  it('lets each process have the memory that the Kubernetes manifests let it have', () => {
+    for (const [name, { mem_limit: limit }] of ours) {
+      const manifest = readFileSync(path.join(ROOT, `deploy/kubernetes/${kindOf(name)}.yaml`), 'utf8');
+      const [, there = ''] = /limits: \{ memory: (\S+) \}/.exec(manifest) ?? [];
+      expect([name, limit]).toEqual([name, there.replace('i', '').toLowerCase()]);
+    }
+  });
+
+  it('asks the database at its address, where nobody answers before it is made', () => {
+    expect(services.postgres?.healthcheck?.test.join(' ')).toContain('pg_isready -h 127.0.0.1 ');
   });
 
   it('calls each process by the name of its service', () => {

@@ -33,9 +33,11 @@ interface Container {
     readonly limits?: Record<string, string>;
   };
   readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
 interface PodSpec {
+  readonly volumes?: readonly object[];
   readonly containers: readonly Container[];
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly terminationGracePeriodSeconds?: number;
@@ -179,6 +181,18 @@ describe('the Kubernetes manifests', () => {
       env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []),
     );
     expect([...new Set(keys)].filter((key) => !OPERATIONS.includes(`\`${key}\``))).toEqual([]);
+  });
+
+  it('mount the service tokens where they are read, and nothing else anywhere', () => {
+    for (const [name, { volumes = [] }, { volumeMounts = [] }] of workloads) {
+      const isRead = 'SERVICE_TOKEN_FILE' in (SCHEMAS[name] ?? {});
+      const mounted = volumeMounts.map(({ name: volume, mountPath }) => `${volume} ${mountPath}`);
+      expect([name, mounted]).toEqual([name, isRead ? ['service-tokens /run/sotto'] : []]);
+      expect([name, volumes]).toEqual([
+        name,
+        isRead ? [{ name: 'service-tokens', secret: { secretName: 'sotto-service-tokens' } }] : [],
+      ]);
+    }
   });
 
   it('give each process the database login of its kind', () => {

@@ -20,6 +20,7 @@ interface Panel {
 }
 
 export interface ScrapeJob {
+  readonly authorization: { readonly credentials_file: string };
   readonly job_name: string;
   readonly honor_labels: boolean;
   readonly static_configs: readonly { readonly targets: readonly string[] }[];

@@ -1,0 +1,147 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { parse } from 'yaml';
+import { pickPorts } from '#libs/platform/ports.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { startTestServer, type TestServer } from '#libs/testing/test-server.js';
+import { Container, type ComposedService, type Machine } from './containers.js';
+import { SCRAPES } from './monitoring.js';
+import { ROOT } from './processes.js';
+
+jest.setTimeout(180_000);
+
+const READY_WITHIN_MS = 60_000;
+const TOKEN = 'metrics-token-of-compose-0123456789abcdef';
+const PASSWORDS = ['OWNER', 'GATEWAY', 'PROJECTOR', 'EXECUTOR', 'OPERATIONS'];
+const KEYS = ['ID_KEY', 'SESSION_KEK', 'STREAM_KEYS', 'AUDIT_KEY', 'AUDIT_SIGNING_KEY'];
+
+const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+  readonly services: Readonly<Record<string, ComposedService>>;
+};
+/** Those that stay, in the order of the file. */
+const lasting = Object.entries(services).filter(([, { environment }]) => environment?.INSTANCE !== undefined);
+
+/** Every process that docker-compose.yml has, by the command and in the environment that it names; addresses and paths are this machine's. */
+describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, (kafka) => {
+  const internal = new Map<string, number>();
+  const containers = new Map<string, Container>();
+  let folder: string;
+  let database: TestServer;
+  let publicPorts: readonly number[];
+
+  /** What compose reads from its environment. Its database is called after its role, as that of the tests is. */
+  const given = (): Record<string, string> => ({
+    POSTGRES_PASSWORD: new URL(database.url).password,
+    METRICS_TOKEN: TOKEN,
+    SECRETS_DIR: folder,
+    ...Object.fromEntries(KEYS.map((name, index) => [name, `${index + 1}`.repeat(64)])),
+    ...Object.fromEntries(
+      PASSWORDS.map((name) => [`DATABASE_PASSWORD_${name}`, `password0${name}0123456789`]),
+    ),
+  });
+  const machineOf = (name: string): Machine => ({
+    given: given(),
+    places: [
+      ['@postgres:5432/', `@${new URL(database.url).host}/`],
+      ['kafka:9092', kafka().addresses.join(',')],
+      ...[...internal].map(([host, port]) => [`//${host}:7000`, `//127.0.0.1:${port}`] as const),
+      // Secrets are where compose puts them, and nothing else is.
+      ...(services[name]?.secrets ?? []).map(
+        ({ source, target }) => [target, path.join(folder, source)] as const,
+      ),
+      ['inside0', 'lo'],
+    ],
+    own: {
+      ...(internal.has(name) ? { INTERNAL_PORT: String(internal.get(name)) } : {}),
+      ...(/^gateway-\d$/.test(name)
+        ? { PORT: String(publicPorts[Number(name.at(-1))]), LISTEN_HOST: '127.0.0.1' }
+        : {}),
+      ...(services[name]?.environment?.KAFKA_BROKERS === undefined
+        ? {}
+        : { KAFKA_TOPIC_PREFIX: kafka().prefix }),
+    },
+  });
+  const container = (name: string): Container => {
+    const service = services[name];
+    if (service === undefined) throw new Error(`there is no service ${name}`);
+    const known = containers.get(name) ?? new Container(name, service, machineOf(name));
+    containers.set(name, known);
+    return known;
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'sotto-compose-'));
+    chmodSync(folder, 0o755);
+    writeFileSync(path.join(folder, 'service-tokens'), `${'5'.repeat(64)}\n`);
+    database = await startTestServer();
+    const [first = 0, second = 0, ...rest] = await pickPorts(lasting.length + 2);
+    publicPorts = [first, second];
+    for (const [index, [name]] of lasting.entries()) internal.set(name, rest[index] ?? 0);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([...containers.values()].map((each) => each.stop('SIGKILL')));
+    await database.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('make the schema and the roles, and end', async () => {
+    const { code, output } = await container('migrate').run();
+    expect([code, output]).toEqual([0, expect.stringContaining('have their rights')]);
+  });
+
+  it('enter accounts and open the books as docs/operations.md says', async () => {
+    const [head = '', ...person] = 'add ops@house.example --name Operations --role OPERATOR'.split(' ');
+    const added = await container('accounts').run([head, ...person], 'a-password-of-some-length\n');
+    expect([added.code, added.output]).toEqual([0, added.output]);
+    expect(await container('accounts').run()).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('ops@house.example'),
+    });
+    const books = await container('ledger').run();
+    expect([books.code, books.output]).toEqual([0, books.output]);
+  });
+
+  it('become healthy, each by its own check, and are not before they run', async () => {
+    expect(await container('owner-0').isHealthy()).toBe(false);
+    for (const [name] of lasting) container(name).start();
+    await eventually(async () => {
+      for (const [name] of lasting) {
+        const each = container(name);
+        if (each.hasEnded) throw new Error(`${name} has ended: ${(await each.stop())?.output ?? ''}`);
+        if (!(await each.isHealthy())) throw new Error(`${name} is not healthy`);
+      }
+    }, READY_WITHIN_MS);
+  });
+
+  it('let somebody in who was entered', async () => {
+    for (const port of publicPorts) {
+      const answer = await fetch(`http://127.0.0.1:${port}/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'ops@house.example', password: 'a-password-of-some-length' }),
+      });
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('access_token')]);
+    }
+  });
+
+  it('show the figures that Prometheus comes for, where it comes for them', async () => {
+    for (const { job_name: job, static_configs: configs } of SCRAPES) {
+      for (const target of configs.flatMap(({ targets }) => targets)) {
+        const port = internal.get(target.replace(':7000', ''));
+        const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        expect([job, target, figures]).toEqual([job, target, expect.stringMatching(/^sotto_ready\S* 1$/m)]);
+      }
+    }
+  });
+
+  it('stop when they are told to, within the time that they have', async () => {
+    const order = lasting.map(([name]) => name).sort();
+    for (const name of order) {
+      const ended = await container(name).stop();
+      expect([name, ended?.code, ended?.output.includes('"level":"fatal"')]).toEqual([name, 0, false]);
+    }
+  });
+});
