@@ -7,7 +7,7 @@ import { EmmettStreams } from '../baselines/emmett-streams.js';
 import type { Ground } from '../ground/ground.js';
 import { closedLoop } from '../load/closed-loop.js';
 import { revisionPayloads } from '../load/journal-rows.js';
-import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
+import { asFastAs, type Bounds, type Check, type Outcome, type Row, type Settings } from '../row.js';
 
 const CALLERS = 16;
 const MANY = 64;
@@ -43,6 +43,7 @@ export const journal: Row = {
         append16: () => closedLoop(CALLERS, seconds, () => append([one])),
         emmett16: () => closedLoop(CALLERS, seconds, (caller) => emmett.append(caller, one)),
         append64: () => closedLoop(MANY, seconds, () => append([one])),
+        emmett64: () => closedLoop(MANY, seconds, (caller) => emmett.append(caller, one)),
         insertsOf16: () => batches(some, insert),
         appendsOf16: () => batches(some, append),
         insertsOf100: () => batches(more, insert),
@@ -63,13 +64,7 @@ export const journal: Row = {
           { name: 'bare group commit', measured: medians.group16 },
           { minimum: 0.7, goal: 0.9 },
         ),
-        asFastAs(
-          'appends of 64 callers',
-          '/s',
-          medians.append64,
-          { name: 'emmett-postgresql, 16 callers', measured: medians.emmett16 },
-          { minimum: 10, goal: 20 },
-        ),
+        ...besideEmmett(medians),
         asFastAs(
           'rows in batches of 16',
           'rows/s',
@@ -89,3 +84,18 @@ export const journal: Row = {
     };
   },
 };
+
+/** Our 64 callers beside its 16 are what the target asks for. Beside as many of its own they are only to be seen. */
+export function besideEmmett(
+  medians: Readonly<Record<'append64' | 'emmett16' | 'emmett64', number>>,
+): Check[] {
+  const beside = (name: string, measured: number, bounds: Bounds): Check =>
+    asFastAs(`appends of ${MANY} callers`, '/s', medians.append64, { name, measured }, bounds);
+  return [
+    beside(`emmett-postgresql, ${CALLERS} callers, as the target asks`, medians.emmett16, {
+      minimum: 10,
+      goal: 20,
+    }),
+    beside(`emmett-postgresql, ${MANY} callers too`, medians.emmett64, { minimum: 0, goal: 1 }),
+  ];
+}
