@@ -109,6 +109,7 @@ const WORDS = new Set([
     'abs',
     'absent',
     'histogram_quantile',
+    'avg_over_time',
     'min_over_time',
     'max_over_time',
   ],
