@@ -1,48 +1,48 @@
-import { recordHash } from './hash-chain.js';
+import { isUtf8 } from 'node:buffer';
+import { hashOfBytes } from './hash-chain.js';
 import type { EntryKind, JournalEntry, JournalHead } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 
 /** As the database counts them. Somebody who can write a topic could else begin one that no owner can follow. */
 export const LAST_EPOCH = 2_147_483_647;
 
+/** Stands where bytes were no UTF-8, and wherever somebody has written it. */
+const NO_TEXT = '\uFFFD';
+
 /** A record as a store gives it back, not to be believed yet. */
 export interface StoredRecord {
   readonly sequence: number;
   readonly epoch: number;
   readonly kind: string;
-  readonly payload: string;
+  /** As it is stored: its hash is of these bytes. */
+  readonly payload: Buffer;
   readonly hash: string;
   readonly seal?: Buffer | null | undefined;
 }
 
-/** The records as entries, provided that each follows the one before it and the first follows `before`. */
-export function checkRun(
-  shard: number,
-  before: JournalHead,
-  records: Iterable<StoredRecord>,
-): JournalEntry[] {
-  const entries: JournalEntry[] = [];
-  let last = before;
-  for (const record of records) {
-    entries.push(checkNext(shard, last, record));
-    last = record;
-  }
-  return entries;
-}
-
 /** The record as an entry, provided that it is the one that follows `before`. */
 export function checkNext(shard: number, before: JournalHead, record: StoredRecord): JournalEntry {
-  const { sequence, epoch, payload, hash } = record;
+  const { sequence, epoch, hash } = record;
   const expected = before.sequence + 1;
   if (sequence > expected) throw new JournalCorrupt(shard, expected, 'the record is missing');
   if (sequence < expected) throw new JournalCorrupt(shard, sequence, 'the sequence appears twice');
   const kind = kindOf(shard, record);
   checkEpoch(shard, before, kind, record);
-  const entry = { shard, epoch, sequence, kind, payload, previousHash: before.hash };
-  if (recordHash(entry) !== hash) {
+  const { hash: previousHash } = before;
+  if (hashOfBytes({ shard, epoch, sequence, kind, previousHash }, record.payload) !== hash) {
     throw new JournalCorrupt(shard, sequence, 'its hash is not that of its content and of the record before');
   }
-  return isPresent(record.seal) ? { ...entry, hash, seal: record.seal } : { ...entry, hash };
+  const payload = textOf(shard, record);
+  const entry = { shard, epoch, sequence, kind, payload, previousHash, hash };
+  return isPresent(record.seal) ? { ...entry, seal: record.seal } : entry;
+}
+
+/** Bytes that are no text would be read as another than they were hashed as. */
+function textOf(shard: number, { payload, sequence }: StoredRecord): string {
+  const text = payload.toString();
+  if (text.includes(NO_TEXT) && !isUtf8(payload))
+    throw new JournalCorrupt(shard, sequence, 'its payload is not UTF-8');
+  return text;
 }
 
 export function isPresent(seal: StoredRecord['seal']): seal is Buffer {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BEFORE_FIRST, GENESIS_HASH, recordHash, sealEpoch, sealEvent } from './hash-chain.js';
+import { BEFORE_FIRST, GENESIS_HASH, hashOfBytes, recordHash, sealEpoch, sealEvent } from './hash-chain.js';
 
 describe('the hash of a record', () => {
   it('is what an auditor without this code would compute', () => {
@@ -33,6 +33,13 @@ describe('the hash of a record', () => {
         payload: '{}',
       } as const;
       expect(recordHash(record)).toBe(createHash('sha256').update(text).digest('hex'));
+    }
+  });
+
+  it('is the same of a payload and of its bytes, however many these are', () => {
+    for (const payload of ['', '{}', '"é€𝄞"', `"${'é'.repeat(40_000)}"`, '{}']) {
+      const record = sealEvent(7, { epoch: 3, sequence: 1_234, hash: GENESIS_HASH }, payload);
+      expect(hashOfBytes(record, Buffer.from(payload))).toBe(record.hash);
     }
   });
 

@@ -12,6 +12,8 @@ const COMMA = 0x2c;
 /** Every record is written here to be hashed, one after the other: texts put together for that alone would be most of the garbage. */
 const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 
+type Fields = Omit<JournalEntry, 'hash' | 'payload'>;
+
 /**
  * Lower-case hex of the SHA-256 over these fields as netstrings (byte length, colon, UTF-8 bytes, comma), in this order:
  * shard, epoch, sequence, kind, previous hash, payload. The lengths keep two different records from looking alike.
@@ -19,20 +21,35 @@ const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 export function recordHash(record: Omit<JournalEntry, 'hash'>): string {
   const { payload } = record;
   const bytes = Buffer.byteLength(payload);
-  const head = `${headOf(record)}${bytes}:`;
-  const length = head.length + bytes + 1;
-  const place = length > ROOM_BYTES ? Buffer.allocUnsafe(length) : room;
-  place.write(head, 'latin1');
+  const head = headOf(record, bytes);
+  const place = placeFor(head.length + bytes + 1);
   place.write(payload, head.length, 'utf8');
-  place[length - 1] = COMMA;
-  return hash('sha256', place.subarray(0, length), 'hex');
+  return hashIn(place, head, bytes);
 }
 
-function headOf(record: Omit<JournalEntry, 'hash' | 'payload'>): string {
-  const { shard, epoch, sequence, kind, previousHash } = record;
-  return (
-    beginningOf(shard, epoch) + asciiField(String(sequence)) + asciiField(kind) + asciiField(previousHash)
-  );
+/** The same for a payload that is still the bytes in which its store gave it: nothing is made a text and encoded again. */
+export function hashOfBytes(record: Fields, payload: Uint8Array): string {
+  const head = headOf(record, payload.length);
+  const place = placeFor(head.length + payload.length + 1);
+  place.set(payload, head.length);
+  return hashIn(place, head, payload.length);
+}
+
+function placeFor(length: number): Buffer {
+  return length > ROOM_BYTES ? Buffer.allocUnsafe(length) : room;
+}
+
+/** Of a payload that stands in its place already. */
+function hashIn(place: Buffer, head: string, payloadBytes: number): string {
+  const end = head.length + payloadBytes;
+  place.write(head, 'latin1');
+  place[end] = COMMA;
+  return hash('sha256', place.subarray(0, end + 1), 'hex');
+}
+
+function headOf({ shard, epoch, sequence, kind, previousHash }: Fields, payloadBytes: number): string {
+  const places = beginningOf(shard, epoch) + asciiField(String(sequence));
+  return `${places}${asciiField(kind)}${asciiField(previousHash)}${payloadBytes}:`;
 }
 
 /** The same for all records of an epoch, which follow one another. */

@@ -1,5 +1,5 @@
 import type { BatchSink } from '../journal/batch-sink.js';
-import { checkNext, checkRun } from '../journal/chain-check.js';
+import { checkNext, type StoredRecord } from '../journal/chain-check.js';
 import { GroupCommitWriter } from '../journal/group-commit-writer.js';
 import { BEFORE_FIRST, headAt, sealEpoch } from '../journal/hash-chain.js';
 import type { Journal, JournalEntry, JournalReader, JournalWriter } from '../journal/journal.js';
@@ -39,7 +39,9 @@ export class MemoryJournalStore implements JournalReader {
       if (anchor > 0 && start < 0) return [];
       const before = records[start] ?? BEFORE_FIRST;
       if (before.sequence > anchor) throw new JournalCorrupt(shard, anchor, 'the record is missing');
-      return checkRun(shard, before, records.slice(start + 1, start + 1 + limit));
+      return records.slice(start + 1, start + 1 + limit).map((record, index, run) => {
+        return checkNext(shard, run[index - 1] ?? before, storedOf(record));
+      });
     });
   }
 
@@ -53,7 +55,7 @@ export class MemoryJournalStore implements JournalReader {
     };
     return attempt(() =>
       sequences.map((sequence) =>
-        checkNext(shard, sequence === 1 ? BEFORE_FIRST : find(sequence - 1), find(sequence)),
+        checkNext(shard, sequence === 1 ? BEFORE_FIRST : find(sequence - 1), storedOf(find(sequence))),
       ),
     );
   }
@@ -66,6 +68,10 @@ export class MemoryJournalStore implements JournalReader {
     }
     return Promise.resolve(heads);
   }
+}
+
+function storedOf(record: JournalEntry): StoredRecord {
+  return { ...record, payload: Buffer.from(record.payload) };
 }
 
 /** The journal as one process has it; several over one store depose each other as processes do. */

@@ -337,7 +337,6 @@ it('a database or a Kafka that does not answer is one line and exit code 69', as
 });
 
 interface Line {
-  readonly damaged?: string;
   readonly shard: number;
   readonly sequence: number;
   readonly epoch: number;

@@ -119,7 +119,8 @@ async function tamper(
     const record = decodeRecord(value);
     if (record?.sequence !== sequence) return [value];
     if (tampering === 'removed') return [];
-    const { epoch, kind, payload, hash } = { ...record, ...tampering };
+    const { epoch, kind, hash } = { ...record, ...tampering };
+    const payload = tampering.payload ?? record.payload.toString();
     const moved = tampering.sequence ?? sequence;
     const changed = { shard, epoch, sequence: moved, previousHash: '', payload, hash };
     return [encodeRecord({ ...changed, kind: kind as 'event' }, record.anchor)];

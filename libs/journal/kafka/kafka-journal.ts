@@ -159,7 +159,7 @@ export class KafkaJournal implements Journal {
     const { lineage } = this.options;
     if (lineage === undefined) return {};
     const { shard } = reading;
-    const began = (await reading.beginningOf(tail))?.payload;
+    const began = await reading.beginningOf(tail);
     return lifeBehind(shard, lineage.life, { ...tail.head, began }, await lineage.known(shard));
   }
 

@@ -1,5 +1,5 @@
 import { checkNext } from '../chain-check.js';
-import { BEFORE_FIRST, headAt, recordHash } from '../hash-chain.js';
+import { BEFORE_FIRST, hashOfBytes, headAt } from '../hash-chain.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { decodeRecord, type Anchor, type LogRecord } from './record-format.js';
@@ -92,7 +92,7 @@ export class LogCursor {
   private continues({ epoch, sequence, payload, hash }: LogRecord): boolean {
     const { head } = this.at;
     if (sequence !== head.sequence + 1) return false;
-    const content = { shard: this.shard, epoch, sequence, kind: 'event', payload } as const;
-    return recordHash({ ...content, previousHash: head.hash }) === hash;
+    const fields = { shard: this.shard, epoch, sequence, kind: 'event', previousHash: head.hash } as const;
+    return hashOfBytes(fields, payload) === hash;
   }
 }

@@ -15,7 +15,7 @@ function decodedByShape(value: Buffer): LogRecord | undefined {
   const [, epoch, sequence, kind = '', offset, first, hash = ''] = fields;
   const anchor =
     offset === '-' || first === '-' ? undefined : { offset: Number(offset), sequence: Number(first) };
-  const payload = value.toString('utf8', end + 1);
+  const payload = value.subarray(end + 1);
   return { epoch: Number(epoch), sequence: Number(sequence), kind, hash, payload, anchor, seal: undefined };
 }
 
@@ -43,7 +43,7 @@ describe('a record in its topic', () => {
       fc.property(entry, anchor, (written, where) => {
         const { epoch, sequence, kind, payload, hash } = written;
         const found = decodeRecord(encodeRecord(written, where));
-        expect(found).toEqual({ epoch, sequence, kind, payload, hash, anchor: where });
+        expect(found).toEqual({ epoch, sequence, kind, payload: Buffer.from(payload), hash, anchor: where });
       }),
     );
   });

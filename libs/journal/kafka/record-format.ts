@@ -64,7 +64,7 @@ export function decodeRecord(value: Buffer, seal?: Buffer): LogRecord | undefine
     sequence,
     kind,
     hash,
-    payload: value.toString('utf8', line.at),
+    payload: value.subarray(line.at),
     seal,
     anchor: hasAnchor ? { offset, sequence: first } : undefined,
   };

@@ -30,7 +30,7 @@ function unchecked({ offset, value, seal }: LogMessage): UncheckedRecord {
   const record = decodeRecord(value);
   if (record === undefined) return { offset, payload: value.toString('utf8'), ...sealed };
   const { sequence, epoch, kind, hash, payload } = record;
-  return { offset, sequence, epoch, kind, hash, payload, ...sealed };
+  return { offset, sequence, epoch, kind, hash, payload: payload.toString(), ...sealed };
 }
 
 /** One shard's topic as one process reads it. */
@@ -101,7 +101,7 @@ export class ShardFollower {
     const end = await this.reading.end();
     const found: UncheckedRecord[] = [];
     for (let { next } = met; next < end && found.length < limit;) {
-      const messages = await this.log.fetch(next, (limit - found.length) * UNCHECKED_BYTES);
+      const messages = await this.reading.messages(next, (limit - found.length) * UNCHECKED_BYTES);
       if (messages.length === 0) break;
       found.push(...messages.map(unchecked));
       next += messages.length;

@@ -188,8 +188,8 @@ export class ShardLog {
     return place;
   }
 
-  /** The record by which the epoch of a place's last record began; undefined where there is no record. */
-  async beginningOf(place: LogPlace): Promise<Pick<JournalEntry, 'epoch' | 'payload'> | undefined> {
+  /** What the record says by which the epoch of a place's last record began; undefined where there is no record. */
+  async beginningOf(place: LogPlace): Promise<string | undefined> {
     const { offset, head } = place;
     if (offset === undefined) return undefined;
     let found = await this.at(offset);
@@ -197,7 +197,8 @@ export class ShardLog {
       const { anchor } = found.record;
       found = anchor !== undefined && anchor.offset < found.offset ? await this.at(anchor.offset) : undefined;
     }
-    return found?.record.epoch === head.epoch ? found.record : await this.searched(place);
+    if (found?.record.epoch === head.epoch) return found.record.payload.toString();
+    return (await this.searched(place))?.payload;
   }
 
   /** Anchors are hints: where they lead nowhere, everything is read. */
@@ -212,9 +213,14 @@ export class ShardLog {
     return undefined;
   }
 
+  /** As they stand there; none where none can be had. */
+  messages(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
+    return this.log.fetch(offset, maxBytes).catch(unlessUnsound);
+  }
+
   /** Undefined where no record can be had there. */
   async at(offset: number): Promise<Found | undefined> {
-    const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES).catch(unlessUnsound);
+    const [message] = await this.messages(offset, MIN_FETCH_BYTES);
     return message?.offset === offset ? foundIn(message) : undefined;
   }
 

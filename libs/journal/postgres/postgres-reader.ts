@@ -1,25 +1,35 @@
 import type { Pool, QueryConfig, QueryResultRow } from 'pg';
-import { checkNext, checkRun, isPresent, type StoredRecord } from '../chain-check.js';
+import { checkNext, isPresent, type StoredRecord } from '../chain-check.js';
 import { BEFORE_FIRST } from '../hash-chain.js';
 import type { BareReader, JournalEntry, JournalHead, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
+import { PageCheck } from './page-check.js';
+import { COPIED_COLUMNS, RecordCopy } from './record-copy.js';
 import { RECORD_COLUMNS } from './statements.js';
 
 /**
  * The records of a range, and the first one behind it. Both bounds are given because without statistics the planner sorts
- * everything behind a lower bound, page after page; the record behind tells the end of the shard from a gap.
+ * everything behind a lower bound, page after page; the record behind tells the end of the shard from a gap. A COPY takes no parameters.
  */
-const RUN = `
-  (select ${RECORD_COLUMNS} from journal.records
-   where shard = $1 and sequence >= $2 and sequence < $3 order by sequence)
+function pageStatement(shard: number, anchor: number, end: number): string {
+  const [inShard, first, behind] = [shard, anchor, end].map(wholeNumber);
+  return `
+  (select ${COPIED_COLUMNS} from journal.records
+   where shard = ${inShard} and sequence >= ${first} and sequence < ${behind} order by sequence)
   union all
-  (select ${RECORD_COLUMNS} from journal.records
-   where shard = $1 and sequence >= $3 order by sequence limit 1)
+  (select ${COPIED_COLUMNS} from journal.records
+   where shard = ${inShard} and sequence >= ${behind} order by sequence limit 1)
   order by sequence`;
+}
+
+function wholeNumber(value: number): string {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no place in a journal`);
+  return String(value);
+}
 
 /** Each record with what the one before it says, which is all that checking it needs. */
 const POINTS = `
-  select record.sequence, record.epoch, record.kind, record.payload, encode(record.hash, 'hex') as hash, record.seal,
+  select record.sequence, record.epoch, record.kind, convert_to(record.payload, 'UTF8') as payload, encode(record.hash, 'hex') as hash, record.seal,
     before.epoch as epoch_before, encode(before.hash, 'hex') as hash_before
   from unnest($2::bigint[]) with ordinality as wanted (sequence, place)
   join journal.records record on record.shard = $1 and record.sequence = wanted.sequence
@@ -44,20 +54,11 @@ export class PostgresJournalReader implements BareReader {
   constructor(private readonly pool: Pool) {}
 
   async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
-    // The record before the first comes along: the chain is checked from there.
-    const anchor = fromSequence - 1;
     const end = fromSequence + limit;
-    const rows = await this.ask<StoredRecord>({ text: RUN, values: [shard, anchor, end] });
-    const goesOn = (rows.at(-1)?.sequence ?? 0) >= end;
-    const within = rows.filter(({ sequence }) => sequence < end);
-    const before = anchor === 0 ? BEFORE_FIRST : within.shift();
-    if (before !== undefined && before.sequence !== anchor) {
-      throw new JournalCorrupt(shard, anchor, 'the record is missing');
-    }
-    const entries = before === undefined ? [] : checkRun(shard, before, within);
-    const next = before === undefined ? anchor : fromSequence + entries.length;
-    if (goesOn && next < end) throw new JournalCorrupt(shard, next, 'the record is missing');
-    return entries;
+    const check = new PageCheck(shard, fromSequence, end);
+    const statement = pageStatement(shard, fromSequence - 1, end);
+    await this.copy(new RecordCopy(statement, (record) => check.take(record)));
+    return check.page();
   }
 
   async entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]> {
@@ -75,7 +76,10 @@ export class PostgresJournalReader implements BareReader {
 
   async unchecked(shard: number, from: number, limit: number): Promise<UncheckedRecord[]> {
     const rows = await this.ask<StoredRecord>({ text: UNCHECKED, values: [shard, from, limit] });
-    return rows.map(({ seal, ...record }) => (isPresent(seal) ? { ...record, seal } : record));
+    return rows.map(({ seal, payload, ...record }) => {
+      const shown = { ...record, payload: payload.toString() };
+      return isPresent(seal) ? { ...shown, seal } : shown;
+    });
   }
 
   async heads(): Promise<Map<number, number>> {
@@ -83,13 +87,28 @@ export class PostgresJournalReader implements BareReader {
     return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
   }
 
+  private async copy(copy: RecordCopy): Promise<void> {
+    try {
+      // By its types the pool gives back what it is given here. It gives a promise of the end.
+      const end: unknown = this.pool.query(copy);
+      await end;
+      copy.check();
+    } catch (error) {
+      throw error instanceof JournalCorrupt ? error : unreadable(error);
+    }
+  }
+
   private async ask<R extends QueryResultRow>(query: QueryConfig): Promise<R[]> {
     try {
       return (await this.pool.query<R>(query)).rows;
     } catch (error) {
-      throw new JournalUnreadable(messageOf(error), { cause: error });
+      throw unreadable(error);
     }
   }
+}
+
+function unreadable(error: unknown): JournalUnreadable {
+  return new JournalUnreadable(messageOf(error), { cause: error });
 }
 
 function headBefore(shard: number, point: Point): JournalHead {

@@ -50,4 +50,4 @@ export function appendStatement(
   };
 }
 
-export const RECORD_COLUMNS = `sequence, epoch, kind, payload, encode(hash, 'hex') as hash, seal`;
+export const RECORD_COLUMNS = `sequence, epoch, kind, convert_to(payload, 'UTF8') as payload, encode(hash, 'hex') as hash, seal`;

@@ -1,0 +1,46 @@
+import { checkNext, type StoredRecord } from '../chain-check.js';
+import { BEFORE_FIRST } from '../hash-chain.js';
+import type { JournalEntry, JournalHead } from '../journal.js';
+import { JournalCorrupt } from '../journal-errors.js';
+
+/**
+ * The records from `from` on and before `end`, each held against the one before it while it comes. What comes first is the record before
+ * `from`, for the chain is checked from there, and what comes last may be one behind the page, which tells a gap from the end of the shard.
+ */
+export class PageCheck {
+  private readonly entries: JournalEntry[] = [];
+  private before: JournalHead | undefined;
+  private goesOn = false;
+
+  constructor(
+    private readonly shard: number,
+    private readonly from: number,
+    private readonly end: number,
+  ) {
+    this.before = from === 1 ? BEFORE_FIRST : undefined;
+  }
+
+  take(record: StoredRecord): void {
+    if (record.sequence >= this.end) {
+      this.goesOn = true;
+    } else if (this.before === undefined) {
+      if (record.sequence !== this.from - 1) throw this.missing(this.from - 1);
+      this.before = record;
+    } else {
+      const entry = checkNext(this.shard, this.before, record);
+      this.entries.push(entry);
+      this.before = entry;
+    }
+  }
+
+  /** All of them, where nothing is missing. */
+  page(): JournalEntry[] {
+    const next = this.before === undefined ? this.from - 1 : this.from + this.entries.length;
+    if (this.goesOn && next < this.end) throw this.missing(next);
+    return this.entries;
+  }
+
+  private missing(sequence: number): JournalCorrupt {
+    return new JournalCorrupt(this.shard, sequence, 'the record is missing');
+  }
+}
