@@ -9,11 +9,11 @@ function entryAt(sequence: number): JournalEntry {
   return sealEvent(0, { ...BEFORE_FIRST, sequence: sequence - 1 }, '{}');
 }
 
-/** A journal of ten records of which `asked` tells in what order its pages were asked for. */
+/** A journal of ten records of which `asked` tells in what order its pages were asked for. It asks as a driver does: at the next tick. */
 function journal(failsFrom = Infinity) {
   const asked: number[] = [];
   const read = (from: number): Promise<JournalEntry[]> => {
-    asked.push(from);
+    process.nextTick(() => asked.push(from));
     if (from >= failsFrom) return Promise.reject(new Error('away'));
     const length = Math.min(SIZE, 11 - from);
     return Promise.resolve(Array.from({ length }, (_, index) => entryAt(from + index)));

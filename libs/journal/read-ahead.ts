@@ -1,3 +1,4 @@
+import { nextTurn } from '#libs/platform/clock.js';
 import type { JournalEntry } from './journal.js';
 
 /** Page after page; the next one is on its way while the last is being worked on. */
@@ -14,6 +15,8 @@ export async function* readAhead(
       next = read(from);
       // It is waited for later than it may fail.
       next.catch(() => undefined);
+      // A driver sends its question when the event loop comes round, and who is given the page may keep that from it for long.
+      await nextTurn();
     }
     yield page;
   }
