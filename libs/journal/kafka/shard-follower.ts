@@ -101,7 +101,7 @@ export class ShardFollower {
     const end = await this.reading.end();
     const found: UncheckedRecord[] = [];
     for (let { next } = met; next < end && found.length < limit;) {
-      const messages = await this.reading.messages(next, (limit - found.length) * UNCHECKED_BYTES);
+      const messages = await this.reading.standingAt(next, (limit - found.length) * UNCHECKED_BYTES);
       if (messages.length === 0) break;
       found.push(...messages.map(unchecked));
       next += messages.length;

@@ -214,13 +214,13 @@ export class ShardLog {
   }
 
   /** As they stand there; none where none can be had. */
-  messages(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
+  standingAt(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
     return this.log.fetch(offset, maxBytes).catch(unlessUnsound);
   }
 
   /** Undefined where no record can be had there. */
   async at(offset: number): Promise<Found | undefined> {
-    const [message] = await this.messages(offset, MIN_FETCH_BYTES);
+    const [message] = await this.standingAt(offset, MIN_FETCH_BYTES);
     return message?.offset === offset ? foundIn(message) : undefined;
   }
 
