@@ -11,7 +11,7 @@ import { JournalSeals } from '../seals/journal-seals.js';
 import { PostgresJournal } from './postgres-journal.js';
 import { PostgresJournalReader } from './postgres-reader.js';
 
-const ANSWER_WITHIN_MS = 300;
+const ANSWER_WITHIN_MS = 2_000;
 const APPENDS = 300;
 const EACH = 3;
 const MOST = 10_000;
@@ -19,6 +19,7 @@ const MOST = 10_000;
 const seals = new JournalSeals([Buffer.alloc(32, 1)]);
 let database: TestDatabase;
 let proxy: TcpProxy;
+let url: string;
 let pool: ReturnType<typeof openPool>;
 
 beforeAll(async () => {
@@ -27,11 +28,8 @@ beforeAll(async () => {
   proxy = await openProxy({ target: { host: hostname, port: Number(port) } });
   const through = new URL(database.url);
   through.host = `127.0.0.1:${proxy.port}`;
-  pool = openPool(through.href, {
-    applicationName: 'test',
-    max: 1,
-    answerTimeoutMs: ANSWER_WITHIN_MS,
-  });
+  url = through.href;
+  pool = openPool(url, { applicationName: 'test', max: 1 });
 });
 
 afterAll(async () => {
@@ -83,7 +81,8 @@ it('gives every record as it was written, whatever its size and in pages of what
 
 it('says that it could not ask when an answer breaks off or does not come, and asks anew then', async () => {
   const { shard, written } = await filled();
-  const reader = new PostgresJournalReader(pool);
+  const impatient = openPool(url, { applicationName: 'test', max: 1, answerTimeoutMs: ANSWER_WITHIN_MS });
+  const reader = new PostgresJournalReader(impatient);
   const faults = [() => proxy.cut(), () => proxy.blackhole('to-client')];
   for (const fault of faults) {
     expect(await reader.read(shard, 1, 1)).toHaveLength(1);
@@ -93,6 +92,7 @@ it('says that it could not ask when an answer breaks off or does not come, and a
     proxy.heal();
     expect(await reader.read(shard, 1, MOST)).toHaveLength(written.length);
   }
+  await impatient.end();
 });
 
 it('ends nothing but the page when a record is damaged: the connection is good for the next', async () => {
