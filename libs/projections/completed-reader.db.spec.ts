@@ -274,10 +274,43 @@ describe('first answers', () => {
     }
   });
 
+  it('of creates are each its own, however many are asked for at once', async () => {
+    const made = auctions.flatMap(({ id, events }) =>
+      events.flatMap(({ event: { command } }) =>
+        command?.operation === 'CREATE'
+          ? [{ account: command.account_id, key: command.key, auctionId: id }]
+          : [],
+      ),
+    );
+    const refused = ofShard.flatMap(({ event }) =>
+      event.type === 'CREATE_REJECTED'
+        ? [{ account: event.command!.account_id, key: event.command!.key, auctionId: event.data.auction_id }]
+        : [],
+    );
+    const unknown = made.map((scope) => ({ ...scope, key: `${scope.key}-never` }));
+    const asked = made.flatMap((scope, index) => [
+      unknown[index]!,
+      scope,
+      ...refused.slice(index, index + 1),
+    ]);
+    expect(made.length).toBeGreaterThan(2);
+    expect(refused.length).toBeGreaterThan(0);
+    const one = (scope: (typeof made)[number]): ReturnType<typeof reader.answer> =>
+      reader.answer({ ...scope, operation: 'CREATE' });
+    const together = await Promise.all(asked.map(one));
+    const apart = [];
+    for (const scope of asked) apart.push(await one(scope));
+    expect(together).toEqual(apart);
+    expect(together.map((answer) => answer?.reply.status)).toEqual(
+      asked.map((scope) => (unknown.includes(scope) ? undefined : refused.includes(scope) ? 422 : 200)),
+    );
+  });
+
   it('belong to a scope, and the reader says so when it is missing', async () => {
     const scope = { account: STRANGER, key: 'k' };
     await expect(reader.answer({ ...scope, operation: 'WITHDRAW_ALL' })).rejects.toThrow('within its shard');
     await expect(reader.answer({ ...scope, operation: 'SUBMIT' })).rejects.toThrow('within its auction');
+    await expect(reader.answer({ ...scope, operation: 'CREATE' })).rejects.toThrow('within its auction');
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { projectionMigrations } from '../migrations/list.js';
 import { uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { BY_KEY, OF_CREATE, OF_SHARD } from './answer-reader.js';
+import { BY_KEY, OF_CREATES, OF_SHARD } from './answer-reader.js';
 import { COMPLETED, LIST, RECORDS } from '../audit/audit-reader.js';
 import { ONE, PAGE, ROLE } from './auction-reader.js';
 import { BEFORE_ALL } from './before-all.js';
@@ -96,7 +96,12 @@ describe('every question to the projections', () => {
     ['records for auditors', RECORDS, [A], ['events_pkey']],
     ['a history', HISTORY, [A, 1_000_000], ['events_pkey']],
     ['a command by its key', BY_KEY, [A, 'k'], ['events_auction_id_command_key_idx']],
-    ['a refused create', OF_CREATE, [V, 'CREATE', 'k'], ['answers_pkey']],
+    [
+      'creates',
+      OF_CREATES,
+      [`{${A}}`, `{${V}}`, '{k}'],
+      ['answers_pkey', 'events_auction_id_command_key_idx'],
+    ],
     ["a shard's answer", OF_SHARD, [V, 'WITHDRAW_ALL', 'k', 1], ['answers_pkey']],
     [
       'a page of quotes',

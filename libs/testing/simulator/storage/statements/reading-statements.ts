@@ -1,6 +1,6 @@
 import { CHRONICLE } from '#libs/projections/reader/chronicle.js';
 import { keyOf, type EventRow, type QuoteRow } from '../tables.js';
-import { rowsOf, type Answer, type Context, type Statements } from '../statement.js';
+import { required, rowsFrom, rowsOf, type Answer, type Context, type Statements } from '../statement.js';
 
 type Place = readonly [at: string, id: string];
 
@@ -67,12 +67,20 @@ export const readingStatements: Statements = {
     run: ({ tables, tx }, [id, key]) =>
       rowsOf((tx.get(tables.events, String(id)) ?? []).filter((row) => row.command_key === key)),
   },
-  'answer-of-create': {
-    run: ({ tables, tx }, [account, operation, key]) =>
+  'answers-of-creates': {
+    run: ({ tables, tx }, columns) =>
       rowsOf(
-        [...tx.all(tables.answers)]
-          .map(([, row]) => row)
-          .filter((row) => row.account_id === account && row.operation === operation && row.key === key),
+        rowsFrom(...columns).flatMap(([id, account, key], index) => {
+          const made = (tx.get(tables.events, required(id)) ?? []).find((row) => row.command_key === key);
+          const refused = [...tx.all(tables.answers)]
+            .map(([, row]) => row)
+            .find((row) => row.account_id === account && row.operation === 'CREATE' && row.key === key);
+          const place = index + 1;
+          return [
+            ...(made === undefined ? [] : [{ place, ...made }]),
+            ...(refused === undefined ? [] : [{ place, sequence: null, ...refused }]),
+          ];
+        }),
       ),
   },
   'answer-of-shard': {

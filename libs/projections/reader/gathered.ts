@@ -1,0 +1,44 @@
+interface Waiting<Q, A> {
+  readonly question: Q;
+  readonly resolve: (answer: A) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Questions of one kind that go to the database together: while some are being answered the next ones gather. What a statement costs
+ * whatever it asks weighs more than the asking, and nobody waits longer than one answer for another.
+ */
+export class Gathered<Q, A> {
+  private waiting: Waiting<Q, A>[] = [];
+  private isAsking = false;
+
+  constructor(
+    /** Answers in the order of the questions. */
+    private readonly ask: (questions: readonly Q[]) => Promise<readonly A[]>,
+    private readonly most: number,
+  ) {}
+
+  answer(question: Q): Promise<A> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ question, resolve, reject });
+      if (!this.isAsking) void this.askAll();
+    });
+  }
+
+  private async askAll(): Promise<void> {
+    this.isAsking = true;
+    // Whoever comes in the same moment goes with the first.
+    await Promise.resolve();
+    while (this.waiting.length > 0) await this.askSome(this.waiting.splice(0, this.most));
+    this.isAsking = false;
+  }
+
+  private async askSome(some: readonly Waiting<Q, A>[]): Promise<void> {
+    try {
+      const answers = await this.ask(some.map(({ question }) => question));
+      for (const [index, { resolve }] of some.entries()) resolve(answers[index] as A);
+    } catch (error) {
+      for (const { reject } of some) reject(error);
+    }
+  }
+}
