@@ -134,7 +134,15 @@ describe('a forger who seals the records anew', () => {
     ['invents an operation', 'QUOTE_REJECTED', ({ data }) => set(data, 'operation', 'LALA')],
     ['refuses with what nobody keeps', 'QUOTE_REJECTED', ({ data }) => set(data, 'error', 'COMMAND_EXPIRED')],
     ['refuses one quote for a create', 'QUOTE_REJECTED', ({ data }) => set(data, 'error', 'AUDIENCE_EMPTY')],
-    ['refuses in a time behind the close', 'QUOTE_REJECTED', (record) => later(record)],
+    [
+      // With AUCTION_NOT_OPEN that would be by the rules, and the next record would be the one that is not.
+      'refuses in a time behind the close',
+      'QUOTE_REJECTED',
+      (record) => {
+        set(record.data, 'error', 'INVALID_TERMS');
+        later(record);
+      },
+    ],
     [
       'says that it was closed',
       'QUOTE_REJECTED',

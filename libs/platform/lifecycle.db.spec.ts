@@ -8,6 +8,7 @@ const FRAME = `
   import { createLogger } from '#libs/platform/log.js';
   import { runProcess } from '#libs/platform/lifecycle.js';
   import { startInternalServer } from '#libs/platform/internal-server.js';
+  import { createMetrics } from '#libs/platform/metrics.js';
   const log = createLogger({ name: 'trial', level: 'info' });
   const run = (main, options = {}) => runProcess({ log, supervised: false, ...options }, main);
   setInterval(() => undefined, 1000);
@@ -87,7 +88,9 @@ it('says in one line that its port is taken, and ends with 69', async () => {
   const squatter = createServer().listen(0, '127.0.0.1');
   await once(squatter, 'listening');
   const { port } = squatter.address() as AddressInfo;
-  const { code, lines } = await ending(`run(() => startInternalServer({}, ${port}))`);
+  const { code, lines } = await ending(
+    `run(() => startInternalServer({ registry: createMetrics({}) }, ${port}))`,
+  );
   squatter.close();
   expect(code).toBe(69);
   expect(lines.map(({ msg }) => msg)).toEqual([`address 127.0.0.1:${port} is taken by another process`]);

@@ -33,7 +33,7 @@ runProcess({ log, supervised: config.SOTTO_SUPERVISED && behaviour !== 'deaf' },
   const internal = await startInternalServer(routes, config.INTERNAL_PORT);
   scope.onStop('internal listener', () => internal.close());
   if (process.env.PORT !== undefined) {
-    const server = createServer(internalHandler(routes));
+    const server = createServer(internalHandler({ ...routes, registry: createMetrics({}) }));
     await listen(server, Number(process.env.PORT), '127.0.0.1');
     scope.onStop('public listener', () => void server.close());
   }
