@@ -71,8 +71,11 @@ describe('docker-compose.yml', () => {
 
   it('gives each process the secrets that it reads, file by file, and no folder with others', () => {
     const read = Object.entries(services).flatMap(([name, { environment = {}, secrets: given = [] }]) => {
-      const tokens = environment.SERVICE_TOKEN_FILE;
-      const wanted = tokens === undefined ? [] : [{ source: 'service-tokens', target: tokens }];
+      const { SERVICE_TOKEN_FILE: tokens, GF_SECURITY_ADMIN_PASSWORD__FILE: password } = environment;
+      const wanted = [
+        ...(tokens === undefined ? [] : [{ source: 'service-tokens', target: tokens }]),
+        ...(password === undefined ? [] : [{ source: 'grafana-password', target: password }]),
+      ];
       if (name !== 'prometheus') expect([name, given]).toEqual([name, wanted]);
       return given.map(({ source }) => source);
     });
@@ -84,6 +87,8 @@ describe('docker-compose.yml', () => {
     const shown = SCRAPES.map(({ authorization }) => authorization.credentials_file);
     expect(services.prometheus?.secrets).toEqual([{ source: 'metrics-token', target: shown[0] }]);
     expect(new Set(shown).size).toBe(1);
+    // Nobody may be let in with the password that Grafana has where it is told none.
+    expect(services.grafana?.secrets).toHaveLength(1);
     expect(Object.keys(secrets).sort()).toEqual([...new Set(read)].sort());
     for (const [name, { file: place }] of Object.entries(secrets)) {
       expect(place).toBe(`\${SECRETS_DIR:-./.secrets}/${name}`);
