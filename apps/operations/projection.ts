@@ -1,5 +1,5 @@
 import { parseCommandLine } from '#libs/platform/command-line.js';
-import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { kafkaSettings, kafkaSettingsAgree, type KafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
@@ -8,7 +8,7 @@ import { openPool } from '#libs/platform/postgres.js';
 import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { databaseUrl } from './database-url.js';
+import { openDatabase } from './journal/database.js';
 import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
 
 const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json]
@@ -23,8 +23,8 @@ const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json
   --output json   one JSON document instead of text
   --help          this text
 
-The database is that of DATABASE_URL, else that of the cluster that runs on DATA_DIR (.data); journals in Kafka are found by
-the same KAFKA_* settings as the cluster's.`;
+The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the
+time where no cluster runs; journals in Kafka are found by the same KAFKA_* settings as the cluster's.`;
 
 const COMMANDS: readonly string[] = ['lag', 'compare', 'rebuild'] satisfies ProjectionCommand[];
 const EXIT_USAGE = 64;
@@ -44,8 +44,18 @@ async function main(args: readonly string[], environment: Environment): Promise<
     (call === '' ? console.log : console.error)(USAGE);
     return call === '' ? 0 : EXIT_USAGE;
   }
-  const url = await databaseUrl(environment);
   const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
+  const database = await openDatabase(environment, (line) => {
+    console.error(`projection: ${line}`);
+  });
+  try {
+    return await run(call, database.url, settings);
+  } finally {
+    await database.close();
+  }
+}
+
+async function run(call: Call, url: string, settings: KafkaSettings): Promise<number> {
   const clock = new SystemClock();
   const pool = openPool(url, { applicationName: 'projection', max: POOL });
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);

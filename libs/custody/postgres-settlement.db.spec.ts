@@ -379,6 +379,7 @@ describe('the way in', () => {
     ['more of one token than of the other', [...without(5, 6), ['bob', NO, 999], ['system:issuer', NO, -999]]], // prettier-ignore
     ['tokens of two markets', [...without(5, 6), ['bob', 'snow/NO', 1_000], ['system:issuer', 'snow/NO', -1_000]]], // prettier-ignore
     ['tokens that are burnt', [['ann', YES, -5], ['system:issuer', YES, 5], ['ann', NO, -5], ['system:issuer', NO, 5]]], // prettier-ignore
+    ['nothing at all', []],
     ['three parties', [['ann', '', -5], ['bob', '', 4], ['cat', '', 1]]], // prettier-ignore
   ];
   it.each(strange)('refuses %s', async (_what, lines) => {

@@ -231,8 +231,8 @@ async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
     const database = await admin.query(`select from pg_database where datname = 'sotto'`);
     if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
   });
-  // Also in what further databases are copied from.
-  for (const database of ['sotto', 'template1'])
+  // Also in what further databases are copied from, and in the one that every server has.
+  for (const database of ['sotto', 'template1', 'postgres'])
     await asSuperuser(place, port, database, (admin) => admin.query(NO_LARGE_OBJECTS));
   return `postgres://sotto:${place.credentials.application}@${HOST}:${port}/sotto`;
 }

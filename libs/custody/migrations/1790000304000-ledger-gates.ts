@@ -36,7 +36,8 @@ const FUNCTIONS = `
         or bool_or(account = 'system:issuer' and (asset = '' or amount >= 0))
     into pairs, issued, backing, strange
     from unnest(accounts, assets, amounts) as line (account, asset, amount);
-    if strange or pairs not in (0, 2) or backing < issued or exists (
+    -- Of no lines at all nothing is known.
+    if coalesce(strange, true) or pairs not in (0, 2) or backing < issued or exists (
       select from unnest(accounts, amounts) as line (account, amount)
       where account = 'system:issuer' and amount <> -issued
     ) then

@@ -198,6 +198,27 @@ describe('the roles of the database', () => {
       expect([call, await attempt(role, `select ${call}`)]).toEqual([call, DENIED]);
   });
 
+  it('is given back as it was made where somebody has told it settings, or given it the rights of another', async () => {
+    const login = new pg.Client({ connectionString: urlAs(database.url, 'projector', PASSWORDS.projector) });
+    await login.connect();
+    for (const setting of ['statement_timeout = 1', 'synchronous_commit = off', 'work_mem = 64'])
+      await login.query(`alter role current_user set ${setting}`);
+    await login.query(`alter role current_user in database ${name} set default_transaction_read_only = on`);
+    await login.end();
+    await database.pool.query(`grant ${roleName(name, 'executor')} to ${roleName(name, 'gateway')}`);
+    const left = async (): Promise<unknown> =>
+      (
+        await database.pool.query(
+          `select setrole::regrole::text as what from pg_db_role_setting where setrole = any ($1::regrole[])
+           union all select member::regrole::text from pg_auth_members where member = any ($1::regrole[])`,
+          [DATABASE_ROLES.map((role) => roleName(name, role))],
+        )
+      ).rows.length;
+    expect(await left()).toBe(3);
+    await prepareDatabaseRoles(database.url, PASSWORDS);
+    expect(await left()).toBe(0);
+  });
+
   it.each(DATABASE_ROLES)('%s can call nothing but what grants.ts says', async (role) => {
     const { rows } = await database.pool.query<{ name: string }>(
       `select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace

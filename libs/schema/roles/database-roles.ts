@@ -25,7 +25,7 @@ export function urlAs(databaseUrl: string, role: DatabaseRole, password: string)
 
 /**
  * Makes the roles where they are missing and gives each exactly what `grants.ts` says, in one transaction: whatever was granted
- * otherwise is taken back, and processes that run meanwhile notice nothing. After every migration. False where the role of `url`
+ * or set otherwise is taken back, and processes that run meanwhile notice nothing. After every migration. False where the role of `url`
  * may not make roles.
  */
 export async function prepareDatabaseRoles(url: string, passwords: RolePasswords): Promise<boolean> {
@@ -41,7 +41,11 @@ export async function prepareDatabaseRoles(url: string, passwords: RolePasswords
     if (!mayCreate) return false;
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
-    for (const role of DATABASE_ROLES) await makeRole(client, roleName(database, role), passwords[role]);
+    for (const role of DATABASE_ROLES) {
+      const name = roleName(database, role);
+      await makeRole(client, name, passwords[role]);
+      await takeBack(client, database, name);
+    }
     await client.query(grantStatements(database).join(';\n'));
     await client.query('commit');
     return true;
@@ -65,6 +69,22 @@ async function makeRole(client: pg.Client, name: string, password: string | unde
       ? 'nologin password null'
       : `login password ${pg.escapeLiteral(scramVerifier(password))}`;
   await client.query(`alter role ${role} ${login}`);
+}
+
+/**
+ * What whoever had the role's login has told it, for anybody may give settings to himself: they would be in force at each later start,
+ * whatever the password is by then. And whose rights it was given besides its own.
+ */
+async function takeBack(client: pg.Client, database: string, name: string): Promise<void> {
+  const role = pg.escapeIdentifier(name);
+  await client.query(`alter role ${role} reset all`);
+  await client.query(`alter role ${role} in database ${pg.escapeIdentifier(database)} reset all`);
+  const { rows } = await client.query<{ other: string }>(
+    `select other.rolname as other from pg_auth_members m join pg_roles other on other.oid = m.roleid
+     join pg_roles me on me.oid = m.member where me.rolname = $1`,
+    [name],
+  );
+  for (const { other } of rows) await client.query(`revoke ${pg.escapeIdentifier(other)} from ${role}`);
 }
 
 function grantStatements(database: string): string[] {
