@@ -59,6 +59,23 @@ describe('a bit that a disk has lost', () => {
     }
   });
 
+  it('in the length of a message leaves none without its seal', () => {
+    const seal = Buffer.alloc(32, 7);
+    const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map([[1, seal]]));
+    expect(readBatches(batch, 0)).toMatchObject([{ offset: 0 }, { offset: 1, seal }]);
+    for (let bit = 0; bit < 7; bit += 1) {
+      expect(readBatches(flipped(batch, BATCH.records * 8 + bit), 0)).toEqual([
+        { offset: 0, value: Buffer.alloc(0) },
+      ]);
+    }
+    const second = batch.length - seal.length;
+    for (let at = BATCH.records; at < second; at += 1) {
+      for (const { value, offset, seal: read } of readBatches(flipped(batch, at * 8 + 1), 0)) {
+        if (offset === 1 && value.length > 0) expect([at, read]).toEqual([at, seal]);
+      }
+    }
+  });
+
   it('in the number of a message does not move it', () => {
     const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
     const delta = BATCH.records + 3;

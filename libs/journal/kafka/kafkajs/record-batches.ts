@@ -66,7 +66,9 @@ function readRecords(batch: Buffer, base: number, from: number, messages: LogMes
       const size = cursor.next();
       const value = size < 0 ? NOTHING : batch.subarray(cursor.at, cursor.at + size);
       cursor.at += Math.max(0, size);
-      const seal = readSeal(batch, cursor, end);
+      const seal = readSeal(batch, cursor);
+      // It would be taken for a record without its seal, and so for a forged one.
+      if (cursor.at !== end) return nothingAt(offset, from, messages);
       messages.push(seal === undefined ? { offset, value } : { offset, value, seal });
     }
     cursor.at = end;
@@ -80,14 +82,16 @@ function nothingAt(offset: number, from: number, messages: LogMessage[]): false 
 }
 
 /** Of a message's first header, if that is one; whoever writes journals here gives it no other. A copy: it is kept longer than the batch. */
-function readSeal(batch: Buffer, cursor: Varints, end: number): Buffer | undefined {
-  if (cursor.at >= end || cursor.next() === 0) return undefined;
+function readSeal(batch: Buffer, cursor: Varints): Buffer | undefined {
+  if (cursor.next() === 0) return undefined;
   const name = cursor.next();
   if (!batch.subarray(cursor.at, cursor.at + name).equals(SEAL_HEADER)) return undefined;
   cursor.at += name;
   const size = cursor.next();
-  const seal = batch.subarray(cursor.at, Math.min(end, cursor.at + size));
-  return size < 0 ? undefined : Buffer.from(seal);
+  if (size < 0) return undefined;
+  const seal = batch.subarray(cursor.at, cursor.at + size);
+  cursor.at += size;
+  return Buffer.from(seal);
 }
 
 /** Numbers of variable length, their signs in the last bit. */
