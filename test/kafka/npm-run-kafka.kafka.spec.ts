@@ -1,6 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
@@ -187,6 +195,17 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(await run.code).toBe(65);
     const said = run.output.trim().split('\n').slice(1);
     expect(said).toEqual([expect.stringContaining(`${damaged}/cluster.json is damaged: `)]);
+  });
+
+  it.each([
+    ['takes no folders', '/proc/sotto', 'its parent takes no folders'],
+    ['is a link to nowhere', 'link', 'a link to nowhere is in its place'],
+  ])('says in one line that its place %s', async (_, place, reason) => {
+    if (place === 'link') symlinkSync(path.join(folder, 'gone'), path.join(folder, place));
+    const run = Run.start('--folder', path.resolve(folder, place));
+    expect(await run.code).toBe(69);
+    const said = run.output.trim().split('\n').slice(1);
+    expect(said).toEqual([expect.stringContaining(`: ${reason}`)]);
   });
 
   it('takes one broker or three', async () => {

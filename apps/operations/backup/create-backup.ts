@@ -2,6 +2,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '#libs/platform/postgres.js';
+import { makeFolder } from '#libs/platform/make-folder.js';
 import { isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { GRANTS } from '#libs/schema/roles/grants.js';
 import { FORMAT, manifestPath, type Manifest, type TableFile } from './manifest.js';
@@ -26,7 +27,7 @@ export async function createBackup({ pool, tell }: BackupPorts, folder: string):
     // Not before there is a database: a call that finds none leaves nothing behind.
     await refuseExisting(folder);
     await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true, mode: 0o700 });
+    await makeFolder(partial, 0o700);
     return await copyAll(client, partial, tell);
   });
   await writeFile(manifestPath(partial), `${JSON.stringify(manifest, undefined, 2)}\n`, { flush: true });
@@ -35,7 +36,7 @@ export async function createBackup({ pool, tell }: BackupPorts, folder: string):
 }
 
 async function refuseExisting(folder: string): Promise<void> {
-  await mkdir(path.dirname(path.resolve(folder)), { recursive: true });
+  await makeFolder(path.dirname(path.resolve(folder)), 0o755);
   try {
     await mkdir(folder);
     await rm(folder, { recursive: true });

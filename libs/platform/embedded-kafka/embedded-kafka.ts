@@ -1,10 +1,11 @@
 import '../kafkajs/idle-queues.js';
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { z } from 'zod';
+import { makeFolder } from '../make-folder.js';
 import { isPortFree, pickPorts } from '../ports.js';
 import { readIfThere } from '../read-if-there.js';
 import { EXIT, StartFault } from '../start-fault.js';
@@ -40,7 +41,7 @@ export class EmbeddedKafka {
 
   static async start(options: KafkaOptions): Promise<EmbeddedKafka> {
     const jars = await kafkaJars(options);
-    await mkdir(options.folder, { recursive: true });
+    await makeFolder(options.folder, 0o755);
     const { clusterId, ports } = await kept(options);
     const places = Array.from({ length: options.brokers }, (_, index): BrokerPlace => {
       const folder = path.join(options.folder, `broker-${index + 1}`);
