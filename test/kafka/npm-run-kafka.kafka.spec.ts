@@ -199,7 +199,7 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
 
   it.each([
     ['takes no folders', '/proc/sotto', 'its parent takes no folders'],
-    ['is a link to nowhere', 'link', 'a link to nowhere is in its place'],
+    ['is a link to nowhere', 'link', 'it is not a folder, but a link to nowhere'],
   ])('says in one line that its place %s', async (_, place, reason) => {
     if (place === 'link') symlinkSync(path.join(folder, 'gone'), path.join(folder, place));
     const run = Run.start('--folder', path.resolve(folder, place));
