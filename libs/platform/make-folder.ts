@@ -28,7 +28,8 @@ async function makeOne(folder: string, mode: number): Promise<void> {
   } catch (error) {
     const code = isCodedError(error) ? error.code : undefined;
     if (code === 'EEXIST' && (await isThere(folder))) return;
-    if (code === 'EEXIST') throw new StartFault(`cannot make ${folder}: it is not a folder, but a link to nowhere`);
+    if (code === 'EEXIST')
+      throw new StartFault(`cannot make ${folder}: it is not a folder, but a link to nowhere`);
     if (code === 'ENOENT') throw new StartFault(`cannot make ${folder}: its parent takes no folders`);
     throw error;
   }

@@ -1,30 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
-import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
-import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
-import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
+import { MemoryShards } from '#libs/testing/kafka/memory-shards.js';
 import { comparedDocument, comparedLine, compareShards, outcomeOf } from './compare.js';
 
 const SHARDS = [0, 1, 2];
 const DAMAGED = 1;
 const EVENTS = 10;
-
-async function topics(): Promise<MemoryTopic[]> {
-  const made = SHARDS.map(() => new MemoryTopic());
-  for (const [shard, topic] of made.entries()) {
-    const openLog = () => Promise.resolve(topic.open());
-    const writer = await new KafkaJournal({ openLog, clock: new HastyClock(), opener: 'test' }).open(shard);
-    await writer.append(Array.from({ length: EVENTS }, (_, index) => `"${index}"`));
-    await writer.close();
-  }
-  return made;
-}
-
-function readerOf(made: readonly MemoryTopic[]): JournalReader {
-  return new KafkaJournalReader({ openLog: (shard) => made[shard]!.open(), shards: SHARDS });
-}
 
 async function compared(postgres: JournalReader, kafka: JournalReader) {
   const found = await compareShards({ postgres, kafka }, SHARDS, () => undefined);
@@ -39,11 +21,11 @@ const ALIKE = `${EVENTS + 1} records alike; 0 more in postgres, 0 in kafka`;
 
 describe('two copies of the journals', () => {
   it('are held against each other shard by shard, also where one is damaged, and its store is named', async () => {
-    const made = await topics();
-    const postgres = readerOf(await topics());
-    expect((await compared(postgres, readerOf(made))).outcome).toBe('alike');
-    made[DAMAGED]!.damage(5);
-    const { outcome, lines, documents } = await compared(postgres, readerOf(made));
+    const made = await MemoryShards.of(SHARDS, EVENTS);
+    const postgres = (await MemoryShards.of(SHARDS, EVENTS)).reader();
+    expect((await compared(postgres, made.reader())).outcome).toBe('alike');
+    made.topic(DAMAGED).damage(5);
+    const { outcome, lines, documents } = await compared(postgres, made.reader());
     expect(outcome).toBe('damaged or different');
     expect(lines).toEqual([
       `shard 0: ${ALIKE}`,
@@ -58,7 +40,7 @@ describe('two copies of the journals', () => {
   });
 
   it('are not said to differ where one of them cannot be read for now', async () => {
-    const sound = readerOf(await topics());
+    const sound = (await MemoryShards.of(SHARDS, EVENTS)).reader();
     const away: JournalReader = {
       entries: (...asked) => sound.entries(...asked),
       // Of all shards or of none.

@@ -2,32 +2,13 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { BareReader } from '#libs/journal/journal.js';
-import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
-import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
-import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
-import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
+import { MemoryShards } from '#libs/testing/kafka/memory-shards.js';
 import type { DumpFilter } from './call.js';
 import { dump, type DumpEnd } from './dump.js';
 
 const SHARDS = [0, 1, 2];
 const DAMAGED = 1;
 const ALL: DumpFilter = { from: 1, to: Infinity, raw: false };
-
-/** Three shards of as many events, and an epoch record before them. */
-async function topics(events: number): Promise<MemoryTopic[]> {
-  const made = SHARDS.map(() => new MemoryTopic());
-  for (const [shard, topic] of made.entries()) {
-    const openLog = () => Promise.resolve(topic.open());
-    const writer = await new KafkaJournal({ openLog, clock: new HastyClock(), opener: 'test' }).open(shard);
-    await writer.append(Array.from({ length: events }, (_, index) => `"${index}"`));
-    await writer.close();
-  }
-  return made;
-}
-
-function readerOf(made: readonly MemoryTopic[]): BareReader {
-  return new KafkaJournalReader({ openLog: (shard) => made[shard]!.open(), shards: SHARDS });
-}
 
 /** `shard/sequence` of every line, and every damage at its place among them, with what stands there. */
 async function dumped(reader: BareReader, filter: Partial<DumpFilter> = {}) {
@@ -53,9 +34,9 @@ function lines(shard: number, from: number, to: number): string[] {
 
 describe('a dump', () => {
   it('shows what stands before damage, says where that is, and goes on with the other shards', async () => {
-    const made = await topics(10);
-    made[DAMAGED]!.replace([...made[DAMAGED]!.content(), Buffer.from('garbage')]);
-    expect(await dumped(readerOf(made))).toEqual({
+    const made = await MemoryShards.of(SHARDS, 10);
+    made.topic(DAMAGED).replace([...made.topic(DAMAGED).content(), Buffer.from('garbage')]);
+    expect(await dumped(made.reader())).toEqual({
       end: 'damaged',
       said: [
         ...lines(0, 1, 11),
@@ -68,11 +49,11 @@ describe('a dump', () => {
   });
 
   it('also where what is asked for begins within the page that is damaged', async () => {
-    const made = await topics(1_500);
-    const values = [...made[DAMAGED]!.content()];
+    const made = await MemoryShards.of(SHARDS, 1_500);
+    const values = [...made.topic(DAMAGED).content()];
     values[1_204] = Buffer.from('garbage');
-    made[DAMAGED]!.replace(values);
-    const { end, said } = await dumped(readerOf(made), { from: 1_100, to: 1_300 });
+    made.topic(DAMAGED).replace(values);
+    const { end, said } = await dumped(made.reader(), { from: 1_100, to: 1_300 });
     expect(end).toBe('damaged');
     expect(said.filter((line) => line.startsWith('1/'))).toEqual(lines(1, 1_100, 1_204));
     const behind = said.filter((line) => line.startsWith('journal of shard 1'));
@@ -82,14 +63,14 @@ describe('a dump', () => {
       expect.stringContaining('(1206: "1205")'),
     ]);
     expect(behind).toHaveLength(1 + 1 + 1_300 - 1_205);
-    const asked = await dumped(readerOf(made), { from: 1_100, kind: 'event' });
+    const asked = await dumped(made.reader(), { from: 1_100, kind: 'event' });
     expect(asked.said.some((line) => line.includes('garbage'))).toBe(false);
     expect(said.filter((line) => line.startsWith('2/'))).toEqual(lines(2, 1_100, 1_300));
-    expect((await dumped(readerOf(made), { to: 1_204 })).end).toBe('sound');
+    expect((await dumped(made.reader(), { to: 1_204 })).end).toBe('sound');
   });
 
   it('shows the other shards where one cannot be read, and tells that from damage', async () => {
-    const sound = readerOf(await topics(10));
+    const sound = (await MemoryShards.of(SHARDS, 10)).reader();
     const away: BareReader = {
       ...sound,
       read: (shard, from, limit) =>
@@ -104,8 +85,8 @@ describe('a dump', () => {
   });
 
   it('comes as far where the damage is named by a record before it', async () => {
-    const made = await topics(50);
-    const sound = readerOf(made);
+    const made = await MemoryShards.of(SHARDS, 50);
+    const sound = made.reader();
     const twice: BareReader = {
       heads: () => sound.heads(),
       entries: (shard, sequences) => sound.entries(shard, sequences),

@@ -1,18 +1,13 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { loadConfig } from '#libs/platform/config.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import type { EpochLife, JournalWriter } from '../journal.js';
 import { JournalFenced } from '../journal-errors.js';
-import { kafkaSettings } from '../kafka/kafka-settings.js';
-import { journalMigrations } from '../migrations/list.js';
 import { moveJournals } from '../moving/move-journals.js';
 import { RestoredMark } from '../restored/restored-mark.js';
-import { JournalSeals } from '../seals/journal-seals.js';
 import type { JournalStore, StoreKind } from '../stores/journal-store.js';
-import { storeOfKind } from '../stores/open-journal-store.js';
 import { beginJournalLife, findJournalLife } from './journal-life.js';
 import { epochLife, OtherDatabase } from './topic-life.js';
 
@@ -25,50 +20,24 @@ const clock = new SystemClock();
 
 /** A database that is believed lost, and one that its backup was restored to. */
 describeWithKafka('topics that two databases take for theirs', { anyBrokers: true }, (kafka) => {
-  const opened: JournalStore[] = [];
-  const writers: JournalWriter[] = [];
-  let lost: TestDatabase;
-  let found: TestDatabase;
-  let prefix: string;
-  let count = 0;
+  let lost: KeptJournals;
+  let found: KeptJournals;
 
   beforeEach(async () => {
-    [lost, found] = [
-      await createTestDatabase(journalMigrations),
-      await createTestDatabase(journalMigrations),
-    ];
-    prefix = `${kafka().prefix}lives-${(count += 1)}.`;
+    lost = await KeptJournals.begin(kafka(), SHARDS);
+    found = await lost.besideAnother();
   });
   afterEach(async () => {
-    await Promise.all(writers.splice(0).map((writer) => writer.close()));
-    await Promise.all(opened.splice(0).map((store) => store.close()));
-    await Promise.all([lost.drop(), found.drop()]);
+    await Promise.all([lost.dispose(), found.dispose()]);
   });
 
-  const storeOf = async (database: TestDatabase, kind: StoreKind = 'kafka'): Promise<JournalStore> => {
-    const settings = loadConfig(kafkaSettings, {
-      KAFKA_BROKERS: kafka().addresses.join(','),
-      KAFKA_TOPIC_PREFIX: prefix,
-    });
-    const made = await storeOfKind(kind, settings, {
-      databaseUrl: database.url,
-      seals: new JournalSeals([Buffer.alloc(32, 7)]),
-      pool: database.pool,
-      clock,
-      instance: 'test',
-      shards: SHARDS,
-    });
-    opened.push(made);
-    return made;
-  };
-  const owner = async (database: TestDatabase, shard = 0): Promise<JournalWriter> => {
-    const writer = await (await storeOf(database)).journalOf('owner').open(shard);
-    writers.push(writer);
-    return writer;
-  };
-  const write = async (database: TestDatabase, ...shards: readonly number[]): Promise<void> => {
+  const storeOf = (journals: KeptJournals, kind: StoreKind = 'kafka'): Promise<JournalStore> =>
+    journals.store({ kind });
+  const owner = async (journals: KeptJournals, shard = 0): Promise<JournalWriter> =>
+    await journals.owner(shard, await storeOf(journals));
+  const write = async (journals: KeptJournals, ...shards: readonly number[]): Promise<void> => {
     for (const shard of shards) {
-      const writer = await owner(database, shard);
+      const writer = await owner(journals, shard);
       await writer.append(['"a"', '"b"']);
       await writer.close();
     }
@@ -76,17 +45,19 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
   /** As `backup -- create` and `-- restore` do, as far as journals are concerned. */
   const restore = async (): Promise<void> => {
     for (const table of COPIED) {
-      const { rows } = await lost.pool.query<{ row: string }>(`select t::text as row from ${table} t`);
+      const { rows } = await lost.database.pool.query<{ row: string }>(
+        `select t::text as row from ${table} t`,
+      );
       for (const { row } of rows) {
-        await found.pool.query(`insert into ${table} select ($1::${table}).*`, [row]);
+        await found.database.pool.query(`insert into ${table} select ($1::${table}).*`, [row]);
       }
     }
-    await RestoredMark.set(found.pool, {
+    await RestoredMark.set(found.database.pool, {
       shards: SHARDS.length,
       tables: TABLES,
       takenAt: '2026-11-23T00:00:00Z',
     });
-    await beginJournalLife(found.pool);
+    await beginJournalLife(found.database.pool);
   };
   /** As `journal -- accept-restored` does. */
   const accept = async (): Promise<void> => {
@@ -97,13 +68,14 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
         return { shard, sequence: last.sequence, hash: last.hash };
       }),
     );
-    await new RestoredMark(found.pool).accept(ends);
+    await new RestoredMark(found.database.pool).accept(ends);
   };
   const lives = async (shard = 0): Promise<EpochLife[]> => {
     const records = await everything((await storeOf(found)).bareReader, shard);
     return records.filter(({ kind }) => kind === 'epoch').map(({ payload }) => epochLife(payload));
   };
-  const lifeOf = async (database: TestDatabase): Promise<string> => (await findJournalLife(database.pool)).id;
+  const lifeOf = async (journals: KeptJournals): Promise<string> =>
+    (await findJournalLife(journals.database.pool)).id;
 
   it('are those of the accepted one from its first start on, and the other is refused', async () => {
     await write(lost, ...SHARDS);
@@ -151,13 +123,17 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
 
   it('are not read into a database that was restored by other means and is behind them', async () => {
     await write(lost, 0);
-    const { rows } = await lost.pool.query<{ row: string }>('select w::text as row from journal.witness w');
+    const { rows } = await lost.database.pool.query<{ row: string }>(
+      'select w::text as row from journal.witness w',
+    );
     await write(lost, 0);
-    await beginJournalLife(lost.pool);
+    await beginJournalLife(lost.database.pool);
     await expect(
       (async () => {
-        await lost.pool.query('delete from journal.witness');
-        await lost.pool.query('insert into journal.witness select ($1::journal.witness).*', [rows[0]!.row]);
+        await lost.database.pool.query('delete from journal.witness');
+        await lost.database.pool.query('insert into journal.witness select ($1::journal.witness).*', [
+          rows[0]!.row,
+        ]);
         return await owner(lost);
       })(),
     ).rejects.toBeInstanceOf(OtherDatabase);
@@ -165,9 +141,8 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
 
   it('may be left for PostgreSQL and come back to by their own database, and by no other', async () => {
     await write(lost, ...SHARDS);
-    const move = { databaseUrl: lost.url, clock, shards: SHARDS, opener: 'mover' };
-    for (const writer of writers.splice(0)) await writer.close();
-    for (const store of opened.splice(0)) await store.close();
+    const move = { databaseUrl: lost.database.url, clock, shards: SHARDS, opener: 'mover' };
+    await lost.close();
     for (const [from, to] of [
       ['kafka', 'postgres'],
       ['postgres', 'kafka'],
@@ -175,7 +150,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
       await moveJournals({ ...move, from: await storeOf(lost, from), to: await storeOf(lost, to) });
     }
     await write(lost, ...SHARDS);
-    for (const store of opened.splice(0)) await store.close();
+    await lost.close();
     await restore();
     await write(found, ...SHARDS);
     const away = { ...move, from: await storeOf(lost), to: await storeOf(lost, 'postgres') };
