@@ -82,6 +82,20 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     await expect(world.reader().begin(SHARD, place)).rejects.toMatchObject(damageAt(EVENTS));
   });
 
+  it('is no other topic where nothing is left of the record that was seen there', async () => {
+    const [known] = await world.reader().read(SHARD, EVENTS + 1, 1);
+    const follows = world.reader();
+    await follows.heads();
+    world.topic.blank(EVENTS);
+    const damaged = { name: 'JournalCorrupt', sequence: EVENTS + 1, exitCode: 65 };
+    const place = { offset: EVENTS, sequence: EVENTS + 1, hash: known!.hash };
+    await expect(world.reader().begin(SHARD, place)).rejects.toMatchObject(damaged);
+    const looks = async (): Promise<void> => {
+      for (let look = 0; look < 20; look += 1) await follows.heads();
+    };
+    await expect(looks()).rejects.toMatchObject(damaged);
+  });
+
   it('ends its writer, who hears what is the matter', async () => {
     const writer = await world.open();
     world.topic.damage(EVENTS + 2);

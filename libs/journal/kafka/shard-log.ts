@@ -239,8 +239,10 @@ export class ShardLog {
     try {
       const [message] = await this.log.fetch(offset, MIN_FETCH_BYTES);
       if (message === undefined) return 'nothing';
-      const found = message.offset === offset ? foundIn(message) : undefined;
-      return found?.record.hash === hash ? placeBehind(offset, found.record) : 'other';
+      if (message.offset !== offset) return 'other';
+      const found = foundIn(message);
+      if (found !== undefined) return found.record.hash === hash ? placeBehind(offset, found.record) : 'other';
+      throw new JournalCorrupt(this.shard, sequence, `offset ${offset} of its topic holds no record any more`);
     } catch (error) {
       if (error instanceof TopicMissing) return 'nothing';
       if (error instanceof MessagesDeleted) return 'other';

@@ -67,6 +67,11 @@ export class MemoryTopic {
     this.damagedFrom = offset;
   }
 
+  /** A disk has lost what one of them was. */
+  blank(offset: number): void {
+    this.stored[offset] = { value: Buffer.alloc(0) };
+  }
+
   content(): readonly Buffer[] {
     return this.stored.map(({ value }) => value);
   }

@@ -11,6 +11,7 @@ import {
 } from '../topic-log.js';
 import { typeOf } from './answered-error.js';
 import type { BrokerLink } from './broker-link.js';
+import type { FetchAnswer } from './fetch-answer.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { LeaderFinder } from './leader-finder.js';
 import { PatientLooks, type Look } from './patient-looks.js';
@@ -48,6 +49,14 @@ const ANSWERS: ReadonlySet<string> = new Set([OUT_OF_RANGE, CORRUPT]);
 /** What a broker says that has stumbled over its own log, and over much else. */
 const STUMBLED = 'UNKNOWN';
 const LEAST_BYTES = 1;
+/** Of the messages of one batch, for who begins to read within it. */
+const MOST_AHEAD = 1_024;
+const AHEAD_FACTOR = 4;
+
+function unlessDoubtful(error: unknown): Pick<FetchAnswer, 'messages'> {
+  if (![CORRUPT, STUMBLED].includes(typeOf(error))) throw error;
+  return { messages: [] };
+}
 
 /** One topic of a cluster. It has one connection for itself, to the topic's leader. */
 export class KafkajsLog implements TopicLog {
@@ -106,12 +115,30 @@ export class KafkajsLog implements TopicLog {
     } catch (error) {
       const type = typeOf(error);
       if (type === OUT_OF_RANGE) return { messages: await this.outOfRange(offset) };
-      if (type === CORRUPT) return { doubt: 'the leader says that its log is corrupt' };
+      if (type === CORRUPT) {
+        return await this.fromBefore(offset, maxBytes, 'the leader says that its log is corrupt');
+      }
       if (type === STUMBLED && (await this.givesFirst(offset))) {
-        return { doubt: 'the leader fails whenever it is to give them, and gives others' };
+        const doubt = 'the leader fails whenever it is to give them, and gives others';
+        return await this.fromBefore(offset, maxBytes, doubt);
       }
       throw error;
     }
+  }
+
+  /**
+   * To find a message inside a batch a broker reads the head of the batch behind it, and fails where that one is damaged: asked for
+   * from further ahead it gives a batch that is whole.
+   */
+  private async fromBefore(offset: number, maxBytes: number, doubt: string): Promise<Look> {
+    for (let ahead = 1; ahead <= Math.min(offset, MOST_AHEAD); ahead *= AHEAD_FACTOR) {
+      const { messages } = await this.ask(messagesFrom(this.topic, offset - ahead, maxBytes)).catch(
+        unlessDoubtful,
+      );
+      const wanted = messages.filter((message) => message.offset >= offset);
+      if (wanted.length > 0) return { messages: wanted };
+    }
+    return { doubt };
   }
 
   /** Whether the broker is otherwise well: it gives what the topic begins with. */
