@@ -34,6 +34,21 @@ describe('int8 columns', () => {
   });
 });
 
+it('writes, and waits for the disk, whatever its login has been told to do', async () => {
+  const login = `in database ${new URL(database.url).pathname.slice(1)}`;
+  for (const setting of ['synchronous_commit = off', 'default_transaction_read_only = on']) {
+    await database.pool.query(`alter role current_user ${login} set ${setting}`);
+  }
+  const pool = openPool(database.url, { applicationName: 'told', max: 1 });
+  try {
+    expect((await pool.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: 'on' }]);
+    expect((await pool.query('update balance set atoms = atoms')).rowCount).toBe(2);
+  } finally {
+    await pool.end();
+    await database.pool.query(`alter role current_user ${login} reset all`);
+  }
+});
+
 describe('withTransaction', () => {
   it('takes back everything when the function fails', async () => {
     const work = withTransaction(database.pool, 'read committed', async (client) => {

@@ -7,6 +7,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** A transaction that its owner forgot must not hold locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
+/** Not left to a server's or a login's own settings, which whoever has the login may change: what was committed is on disk. */
+export const KEPT = '-c synchronous_commit=on -c default_transaction_read_only=off';
+
 export type Isolation = 'read committed' | 'repeatable read' | 'repeatable read, read only' | 'serializable';
 
 export interface PoolSettings {
@@ -36,6 +39,7 @@ export function openPool(url: string, settings: PoolSettings): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: settings.applicationName,
+    options: KEPT,
     max: settings.max,
     types: columnTypes,
     keepAlive: true,

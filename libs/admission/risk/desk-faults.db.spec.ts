@@ -179,3 +179,13 @@ it('ends the session that it has given up before it uses another one', async () 
   former.destroy();
   await next.end();
 });
+
+it('writes whatever its login has been told to do', async () => {
+  const login = `in database ${new URL(database.url).pathname.slice(1)}`;
+  await database.pool.query(`alter role current_user ${login} set default_transaction_read_only = on`);
+  const session = await DeskSession.open(database.url, 2).finally(() =>
+    database.pool.query(`alter role current_user ${login} reset all`),
+  );
+  expect(await session.raiseFence(1)).toBe(true);
+  await session.end();
+});

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { KEPT } from '#libs/platform/postgres.js';
 import { integerArray } from './array-literal.js';
 import { claimColumns, claimStatement } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
@@ -10,7 +11,7 @@ const PLANS = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
   .map((plan) => `-c enable_${plan}=off`)
   .join(' ');
 /** A statement outside of a transaction is one by itself, and must be as strict as the others. */
-const OPTIONS = `${PLANS} -c plan_cache_mode=force_generic_plan -c default_transaction_isolation=serializable`;
+const OPTIONS = `${KEPT} ${PLANS} -c plan_cache_mode=force_generic_plan -c default_transaction_isolation=serializable`;
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 2_000;
 const LOCK_TIMEOUT_MS = 300;
