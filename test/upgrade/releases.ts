@@ -1,9 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Pool } from 'pg';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 const FOLDER = import.meta.dirname;
+const JOURNAL = 'journal.ndjson';
+const STATES = 'states.json';
 
 /** A release whose data every later one has to open. */
 export interface Release {
@@ -35,25 +38,46 @@ export interface Play {
   };
 }
 
+/** Kept where the release before it wrote others. */
+export function keepJournal(version: string, records: readonly JournalEntry[], states: object): void {
+  const journal = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const known = releases().at(-1)?.journal;
+  if (known !== undefined && isDeepStrictEqual(known, JSON.parse(JSON.stringify(records)))) return;
+  writeFileSync(path.join(releaseFolder(version), JOURNAL), journal);
+  writeFileSync(path.join(releaseFolder(version), STATES), `${JSON.stringify(states)}\n`);
+}
+
 export function releaseFolder(version: string): string {
   return path.join(FOLDER, version);
 }
 
+/** One that writes the same events as the one before it has no journal of its own. */
+function journalFolderOf(version: string, versions: readonly string[]): string {
+  const since = versions.slice(0, versions.indexOf(version) + 1);
+  const last = since.findLast((each) => existsSync(path.join(FOLDER, each, JOURNAL)));
+  if (last === undefined) throw new Error(`there is no journal of ${version}, nor of a release before it`);
+  return path.join(FOLDER, last);
+}
+
 export function releases(): Release[] {
-  const versions = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return versions.map(({ name: version }) => {
+  const versions = readdirSync(FOLDER, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  return versions.map((version) => {
     const text = (file: string): string => readFileSync(path.join(FOLDER, version, file), 'utf8');
+    const journal = journalFolderOf(version, versions);
     return {
       version,
       backup: path.join(FOLDER, version, 'backup'),
       secrets: path.join(FOLDER, version, 'secrets.json'),
       schema: text('schema.txt'),
       play: JSON.parse(text('play.json')) as Play,
-      journal: text('journal.ndjson')
+      journal: readFileSync(path.join(journal, JOURNAL), 'utf8')
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line) as JournalEntry),
-      states: JSON.parse(text('states.json')) as Release['states'],
+      states: JSON.parse(readFileSync(path.join(journal, STATES), 'utf8')) as Release['states'],
     };
   });
 }

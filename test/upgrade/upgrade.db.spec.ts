@@ -16,9 +16,17 @@ import { releases, schemaText } from './releases.js';
 jest.setTimeout(60_000);
 
 const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+/** The latest first. */
+const RELEASED = readFileSync('CHANGELOG.md', 'utf8').matchAll(/^## (\d+\.\d+\.\d+) \(\d/gm);
 
 it('there is something of every release to hold this one against', () => {
-  expect(releases().map(({ version }) => version)).toContain(current);
+  const versions = [...RELEASED].map(([, version]) => version);
+  expect(
+    releases()
+      .map(({ version }) => version)
+      .toReversed(),
+  ).toEqual(versions);
+  expect(versions[0]).toBe(current);
 });
 
 describe.each(releases())('data of release $version', ({ backup, schema, journal, states }) => {
