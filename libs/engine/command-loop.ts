@@ -8,7 +8,7 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
-import { fault, type LinkReply } from '#libs/owner-link/protocol.js';
+import { fault, type CommittedRecords, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { noTracing, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AuctionBook, Entry } from './auction-book.js';
@@ -28,8 +28,14 @@ export interface Committed {
   readonly entries: Iterable<Entry>;
   readonly events: readonly DomainEvent[];
   readonly head: number;
-  /** When the append began, by the clock that never goes back; undefined where there was nothing to append. */
-  readonly appendedSince: bigint | undefined;
+  /** Undefined where there was nothing to append. */
+  readonly append: Append | undefined;
+}
+
+export interface Append {
+  /** When it began, by the clock that never goes back. */
+  readonly since: bigint;
+  readonly records: CommittedRecords;
 }
 
 export interface LoopPorts {
@@ -242,24 +248,12 @@ export class CommandLoop {
   }
 
   private async commit(turn: Turn): Promise<void> {
-    const isEmpty = turn.payloads.length === 0;
-    const began = this.ports.clock.monotonicNanos();
-    if (!isEmpty) {
-      this.trail?.moveAll(turn.answers, 'journal append', {
-        records: turn.payloads.length,
-        firstSequence: turn.first,
-      });
-      try {
-        const { firstSequence } = await this.ports.writer.append(turn.payloads);
-        // Priorities were decided by these positions; anything else in between is somebody else's.
-        if (firstSequence !== turn.first)
-          throw new Error(`expected position ${turn.first}, got ${firstSequence}`);
-      } catch (error) {
-        this.fail(error);
-        return;
-      }
-      const nanos = Number(this.ports.clock.monotonicNanos() - began);
-      this.ports.meter.appended(turn.payloads.length, nanos / NANOS_PER_SECOND);
+    let append: Append | undefined;
+    try {
+      append = turn.payloads.length === 0 ? undefined : await this.append(turn);
+    } catch (error) {
+      this.fail(error);
+      return;
     }
     for (const [entry, state] of turn.touched) entry.durable = state;
     const head = turn.first + turn.events.length - 1;
@@ -267,7 +261,7 @@ export class CommandLoop {
       entries: turn.touched.keys(),
       events: turn.events,
       head,
-      appendedSince: isEmpty ? undefined : began,
+      append,
     });
     if (turn.releases.length === 0) {
       this.answer(turn);
@@ -280,6 +274,18 @@ export class CommandLoop {
       this.releasing.delete(answered);
     });
     this.releasing.add(answered);
+  }
+
+  private async append({ answers, first, payloads }: Turn): Promise<Append> {
+    const { clock, meter, writer } = this.ports;
+    this.trail?.moveAll(answers, 'journal append', { records: payloads.length, firstSequence: first });
+    const since = clock.monotonicNanos();
+    const { firstSequence, hashes } = await writer.append(payloads);
+    // Priorities were decided by these positions; anything else in between is somebody else's.
+    if (firstSequence !== first) throw new Error(`expected position ${first}, got ${firstSequence}`);
+    meter.appended(payloads.length, Number(clock.monotonicNanos() - since) / NANOS_PER_SECOND);
+    const hash = hashes.at(-1) ?? '';
+    return { since, records: { epoch: writer.head.epoch, hash, payloads } };
   }
 
   private answer(turn: Turn): void {

@@ -273,9 +273,11 @@ export class Shard {
     return this.latest;
   }
 
-  private committed({ entries, events, head, appendedSince }: Committed): void {
-    if (appendedSince !== undefined) this.tenure.proven(appendedSince);
-    if (head > this.durableHead) this.ports.announce({ head });
+  private committed({ entries, events, head, append }: Committed): void {
+    if (append !== undefined) {
+      this.tenure.proven(append.since);
+      this.ports.announce({ head, records: append.records });
+    }
     this.durableHead = head;
     for (const [index, event] of events.entries()) {
       if (event.at > this.lastEventAt) this.lastEventAt = event.at;

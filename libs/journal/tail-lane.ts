@@ -1,6 +1,7 @@
-import type { Clock } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/clock.js';
 import type { JournalEntry, JournalReader } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
+import { Offered, type OfferedEvents } from './offered.js';
 
 /** How soon damage is looked at again: somebody may have taken away what stood there. */
 const LOOK_AGAIN_NANOS = 1_000_000_000n;
@@ -20,6 +21,7 @@ export class TailLane {
   private hash: string | undefined;
   private running: Promise<void> | undefined;
   private halted = false;
+  private readonly offered = new Offered();
   /** When damage was last met behind what was delivered; until it is gone nothing is. */
   private damagedAt: bigint | undefined;
 
@@ -42,6 +44,12 @@ export class TailLane {
     if (head > this.known) this.known = head;
     this.wake();
     return isNews;
+  }
+
+  /** What stands there is known, too, if it follows what was delivered. At damage the journal alone is believed. */
+  offer(events: OfferedEvents): void {
+    if (this.damagedAt === undefined && !this.halted) this.offered.put(events);
+    this.aim(events.head);
   }
 
   /** Resolves when the taker is left alone for good. */
@@ -72,14 +80,15 @@ export class TailLane {
     } catch (error) {
       // Nothing is forgotten: whoever next says how far the shard has come starts this lane again.
       this.known = this.delivered;
+      this.offered.clear();
       this.damagedAt = error instanceof JournalCorrupt ? this.ports.clock.monotonicNanos() : undefined;
       this.ports.onFailure(error, this.shard);
     }
   }
 
   private async deliverNext(): Promise<boolean> {
-    const { reader, batch, onEntries } = this.ports;
-    const entries = await reader.read(this.shard, this.delivered + 1, batch);
+    const { onEntries } = this.ports;
+    const entries = (await this.offeredNext()) ?? (await this.readNext());
     const last = entries.at(-1);
     if (this.halted) return false;
     if (last === undefined) {
@@ -93,6 +102,19 @@ export class TailLane {
     this.delivered = last.sequence;
     this.hash = last.hash;
     return true;
+  }
+
+  private readNext(): Promise<JournalEntry[]> {
+    const { reader, batch } = this.ports;
+    return reader.read(this.shard, this.delivered + 1, batch);
+  }
+
+  private async offeredNext(): Promise<JournalEntry[] | undefined> {
+    if (this.hash === undefined) return undefined;
+    const entries = this.offered.behind(this.shard, { sequence: this.delivered, hash: this.hash });
+    // Whoever has caused them is answered first: the answer came by the same message.
+    if (entries !== undefined) await nextTurn();
+    return entries;
   }
 
   /** Each page is sound in itself; this finds a history that was written anew, chain and all, between two pages. */

@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import type { JournalEntry, JournalReader } from './journal.js';
+import type { OfferedEvents } from './offered.js';
 import { TailLane } from './tail-lane.js';
 
 const BATCH = 512;
@@ -50,6 +51,11 @@ export class JournalTail {
   /** Somebody has heard that the shard has come to `head`: saves waiting for the next poll. */
   hint(shard: number, head: number): void {
     this.lanes.get(shard)?.aim(head);
+  }
+
+  /** The same from somebody who tells what stands there as well, and need not be read again. */
+  offer(shard: number, events: OfferedEvents): void {
+    this.lanes.get(shard)?.offer(events);
   }
 
   /** The last sequence of the shard that has been taken. */

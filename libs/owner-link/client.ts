@@ -43,7 +43,7 @@ export interface OwnerLinkOptions {
   readonly clock: Clock;
   /** How this process wants its reads answered: see LinkPeer. */
   readonly reads?: Pick<LinkPeer, 'activeOnly' | 'readFallback'>;
-  /** Told of the owner's head when it moves, and once when a link is made; of many moves perhaps only of the last. */
+  /** Told of the owner's head when it moves, and once when a link is made; of many moves perhaps only of the last, with or without records. */
   readonly onNotice?: (notice: LinkNotice) => void;
   readonly timeoutMillis?: number;
   /** How connections are made; by the ws package unless given. */
@@ -201,9 +201,9 @@ export class OwnerLink {
       this.garbled();
       return;
     }
-    for (const [id, status, body] of replies) {
+    for (const [id, status, body, more] of replies) {
       if (id === NOTICE_ID) {
-        this.noticed(body);
+        this.noticed(body, more);
         continue;
       }
       const waiter = this.pending.get(id);
@@ -213,8 +213,8 @@ export class OwnerLink {
     }
   }
 
-  private noticed(body: string): void {
-    const notice = readNotice(body);
+  private noticed(body: string, payloads: unknown): void {
+    const notice = readNotice(body, payloads);
     if (notice === undefined) this.garbled();
     else this.options.onNotice?.(notice);
   }
@@ -284,7 +284,9 @@ function headersOf({ serviceToken, peer, reads, onNotice }: OwnerLinkOptions): R
   };
 }
 
-function parseReplies(text: string): [number, number, string][] | undefined {
+type ReplyEntry = [id: number, status: number, body: string, more?: unknown];
+
+function parseReplies(text: string): ReplyEntry[] | undefined {
   try {
     const frame: unknown = JSON.parse(text);
     return Array.isArray(frame) && frame.every(isReplyEntry) ? frame : undefined;
@@ -293,7 +295,7 @@ function parseReplies(text: string): [number, number, string][] | undefined {
   }
 }
 
-function isReplyEntry(entry: unknown): entry is [number, number, string] {
+function isReplyEntry(entry: unknown): entry is ReplyEntry {
   return (
     Array.isArray(entry) &&
     typeof entry[0] === 'number' &&

@@ -6,6 +6,7 @@ import { listen } from '#libs/platform/internal-server.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { OwnerLink } from './client.js';
+import { readNotice } from './notice-slot.js';
 import {
   LINK_PATH,
   NOTICES_HEADER,
@@ -126,6 +127,61 @@ describe('the head of the journal is told', () => {
     await eventually(() => expect(heads().at(-1)).toBe('[0,0,"{\\"head\\":500}"]'));
     expect(heads().length).toBeLessThan(5);
   });
+});
+
+describe('what was committed is told with it', () => {
+  const committed = (head: number, ...payloads: string[]): LinkNotice => ({
+    head,
+    records: { epoch: 4, hash: `hash of ${head}`, payloads },
+  });
+
+  it('text by text as it was written', async () => {
+    const { heard } = await listener();
+    const notice = committed(7, '{"a":"\\"\\u0001ä\\\\"}', '[]');
+    owner.announce(notice);
+    await eventually(() => expect(heard).toEqual([notice]));
+    // Whoever comes later has not heard what came before, and reads.
+    const late = await listener();
+    await eventually(() => expect(late.heard).toEqual([{ head: 7 }]));
+  });
+
+  it('together where one follows the other in one turn, else by the head alone', async () => {
+    const { heard } = await listener();
+    owner.announce(committed(7, '1', '2'));
+    owner.announce(committed(8, '3'));
+    await eventually(() => expect(heard).toEqual([committed(8, '1', '2', '3')]));
+    owner.announce(committed(9, '4'));
+    owner.announce(committed(11, '6'));
+    await eventually(() => expect(heard[1]).toEqual({ head: 11 }));
+    owner.announce({ head: 12 });
+    owner.announce(committed(13, '8'));
+    await eventually(() => expect(heard[2]).toEqual({ head: 13 }));
+    owner.announce(committed(14, '9'));
+    await eventually(() => expect(heard[3]).toEqual(committed(14, '9')));
+  });
+
+  it('up to a bound for a peer that does not read: past it the peer has the head, and the journal', async () => {
+    const { heard } = await listener();
+    const large = 'x'.repeat(400_000);
+    for (const [first, most] of [
+      [0, 2],
+      [10, 3],
+    ] as const) {
+      for (let at = 1; at <= most; at += 1) owner.announce(committed(first + at, large));
+      await eventually(() => expect(heard.at(-1)?.head).toBe(first + most));
+    }
+    expect(heard.map(({ records }) => records?.payloads.length)).toEqual([2, undefined]);
+  });
+});
+
+it.each<[string, unknown]>([
+  ['{"head":7,"epoch":1,"hash":"h"}', [7]],
+  ['{"head":7,"epoch":1,"hash":"h"}', 'x'],
+  ['{"head":7,"epoch":"1","hash":"h"}', ['x']],
+  ['{"head":7,"epoch":1}', ['x']],
+  ['{"head":7}', ['x']],
+])('%s with %j is no notice', (said, payloads) => {
+  expect(readNotice(said, payloads)).toBe(undefined);
 });
 
 it('a notice that is none ends the link', async () => {

@@ -142,6 +142,16 @@ export interface LinkReply {
 /** What an owner says unasked: its journal has come to `head`, so whoever follows it need not wait for the next look. */
 export interface LinkNotice {
   readonly head: number;
+  /** What stands there: the last of them at `head`. Missing where there is too much of it, or none. */
+  readonly records?: CommittedRecords;
+}
+
+/** Events that an owner has committed, one behind the other. */
+export interface CommittedRecords {
+  readonly epoch: number;
+  /** Of the last: with it everybody who knows the hash before the first finds out whether these are what follows. */
+  readonly hash: string;
+  readonly payloads: readonly string[];
 }
 
 /** Status with which an owner says that it does not hold what was asked for, so that the completed projection decides. */
@@ -162,7 +172,7 @@ export function fault(status: number, error: string, message?: string): LinkRepl
 
 /**
  * Where a link is opened. One frame on it carries many requests `[[id, request], ...]` or replies `[[id, status, body], ...]`;
- * a reply with id 0 is a LinkNotice. A request that is traced has a third part, the W3C `traceparent` of whoever asks; it asks for
+ * a reply with id 0 is a LinkNotice, whose payloads, if it has any, are the fourth part. A request that is traced has a third part, the W3C `traceparent` of whoever asks; it asks for
  * nothing, and a peer of an earlier version does not look at it.
  */
 export const LINK_PATH = '/link';

@@ -8,7 +8,7 @@ import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';
 import { watchPulse } from './link-pulse.js';
 import type { LinkSocket } from './link-socket.js';
-import { NoticeSlot } from './notice-slot.js';
+import { NoticeSlot, written, type WrittenNotice } from './notice-slot.js';
 import {
   ACTIVE_ONLY_HEADER,
   codeOf,
@@ -59,8 +59,8 @@ export class LinkServer {
   /** Peers that are connected, each with the token that it has shown. */
   private readonly served = new Map<LinkSocket, string | undefined>();
   /** One for each peer that wants to hear of the head. */
-  private readonly listeners = new Set<(notice: LinkNotice) => void>();
-  private latest: LinkNotice | undefined;
+  private readonly listeners = new Set<(notice: WrittenNotice) => void>();
+  private head: number | undefined;
 
   private readonly tracing: Tracing;
 
@@ -68,10 +68,12 @@ export class LinkServer {
     this.tracing = options.tracing ?? noTracing;
   }
 
-  /** Tells whoever listens, and whoever comes to listen; what it replaces need not be told any more. */
+  /** Tells whoever listens; and whoever comes to listen, of the latest head. */
   announce(notice: LinkNotice): void {
-    this.latest = notice;
-    for (const tell of this.listeners) tell(notice);
+    this.head = notice.head;
+    if (this.listeners.size === 0) return;
+    const told = written(notice);
+    for (const tell of this.listeners) tell(told);
   }
 
   attach(server: Server): void {
@@ -151,7 +153,7 @@ export class LinkServer {
   }
 
   private listen(ws: LinkSocket, slot: NoticeSlot, replies: FrameBatch): void {
-    const tell = (notice: LinkNotice): void => {
+    const tell = (notice: WrittenNotice): void => {
       slot.put(notice);
       replies.flushSoon();
     };
@@ -159,7 +161,7 @@ export class LinkServer {
     ws.on('close', () => {
       this.listeners.delete(tell);
     });
-    if (this.latest !== undefined) tell(this.latest);
+    if (this.head !== undefined) tell({ head: this.head });
   }
 
   private answer([id, request, traceparent]: RequestEntry, peer: LinkPeer, replies: FrameBatch): void {

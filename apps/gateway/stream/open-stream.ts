@@ -72,8 +72,8 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
   });
   const meter = new StreamMetrics(registry, () => feed);
   await feed.start();
-  owners.onNotice((shard, { head }) => {
-    feed.hint(shard, head);
+  owners.onNotice((shard, notice) => {
+    feed.hear(shard, notice);
   });
   const presence = new PresenceReporter({
     gateway: randomUUID(),

@@ -2,6 +2,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import { isOverFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { OfferedEvents } from '#libs/journal/offered.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { accountsOf, eventsFor, gainOf, type FeedEvent, type Gain } from './change.js';
@@ -13,6 +14,12 @@ import { Waiters } from './waiters.js';
 export interface Sight {
   readonly state: AuctionState;
   readonly viewer: Viewer;
+}
+
+/** What owners say unasked. */
+export interface HeardOf {
+  readonly head: number;
+  readonly records?: Omit<OfferedEvents, 'head'>;
 }
 
 /** What was behind `position`, so that the journal need not be read from its first record. */
@@ -30,6 +37,9 @@ export interface FeedPorts {
   readonly startingPoint: (shard: number) => Promise<StartingPoint>;
   readonly onFailure: (error: unknown, shard: number | undefined) => void;
 }
+
+/** For shards whose owner cannot tell of what it has written. */
+const POLL_MILLIS = { min: 100, max: 1_000 };
 
 /**
  * Follows the journals of all shards and tells every account what its own timelines gain. It holds what happened lately, so
@@ -64,6 +74,7 @@ export class Feed {
       reader,
       clock,
       positions: new Map(this.memories.map((memory, shard) => [shard, memory.position])),
+      pollMillis: POLL_MILLIS,
       onEntries: (shard, entries) => {
         this.take(shard, entries);
       },
@@ -83,9 +94,10 @@ export class Feed {
     await this.following?.stop();
   }
 
-  /** Somebody has heard that a shard's journal has come to `head`. */
-  hint(shard: number, head: number): void {
-    this.following?.hint(shard, head);
+  /** The shard's owner says that its journal has come to `head`, and perhaps what stands there. */
+  hear(shard: number, { head, records }: HeardOf): void {
+    if (records === undefined) this.following?.hint(shard, head);
+    else this.following?.offer(shard, { head, ...records });
   }
 
   /** Shards of which nothing is told by this process, for as long as they stand here. */

@@ -57,6 +57,7 @@ class Simulation {
   private isDone = false;
   private isReading = false;
   private recalled = 0;
+  private told = 0;
   private broken: Violation | undefined;
 
   constructor(
@@ -216,6 +217,9 @@ class Simulation {
       onRecall: () => {
         this.recalled += 1;
       },
+      onTold: () => {
+        this.told += 1;
+      },
       onFault: (host, what, error) => {
         trace.note(`${host}: ${what} failed: ${error instanceof Error ? error.message : String(error)}`);
         this.faults.set(what, (this.faults.get(what) ?? 0) + 1);
@@ -241,6 +245,7 @@ class Simulation {
     for (const [name, count] of this.oracle.reached) sums[name] = count;
     sums['snapshots read'] = this.world.snapshots.found;
     sums['stream recalled'] = this.recalled;
+    sums['stream told by owners'] = this.told;
     for (const viewer of this.crowd.viewers) {
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;

@@ -48,7 +48,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   allocation: ['SINGLE_WINNER', 'SPLIT'],
   nobody: ['won NO_QUOTES', 'won RESERVE_NOT_MET', 'won MINIMUM_NOT_MET'],
   priority: ['kept', 'lost'],
-  stream: ['resumed', 'recalled', 'events', 'single', 'waited for its gateway', 'believed'],
+  stream: ['resumed', 'recalled', 'told by owners', 'events', 'single', 'waited for its gateway', 'believed'],
 };
 
 const ANSWERS = [

@@ -14,6 +14,7 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
+import { nextTurn } from '#libs/platform/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { Chronicle, type WantedHistories } from '#libs/projections/reader/chronicle.js';
 import { Feed } from '#libs/stream/feed/feed.js';
@@ -102,7 +103,13 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   });
   await feed.start();
   world.feeds.set(host.name, () => feed.positions());
-  owners.onNotice((shard, { head }) => feed.hint(shard, head));
+  owners.onNotice((shard, notice) => {
+    feed.hear(shard, notice);
+    void nextTurn().then(() => {
+      // Reading takes longer.
+      if (notice.records !== undefined && feed.positions()[shard] === notice.head) world.onTold();
+    });
+  });
   const presence = new PresenceReporter({
     gateway: random.uuid(),
     shards: SHARDS,

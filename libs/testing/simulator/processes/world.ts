@@ -38,6 +38,8 @@ export interface World {
   readonly feeds: Map<string, () => readonly number[]>;
   /** A gateway has read what kept histories say of an account's auctions. */
   readonly onRecall: () => void;
+  /** A gateway has taken what an owner had committed by the owner's word. */
+  readonly onTold: () => void;
   /** A part of a process has told that it failed: no violation in itself. */
   readonly onFault: (host: string, what: string, error: unknown) => void;
 }

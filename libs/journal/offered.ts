@@ -1,0 +1,74 @@
+import { recordHash } from './hash-chain.js';
+import type { JournalEntry, JournalHead } from './journal.js';
+
+/** Events that a shard's owner says it has committed, one behind the other, the last of them at `head`. */
+export interface OfferedEvents {
+  readonly head: number;
+  readonly epoch: number;
+  /** Of the last. */
+  readonly hash: string;
+  readonly payloads: readonly string[];
+}
+
+/** Of those that wait for what comes before them. Past either all are forgotten: they stand in the journal. */
+const MOST_EVENTS = 4_096;
+const MOST_CHARS = 8_388_608;
+
+/**
+ * What one shard's owner has told beside the journal, so that nobody has to read there what has just been written. It is believed only
+ * where the chain of hashes leads from what was read, or told, before to the hash at its end.
+ */
+export class Offered {
+  private waiting: OfferedEvents[] = [];
+  private events = 0;
+  private chars = 0;
+
+  put(offered: OfferedEvents): void {
+    this.waiting.push(offered);
+    this.events += offered.payloads.length;
+    this.chars += charsOf(offered);
+    if (this.events > MOST_EVENTS || this.chars > MOST_CHARS) this.clear();
+  }
+
+  clear(): void {
+    this.waiting = [];
+    this.events = 0;
+    this.chars = 0;
+  }
+
+  /** What follows the record, if it is known here whole; what no longer can is forgotten. */
+  behind(shard: number, { sequence, hash }: Omit<JournalHead, 'epoch'>): JournalEntry[] | undefined {
+    for (let next = this.waiting[0]; next !== undefined; next = this.waiting[0]) {
+      const first = next.head - next.payloads.length + 1;
+      if (first > sequence + 1) return undefined;
+      this.drop(next);
+      const entries = first === sequence + 1 ? chained(shard, hash, next) : undefined;
+      if (entries !== undefined) return entries;
+    }
+    return undefined;
+  }
+
+  private drop(offered: OfferedEvents): void {
+    this.waiting.shift();
+    this.events -= offered.payloads.length;
+    this.chars -= charsOf(offered);
+  }
+}
+
+function charsOf({ payloads }: OfferedEvents): number {
+  return payloads.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Undefined where they are not what comes behind the record of that hash: the journal says what does. */
+function chained(shard: number, before: string, offered: OfferedEvents): JournalEntry[] | undefined {
+  const { head, epoch, payloads } = offered;
+  let previousHash = before;
+  const entries = payloads.map((payload, index) => {
+    const sequence = head - payloads.length + 1 + index;
+    const record = { shard, epoch, sequence, kind: 'event', payload, previousHash } as const;
+    const entry = { ...record, hash: recordHash(record) };
+    previousHash = entry.hash;
+    return entry;
+  });
+  return payloads.length > 0 && previousHash === offered.hash ? entries : undefined;
+}
