@@ -93,8 +93,11 @@ export interface JournalReader {
   read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]>;
   /** One entry for each sequence asked for, in the order asked; all of them must exist. */
   entries(shard: number, sequences: readonly number[]): Promise<JournalEntry[]>;
-  /** The last sequence of every shard that was ever opened. Cheap enough to be polled. */
-  heads(): Promise<Map<number, number>>;
+  /**
+   * The last sequence of every shard that was ever opened; where some are named, of these, whatever is the matter with others. Cheap
+   * enough to be polled.
+   */
+  heads(shards?: readonly number[]): Promise<Map<number, number>>;
 }
 
 /** For who judges a journal. */

@@ -73,7 +73,7 @@ export class JournalTail {
   private async poll(): Promise<void> {
     let hasNews = false;
     try {
-      const heads = await this.options.reader.heads();
+      const heads = await this.options.reader.heads([...this.lanes.keys()]);
       if (this.stopped) return;
       for (const [shard, head] of heads) {
         if (this.lanes.get(shard)?.aim(head) === true) hasNews = true;

@@ -60,11 +60,11 @@ export class MemoryJournalStore implements JournalReader {
     );
   }
 
-  heads(): Promise<Map<number, number>> {
+  heads(shards?: readonly number[]): Promise<Map<number, number>> {
     const heads = new Map<number, number>();
     for (const [shard, { records }] of this.shards) {
       const last = records.at(-1);
-      if (last !== undefined) heads.set(shard, last.sequence);
+      if (last !== undefined && (shards?.includes(shard) ?? true)) heads.set(shard, last.sequence);
     }
     return Promise.resolve(heads);
   }

@@ -9,6 +9,8 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { keyFor } from '../e2e/stream-floor.js';
+import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';
 import { topicsAt } from './access.js';
 
 jest.setTimeout(240_000);
@@ -80,18 +82,32 @@ describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka)
     for (const shard of OTHERS) expect(lines.filter((line) => line.shard === shard)).not.toEqual([]);
   });
 
-  it('has an owner that ends with 65 and says why, and readers that do not take it for a broker that is away', async () => {
+  it('has an owner that ends with 65 and says why, and a projector that does not take it for a broker that is away', async () => {
     const told = new RegExp(`"exit_code":65,.*"msg":"${SAID}`);
     // It looks every half second whether its last record still stands where it was written.
     await eventually(() => expect(logOf(`owner-${DAMAGED}`)).toMatch(told), 60_000);
-    cluster.kill('gateway-0');
-    await eventually(() => expect(logOf('gateway-0')).toMatch(told), 60_000);
     cluster.kill('projector');
     await eventually(
       async () => expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' }),
       60_000,
     );
     await eventually(() => expect(logOf('projector')).toContain(SAID), 60_000);
+  });
+
+  it('projects what happens in the other shards, by a projector that begins now', async () => {
+    const floor = new TradingFloor(cluster);
+    const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
+    const body = auctionBody(floor.contract('venue_a'), [mia]);
+    const { auction_id: id } = mustBe(201, await originator.create(body, keyFor(originator, OTHERS[0]!)));
+    await originator.cancel(id);
+    await originator.untilCompletedRead(id);
+    floor.close();
+  });
+
+  it('has a gateway that does not begin again, and says why', async () => {
+    cluster.kill('gateway-0');
+    const told = new RegExp(`"exit_code":65,.*"msg":"${SAID}`);
+    await eventually(() => expect(logOf('gateway-0')).toMatch(told), 60_000);
   });
 
   it('goes on when its log is brought back', async () => {

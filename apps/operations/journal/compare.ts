@@ -50,7 +50,7 @@ function named(store: StoreKind, reader: JournalReader): JournalReader {
   return {
     read: (...asked) => reader.read(...asked).catch(say),
     entries: (...asked) => reader.entries(...asked).catch(say),
-    heads: () => reader.heads().catch(say),
+    heads: (shards) => reader.heads(shards).catch(say),
   };
 }
 

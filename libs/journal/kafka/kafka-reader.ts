@@ -34,8 +34,8 @@ export class KafkaJournalReader implements BareReader {
     return orUnreadable(shard, () => this.follower(shard).unchecked(limit));
   }
 
-  async heads(): Promise<Map<number, number>> {
-    const shards = [...new Set([...this.ports.shards, ...this.followers.keys()])];
+  async heads(named?: readonly number[]): Promise<Map<number, number>> {
+    const shards = named ?? [...new Set([...this.ports.shards, ...this.followers.keys()])];
     const heads = await Promise.all(
       shards.map((shard) => orUnreadable(shard, () => this.follower(shard).head())),
     );

@@ -82,9 +82,10 @@ export class PostgresJournalReader implements BareReader {
     });
   }
 
-  async heads(): Promise<Map<number, number>> {
+  async heads(shards?: readonly number[]): Promise<Map<number, number>> {
     const rows = await this.ask<{ shard: number; sequence: number }>({ text: HEADS });
-    return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
+    const wanted = rows.filter(({ shard }) => shards?.includes(shard) ?? true);
+    return new Map(wanted.map(({ shard, sequence }) => [shard, sequence]));
   }
 
   private async copy(copy: RecordCopy): Promise<void> {

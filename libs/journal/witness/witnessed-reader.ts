@@ -26,10 +26,10 @@ export class WitnessedReader implements JournalReader {
     throw new JournalUnreadable(`nothing is known of the journal of shard ${shard} yet`);
   }
 
-  async heads(): Promise<Map<number, number>> {
-    const begun = await Promise.all(this.shards.map((shard) => this.hasBegun(shard)));
-    const heads = await this.reader.heads();
-    return new Map([...heads].filter(([shard]) => begun[this.shards.indexOf(shard)] !== false));
+  async heads(shards = this.shards): Promise<Map<number, number>> {
+    const begun = await Promise.all(shards.map((shard) => this.hasBegun(shard)));
+    const heads = await this.reader.heads(shards);
+    return new Map([...heads].filter(([shard]) => begun[shards.indexOf(shard)] !== false));
   }
 
   /** Once it has passed it is not asked again; who asks meanwhile waits for the same answer. */

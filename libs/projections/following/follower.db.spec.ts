@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { pause } from '#libs/platform/clock.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { randomSession, type WrittenJournal } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
@@ -39,6 +40,8 @@ class GrowingJournals implements JournalReader {
   headless = false;
   /** Where something stands in shard 0 that is no record. */
   forgedAt = Infinity;
+  /** Shards whose topics are not those that the database has seen. */
+  readonly lost = new Set<number>();
 
   constructor(private readonly journals: readonly WrittenJournal[]) {}
 
@@ -60,9 +63,11 @@ class GrowingJournals implements JournalReader {
     throw new Error('nobody asks for single entries');
   }
 
-  heads(): Promise<Map<number, number>> {
-    if (this.headless) return Promise.reject(new Error('the ends of the journals cannot be told'));
-    return Promise.resolve(new Map(this.shown));
+  async heads(shards = [...this.shown.keys()]): Promise<Map<number, number>> {
+    if (this.headless) throw new Error('the ends of the journals cannot be told');
+    const lost = shards.find((shard) => this.lost.has(shard));
+    if (lost !== undefined) throw new StartFault(`shard ${lost}: topic is gone, or empty`, EXIT.damaged);
+    return await Promise.resolve(new Map([...this.shown].filter(([shard]) => shards.includes(shard))));
   }
 }
 
@@ -231,6 +236,23 @@ describe('a follower', () => {
     await until(() => follower.canRead);
     reader.show(0, 15);
     await until(() => isAt(15, 20));
+  });
+
+  it('follows the others where one is not what it should be from the start, and that one as soon as it is', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    reader.show(1, 10);
+    reader.lost.add(0);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => isAt(10));
+    reader.show(1, 20);
+    await until(() => isAt(20));
+    expect([follower.canRead, follower.shards.size]).toEqual([false, 3]);
+    expect(faults).toEqual([expect.objectContaining({ message: 'shard 0: topic is gone, or empty' })]);
+    reader.lost.clear();
+    await until(() => isAt(10, 20));
+    await until(() => follower.canRead && follower.hasCaughtUp);
   });
 
   it('that has projected what was taken away says that it has to be made anew, and goes on when it was', async () => {

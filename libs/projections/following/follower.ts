@@ -3,6 +3,7 @@ import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { quietly, type OnFault } from '#libs/platform/quiet-faults.js';
 import { PositionGap } from '../projection.js';
 import type { Projector } from '../projector.js';
@@ -123,7 +124,7 @@ export class Follower {
     const stored = await this.positions.ends(this.ports.pool);
     for (const shard of damaged) {
       const isRepaired = await this.isSoundFrom(shard, stored.get(shard)).catch((error: unknown) => {
-        if (!(error instanceof JournalCorrupt)) throw error;
+        if (!isDamage(error)) throw error;
         this.onFault(`shard ${shard}`, error);
         return false;
       });
@@ -149,17 +150,19 @@ export class Follower {
     await this.abandon();
     const { pool, clock, projector } = this.ports;
     const { reader } = this;
-    const heads = await reader.heads();
     const stored = await this.positions.ends(pool);
-    for (const shard of shards) await this.checkThere(shard, stored.get(shard));
     reader.forgive();
-    this.goals = new Map([...shards].map((shard) => [shard, heads.get(shard) ?? 0]));
+    this.goals = new Map();
+    const sound: number[] = [];
+    for (const shard of shards) {
+      if (await this.canFollow(shard, stored.get(shard))) sound.push(shard);
+    }
     this.mustRestart = false;
     this.followed = new Set(shards);
     this.tail = tail({
       reader,
       clock,
-      positions: new Map([...shards].map((shard) => [shard, stored.get(shard)?.sequence ?? 0])),
+      positions: new Map(sound.map((shard) => [shard, stored.get(shard)?.sequence ?? 0])),
       pollMillis: POLL_MILLIS,
       onEntries: async (shard, entries) => {
         await projector.take(shard, entries);
@@ -171,6 +174,21 @@ export class Follower {
         this.onFault(shard === undefined ? 'journal heads' : `shard ${shard}`, error);
       },
     });
+  }
+
+  /** What is wrong with one shard keeps nobody from following the others. */
+  private async canFollow(shard: number, end: ProjectedEnd | undefined): Promise<boolean> {
+    try {
+      const heads = await this.reader.heads([shard]);
+      await this.checkThere(shard, end);
+      this.goals.set(shard, heads.get(shard) ?? 0);
+      return true;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.reader.condemn(shard);
+      this.onFault(`shard ${shard}`, error);
+      return false;
+    }
   }
 
   /** A journal that was cut off before what is projected would be gone on with behind other records. */
@@ -186,4 +204,9 @@ export class Follower {
       `${why}; where the journal is right, npm run projection -- rebuild makes anew what was made of it`,
     );
   }
+}
+
+/** Of a shard's journal, or of the topic in which it should be. */
+function isDamage(error: unknown): error is StartFault {
+  return error instanceof StartFault && error.exitCode === EXIT.damaged;
 }

@@ -26,6 +26,11 @@ export class WatchedReader implements JournalReader {
     return this.damaged;
   }
 
+  /** It cannot be followed, whatever else can. */
+  condemn(shard: number): void {
+    this.damaged.add(shard);
+  }
+
   heed(error: unknown): void {
     if (error instanceof JournalCorrupt) this.damaged.add(error.shard);
   }
@@ -38,9 +43,9 @@ export class WatchedReader implements JournalReader {
     return this.reader.entries(shard, sequences);
   }
 
-  async heads(): Promise<Map<number, number>> {
+  async heads(shards?: readonly number[]): Promise<Map<number, number>> {
     try {
-      const heads = await this.reader.heads();
+      const heads = await this.reader.heads(shards);
       this.isAway = false;
       return heads;
     } catch (error) {

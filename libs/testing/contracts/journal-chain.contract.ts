@@ -58,6 +58,7 @@ export function describeChainChecks(subject: () => JournalSubject): void {
     expect([heads.get(left), heads.get(right)]).toEqual([LENGTH, LENGTH]);
     const untouched = freshShard();
     expect(heads.has(untouched)).toBe(false);
+    expect(await reader.heads([left, untouched])).toEqual(new Map([[left, LENGTH]]));
     expect(await reader.read(untouched, 1, 10)).toEqual([]);
   });
 
