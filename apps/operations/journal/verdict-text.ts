@@ -63,7 +63,8 @@ function chainLines(verified: VerifiedShard): string[] {
 function lastSealed({ records, seals, sealed_behind: behind }: VerifiedShard): string[] {
   const { last_sealed: last, by_former_keys: former } = seals;
   if (behind !== undefined) {
-    const what = behind === records + 1 ? 'has the seal of an owner itself' : 'behind it has the seal of an owner';
+    const what =
+      behind === records + 1 ? 'has the seal of an owner itself' : 'behind it has the seal of an owner';
     return [`record ${behind} ${what}: nothing is to be taken away there`];
   }
   if (last === null) return [];

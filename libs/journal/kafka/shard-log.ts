@@ -241,8 +241,13 @@ export class ShardLog {
       if (message === undefined) return 'nothing';
       if (message.offset !== offset) return 'other';
       const found = foundIn(message);
-      if (found !== undefined) return found.record.hash === hash ? placeBehind(offset, found.record) : 'other';
-      throw new JournalCorrupt(this.shard, sequence, `offset ${offset} of its topic holds no record any more`);
+      if (found !== undefined)
+        return found.record.hash === hash ? placeBehind(offset, found.record) : 'other';
+      throw new JournalCorrupt(
+        this.shard,
+        sequence,
+        `offset ${offset} of its topic holds no record any more`,
+      );
     } catch (error) {
       if (error instanceof TopicMissing) return 'nothing';
       if (error instanceof MessagesDeleted) return 'other';
