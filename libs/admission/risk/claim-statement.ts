@@ -11,9 +11,8 @@ const MOST = Number.MAX_SAFE_INTEGER;
 
 /** What `readEvidence` and `judgeFreshness` ask of a row, in the words of the server. */
 const VOUCHED = `e.amount between 0 and ${MOST} and e.settled between 0 and ${MOST} and e.source_sequence between 1 and ${MOST}
-  and e.risk_valid_until > $3::timestamptz and e.authority_valid_until > $3::timestamptz
-  and greatest(e.risk_valid_until, e.authority_valid_until) < '9999-01-01'
-  and (a.seen_amount is null or e.amount = a.seen_amount)`;
+          and e.risk_valid_until > $3::timestamptz and e.risk_valid_until < '9999-01-01'
+          and e.authority_valid_until > $3::timestamptz and e.authority_valid_until < '9999-01-01'`;
 
 function keyOf(row: string): string {
   return `(${row}.account_id, ${row}.venue, ${row}.resource, ${row}.asset)`;
@@ -22,41 +21,48 @@ function keyOf(row: string): string {
 /**
  * Each line is found by primary key alone, as in READ_STANDING, and judged by the comparisons that `decideHold` would make. What an
  * account asks for is written whole or not at all: what is not granted must not keep anything from others for a moment. All is
- * written by one update, in the order of the lines, so that shards meet on rows in one order.
+ * written by one update, in the order of the lines, so that shards meet on rows in one order. It finds the rows by where the
+ * judgement saw them, for looking them up is the dearest part: in one statement they are the same, and a transaction in which one
+ * has moved meanwhile is one that fails. The answer is one row, as each row costs both sides.
  */
 export function claimStatement(shard: number): string {
   const others = SHARDS.filter((other) => other !== shard)
     .map((other) => `coalesce(r.shard_${other}, 0)`)
     .join(' + ');
-  const seen = `(a.seen_others is null or ${others} = a.seen_others)`;
   return `
     with fence as materialized (select from risk.shard_fence where shard = $1 and epoch = $2),
-    asked as materialized (
-      select * from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::int[], $10::bigint[], $11::bigint[])
-        with ordinality as a (account_id, venue, resource, asset, total, kind, seen_amount, seen_others, place)
-    ),
     judged as materialized (
-      select a.*, coalesce(case a.kind
-        when ${KINDS.GROWS} then ${VOUCHED} and ${seen} and ${others} + a.total <= e.amount and r.account_id is not null
-        when ${KINDS.STANDS} then ${VOUCHED} and ${seen}
-          and (a.resource not in ('COLLATERAL', 'OUTCOME_TOKEN') or ${others} + a.total <= e.amount + e.settled)
+      select a.place, a.account_id, a.kind, a.total, r.ctid as seen_at, coalesce(case a.kind
         when ${KINDS.SHRINKS} then r.account_id is not null
-        else e.account_id is null
+        when ${KINDS.LACKING} then e.account_id is null
+        else ${VOUCHED}
+          and (a.seen_amount is null or e.amount = a.seen_amount and ${others} = a.seen_others)
+          and case a.kind
+            when ${KINDS.GROWS} then r.account_id is not null and ${others} + a.total <= e.amount
+            else a.resource not in ('COLLATERAL', 'OUTCOME_TOKEN') or ${others} + a.total <= e.amount + e.settled
+          end
       end, false) as is_true
-      from fence cross join asked a
+      from fence
+        cross join unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::int[], $10::bigint[], $11::bigint[])
+          with ordinality as a (account_id, venue, resource, asset, total, kind, seen_amount, seen_others, place)
         left join risk.evidence e on ${keyOf('e')} = ${keyOf('a')}
         left join risk.reserved r on ${keyOf('r')} = ${keyOf('a')}
     ),
-    refused as materialized (select distinct account_id from judged where not is_true and kind <> ${KINDS.SHRINKS}),
     granted as materialized (
-      select * from judged where is_true
-        and (kind = ${KINDS.SHRINKS} or account_id not in (select account_id from refused))
+      select place, kind, total, seen_at from judged where is_true and (kind = ${KINDS.SHRINKS} or account_id <> all (
+        array(select account_id from judged where not is_true and kind <> ${KINDS.SHRINKS})
+      ))
     ),
     written as (
       update risk.reserved r set shard_${shard} = g.total from granted g
-      where ${keyOf('r')} = ${keyOf('g')} and g.kind in (${KINDS.GROWS}, ${KINDS.SHRINKS})
+      where r.ctid = g.seen_at and g.kind in (${KINDS.GROWS}, ${KINDS.SHRINKS})
     )
-    select place::int from granted`;
+    select string_agg(place::text, ',') from granted`;
+}
+
+/** The places in the answer to `claimStatement`, from 1. */
+export function placesIn(answer: string | null | undefined): number[] {
+  return answer === null || answer === undefined ? [] : answer.split(',').map(Number);
 }
 
 /** The parameters of `claimStatement` behind the shard. */

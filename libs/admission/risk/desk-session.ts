@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { KEPT } from '#libs/platform/postgres.js';
 import { integerArray } from './array-literal.js';
-import { claimColumns, claimStatement } from './claim-statement.js';
+import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
 import { accountResourceName, type AccountKey } from './resource-key.js';
 import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
@@ -127,8 +127,11 @@ export class DeskSession {
       values: [this.shard, ...claimColumns(claim)],
       rowMode: 'array' as const,
     };
-    const [{ rows }] = await all([this.client.query<[number]>(query), this.release(contested.length > 0)]);
-    return rows.flatMap(([place]) => claim.lines[place - 1] ?? []);
+    const [{ rows }] = await all([
+      this.client.query<[string | null]>(query),
+      this.release(contested.length > 0),
+    ]);
+    return placesIn(rows[0]?.[0]).flatMap((place) => claim.lines[place - 1] ?? []);
   }
 
   /** Keys of which the table says that this shard holds something. */
