@@ -14,16 +14,23 @@ const VOUCHED = `e.amount between 0 and ${MOST} and e.settled between 0 and ${MO
           and e.risk_valid_until > $3::timestamptz and e.risk_valid_until < '9999-01-01'
           and e.authority_valid_until > $3::timestamptz and e.authority_valid_until < '9999-01-01'`;
 
-function keyOf(row: string): string {
-  return `(${row}.account_id, ${row}.venue, ${row}.resource, ${row}.asset)`;
+const KEY_OF_EVIDENCE = '(e.account_id, e.venue, e.resource, e.asset)';
+const KEY_OF_RESERVED = '(r.account_id, r.venue, r.resource, r.asset)';
+/** What shrinks by settlement alone; see `readEvidence`. */
+const IS_OWNED = `a.resource in ('COLLATERAL', 'OUTCOME_TOKEN')`;
+
+/** The key of a line, or one that nothing has: the server does not search for it. */
+function keyWhere(isNeeded: string): string {
+  return `(case when ${isNeeded} then a.account_id end, a.venue, a.resource, a.asset)`;
 }
 
 /**
- * Each line is found by primary key alone, as in READ_STANDING, and judged by the comparisons that `decideHold` would make. What an
+ * Each line is found by primary key alone, as in READ_STANDING, and only where its judgement asks for it: what is read can be in the
+ * way of others, and looking up is the dearest part. It is judged by the comparisons that `decideHold` would make. What an
  * account asks for is written whole or not at all: what is not granted must not keep anything from others for a moment. All is
- * written by one update, in the order of the lines, so that shards meet on rows in one order. It finds the rows by where the
- * judgement saw them, for looking them up is the dearest part: in one statement they are the same, and a transaction in which one
- * has moved meanwhile is one that fails. The answer is one row, as each row costs both sides.
+ * written by one update, in the order of the lines, so that shards meet on rows in one order. It finds the rows where the judgement
+ * saw them: within one statement they stay there, and where another transaction has replaced one meanwhile, this one fails anyway.
+ * The answer is one row, for each row costs both sides.
  */
 export function claimStatement(shard: number): string {
   const others = SHARDS.filter((other) => other !== shard)
@@ -39,14 +46,16 @@ export function claimStatement(shard: number): string {
           and (a.seen_amount is null or e.amount = a.seen_amount and ${others} = a.seen_others)
           and case a.kind
             when ${KINDS.GROWS} then r.account_id is not null and ${others} + a.total <= e.amount
-            else a.resource not in ('COLLATERAL', 'OUTCOME_TOKEN') or ${others} + a.total <= e.amount + e.settled
+            else not ${IS_OWNED} or ${others} + a.total <= e.amount + e.settled
           end
       end, false) as is_true
       from fence
         cross join unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::int[], $10::bigint[], $11::bigint[])
           with ordinality as a (account_id, venue, resource, asset, total, kind, seen_amount, seen_others, place)
-        left join risk.evidence e on ${keyOf('e')} = ${keyOf('a')}
-        left join risk.reserved r on ${keyOf('r')} = ${keyOf('a')}
+        left join risk.evidence e on ${KEY_OF_EVIDENCE} = ${keyWhere(`a.kind <> ${KINDS.SHRINKS}`)}
+        left join risk.reserved r on ${KEY_OF_RESERVED} = ${keyWhere(
+          `a.kind in (${KINDS.GROWS}, ${KINDS.SHRINKS}) or a.kind = ${KINDS.STANDS} and ${IS_OWNED}`,
+        )}
     ),
     granted as materialized (
       select place, kind, total, seen_at from judged where is_true and (kind = ${KINDS.SHRINKS} or account_id <> all (

@@ -3,10 +3,11 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
 import type { Hold } from '#libs/auction/terms.js';
 import type { ReserveRequest } from '../reservation-desk.js';
-import { HoldDraft } from './hold-book.js';
+import { HoldDraft, type HeldAmounts } from './hold-book.js';
+import type { KeyRing } from './key-ring.js';
 import {
-  accountResourceName,
-  resourceName,
+  byName,
+  isSameResource,
   resourcesOf,
   tokensOn,
   type AccountKey,
@@ -28,7 +29,7 @@ export interface ClaimLine {
   /** What the column of this shard says afterwards. */
   readonly total: Atoms;
   /** What the hold was worked out from, and what must still be so. */
-  readonly sight?: TokenSight;
+  readonly sight?: TokenSight | undefined;
 }
 
 export interface ClaimOfEpoch {
@@ -42,7 +43,21 @@ export interface ClaimOfEpoch {
 interface Planned {
   readonly request: ReserveRequest;
   readonly hold: readonly Hold[];
-  readonly names: readonly string[];
+  readonly keys: readonly AccountKey[];
+}
+
+export interface Granted {
+  /** In the order of the requests, with nothing in the place of those that somebody else has to decide. */
+  readonly holds: readonly (readonly Hold[] | undefined)[];
+  /** The additions that these make. */
+  readonly draft: HoldDraft;
+}
+
+/** What a desk knows without asking anybody. */
+export interface DeskMemory {
+  readonly book: HeldAmounts;
+  readonly sights: TokenSights;
+  readonly ring: KeyRing;
 }
 
 /**
@@ -50,7 +65,8 @@ interface Planned {
  * comparisons while it writes, and tells which are true; so nobody has to read first what will nearly always be found good.
  */
 export class Claim {
-  /** In the order of the requests, with nothing in the place of those that somebody else has to decide. */
+  /** Sorted, so that transactions of different shards meet on rows in the same order. */
+  readonly lines: readonly ClaimLine[];
   private readonly planned: readonly (Planned | undefined)[];
   private readonly draft: HoldDraft;
   private readonly asked = new Map<
@@ -60,10 +76,10 @@ export class Claim {
 
   constructor(
     requests: readonly ReserveRequest[],
-    private readonly held: ReadonlyMap<string, Atoms>,
-    private readonly sights: TokenSights,
+    released: readonly AccountKey[],
+    private readonly memory: DeskMemory,
   ) {
-    this.draft = new HoldDraft(held);
+    this.draft = new HoldDraft(memory.book, memory.ring);
     const left = new Set<string>();
     this.planned = requests.map((request) => {
       // Of one account the later ones would find what the earlier one has left.
@@ -71,32 +87,20 @@ export class Claim {
       if (planned === undefined) left.add(request.account);
       return planned;
     });
+    this.lines = this.linesWith(released);
   }
 
-  /** Sorted, so that transactions of different shards meet on rows in the same order. */
-  lines(released: readonly AccountKey[]): ClaimLine[] {
-    const grown = new Set(this.draft.keys().map((key) => accountResourceName(key.account, key)));
-    const byName = new Map<string, ClaimLine>();
-    for (const key of released) byName.set(accountResourceName(key.account, key), this.line(key, 'SHRINKS'));
-    for (const [name, { key, sight }] of this.asked) {
-      // What is released and asked for at once has to be both written and judged.
-      const kind = grown.has(name) || byName.has(name) ? 'GROWS' : isNone(sight) ? 'LACKING' : 'STANDS';
-      byName.set(name, { ...this.line(key, kind), ...(sight === undefined ? {} : { sight }) });
-    }
-    return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
-  }
-
-  /** The holds of the requests, in their order, that rest on true lines alone; and the additions that these make. */
-  granted(isTrue: (name: string) => boolean): {
-    readonly holds: readonly (readonly Hold[] | undefined)[];
-    readonly draft: HoldDraft;
-  } {
-    const draft = new HoldDraft(this.held);
+  /** What rests on lines alone that were found true. */
+  granted(found: readonly ClaimLine[]): Granted {
+    if (found.length === this.lines.length)
+      return { holds: this.planned.map((planned) => planned?.hold), draft: this.draft };
+    const names = new Set(found.map(({ key }) => key.name));
+    const draft = new HoldDraft(this.memory.book, this.memory.ring);
     const refused = new Set<string>();
     const holds = this.planned.map((planned) => {
       if (planned === undefined) return undefined;
-      const { request, hold, names } = planned;
-      if (refused.has(request.account) || !names.every(isTrue)) {
+      const { request, hold, keys } = planned;
+      if (refused.has(request.account) || !keys.every(({ name }) => names.has(name))) {
         refused.add(request.account);
         return undefined;
       }
@@ -106,40 +110,40 @@ export class Claim {
     return { holds, draft };
   }
 
-  private line(key: AccountKey, kind: ClaimKind): ClaimLine {
-    return { key, kind, total: this.draft.total(key.account, key) };
+  private linesWith(released: readonly AccountKey[]): ClaimLine[] {
+    const lines = new Map<string, ClaimLine>();
+    for (const key of released) lines.set(key.name, { key, kind: 'SHRINKS', total: this.draft.total(key) });
+    for (const { key, sight } of this.asked.values()) {
+      // What is released and asked for at once has to be both written and judged.
+      const isWritten = this.draft.adds(key) || lines.has(key.name);
+      const kind = isWritten ? 'GROWS' : isNone(sight) ? 'LACKING' : 'STANDS';
+      lines.set(key.name, { key, kind, total: this.draft.total(key), sight });
+    }
+    return [...lines.values()].sort((one, other) => byName(one.key, other.key));
   }
 
   /** A request whose tokens nobody has looked at yet is left to whoever reads first. */
   private plan(request: ReserveRequest): Planned | undefined {
     const { account, need, current } = request;
-    const keys = resourcesOf(need);
-    const sights = new Map<string, TokenSight>();
-    for (const key of keys) {
-      if (key.resource !== 'OUTCOME_TOKEN') continue;
-      const sight = this.sights.of(account, key);
-      if (sight === undefined) return undefined;
-      sights.set(resourceName(key), sight);
-    }
-    const hold = holdFor(need, (route) => this.freeOf(request, tokensOn(route), sights));
+    const { ring, sights } = this.memory;
+    const asked = resourcesOf(need).map((resource) => {
+      const key = ring.of(account, resource);
+      return { key, sight: resource.resource === 'OUTCOME_TOKEN' ? sights.of(key) : undefined };
+    });
+    if (asked.some(({ key, sight }) => key.resource === 'OUTCOME_TOKEN' && sight === undefined))
+      return undefined;
+    const hold = holdFor(need, (route) => this.freeOf(request, tokensOn(route)));
     this.draft.raise(account, current, hold);
-    const names = keys.map((key) => accountResourceName(account, key));
-    for (const [index, key] of keys.entries()) {
-      this.asked.set(names[index] ?? '', { key: { ...key, account }, sight: sights.get(resourceName(key)) });
-    }
-    return { request, hold, names };
+    for (const one of asked) this.asked.set(one.key.name, one);
+    return { request, hold, keys: asked.map(({ key }) => key) };
   }
 
   /** As the one who reads first would find it: see `capacityOf`. */
-  private freeOf(
-    { account, current }: ReserveRequest,
-    key: ResourceKey,
-    sights: ReadonlyMap<string, TokenSight>,
-  ): Atoms {
-    const name = resourceName(key);
-    const { amount = 0, others = 0 } = sights.get(name) ?? {};
-    const own = current.reduce((sum, hold) => (resourceName(hold) === name ? sum + hold.amount : sum), 0);
-    return Math.max(0, amount - others - this.draft.total(account, key)) + own;
+  private freeOf({ account, current }: ReserveRequest, tokens: ResourceKey): Atoms {
+    const key = this.memory.ring.of(account, tokens);
+    const { amount = 0, others = 0 } = this.memory.sights.of(key) ?? {};
+    const own = current.reduce((sum, hold) => (isSameResource(hold, key) ? sum + hold.amount : sum), 0);
+    return Math.max(0, amount - others - this.draft.total(key)) + own;
   }
 }
 

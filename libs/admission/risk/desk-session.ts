@@ -3,7 +3,7 @@ import { KEPT } from '#libs/platform/postgres.js';
 import { integerArray } from './array-literal.js';
 import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
-import { accountResourceName, type AccountKey } from './resource-key.js';
+import { accountKey, byName, type AccountKey, type ResourceKey } from './resource-key.js';
 import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
 
 /** Point look-ups only: a scan of the table would put a predicate lock on all accounts. */
@@ -58,12 +58,16 @@ export type OpenedSession = Pick<DeskSession, keyof DeskSession>;
 
 /** One connection of one desk. Requests are pipelined: a reservation costs two round trips. Any failure ends the session. */
 export class DeskSession {
+  private readonly claimText: string;
+
   private constructor(
     private readonly client: pg.Client,
     private readonly shard: number,
     /** Which process of the server carries out what is asked here. */
     readonly pid: number,
-  ) {}
+  ) {
+    this.claimText = claimStatement(shard);
+  }
 
   static async open(url: string, shard: number): Promise<DeskSession> {
     const client = new pg.Client({
@@ -123,7 +127,7 @@ export class DeskSession {
     if (contested.length > 0) this.takeTurns(contested);
     const query = {
       name: 'desk-claim',
-      text: claimStatement(this.shard),
+      text: this.claimText,
       values: [this.shard, ...claimColumns(claim)],
       rowMode: 'array' as const,
     };
@@ -136,10 +140,10 @@ export class DeskSession {
 
   /** Keys of which the table says that this shard holds something. */
   async keysHeld(): Promise<AccountKey[]> {
-    const { rows } = await this.client.query<AccountKey>(
+    const { rows } = await this.client.query<ResourceKey & { account: string }>(
       `select account_id as account, venue, resource, asset from risk.reserved where shard_${this.shard} <> 0`,
     );
-    return rows;
+    return rows.map(({ account, ...resource }) => accountKey(account, resource));
   }
 
   async commit(lines: readonly ReservedLine[], contested: boolean, makeRoom: boolean): Promise<void> {
@@ -178,10 +182,11 @@ export class DeskSession {
   }
 
   private async holdRows(keys: readonly AccountKey[]): Promise<void> {
-    const ordered = [...keys].sort((a, b) =>
-      accountResourceName(a.account, a) < accountResourceName(b.account, b) ? -1 : 1,
-    );
-    await this.client.query({ name: 'desk-hold', text: HOLD_ROWS, values: keyColumns(ordered) });
+    await this.client.query({
+      name: 'desk-hold',
+      text: HOLD_ROWS,
+      values: keyColumns([...keys].sort(byName)),
+    });
   }
 
   private async release(contested: boolean): Promise<void> {

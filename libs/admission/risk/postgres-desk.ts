@@ -14,7 +14,8 @@ import { Claim, type ClaimLine } from './claim.js';
 import type { ReservedLine } from './desk-session.js';
 import { DeskWriter, type DeskWriterSettings } from './desk-writer.js';
 import { HoldBook, HoldDraft } from './hold-book.js';
-import { accountResourceName, resourcesOf, type AccountKey } from './resource-key.js';
+import { KeyRing } from './key-ring.js';
+import { byName, resourcesOf, type AccountKey } from './resource-key.js';
 import type { Standing } from './reserved-rows.js';
 import { TokenSights } from './token-sights.js';
 import { UnwrittenKeys } from './unwritten-keys.js';
@@ -43,7 +44,8 @@ interface Decided {
  */
 export class PostgresReservationDesk implements ReservationDesk {
   private readonly writer: DeskWriter;
-  private book = new HoldBook();
+  private readonly ring = new KeyRing();
+  private book = new HoldBook(this.ring);
   private readonly unwritten = new UnwrittenKeys();
   private readonly sights = new TokenSights();
   private asks: Ask[] = [];
@@ -86,14 +88,10 @@ export class PostgresReservationDesk implements ReservationDesk {
   }
 
   async reconcile(holds: ReadonlyMap<string, readonly Hold[]>): Promise<void> {
-    const book = new HoldBook();
+    const book = new HoldBook(this.ring);
     for (const [account, hold] of holds) book.add(account, hold);
-    const keys = new Map<string, AccountKey>();
-    for (const key of [...(await this.writer.keysHeld()), ...book.keys()]) {
-      keys.set(accountResourceName(key.account, key), key);
-    }
+    const all = distinct([...(await this.writer.keysHeld()), ...book.keys()]);
     this.book = book;
-    const all = [...keys.values()];
     for (let from = 0; from < all.length; from += RECONCILE_CHUNK) {
       await this.write(all.slice(from, from + RECONCILE_CHUNK));
     }
@@ -187,14 +185,13 @@ export class PostgresReservationDesk implements ReservationDesk {
 
   /** What memory alone can plan and the table confirms. `left` are keys of which the table may say more than is held. */
   private async claim(requests: readonly ReserveRequest[], released: readonly AccountKey[]) {
-    const held = this.book.amountsOf([...keysOf(requests), ...released]);
-    const claim = new Claim(requests, held, this.sights);
-    const lines = claim.lines(released);
+    const { book, sights, ring } = this;
+    const claim = new Claim(requests, released, { book, sights, ring });
+    const { lines } = claim;
     const at = instantFromNanos(this.settings.clock.epochNanos());
     const accounts = new Set(lines.map(({ key }) => key.account));
     const found = lines.length === 0 ? [] : await this.writer.claim(accounts, { lines, at });
-    const names = new Set(found?.map(({ key }) => accountResourceName(key.account, key)));
-    const { holds, draft } = claim.granted((name) => names.has(name));
+    const { holds, draft } = claim.granted(found ?? []);
     this.book.accept(draft);
     const granted = holds.reduce((sum, hold) => (hold === undefined ? sum : sum + 1), 0);
     this.counts.reserved += granted;
@@ -207,8 +204,8 @@ export class PostgresReservationDesk implements ReservationDesk {
     requests: readonly ReserveRequest[],
     released: readonly AccountKey[],
   ): Promise<readonly ReserveOutcome[]> {
-    const keys = keysOf(requests);
-    let decided: Decided = { outcomes: [], draft: new HoldDraft(new Map()) };
+    const keys = this.keysOf(requests);
+    let decided: Decided = { outcomes: [], draft: this.draftOn([]) };
     if (keys.length === 0 && released.length === 0) return decided.outcomes;
     try {
       await this.writer.transact({
@@ -216,10 +213,10 @@ export class PostgresReservationDesk implements ReservationDesk {
         keys,
         prepare: () => {
           // Before the snapshot: what is released later may have been settled too late for the evidence in it to say so.
-          const held = this.book.amountsOf([...keys, ...released]);
+          const draft = this.draftOn([...keys, ...released]);
           return (standing) => {
             standing.noteTokens(keys, this.settings.shard, this.sights);
-            decided = this.decide(requests, standing, new HoldDraft(held));
+            decided = this.decide(requests, standing, draft);
             return linesOf(decided.draft, released);
           };
         },
@@ -253,7 +250,7 @@ export class PostgresReservationDesk implements ReservationDesk {
         (sum, amount, shard) => (shard === this.settings.shard ? sum : sum + amount),
         0,
       );
-      return others + draft.total(account, key);
+      return others + draft.total(key);
     });
     try {
       const outcome = decideHold(need, { evidenceOf, current, now });
@@ -270,34 +267,39 @@ export class PostgresReservationDesk implements ReservationDesk {
       accounts: new Set(keys.map((key) => key.account)),
       keys,
       prepare: () => {
-        const lines = linesOf(new HoldDraft(this.book.amountsOf(keys)), keys);
+        const lines = linesOf(this.draftOn(keys), keys);
         return () => lines;
       },
     });
+  }
+
+  /** Nothing yet, on top of what the book says of these keys now. */
+  private draftOn(keys: readonly AccountKey[]): HoldDraft {
+    return new HoldDraft(this.book.amountsOf(keys), this.ring);
+  }
+
+  private keysOf(requests: readonly ReserveRequest[]): AccountKey[] {
+    return distinct(
+      requests.flatMap(({ account, need }) =>
+        resourcesOf(need).map((resource) => this.ring.of(account, resource)),
+      ),
+    );
   }
 }
 
 /** Sorted, so that transactions of different shards meet on rows in the same order. */
 function linesOf(draft: HoldDraft, released: readonly AccountKey[]): ReservedLine[] {
-  const byName = new Map<string, ReservedLine>();
-  for (const key of [...released, ...draft.keys()]) {
-    byName.set(accountResourceName(key.account, key), { key, amount: draft.total(key.account, key) });
-  }
-  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
+  return distinct([...released, ...draft.keys()])
+    .sort(byName)
+    .map((key) => ({ key, amount: draft.total(key) }));
+}
+
+function distinct(keys: readonly AccountKey[]): AccountKey[] {
+  return [...new Map(keys.map((key) => [key.name, key])).values()];
 }
 
 function isWritten({ kind }: ClaimLine): boolean {
   return kind === 'GROWS' || kind === 'SHRINKS';
-}
-
-function keysOf(requests: readonly ReserveRequest[]): AccountKey[] {
-  const keys = new Map<string, AccountKey>();
-  for (const { account, need } of requests) {
-    for (const resource of resourcesOf(need)) {
-      keys.set(accountResourceName(account, resource), { ...resource, account });
-    }
-  }
-  return [...keys.values()];
 }
 
 function answer(asks: readonly Ask[], outcomes: readonly ReserveOutcome[]): void {

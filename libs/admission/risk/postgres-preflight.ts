@@ -8,7 +8,7 @@ import { withTransaction } from '#libs/platform/postgres.js';
 import type { PreflightDesk } from '../preflight-desk.js';
 import { capacityOf } from './capacity.js';
 import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
-import { resourcesOf } from './resource-key.js';
+import { accountKey, resourcesOf } from './resource-key.js';
 import { verdictOf, type Verdict } from './verdict.js';
 
 /** Asks the calculation of the reservation within a read-only transaction. */
@@ -19,7 +19,7 @@ export class PostgresPreflight implements PreflightDesk {
   ) {}
 
   async preflight(account: string, need: Need, current: readonly Hold[]): Promise<Verdict | Rejection> {
-    const keys = resourcesOf(need).map((key) => ({ ...key, account }));
+    const keys = resourcesOf(need).map((resource) => accountKey(account, resource));
     const rows = await withTransaction(this.pool, 'repeatable read, read only', (client) =>
       client.query<StandingRow & unknown[]>({
         name: 'preflight-standing',

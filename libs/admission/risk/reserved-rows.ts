@@ -3,7 +3,7 @@ import { EvidenceInvalid } from '../evidence-invalid.js';
 import { utcText } from '../timestamps.js';
 import { textArray } from './array-literal.js';
 import { readEvidence, type Evidence, type EvidenceOf } from './evidence.js';
-import { accountResourceName, type AccountKey } from './resource-key.js';
+import { accountKey, type AccountKey } from './resource-key.js';
 import type { TokenSights } from './token-sights.js';
 
 /** Integers arrive as text: see `readEvidence`. Evidence columns are null together, and so are the reserved ones. */
@@ -53,26 +53,25 @@ export class Standing {
     for (const row of rows) {
       const key = keys[Number(row[0]) - 1];
       if (key === undefined) continue;
-      const name = accountResourceName(key.account, key);
-      this.rows.set(name, row);
-      if (row[6] === null) this.roomless.add(name);
+      this.rows.set(key.name, row);
+      if (row[6] === null) this.roomless.add(key.name);
     }
   }
 
   /** Whether the table has no row to write what is held of this key into. */
   lacksRoom(key: AccountKey): boolean {
-    return this.roomless.has(accountResourceName(key.account, key));
+    return this.roomless.has(key.name);
   }
 
   /** For whoever plans without reading. */
   noteTokens(keys: readonly AccountKey[], shard: number, sights: TokenSights): void {
     for (const key of keys) {
       if (key.resource !== 'OUTCOME_TOKEN') continue;
-      const row = this.rows.get(accountResourceName(key.account, key));
+      const row = this.rows.get(key.name);
       if (row === undefined) continue;
       const [, amount, , , , , ...reserved] = row;
       const others = reserved.reduce((sum, text, index) => (index === shard ? sum : sum + Number(text)), 0);
-      sights.note(key.account, key, amount === null ? {} : { amount: Number(amount), others });
+      sights.note(key, amount === null ? {} : { amount: Number(amount), others });
     }
   }
 
@@ -80,14 +79,14 @@ export class Standing {
   evidenceFor(account: string, reservedOf: ReservedOf): EvidenceOf {
     const known = new Map<string, Evidence | undefined>();
     return (resource) => {
-      const name = accountResourceName(account, resource);
-      if (!known.has(name)) known.set(name, this.read(name, { ...resource, account }, reservedOf));
-      return known.get(name);
+      const key = accountKey(account, resource);
+      if (!known.has(key.name)) known.set(key.name, this.read(key, reservedOf));
+      return known.get(key.name);
     };
   }
 
-  private read(name: string, key: AccountKey, reservedOf: ReservedOf): Evidence | undefined {
-    const row = this.rows.get(name);
+  private read(key: AccountKey, reservedOf: ReservedOf): Evidence | undefined {
+    const row = this.rows.get(key.name);
     if (row === undefined) throw new Error(`nobody asked for ${key.resource} of ${key.account}`);
     const [, amount, settled, source_sequence, risk_valid_until, authority_valid_until] = row;
     if (amount === null) return undefined;

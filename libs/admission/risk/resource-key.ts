@@ -10,6 +10,8 @@ export interface ResourceKey {
 
 export interface AccountKey extends ResourceKey {
   readonly account: string;
+  /** All of it in one text, under which everything that is kept of it is found. */
+  readonly name: string;
 }
 
 export const EXPOSURE: ResourceKey = { venue: '', resource: 'SERVICE_EXPOSURE_LIMIT', asset: '' };
@@ -45,4 +47,18 @@ export function resourceName(key: ResourceKey): string {
 
 export function accountResourceName(account: string, key: ResourceKey): string {
   return `${account}\u0000${resourceName(key)}`;
+}
+
+export function accountKey(account: string, { venue, resource, asset }: ResourceKey): AccountKey {
+  const key = { venue, resource, asset };
+  return { ...key, account, name: accountResourceName(account, key) };
+}
+
+export function isSameResource(one: ResourceKey, other: ResourceKey): boolean {
+  return one.resource === other.resource && one.venue === other.venue && one.asset === other.asset;
+}
+
+/** In one order everywhere, so that transactions of different shards meet on rows in the same one. */
+export function byName(one: AccountKey, other: AccountKey): number {
+  return one.name < other.name ? -1 : 1;
 }

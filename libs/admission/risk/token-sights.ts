@@ -1,5 +1,5 @@
 import type { Atoms } from '#libs/auction/money.js';
-import { accountResourceName, type ResourceKey } from './resource-key.js';
+import type { AccountKey } from './resource-key.js';
 
 /** What was last seen of the tokens that an account has of one outcome. */
 export interface TokenSight {
@@ -19,12 +19,12 @@ const MOST_SIGHTS = 100_000;
 export class TokenSights {
   private readonly seen = new Map<string, TokenSight>();
 
-  of(account: string, key: ResourceKey): TokenSight | undefined {
-    return this.seen.get(accountResourceName(account, key));
+  of(key: AccountKey): TokenSight | undefined {
+    return this.seen.get(key.name);
   }
 
-  note(account: string, key: ResourceKey, sight: TokenSight): void {
+  note(key: AccountKey, sight: TokenSight): void {
     if (this.seen.size >= MOST_SIGHTS) this.seen.clear();
-    this.seen.set(accountResourceName(account, key), sight);
+    this.seen.set(key.name, sight);
   }
 }

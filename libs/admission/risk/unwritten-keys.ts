@@ -1,4 +1,4 @@
-import { accountResourceName, type AccountKey } from './resource-key.js';
+import type { AccountKey } from './resource-key.js';
 
 export interface TakenKeys {
   readonly keys: readonly AccountKey[];
@@ -17,7 +17,7 @@ export class UnwrittenKeys {
 
   /** Resolves when the keys are written, or nobody will write them any more. */
   add(keys: readonly AccountKey[]): Promise<void> {
-    for (const key of keys) this.keys.set(accountResourceName(key.account, key), key);
+    for (const key of keys) this.keys.set(key.name, key);
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 

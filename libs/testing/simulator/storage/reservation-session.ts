@@ -1,6 +1,6 @@
 import type { ClaimLine, ClaimOfEpoch } from '#libs/admission/risk/claim.js';
 import type { OpenedSession, ReservedLine } from '#libs/admission/risk/desk-session.js';
-import { accountResourceName, type AccountKey } from '#libs/admission/risk/resource-key.js';
+import { accountKey, type AccountKey } from '#libs/admission/risk/resource-key.js';
 import { Standing, type StandingRow } from '#libs/admission/risk/reserved-rows.js';
 import type { Host } from '../kernel/host.js';
 import type { Database } from './database.js';
@@ -109,7 +109,7 @@ class ReservationSession {
 
   private put(tx: Transaction, key: AccountKey, amount: number): void {
     const { reserved } = this.database.tables;
-    const name = accountResourceName(key.account, key);
+    const { name } = key;
     const amounts = [...(tx.get(reserved, name) ?? NOTHING)];
     amounts[this.shard] = amount;
     tx.put(reserved, name, amounts);
@@ -118,7 +118,7 @@ class ReservationSession {
   /** Evidence never gets old here. */
   private isTrue(tx: Transaction, { key, kind, total, sight }: ClaimLine): boolean {
     const { tables } = this.database;
-    const name = accountResourceName(key.account, key);
+    const { name } = key;
     const evidence = tx.get(tables.evidence, name);
     const reserved = tx.get(tables.reserved, name);
     if (kind === 'SHRINKS') return reserved !== undefined;
@@ -140,7 +140,7 @@ class ReservationSession {
 
   private standingOf(key: AccountKey, index: number): StandingRow {
     const { tables } = this.database;
-    const name = accountResourceName(key.account, key);
+    const { name } = key;
     const evidence = this.tx.get(tables.evidence, name);
     const reserved = this.tx.get(tables.reserved, name);
     const [first = 0, second = 0, third = 0] = reserved ?? NOTHING;
@@ -160,7 +160,7 @@ class ReservationSession {
 
 function keyNamed(name: string): AccountKey {
   const [account = '', venue = '', resource = '', asset = ''] = name.split('\u0000');
-  return { account, venue, asset, resource: resource as AccountKey['resource'] };
+  return accountKey(account, { venue, asset, resource: resource as AccountKey['resource'] });
 }
 
 export async function openReservations(

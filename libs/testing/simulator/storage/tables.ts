@@ -110,7 +110,7 @@ export class Tables {
   readonly balances = new Table<BalanceRow>();
   readonly limits = new Table<BalanceRow>();
   readonly evidence = new Table<EvidenceRow>();
-  /** What each shard has set aside, by the names of `accountResourceName`. */
+  /** What each shard has set aside, by the names of keys. */
   readonly reserved = new Table<readonly number[]>();
   readonly fences = new Table<number>();
   readonly policy = new Table<PolicyRow>();

@@ -1,0 +1,31 @@
+import { expect, it } from '@jest/globals';
+import { KeyRing } from './key-ring.js';
+import { accountKey, type ResourceKey } from './resource-key.js';
+
+const COLLATERAL: ResourceKey = { venue: 'venue_a', resource: 'COLLATERAL', asset: '' };
+
+it('gives the key that it made before, and never one of another resource', () => {
+  const ring = new KeyRing();
+  const likeIt: ResourceKey = { venue: 'venue_a', resource: 'OUTCOME_TOKEN', asset: 'COLLATERAL' };
+  const others: readonly (readonly [string, ResourceKey])[] = [
+    ['m1', { ...COLLATERAL, resource: 'VENUE_POSITION_LIMIT' }],
+    ['m1', { ...COLLATERAL, venue: 'venue_b' }],
+    ['m2', COLLATERAL],
+    ['m1', likeIt],
+  ];
+  const key = ring.of('m1', COLLATERAL);
+  expect(key).toEqual(accountKey('m1', COLLATERAL));
+  expect(ring.of('m1', { ...COLLATERAL })).toBe(key);
+  for (const [account, resource] of others) {
+    expect(ring.of(account, resource)).toEqual(accountKey(account, resource));
+  }
+  expect(ring.of('m1', COLLATERAL)).toEqual(key);
+});
+
+it('makes keys anew that it has had to forget', () => {
+  const ring = new KeyRing();
+  const key = ring.of('m', COLLATERAL);
+  for (let number = 0; number < 100_000; number += 1) ring.of(`m${number}`, COLLATERAL);
+  expect(ring.of('m', COLLATERAL)).not.toBe(key);
+  expect(ring.of('m', COLLATERAL)).toEqual(key);
+});
