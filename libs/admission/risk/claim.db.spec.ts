@@ -301,6 +301,48 @@ it('never keeps anything from others for a request that does not fit as a whole'
   await desk.close();
 });
 
+/** An account with what a sale takes, tokens aside, and a desk to ask for it. */
+async function endowed(account: string): Promise<PostgresReservationDesk> {
+  for (const resource of RESOURCES) {
+    if (resource.resource === 'OUTCOME_TOKEN') continue;
+    await state(account, { ...resource, amount: 3_000, settled: 0, ageing: 'fresh' });
+  }
+  return openDesk(2, true);
+}
+
+it('covers a sale with the tokens that are there, whatever was seen of them before', async () => {
+  const desk = await endowed('holder');
+  const tokens = { venue: 'a', resource: 'OUTCOME_TOKEN', asset: 'rain/YES' } as const;
+  const soldTokens = async (quantity: number): Promise<number> => {
+    const need = needOf({ account: 0, side: 'SELL', quantity, revises: 0 });
+    const [outcome] = await desk.reserve([{ account: 'holder', need, current: [] }]);
+    if (outcome?.ok !== true) throw new Error('refused');
+    return outcome.hold.find(({ resource }) => resource === 'OUTCOME_TOKEN')?.amount ?? 0;
+  };
+  expect([await soldTokens(100), await soldTokens(100)]).toEqual([0, 0]);
+  await state('holder', { ...tokens, amount: 1_000, settled: 0, ageing: 'fresh' });
+  expect([await soldTokens(300), await soldTokens(300)]).toEqual([300, 300]);
+  await state('holder', { ...tokens, amount: 3_000, settled: 0, ageing: 'fresh' });
+  expect(await soldTokens(1_500)).toBe(1_500);
+  await desk.close();
+});
+
+it('lets nothing stand of which more is set aside than there ever was', async () => {
+  const desk = await endowed('doubtful');
+  const need = needOf({ account: 0, side: 'BUY', quantity: 1_000, revises: 0 });
+  const [first] = await desk.reserve([{ account: 'doubtful', need, current: [] }]);
+  if (first?.ok !== true) throw new Error('refused');
+  const again = { account: 'doubtful', need, current: first.hold };
+  expect(await desk.reserve([again])).toMatchObject([{ ok: true }]);
+  // 400 are held here.
+  await state('doubtful', { ...RESOURCES[0]!, amount: 500, settled: 0, ageing: 'fresh' });
+  await database.pool.query(
+    `update risk.reserved set shard_1 = 200 where account_id = 'doubtful' and resource = 'COLLATERAL'`,
+  );
+  expect(await desk.reserve([again])).toMatchObject([{ ok: false, status: 500 }]);
+  await desk.close();
+});
+
 async function heldOf(account: string): Promise<number[]> {
   const { rows } = await database.pool.query<{ shard_2: number }>(
     'select shard_2 from risk.reserved where account_id = $1',

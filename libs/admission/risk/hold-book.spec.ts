@@ -47,6 +47,8 @@ describe('hold book', () => {
     expect(draft.total(TOKEN_KEY)).toBe(7);
     draft.raise('m1', [hold(10)], [hold(13)]);
     expect(draft.total(KEY)).toBe(13);
+    draft.raise('m1', [{ ...hold(10), venue: 'venue_b' }], [hold(1)]);
+    expect(draft.total(KEY)).toBe(14);
     expect(collateralOf(book, 'm1')).toBe(10);
   });
 
