@@ -2,6 +2,7 @@ import {
   available,
   fullBucket,
   perSecond,
+  putBack,
   slowed,
   take,
   type BucketRule,
@@ -33,6 +34,8 @@ export function ruleOf(limit: BucketLimit, factor: number): BucketRule {
 /** Buckets of one kind by whom they belong to. A bucket that has filled up again is as good as none and is forgotten. */
 class Buckets {
   private readonly states = new Map<string, BucketState>();
+  /** Tokens that have left a bucket without being known to be used. */
+  private readonly leased = new Map<string, number>();
   private takes = 0;
 
   constructor(
@@ -42,16 +45,45 @@ class Buckets {
 
   take(owner: string): boolean {
     const now = this.clock.monotonicNanos();
-    const answer = take(this.rule, this.stateOf(owner, now), 1, now);
-    this.states.set(owner, answer.state);
+    const taken = this.takeAt(owner, 1, now);
     this.takes += 1;
     if (this.takes % SWEEP_EVERY === 0) this.sweep(now);
-    return answer.taken;
+    return taken;
   }
 
   available(owner: string): number {
     const now = this.clock.monotonicNanos();
-    return available(this.rule, this.stateOf(owner, now), now);
+    return available(this.ruleFor(owner), this.stateOf(owner, now), now);
+  }
+
+  /** Takes `count` out for somebody who may use them later, or not. */
+  lease(owner: string, count: number): boolean {
+    const taken = this.takeAt(owner, count, this.clock.monotonicNanos());
+    if (taken) this.leased.set(owner, (this.leased.get(owner) ?? 0) + count);
+    return taken;
+  }
+
+  /** Of what was leased so much was used, and so much comes back. */
+  settle(owner: string, used: number, unused: number): void {
+    const now = this.clock.monotonicNanos();
+    // What time has brought until now was bounded by what was still out.
+    const { state } = take(this.ruleFor(owner), this.stateOf(owner, now), 0, now);
+    const left = (this.leased.get(owner) ?? 0) - used - unused;
+    if (left > 0) this.leased.set(owner, left);
+    else this.leased.delete(owner);
+    this.states.set(owner, putBack(this.ruleFor(owner), state, unused, now));
+  }
+
+  private takeAt(owner: string, count: number, now: bigint): boolean {
+    const answer = take(this.ruleFor(owner), this.stateOf(owner, now), count, now);
+    this.states.set(owner, answer.state);
+    return answer.taken;
+  }
+
+  /** A bucket fills up to its burst without what is out: else more than the burst could be taken at once. */
+  private ruleFor(owner: string): BucketRule {
+    const leased = this.leased.get(owner);
+    return leased === undefined ? this.rule : { ...this.rule, burst: this.rule.burst - BigInt(leased) };
   }
 
   private stateOf(owner: string, now: bigint): BucketState {
@@ -61,7 +93,7 @@ class Buckets {
   private sweep(now: bigint): void {
     const full = Number(this.rule.burst);
     for (const [owner, state] of this.states) {
-      if (available(this.rule, state, now) >= full) this.states.delete(owner);
+      if (!this.leased.has(owner) && available(this.rule, state, now) >= full) this.states.delete(owner);
     }
   }
 }
@@ -85,6 +117,18 @@ export class AccountBuckets {
 
   take(account: string, bucket: BucketName): boolean {
     return this.buckets[bucket].take(account);
+  }
+
+  lease(account: string, bucket: BucketName, count: number): boolean {
+    return this.buckets[bucket].lease(account, count);
+  }
+
+  settle(account: string, bucket: BucketName, used: number, unused: number): void {
+    this.buckets[bucket].settle(account, used, unused);
+  }
+
+  availableOf(account: string, bucket: BucketName): number {
+    return this.buckets[bucket].available(account);
   }
 
   available(account: string): Record<BucketName, number> {

@@ -7,7 +7,6 @@ import {
   type LinkRequest,
 } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
-import type { AccountBuckets } from './buckets.js';
 import type { CommandLoop } from './command-loop.js';
 import type { ConnectionDesk } from './connections/connection-desk.js';
 import type { Intake } from './intake.js';
@@ -25,6 +24,7 @@ import { QuoteTask, type QuoteRule } from './tasks/quote-task.js';
 import type { Settle, ShardContext } from './tasks/shard-context.js';
 import { WithdrawAllTask } from './tasks/withdraw-all-task.js';
 import type { TokenExchange } from './token-exchange.js';
+import type { TokenHome } from './token-home.js';
 
 export interface OperationPorts {
   readonly context: ShardContext;
@@ -32,7 +32,7 @@ export interface OperationPorts {
   readonly reads: Reads;
   readonly preflights: Preflights;
   readonly tokens: TokenExchange;
-  readonly home: AccountBuckets;
+  readonly home: TokenHome;
   readonly loop: CommandLoop;
   readonly meter: ShardMeter;
   readonly status: () => LinkReply;
@@ -119,9 +119,11 @@ export class ShardOperations {
       case 'quote_preflight':
         return preflights.ofQuote(request);
       case 'limits':
-        return reply(200, { available: this.ports.home.available(request.account) });
+        return this.limits(request);
       case 'take_tokens':
-        return reply(200, { granted: this.ports.tokens.grant(request.requests) });
+        return this.ports.home.grant(request);
+      case 'call_in':
+        return this.ports.tokens.callIn(request);
       case 'execution_report':
         return this.report(request);
       case 'pending_awards':
@@ -136,6 +138,10 @@ export class ShardOperations {
       case 'resume':
         return this.ports.operators.shift(request);
     }
+  }
+
+  private async limits({ account }: Request<'limits'>): Promise<LinkReply> {
+    return reply(200, { available: await this.ports.home.available(account) });
   }
 
   private create(request: Request<'create'>): Promise<LinkReply> {

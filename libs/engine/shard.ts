@@ -29,6 +29,7 @@ import { StoredAnswers } from './stored-answers.js';
 import type { ShardContext } from './tasks/shard-context.js';
 import { Tenure } from './tenure.js';
 import { TokenExchange } from './token-exchange.js';
+import { TokenHome } from './token-home.js';
 
 /** How long an answer waits for its releases to be written; what is set free is free for everyone by then, or soon after. */
 const RELEASE_PATIENCE_MILLIS = 250;
@@ -195,12 +196,19 @@ export class Shard {
 
   private operate(context: ShardContext, now: () => Instant): ShardOperations {
     const { clock, peers, shard, settings, completed, preflight, meter, tracing } = this.ports;
-    const home = new AccountBuckets(clock, settings.limitsFactor);
+    const { limitsFactor } = settings;
+    const home = new TokenHome({
+      clock,
+      limitsFactor,
+      peers,
+      buckets: new AccountBuckets(clock, limitsFactor),
+    });
     const tokens = new TokenExchange({
-      shard,
+      clock,
+      holder: { shard, life: this.ports.writer.head.epoch },
       peers,
       home,
-      alone: new AccountBuckets(clock, settings.limitsFactor, true),
+      alone: new AccountBuckets(clock, limitsFactor, true),
       tracing,
     });
     const intake = new Intake({
@@ -210,7 +218,7 @@ export class Shard {
       stored: this.stored,
       completed,
       tokens,
-      perAuction: new QuoteMeter(clock, settings.limitsFactor),
+      perAuction: new QuoteMeter(clock, limitsFactor),
       now,
       paused: (op) => this.conditions.pause(op),
     });

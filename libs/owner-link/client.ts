@@ -81,6 +81,7 @@ export class OwnerLink {
   });
   private nextId = 1;
   private closed = false;
+  private connections = 0;
   private reconnectMillis = RECONNECT_FIRST_MILLIS;
   private cancelSweep: Cancel | undefined;
   private readonly timeout: bigint;
@@ -92,6 +93,11 @@ export class OwnerLink {
 
   get connected(): boolean {
     return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Another number whenever the connection was made anew, perhaps to another process; undefined while there is none. */
+  get connection(): number | undefined {
+    return this.connected ? this.connections : undefined;
   }
 
   /** `timeoutMillis` may only shorten the link's own. */
@@ -147,6 +153,7 @@ export class OwnerLink {
         return;
       }
       this.socket = fresh;
+      this.connections += 1;
       this.options.clock.after(Number(this.timeout / NANOS_PER_MILLI), () => {
         former.close(1000);
       });
@@ -166,6 +173,7 @@ export class OwnerLink {
     this.socket = socket;
     socket.on('open', () => {
       this.reconnectMillis = RECONNECT_FIRST_MILLIS;
+      this.connections += 1;
       watchPulse(socket, this.options.clock);
     });
   }

@@ -47,6 +47,25 @@ export interface TokenRequest {
   readonly bucket: BucketName;
 }
 
+/** Buckets of which tokens are leased. The others are taken too seldom for it to bring anything. */
+export type LeasedBucket = Extract<BucketName, 'quote' | 'withdraw'>;
+
+/** An owner that holds leases, in one of its lives: the epoch of its shard. */
+export interface LeaseHolder {
+  readonly shard: number;
+  readonly life: number;
+}
+
+/** Tokens in advance for an account, under a number that the holder has never used before in this life. */
+export interface LeaseWish {
+  readonly account: string;
+  readonly bucket: LeasedBucket;
+  readonly lease: number;
+}
+
+/** How many tokens of a lease have been used since it began, and whether no more will be. */
+export type LeaseReport = readonly [lease: number, used: number, done: boolean];
+
 export type ExecutionStepName = 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
 
 /**
@@ -107,7 +126,16 @@ export type LinkRequest =
       readonly quantity_atoms: Atoms;
     } & Claim)
   | ({ readonly op: 'limits' } & Claim)
-  | { readonly op: 'take_tokens'; readonly requests: readonly TokenRequest[] }
+  | {
+      readonly op: 'take_tokens';
+      readonly requests: readonly TokenRequest[];
+      /** With it come the next two; an owner of an earlier version does not look at any of them and leases nothing. */
+      readonly holder?: LeaseHolder;
+      readonly wishes?: readonly LeaseWish[];
+      readonly reports?: readonly LeaseReport[];
+    }
+  /** The account's home wants to know for good how much of these leases was used: nothing may be taken from them any more. */
+  | { readonly op: 'call_in'; readonly life: number; readonly leases: readonly number[] }
   | {
       readonly op: 'execution_report';
       readonly auction_id: string;
@@ -132,6 +160,17 @@ export type LinkRequest =
   | ({ readonly op: 'void'; readonly auction_id: string } & OperatorOrder)
   | ({ readonly op: 'drain' | 'resume' } & OperatorOrder)
   | { readonly op: 'shard_status' };
+
+/** Answers `take_tokens`. `leased` says how much, wish by wish; it is absent from an owner that leases nothing. */
+export interface TokensGranted {
+  readonly granted: readonly boolean[];
+  readonly leased?: readonly number[];
+}
+
+/** Answers `call_in`, lease by lease; null where the holder knows nothing of it. */
+export interface LeasesCalledIn {
+  readonly used: readonly (number | null)[];
+}
 
 export interface LinkReply {
   readonly status: number;

@@ -42,6 +42,12 @@ export function take(rule: BucketRule, state: BucketState, count: number, now: b
   return { taken: true, state: { level: refilled.level - price, at: refilled.at } };
 }
 
+/** Gives `count` back that were taken; never more than the bucket can hold. */
+export function putBack(rule: BucketRule, state: BucketState, count: number, now: bigint): BucketState {
+  const refilled = refill(rule, state, now);
+  return { level: atMostFull(rule, refilled.level + BigInt(count) * rule.perNanos), at: refilled.at };
+}
+
 /** Whole tokens that a call at `now` could take. */
 export function available(rule: BucketRule, state: BucketState, now: bigint): number {
   return Number(refill(rule, state, now).level / rule.perNanos);
@@ -50,7 +56,10 @@ export function available(rule: BucketRule, state: BucketState, now: bigint): nu
 /** A clock that goes back mints nothing, and nothing is minted twice when it comes forward again. */
 function refill(rule: BucketRule, state: BucketState, now: bigint): BucketState {
   if (now <= state.at) return state;
+  return { level: atMostFull(rule, state.level + (now - state.at) * rule.tokens), at: now };
+}
+
+function atMostFull(rule: BucketRule, level: bigint): bigint {
   const full = rule.burst * rule.perNanos;
-  const level = state.level + (now - state.at) * rule.tokens;
-  return { level: level > full ? full : level, at: now };
+  return level > full ? full : level;
 }
