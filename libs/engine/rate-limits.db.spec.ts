@@ -142,6 +142,67 @@ describe('the buckets of an account', () => {
   });
 });
 
+describe('quotes of a maker at several shards', () => {
+  /** Two auctions at each shard; one of them alone gives twenty calls. */
+  let auctions: { readonly shard: number; readonly id: string }[];
+
+  beforeEach(async () => {
+    auctions = [];
+    for (const shard of [0, 1, 2])
+      for (const originator of ['olga', 'otto'])
+        auctions.push({ shard, id: await linked.shard(shard).opens(originator) });
+  });
+
+  /** Asks for nothing that can be had, so that only the buckets and the refusal of it answer. */
+  async function asksFor(times: number, where = auctions): Promise<number[]> {
+    const statuses: number[] = [];
+    for (let call = 0; call < times; call += 1) {
+      const { shard, id } = where[call % where.length]!;
+      const order = submitOrder(MIA, id, { ...TERMS, price_atoms: 500_001 });
+      statuses.push((await linked.shard(shard).ask(order)).status);
+    }
+    return statuses;
+  }
+
+  it('give exactly the burst, whatever was leased where', async () => {
+    const statuses = await asksFor(110);
+    expect(statuses.filter((status) => status === 422)).toHaveLength(100);
+    expect(statuses.lastIndexOf(422)).toBe(99);
+    expect(await available(MIA, 'quote')).toBe(0);
+    passes(100);
+    expect(await asksFor(7)).toEqual([422, 422, 422, 422, 422, 429, 429]);
+  });
+
+  it('are told to the last token while leases are out', async () => {
+    for (let calls = 1; calls <= 30; calls += 1) {
+      await asksFor(1, [auctions[calls % auctions.length]!]);
+      if (calls % 5 === 0) expect(await available(MIA, 'quote')).toBe(100 - calls);
+    }
+    expect(await available(MIA, 'withdraw')).toBe(500);
+  });
+
+  it('ask the home of the maker for few of them', async () => {
+    const home = homeShard(MIA);
+    const away = auctions.filter(({ shard }) => shard !== home);
+    const messages = countsMessages(home);
+    expect(await asksFor(60, away)).toEqual(Array<number>(60).fill(422));
+    expect(messages()).toBeGreaterThan(0);
+    expect(messages()).toBeLessThan(30);
+  });
+});
+
+/** How often others have asked this shard for tokens since. */
+function countsMessages(shard: number): () => number {
+  let messages = 0;
+  const target = linked.shard(shard).shard;
+  const handle = target.handle.bind(target);
+  target.handle = (request, peer) => {
+    if (request.op === 'take_tokens') messages += 1;
+    return handle(request, peer);
+  };
+  return () => messages;
+}
+
 describe('the bucket of an account in one auction', () => {
   it('holds twenty submits and revisions and fills by ten a second; withdrawing is never in its way', async () => {
     const auctionId = await opened();
@@ -205,16 +266,10 @@ it('takes the tokens of many callers in one message', async () => {
   const home = homeShard(MIA);
   const away = (home + 1) % 3;
   const auctionId = await opened(away);
-  let messages = 0;
-  const target = linked.shard(home).shard;
-  const handle = target.handle.bind(target);
-  target.handle = (request, peer) => {
-    if (request.op === 'take_tokens') messages += 1;
-    return handle(request, peer);
-  };
+  const messages = countsMessages(home);
   const order = () => submitOrder(MIA, auctionId, { ...TERMS, price_atoms: 500_001 });
   const answers = await Promise.all(Array.from({ length: 15 }, () => linked.shard(away).ask(order())));
   expect(answers.every(({ status }) => status === 422)).toBe(true);
-  expect(messages).toBeGreaterThan(0);
-  expect(messages).toBeLessThanOrEqual(3);
+  expect(messages()).toBeGreaterThan(0);
+  expect(messages()).toBeLessThanOrEqual(3);
 });

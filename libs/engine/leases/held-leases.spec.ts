@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { HeldLeases, type Taken } from './held-leases.js';
+
+const HOME = { shard: 0, connection: 1 };
+
+let clock: MovableClock;
+let leases: HeldLeases;
+
+beforeEach(() => {
+  clock = new MovableClock();
+  clock.stopAtEpoch(clock.epochNanos());
+  leases = new HeldLeases(clock);
+});
+
+function wishes(account = 'ann'): number | undefined {
+  return leases.wish(HOME, account, 'quote')?.lease;
+}
+
+function opened(size: number, account = 'ann'): number {
+  const number = wishes(account)!;
+  leases.arrived(number, size);
+  return number;
+}
+
+function takes(times: number, home = HOME): Taken[] {
+  return Array.from({ length: times }, () => leases.take(home, 'ann', 'quote'));
+}
+
+describe('a holder', () => {
+  it('takes so many tokens as were leased, of this account and bucket alone', () => {
+    opened(2);
+    expect(leases.take(HOME, 'bob', 'quote')).toBe('NONE');
+    expect(leases.take(HOME, 'ann', 'withdraw')).toBe('NONE');
+    expect(takes(3)).toEqual(['TAKEN', 'FEW_LEFT', 'NONE']);
+  });
+
+  it('has nothing before it came', () => {
+    expect(wishes()).toBe(1);
+    expect(takes(1)).toEqual(['NONE']);
+  });
+
+  it('asks once at a time, and ahead when a quarter is left', () => {
+    expect(wishes()).toBe(1);
+    expect(wishes()).toBeUndefined();
+    leases.arrived(1, 8);
+    expect(takes(6)).toEqual(['TAKEN', 'TAKEN', 'TAKEN', 'TAKEN', 'TAKEN', 'FEW_LEFT']);
+    opened(8);
+    expect(wishes()).toBeUndefined();
+    // Of the one and of the other, which leaves two.
+    expect(takes(8)).toEqual([...Array<Taken>(7).fill('TAKEN'), 'FEW_LEFT']);
+    expect(wishes()).toBe(3);
+  });
+
+  it('holds no more leases than it may', () => {
+    leases = new HeldLeases(clock, 2);
+    expect([wishes('ann'), wishes('bob'), wishes('cid')]).toEqual([1, 2, undefined]);
+  });
+
+  it('forgets a wish that the home has not granted', () => {
+    leases.arrived(wishes()!, 0);
+    expect(leases.size).toBe(0);
+    expect(wishes()).toBe(2);
+  });
+});
+
+describe('what was used', () => {
+  it('is told until it was heard, and again when there is more', () => {
+    const number = opened(8);
+    expect(leases.homesToTell).toEqual([]);
+    takes(3);
+    expect([leases.homesToTell, leases.reportsFor(0)]).toEqual([[0], [[number, 3, false]]]);
+    const said = leases.reportsFor(0);
+    takes(1);
+    leases.told(0, said);
+    expect(leases.reportsFor(0)).toEqual([[number, 4, false]]);
+    leases.told(0, leases.reportsFor(0));
+    expect([leases.homesToTell, leases.size]).toEqual([[], 1]);
+  });
+
+  it('is told for good with the last token, and then forgotten', () => {
+    const number = opened(2);
+    takes(1);
+    const before = leases.reportsFor(0);
+    takes(1);
+    leases.told(0, before);
+    expect(leases.reportsFor(0)).toEqual([[number, 2, true]]);
+    leases.told(0, leases.reportsFor(0));
+    expect([leases.homesToTell, leases.size]).toEqual([[], 0]);
+  });
+
+  it('is told as nothing when nobody knows whether the home has leased', () => {
+    const number = wishes()!;
+    leases.unanswered(number);
+    leases.arrived(number, 8);
+    expect(takes(1)).toEqual(['NONE']);
+    expect(leases.reportsFor(0)).toEqual([[number, 0, true]]);
+  });
+
+  it('is forgotten when the home has not heard it in all the time of the lease', () => {
+    opened(8);
+    takes(1);
+    clock.leap(10_000);
+    leases.tidy(() => undefined);
+    leases.tidy(() => undefined);
+    expect([leases.homesToTell, leases.size]).toEqual([[], 0]);
+  });
+});
+
+describe('a lease ends', () => {
+  it('when it is called in, even before it came, and its use is told again as it was', () => {
+    const open = opened(8);
+    takes(3);
+    const asked = wishes()!;
+    expect(leases.callIn([open, asked, 99])).toEqual([3, 0, null]);
+    leases.arrived(asked, 8);
+    expect(takes(1)).toEqual(['NONE']);
+    expect(leases.callIn([open])).toEqual([3]);
+    expect(leases.reportsFor(0)).toEqual([
+      [open, 3, true],
+      [asked, 0, true],
+    ]);
+  });
+
+  it('when it has not been used for two seconds', () => {
+    const number = opened(8);
+    clock.leap(1_999);
+    takes(1);
+    clock.leap(1_999);
+    leases.tidy(() => 1);
+    expect(leases.reportsFor(0)).toEqual([[number, 1, false]]);
+    clock.leap(1);
+    leases.tidy(() => 1);
+    expect(leases.reportsFor(0)).toEqual([[number, 1, true]]);
+  });
+
+  it('ten seconds after it was asked for, not after it came', () => {
+    const number = wishes()!;
+    clock.leap(40);
+    leases.arrived(number, 800);
+    for (let second = 0; second < 9; second += 1) {
+      expect(takes(1)).toEqual(['TAKEN']);
+      clock.leap(1_000);
+    }
+    clock.leap(959);
+    expect(takes(1)).toEqual(['TAKEN']);
+    clock.leap(1);
+    expect(takes(1)).toEqual(['NONE']);
+    expect(leases.reportsFor(0)).toEqual([[number, 10, true]]);
+  });
+
+  it('with the connection to the home, because behind another there may be a home that knows nothing of it', () => {
+    const number = opened(8);
+    expect(takes(1, { ...HOME, connection: 2 })).toEqual(['NONE']);
+    expect(leases.reportsFor(0)).toEqual([[number, 0, true]]);
+    const other = opened(8, 'bob');
+    leases.tidy(() => undefined);
+    expect(leases.reportsFor(0)).toContainEqual([other, 0, true]);
+  });
+});

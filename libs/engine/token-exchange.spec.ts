@@ -1,0 +1,126 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { homeShard } from '#libs/owner-link/routing.js';
+import { nextTurn } from '#libs/platform/clock.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { AccountBuckets } from './buckets.js';
+import { TokenExchange } from './token-exchange.js';
+import { TokenHome } from './token-home.js';
+
+const ANN = Array.from({ length: 100 }, (_, number) => `ann-${number}`).find(
+  (name) => homeShard(name) === 0,
+)!;
+const HOLDER = { shard: 1, life: 3 };
+
+let clock: MovableClock;
+
+beforeEach(() => {
+  clock = new MovableClock();
+  clock.stopAtEpoch(clock.epochNanos());
+});
+
+/** The exchange of shard 1, whose every question to shard 0 is answered so. */
+function exchange(
+  answer: (request: LinkRequest) => LinkReply,
+  connection: () => number | undefined = () => 1,
+) {
+  const asked: LinkRequest[] = [];
+  const link = {
+    get connection(): number | undefined {
+      return connection();
+    },
+    request: (request: LinkRequest): Promise<LinkReply> => {
+      asked.push(request);
+      return Promise.resolve(answer(request));
+    },
+  };
+  const tokens = new TokenExchange({
+    clock,
+    holder: HOLDER,
+    peers: new Map([[0, link]]),
+    home: { take: () => true },
+    alone: new AccountBuckets(clock, 1, true),
+  });
+  return { tokens, asked };
+}
+
+function home(): TokenHome {
+  return new TokenHome({
+    clock,
+    limitsFactor: 1,
+    peers: new Map(),
+    buckets: new AccountBuckets(clock, 1),
+  });
+}
+
+describe('owners of the version before leases', () => {
+  it('are asked for each token as they always were', async () => {
+    const { tokens, asked } = exchange(() => reply(200, { granted: [true] }));
+    for (let call = 0; call < 3; call += 1) expect(await tokens.take(ANN, 'quote')).toBe(true);
+    expect(asked).toHaveLength(3);
+    for (const request of asked) {
+      expect(request).toMatchObject({ op: 'take_tokens', requests: [{ account: ANN, bucket: 'quote' }] });
+    }
+  });
+
+  it('are answered as they always were, and leased nothing', async () => {
+    const { body } = await home().grant({
+      op: 'take_tokens',
+      requests: [
+        { account: ANN, bucket: 'quote' },
+        { account: ANN, bucket: 'create' },
+      ],
+    });
+    expect(JSON.parse(body)).toEqual({ granted: [true, true] });
+  });
+});
+
+describe('an owner with a lease', () => {
+  it('takes from it at once, asks ahead without waiting, and tells with it what was used', async () => {
+    const { tokens, asked } = exchange(() => reply(200, { granted: [true], leased: [8] }));
+    expect(await tokens.take(ANN, 'quote')).toBe(true);
+    const taken = Array.from({ length: 6 }, () => tokens.take(ANN, 'quote'));
+    expect(taken).toEqual(Array(6).fill(true));
+    await nextTurn();
+    expect(asked.slice(1)).toEqual([
+      {
+        op: 'take_tokens',
+        requests: [],
+        wishes: [{ account: ANN, bucket: 'quote', lease: 2 }],
+        reports: [[1, 6, false]],
+        holder: HOLDER,
+      },
+    ]);
+  });
+
+  it('leases neither creates nor cancels', async () => {
+    const { tokens, asked } = exchange(() => reply(200, { granted: [true], leased: [] }));
+    await tokens.take(ANN, 'create');
+    await tokens.take(ANN, 'cancel');
+    expect(asked).toMatchObject([{ wishes: [] }, { wishes: [] }]);
+  });
+
+  it('takes nothing from it once the connection to its home is gone, and meters alone', async () => {
+    let connection: number | undefined = 1;
+    const { tokens } = exchange(
+      () => (connection === undefined ? reply(503, {}) : reply(200, { granted: [true], leased: [8] })),
+      () => connection,
+    );
+    await tokens.take(ANN, 'quote');
+    expect(tokens.take(ANN, 'quote')).toBe(true);
+    connection = undefined;
+    const taken = await Promise.all(Array.from({ length: 101 }, () => tokens.take(ANN, 'quote')));
+    expect(taken.filter(Boolean)).toHaveLength(100);
+  });
+
+  it('gives no account of what another life of it has asked for', async () => {
+    const { tokens } = exchange(() => reply(200, { granted: [true], leased: [8] }));
+    await tokens.take(ANN, 'quote');
+    tokens.take(ANN, 'quote');
+    const told = (life: number): unknown =>
+      JSON.parse(tokens.callIn({ op: 'call_in', life, leases: [1] }).body);
+    expect(told(HOLDER.life - 1)).toEqual({ used: [null] });
+    expect(told(HOLDER.life)).toEqual({ used: [1] });
+    expect(tokens.take(ANN, 'quote')).toBeInstanceOf(Promise);
+  });
+});
