@@ -109,14 +109,15 @@ describe('an owner with a lease', () => {
     await tokens.take(ANN, 'quote');
     expect(tokens.take(ANN, 'quote')).toBe(true);
     connection = undefined;
-    const taken = await Promise.all(Array.from({ length: 101 }, () => tokens.take(ANN, 'quote')));
+    const taken: boolean[] = [];
+    for (let call = 0; call < 101; call += 1) taken.push(await tokens.take(ANN, 'quote'));
     expect(taken.filter(Boolean)).toHaveLength(100);
   });
 
   it('gives no account of what another life of it has asked for', async () => {
     const { tokens } = exchange(() => reply(200, { granted: [true], leased: [8] }));
     await tokens.take(ANN, 'quote');
-    tokens.take(ANN, 'quote');
+    expect(tokens.take(ANN, 'quote')).toBe(true);
     const told = (life: number): unknown =>
       JSON.parse(tokens.callIn({ op: 'call_in', life, leases: [1] }).body);
     expect(told(HOLDER.life - 1)).toEqual({ used: [null] });
