@@ -173,6 +173,18 @@ describe('quotes of a maker at several shards', () => {
     expect(await asksFor(7)).toEqual([422, 422, 422, 422, 422, 429, 429]);
   });
 
+  it('find at one shard what another one holds and does not use', async () => {
+    const home = homeShard(MIA);
+    const [near, far] = [(home + 1) % 3, (home + 2) % 3] as [number, number];
+    for (const originator of ['olga', 'otto'])
+      auctions.push({ shard: far, id: await linked.shard(far).opens(originator) });
+    const at = (where: number): typeof auctions => auctions.filter(({ shard }) => shard === where);
+    expect(await asksFor(1, at(near))).toEqual([422]);
+    expect(await asksFor(40, at(home))).toEqual(Array<number>(40).fill(422));
+    expect(await asksFor(60, at(far))).toEqual([...Array<number>(59).fill(422), 429]);
+    expect(await asksFor(1, at(near))).toEqual([429]);
+  });
+
   it('are told to the last token while leases are out', async () => {
     for (let calls = 1; calls <= 30; calls += 1) {
       await asksFor(1, [auctions[calls % auctions.length]!]);
