@@ -352,15 +352,18 @@ describe('when the owner cannot be asked', () => {
   it('comes back by itself when the owner is there again', async () => {
     const end = owner();
     const link = await connected();
+    const first = link.connection;
     end.cut();
     server.close();
     server.closeAllConnections();
     await eventually(() => expect(link.connected).toBe(false));
+    expect([typeof first, link.connection]).toEqual(['number', undefined]);
     await new Promise((resolve) => setTimeout(resolve, 150));
     await serverUp();
     owner();
     await eventually(() => expect(link.connected).toBe(true));
     expect((await asks(link, 'a')).status).toBe(200);
+    expect(link.connection).not.toBe(first);
   });
 
   it('does not hammer at a closed door', async () => {

@@ -159,9 +159,11 @@ describe('a rotation', () => {
       await Promise.all(waiting);
     })();
     // A gateway that is quicker than its owner shows what is not accepted yet, and tries again.
+    const former = link.connection;
     tokens.shown = NEW;
     link.renew();
     await pause(clock, 100);
+    expect(link.connection).toBe(former);
     await accept(OLD, NEW);
     await pause(clock, 2_300);
     await accept(NEW);
@@ -171,6 +173,7 @@ describe('a rotation', () => {
     expect(failed).toEqual([]);
     expect(asked).toBeGreaterThan(200);
     expect(link.connected).toBe(true);
+    expect(link.connection).not.toBe(former);
     link.close();
   });
 
