@@ -75,6 +75,17 @@ describe('owners of the version before leases', () => {
   });
 });
 
+it('a home that is told in one turn of a wish and that it was given up has leased nothing', async () => {
+  const late = home();
+  const account = ANN;
+  const requests = [{ account, bucket: 'quote' }] as const;
+  const wishes = [{ account, bucket: 'quote', lease: 1 }] as const;
+  const asked = late.grant({ op: 'take_tokens', requests, holder: HOLDER, wishes });
+  await late.grant({ op: 'take_tokens', requests: [], holder: HOLDER, reports: [[1, 0, true]] });
+  expect(JSON.parse((await asked).body)).toEqual({ granted: [true], leased: [12] });
+  expect(await late.available(ANN)).toMatchObject({ quote: 99 });
+});
+
 describe('an owner with a lease', () => {
   it('takes from it at once, asks ahead without waiting, and tells with it what was used', async () => {
     const { tokens, asked } = exchange(() => reply(200, { granted: [true], leased: [8] }));

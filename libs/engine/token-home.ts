@@ -55,10 +55,20 @@ export class TokenHome {
     return this.options.buckets.available(account);
   }
 
-  /** What another owner asks for, behind what it says of its leases. */
-  async grant({ requests, holder, wishes = [], reports = [] }: TakeTokens): Promise<LinkReply> {
+  /**
+   * What another owner asks for, behind what it says of its leases. It is leased at once unless something is called in: the next message
+   * may say already that it has given the wish up.
+   */
+  grant(asked: TakeTokens): LinkReply | Promise<LinkReply> {
+    const { requests, holder, reports = [] } = asked;
     if (holder !== undefined) this.ledger.report(holder, reports);
-    const granted = await this.grantedTo(requests);
+    const granted = this.grantedTo(requests);
+    return granted.every((taken) => typeof taken === 'boolean')
+      ? this.answerTo(asked, granted)
+      : Promise.all(granted.map((taken) => Promise.resolve(taken))).then((all) => this.answerTo(asked, all));
+  }
+
+  private answerTo({ holder, wishes = [] }: TakeTokens, granted: readonly boolean[]): LinkReply {
     if (holder === undefined) return reply(200, { granted } satisfies TokensGranted);
     const leased = wishes.map((wish) =>
       this.calls.has(keyOf(wish.account, wish.bucket)) ? 0 : this.ledger.grant(holder, wish),
@@ -67,16 +77,15 @@ export class TokenHome {
     return reply(200, { granted, leased } satisfies TokensGranted);
   }
 
-  private grantedTo(requests: readonly TokenRequest[]): Promise<boolean[]> {
+  private grantedTo(requests: readonly TokenRequest[]): (boolean | Promise<boolean>)[] {
     const { clock, buckets } = this.options;
     let patience: Promise<void> | undefined;
-    const takes = requests.map(({ account, bucket }) => {
-      if (buckets.take(account, bucket)) return Promise.resolve(true);
-      if (!isLeased(bucket) || !this.isOut(account, bucket)) return Promise.resolve(false);
+    return requests.map(({ account, bucket }) => {
+      if (buckets.take(account, bucket)) return true;
+      if (!isLeased(bucket) || !this.isOut(account, bucket)) return false;
       patience ??= pause(clock, CALL_FOR_OTHERS_MILLIS);
       return this.takeOnceIn(account, bucket, patience);
     });
-    return Promise.all(takes);
   }
 
   /** Until nothing is out that was not called in: between the answers and this take somebody may have leased again. */
