@@ -15,11 +15,13 @@ import {
 import { HandClock } from './hand-clock.fixture.js';
 import { identityMigrations } from './migrations/list.js';
 import { UNAUTHORIZED, type Principal } from './principal.js';
+import type { TokenVerifier } from './tokens/token-verifier.js';
 
 let database: TestDatabase;
 let clock: HandClock;
 let gateway: Gateway;
 let administration: AccountAdministration;
+let followed: Map<string, ReturnType<TokenVerifier['follow']>>;
 
 beforeAll(async () => {
   database = await createTestDatabase(identityMigrations);
@@ -31,13 +33,18 @@ beforeEach(async () => {
   clock = new HandClock(NOON);
   gateway = await openGateway(database.url, clock);
   administration = new AccountAdministration(database.pool, clock);
+  followed = new Map();
 });
 
 afterEach(() => gateway.close());
 
+/** Whoever follows a token from the first is told at every moment what whoever comes with it then is. */
 async function principalOf(token: string): Promise<Principal | undefined> {
   await gateway.watch.refresh();
+  const verify = followed.get(token) ?? gateway.verifier.follow(token);
+  followed.set(token, verify);
   const verification = await gateway.verifier.verify(token);
+  expect(await verify()).toBe(verification);
   return verification.ok ? verification.principal : undefined;
 }
 

@@ -13,9 +13,12 @@ export interface Session {
 }
 export type SessionOutcome = Session | 'unauthorized' | 'unavailable';
 
-/** Says whether a token still holds; asked again and again, so it answers from memory when it can. */
+/** Says whether a token still holds at this moment; asked again and again, so it answers from memory when it can. */
+export type SessionCheck = () => SessionOutcome | Promise<SessionOutcome>;
+
 export interface Sessions {
-  check(token: string): SessionOutcome | Promise<SessionOutcome>;
+  /** What never changes about the token is looked at once, however often the check is made. */
+  checkOf(token: string): SessionCheck;
 }
 
 export interface CommandCall {

@@ -60,8 +60,9 @@ describe('all connections of a gateway', () => {
 
   it('are looked after several times a second', async () => {
     const revoked = new Set<string>();
-    const check = (token: string): SessionOutcome => (revoked.has(token) ? 'unauthorized' : sessionOf(token));
-    const { hub } = await opened({ ports: { sessions: { check } } });
+    const checkOf = (token: string) => (): SessionOutcome =>
+      revoked.has(token) ? 'unauthorized' : sessionOf(token);
+    const { hub } = await opened({ ports: { sessions: { checkOf } } });
     const [socket] = await connected(hub, 'mia');
     await pass(1_000);
     expect(socket.closedWith).toBeUndefined();
@@ -89,7 +90,7 @@ describe('all connections of a gateway', () => {
     let check = (token: string): ReturnType<typeof sessionOf> => sessionOf(token);
     const { hub, gateway } = await opened({
       limits: { heartbeatMillis: 250 },
-      ports: { sessions: { check: (token) => check(token) } },
+      ports: { sessions: { checkOf: (token) => () => check(token) } },
     });
     const [[bad], [good]] = [await connected(hub, 'max'), await connected(hub, 'mia')];
     check = broken;

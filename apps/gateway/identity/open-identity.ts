@@ -7,7 +7,6 @@ import type { Principal, Verification } from '#libs/identity/principal.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
 import { lifetimesOf } from '#libs/identity/sessions/session-lifetimes.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
-import type { TokenVerifier } from '#libs/identity/tokens/token-verifier.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
@@ -50,10 +49,20 @@ export async function openGatewayIdentity({
   scope.onStop('identity', () => {
     identity.stop();
   });
-  const sessions = sessionsOf(identity.verifier);
+  const { verifier } = identity;
+  const sessionOf = sessionForms();
+  const callerOf = (verification: Verification): AuthOutcome => {
+    const session = sessionOf(verification);
+    return typeof session === 'string' ? session : session.principal;
+  };
   return {
-    sessions,
-    authenticator: { authenticate: (token) => principalOf(sessions.check(token)) },
+    sessions: {
+      checkOf(token) {
+        const verify = verifier.follow(token);
+        return () => as(sessionOf, verify());
+      },
+    },
+    authenticator: { authenticate: (token) => as(callerOf, verifier.verify(token)) },
     providers: [
       { provide: LoginService, useValue: identity.logins },
       { provide: SessionService, useValue: identity.sessions },
@@ -63,9 +72,9 @@ export async function openGatewayIdentity({
 }
 
 /** The verifier gives the same principal until something about it changes, so the edge's form of it is made once. */
-function sessionsOf(verifier: TokenVerifier): Sessions {
+function sessionForms(): (verification: Verification) => SessionOutcome {
   const known = new WeakMap<Principal, Session>();
-  const outcome = (verification: Verification): SessionOutcome => {
+  return (verification) => {
     if (!verification.ok) return verification.reason;
     const { principal } = verification;
     const seen = known.get(principal);
@@ -75,19 +84,12 @@ function sessionsOf(verifier: TokenVerifier): Sessions {
     known.set(principal, made);
     return made;
   };
-  return {
-    check(token) {
-      const verification = verifier.verify(token);
-      return verification instanceof Promise ? verification.then(outcome) : outcome(verification);
-    },
-  };
 }
 
-function principalOf(outcome: SessionOutcome | Promise<SessionOutcome>): AuthOutcome | Promise<AuthOutcome> {
-  if (outcome instanceof Promise) return outcome.then(callerOf);
-  return callerOf(outcome);
-}
-
-function callerOf(outcome: SessionOutcome): AuthOutcome {
-  return typeof outcome === 'string' ? outcome : outcome.principal;
+/** At once where the verification is known at once. */
+function as<T>(
+  form: (verification: Verification) => T,
+  verification: Verification | Promise<Verification>,
+): T | Promise<T> {
+  return verification instanceof Promise ? verification.then(form) : form(verification);
 }

@@ -56,7 +56,7 @@ export class StreamServer {
     const { connected } = this;
     if (connected === undefined || this.hub.isDraining) return DRAINING;
     if (!this.hub.hasRoomFor(principal.account_id)) return TOO_MANY;
-    const known = this.sessions.check(token);
+    const known = this.sessions.checkOf(token)();
     // It was good a moment ago; whoever has to be asked again by now will be, by the connection.
     const session = known instanceof Promise ? { principal, expiresAt: Number.MAX_SAFE_INTEGER } : known;
     if (typeof session === 'string') return UNAUTHORIZED;

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import { enterUser, logIn, NOON, openGateway, type Gateway } from '../gateway.fixture.js';
 import { HandClock } from '../hand-clock.fixture.js';
 import { identityMigrations } from '../migrations/list.js';
+import { UNAUTHORIZED } from '../principal.js';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -147,10 +148,12 @@ describe('rotating', () => {
 describe('a key that is withdrawn', () => {
   it('takes its tokens along, everywhere, and another one signs at once', async () => {
     const token = await logIn(gateway, user);
-    expect(await isGood(token, other)).toBe(true);
+    const follow = other.verifier.follow(token);
+    expect([await isGood(token, other), (await follow()).ok]).toEqual([true, true]);
     await gateway.keys.withdraw(kidOf(token)!);
     await other.watch.refresh();
     expect([await isGood(token, gateway), await isGood(token, other)]).toEqual([false, false]);
+    expect(await follow()).toBe(UNAUTHORIZED);
     expect(await gateway.sessions.refresh(token)).toEqual({ ok: false, reason: 'unauthorized' });
     const fresh = await logIn(other, user);
     expect(kidOf(fresh)).not.toBe(kidOf(token));

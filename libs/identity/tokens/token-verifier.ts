@@ -32,8 +32,24 @@ export class TokenVerifier {
 
   verify(token: string): Verification | Promise<Verification> {
     const ring = this.watch.keys();
-    if (ring === undefined) return UNAVAILABLE;
-    const genuine = this.reader.read(token, ring);
+    return ring === undefined ? UNAVAILABLE : this.judge(this.reader.read(token, ring));
+  }
+
+  /** The same for whoever asks about one token again and again: its text, which cannot change, is read once. */
+  follow(token: string): () => Verification | Promise<Verification> {
+    let genuine: GenuineToken | undefined;
+    return () => {
+      const ring = this.watch.keys();
+      if (ring === undefined) return UNAVAILABLE;
+      // A key may be withdrawn before its time.
+      if (genuine === undefined || ring.verifier(genuine.kid) === undefined) {
+        genuine = this.reader.read(token, ring);
+      }
+      return this.judge(genuine);
+    };
+  }
+
+  private judge(genuine: GenuineToken | undefined): Verification | Promise<Verification> {
     if (genuine === undefined || !this.isTimely(genuine.claims)) return UNAUTHORIZED;
     const standing = this.watch.standingOf(genuine.claims);
     return standing === undefined ? this.ask(genuine) : this.answer(genuine, standing);

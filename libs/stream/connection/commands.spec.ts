@@ -96,7 +96,7 @@ describe('a command', () => {
     };
     let standing: SessionOutcome = sessionOf('mia');
     const chat = await greetedChat(clock, {
-      ports: { commands: { run }, sessions: { check: () => standing } },
+      ports: { commands: { run }, sessions: { checkOf: () => () => standing } },
     });
     standing = outcome;
     expect(await chat.say('quote.submit')).toMatchObject(heard);
@@ -110,7 +110,9 @@ describe('a command', () => {
       return Promise.reject(new Error('it was done'));
     };
     const check = (): Promise<SessionOutcome> => Promise.resolve(sessionOf('mia'));
-    const chat = await greetedChat(clock, { ports: { commands: { run }, sessions: { check } } });
+    const chat = await greetedChat(clock, {
+      ports: { commands: { run }, sessions: { checkOf: () => check } },
+    });
     chat.connection.onText('{"type":"quote.submit","cmd_id":"a"}');
     chat.connection.onClosed(1006);
     await settled();

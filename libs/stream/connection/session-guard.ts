@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/platform/clock.js';
-import type { Session, SessionOutcome, Sessions } from '../ports.js';
+import type { Session, SessionCheck, SessionOutcome, Sessions } from '../ports.js';
 
 export type Standing = 'good' | 'unauthorized' | 'unavailable';
 
@@ -11,13 +11,17 @@ export class SessionGuard {
   private isAsking = false;
   private standing: Standing = 'good';
   private isNoticed = false;
+  /** Of the token that holds at present. */
+  private ask: SessionCheck;
 
   constructor(
     private readonly sessions: Sessions,
     private readonly clock: Clock,
-    private token: string,
+    token: string,
     private session: Session,
-  ) {}
+  ) {
+    this.ask = sessions.checkOf(token);
+  }
 
   get principal(): Session['principal'] {
     return this.session.principal;
@@ -44,11 +48,11 @@ export class SessionGuard {
   /** For what must not be done on a standing that has gone stale. */
   check(): Standing | Promise<Standing> {
     if (this.remainingNanos() <= 0n) return 'unauthorized';
-    const { token } = this;
-    const outcome = this.sessions.check(token);
-    if (!(outcome instanceof Promise)) return this.learn(token, outcome);
+    const { ask } = this;
+    const outcome = ask();
+    if (!(outcome instanceof Promise)) return this.learn(ask, outcome);
     // Whoever fails to say has not said that it does not hold.
-    return outcome.catch(() => 'unavailable' as const).then((learned) => this.learn(token, learned));
+    return outcome.catch(() => 'unavailable' as const).then((learned) => this.learn(ask, learned));
   }
 
   /** True once for each token, when its end is near. */
@@ -60,20 +64,21 @@ export class SessionGuard {
 
   /** A newer token of the same account takes over; one that ends sooner is good and changes nothing. */
   async refresh(token: string): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome, Session>> {
-    const outcome = await this.sessions.check(token);
+    const ask = this.sessions.checkOf(token);
+    const outcome = await ask();
     if (typeof outcome === 'string') return outcome;
     if (outcome.principal.account_id !== this.principal.account_id) return 'foreign';
     if (outcome.expiresAt < this.session.expiresAt && this.standing === 'good') return 'refreshed';
-    this.token = token;
+    this.ask = ask;
     this.session = outcome;
     this.standing = 'good';
     this.isNoticed = false;
     return 'refreshed';
   }
 
-  private learn(token: string, outcome: SessionOutcome): Standing {
+  private learn(ask: SessionCheck, outcome: SessionOutcome): Standing {
     // Meanwhile another token has taken over.
-    if (token !== this.token) return this.standing;
+    if (ask !== this.ask) return this.standing;
     if (typeof outcome !== 'string') this.session = outcome;
     this.standing = typeof outcome === 'string' ? outcome : 'good';
     return this.standing;

@@ -21,7 +21,7 @@ describe('the session', () => {
       outcome: sessionOf('mia', now() + 100) as SessionOutcome | Promise<SessionOutcome>,
       options: {},
     };
-    changing.options = { ports: { sessions: { check: () => changing.outcome } } };
+    changing.options = { ports: { sessions: { checkOf: () => () => changing.outcome } } };
     return changing;
   }
 
@@ -52,7 +52,7 @@ describe('the session', () => {
     const { options, ...rest } = sessions();
     const changing = Object.assign(rest, { options });
     const check = (): SessionOutcome | Promise<SessionOutcome> => changing.outcome;
-    const chat = await greetedChat(clock, { ports: { sessions: { check } } });
+    const chat = await greetedChat(clock, { ports: { sessions: { checkOf: () => check } } });
     await chat.tick();
     expect(chat.closedWith).toBeUndefined();
     changing.outcome = Promise.resolve('unauthorized');
@@ -78,7 +78,7 @@ describe('the session', () => {
 
   it('that had to be asked for is known by the time of the welcome', async () => {
     const gateway = await openGateway(clock, {
-      ports: { sessions: { check: () => Promise.resolve(sessionOf('mia', now() + 100)) } },
+      ports: { sessions: { checkOf: () => () => Promise.resolve(sessionOf('mia', now() + 100)) } },
     });
     const socket = new TestSocket();
     const connection = new Connection(
@@ -100,9 +100,9 @@ describe('the session', () => {
     ['over', 'unauthorized' as const, { type: 'reject', status: 401, error: 'unauthorized' }],
     ['unknown', 'unavailable' as const, { type: 'reject', status: 503, error: 'owner_routing_unavailable' }],
   ])('is refreshed with a token that is %s', async (_, outcome, answer) => {
-    const check = (token: string): SessionOutcome | Promise<SessionOutcome> =>
+    const checkOf = (token: string) => (): SessionOutcome | Promise<SessionOutcome> =>
       token === 'newer' ? Promise.resolve(outcome) : sessionOf('mia');
-    const chat = await greetedChat(clock, { ports: { sessions: { check } } });
+    const chat = await greetedChat(clock, { ports: { sessions: { checkOf } } });
     expect(await chat.say('auth.refresh', { token: 'newer' })).toMatchObject([{ cmd_id: 'c2', ...answer }]);
     expect(chat.closedWith).toBeUndefined();
   });
@@ -111,7 +111,7 @@ describe('the session', () => {
     const first = sessionOf('mia', now() + 70);
     const second = sessionOf('mia', now() + 200);
     const chat = await greetedChat(clock, {
-      ports: { sessions: { check: (token) => (token === 'mia' ? first : second) } },
+      ports: { sessions: { checkOf: (token) => () => (token === 'mia' ? first : second) } },
     });
     clock.pass(20_000);
     expect((await chat.tick()).map(({ type }) => type)).toContain('session_expiring');

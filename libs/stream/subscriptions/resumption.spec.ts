@@ -270,8 +270,8 @@ describe('a reader that is slow while an auction ends', () => {
 
   it('is not called slow when nothing may be let out to it', async () => {
     let isKnown = true;
-    const check = (token: string): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
-    const { chat, gateway } = await slow(early, { ports: { sessions: { check } } });
+    const checkOf = (token: string) => (): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
+    const { chat, gateway } = await slow(early, { ports: { sessions: { checkOf } } });
     isKnown = false;
     chat.connection.tick();
     await gateway.takeInAll();

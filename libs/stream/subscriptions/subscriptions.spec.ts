@@ -359,8 +359,8 @@ describe('a reader that is slow', () => {
 
   it('is not blamed for what nobody may let out to it, not even when it was slow a moment ago', async () => {
     let isKnown = true;
-    const check = (token: string): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
-    const { chat, gateway } = await slow({ ports: { sessions: { check } } });
+    const checkOf = (token: string) => (): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
+    const { chat, gateway } = await slow({ ports: { sessions: { checkOf } } });
     await gateway.takeIn(0, 12);
     await chat.hear();
     isKnown = false;

@@ -130,7 +130,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
     feed,
     recollector: new Recollector({ feed, chronicle, clock, limits }),
     tokens: new ResumeTokens([STREAM_KEY], JOURNAL_LIFE, (bytes) => random.bytes(bytes)),
-    sessions: { check: sessionOf },
+    sessions: { checkOf: (token: string) => () => sessionOf(token) },
     commands: new StreamCommands(controllers, {
       newRequestId: () => random.uuid(),
       now: () => instantFromNanos(clock.epochNanos()),
