@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * Equal for bodies that say the same, however they are written: the order of fields and white space do not count. What was
  * left out and what was given as its default do differ.
  */
 export function contentHash(content: unknown): string {
-  return createHash('sha256').update(canonical(content)).digest('base64url').slice(0, 22);
+  return hash('sha256', canonical(content), 'base64url').slice(0, 22);
 }
 
 function canonical(value: unknown): string {

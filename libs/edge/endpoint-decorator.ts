@@ -1,4 +1,4 @@
-import type { BoundEndpoint, Call, CallOf, EndpointSpec } from './endpoint.js';
+import { namesIn, type BoundEndpoint, type Call, type CallOf, type EndpointSpec } from './endpoint.js';
 import type { Reply } from './reply.js';
 
 interface Declared {
@@ -29,6 +29,7 @@ export function endpointsOf(instances: readonly object[]): BoundEndpoint[] {
     prototypesOf(instance).flatMap((prototype) =>
       (declared.get(prototype) ?? []).map((entry) => ({
         spec: entry.spec,
+        idNames: namesIn(entry.spec.path),
         handle: (call: Call) => entry.invoke(instance, call),
       })),
     ),

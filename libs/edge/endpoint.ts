@@ -98,6 +98,8 @@ export type Handler<S extends EndpointSpec> = (call: CallOf<S>) => Reply | Promi
 
 export interface BoundEndpoint {
   readonly spec: EndpointSpec;
+  /** Of the ids in its path, in their order. */
+  readonly idNames: readonly string[];
   /** A method, not a property: it takes the narrower call that the checks of `spec` have made sure of. */
   handle(call: Call): Reply | Promise<Reply>;
 }
@@ -118,7 +120,7 @@ export function endpoint<const S extends EndpointSpec>(spec: S): S {
 }
 
 export function bind<S extends EndpointSpec>(spec: S, handle: Handler<S>): BoundEndpoint {
-  return { spec, handle };
+  return { spec, idNames: namesIn(spec.path), handle };
 }
 
 /** As OpenAPI writes it: `/v1/auctions/{auctionID}`. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Admitted } from './admission.js';
 import type { Connections } from './connections.js';
 import { MISMATCH, type Decoder } from './decode.js';
-import { namesIn, type Call, type EndpointSpec } from './endpoint.js';
+import type { BoundEndpoint, Call, EndpointSpec } from './endpoint.js';
 import { idempotencyKey } from './idempotency-key.js';
 import { queryFault, readQuery } from './query-rule.js';
 import {
@@ -56,7 +56,7 @@ export class RequestReader {
     // Trailers are known now and not before; none is ever read, but who sends such a one is told so as for a header.
     if (carriesInternalHeader(request.trailers)) return INTERNAL_HEADERS;
 
-    const ids = readIds(spec, admitted.captured);
+    const ids = readIds(admitted.endpoint, admitted.captured);
     if (isReply(ids)) return ids;
     const query = readQuery(spec, admitted.query);
     if (query === MISMATCH) return errorReply(400, queryFault(spec));
@@ -101,10 +101,12 @@ function refusalOf(outcome: Exclude<BodyOutcome, Buffer>): Reply | undefined {
   }
 }
 
-function readIds(spec: EndpointSpec, captured: readonly string[]): { readonly values: Ids } | Reply {
+function readIds(
+  { spec, idNames }: BoundEndpoint,
+  captured: readonly string[],
+): { readonly values: Ids } | Reply {
   const values: Record<string, string> = {};
-  if (captured.length === 0) return { values };
-  for (const [index, name] of namesIn(spec.path).entries()) {
+  for (const [index, name] of idNames.entries()) {
     const kind = spec.ids?.[name];
     const segment = captured[index];
     if (kind === undefined || segment === undefined) throw new Error(`${spec.operationId} has no id ${name}`);

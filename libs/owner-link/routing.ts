@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export const SHARDS = 3;
 
 /** The owner of a create call, and so of the auction that it makes: the same for every repeat of the call. */
 export function shardOfCreate(account: string, idempotencyKey: string): number {
-  return shardOf(createHash('sha256').update(account).update('\0').update(idempotencyKey).digest());
+  return shardOf(hash('sha256', `${account}\0${idempotencyKey}`, 'buffer'));
 }
 
 /** The shard that keeps an account's token buckets and answers its originator preflights. */
 export function homeShard(account: string): number {
-  return shardOf(createHash('sha256').update(account).digest());
+  return shardOf(hash('sha256', account, 'buffer'));
 }
 
 /** Auction and quote ids begin with the digit of their shard. */
