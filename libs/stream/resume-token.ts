@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto';
 import type { JournalLife } from '#libs/journal/life/journal-life.js';
 import { decodePoint, encodePoint, issuedMillisOf, lifeOf, type ResumePoint } from './resume-point.js';
 
@@ -19,7 +26,7 @@ const LONGEST_TEXT = 16_384;
 
 interface Key {
   readonly id: Buffer;
-  readonly secret: Buffer;
+  readonly secret: KeyObject;
 }
 
 /**
@@ -37,8 +44,10 @@ export class ResumeTokens {
     private readonly newNonce: (bytes: number) => Buffer = randomBytes,
   ) {
     this.keys = keys.map((hex) => {
-      const secret = Buffer.from(hex, 'hex');
-      return { secret, id: createHash('sha256').update(secret).digest().subarray(0, KEY_ID_BYTES) };
+      const bytes = Buffer.from(hex, 'hex');
+      const id = createHash('sha256').update(bytes).digest().subarray(0, KEY_ID_BYTES);
+      // To make a key object of bytes takes three times as long as all else of a token, so that is done once.
+      return { secret: createSecretKey(bytes), id };
     });
   }
 
