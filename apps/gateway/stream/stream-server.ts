@@ -3,6 +3,7 @@ import { errorReply, type Reply } from '#libs/edge/reply.js';
 import type { Handshake } from '#libs/edge/upgrades.js';
 import type { Sessions } from '#libs/stream/ports.js';
 import type { StreamHub } from '#libs/stream/stream-hub.js';
+import { Departures } from './departures.js';
 import { StreamWebSocket } from './web-socket.js';
 
 /** A longer frame is closed with 1009 by the WebSocket library. */
@@ -34,6 +35,7 @@ export class StreamServer {
     autoPong: false,
     handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
+  private readonly departures = new Departures();
   private connected: Connected | undefined;
 
   constructor(
@@ -70,7 +72,7 @@ export class StreamServer {
   open(ws: WebSocket, { socket, token, session }: Admission): void {
     ws.on('error', () => undefined);
     try {
-      this.attach(ws, new StreamWebSocket(ws, socket), { token, session });
+      this.attach(ws, new StreamWebSocket(ws, socket, this.departures), { token, session });
     } catch (error) {
       // Whoever called has no use for it, and a process must not end by one socket.
       this.onFault(error);

@@ -4,60 +4,42 @@ import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocketServer } from 'ws';
 import { nextTurn } from '#libs/platform/clock.js';
+import { Departures } from './departures.js';
 import { StreamWebSocket } from './web-socket.js';
 
 const HEAD_BYTES = 2;
 const CLOSE_FRAME = 8;
 
-let writes: Buffer[];
-/** While false the other side takes nothing. */
-let isTaking: boolean;
-let wire: Duplex;
-let socket: StreamWebSocket;
-
 /** A connection that remembers with what the kernel would have been bothered. */
-function recorded(): Duplex {
-  const take = (bytes: Buffer, done: () => void): void => {
-    writes.push(bytes);
-    if (isTaking) done();
-  };
-  return new Duplex({
-    read: () => undefined,
-    write: (chunk: Buffer, _encoding, done) => {
-      take(chunk, done);
-    },
-    writev: (chunks, done) => {
-      take(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done);
-    },
-  });
+class RecordedWire extends Duplex {
+  writes: Buffer[] = [];
+  /** While false the other side takes nothing. */
+  isTaking = true;
+
+  override _read(): void {
+    // Nobody says anything.
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.record(chunk, done);
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    this.record(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+  }
+
+  /** The frames of each write. */
+  get frames(): (string | number)[][] {
+    return this.writes.map(framesIn);
+  }
+
+  private record(bytes: Buffer, done: () => void): void {
+    this.writes.push(bytes);
+    if (this.isTaking) done();
+  }
 }
 
-beforeEach(async () => {
-  writes = [];
-  isTaking = true;
-  wire = recorded();
-  const request = new IncomingMessage(new Socket());
-  request.method = 'GET';
-  request.headers = {
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
-  };
-  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
-  server.handleUpgrade(request, wire, Buffer.alloc(0), (ws) => {
-    ws.on('error', () => undefined);
-    socket = new StreamWebSocket(ws, wire);
-  });
-  await nextTurn();
-  // The answer to the handshake.
-  writes = [];
-});
-
-afterEach(() => {
-  wire.destroy();
-});
-
-/** The frames of some writes, each shorter than 126 bytes: texts, and the number of what is none. */
+/** Each shorter than 126 bytes: texts, and the number of what is none. */
 function framesIn(bytes: Buffer): (string | number)[] {
   const frames: (string | number)[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -69,9 +51,47 @@ function framesIn(bytes: Buffer): (string | number)[] {
   return frames;
 }
 
+let departures: Departures;
+let wire: RecordedWire;
+let socket: StreamWebSocket;
+const wires: RecordedWire[] = [];
+
+async function open(): Promise<[RecordedWire, StreamWebSocket]> {
+  const below = new RecordedWire();
+  wires.push(below);
+  const request = new IncomingMessage(new Socket());
+  request.method = 'GET';
+  request.headers = {
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+  };
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const opened = await new Promise<StreamWebSocket>((resolve) => {
+    server.handleUpgrade(request, below, Buffer.alloc(0), (ws) => {
+      ws.on('error', () => undefined);
+      resolve(new StreamWebSocket(ws, below, departures));
+    });
+  });
+  // The answer to the handshake.
+  below.writes = [];
+  return [below, opened];
+}
+
+beforeEach(async () => {
+  departures = new Departures();
+  [wire, socket] = await open();
+});
+
+afterEach(() => {
+  for (const one of wires.splice(0)) one.destroy();
+});
+
 describe('a socket of the stream', () => {
   it('lets answers that are ready at the same time leave in one write, in their order', async () => {
+    const [otherWire, other] = await open();
     socket.send('first');
+    other.send('to somebody else');
     socket.send('zweite – ü');
     void Promise.resolve()
       .then(() => undefined)
@@ -79,7 +99,8 @@ describe('a socket of the stream', () => {
         socket.send('third, a few promises later');
       });
     await nextTurn();
-    expect(writes.map(framesIn)).toEqual([['first', 'zweite – ü', 'third, a few promises later']]);
+    expect(wire.frames).toEqual([['first', 'zweite – ü', 'third, a few promises later']]);
+    expect(otherWire.frames).toEqual([['to somebody else']]);
   });
 
   it('keeps nothing back for what may come in another turn', async () => {
@@ -87,32 +108,32 @@ describe('a socket of the stream', () => {
       socket.send(text);
       await nextTurn();
     }
-    expect(writes.map(framesIn)).toEqual([['one'], ['two']]);
+    expect(wire.frames).toEqual([['one'], ['two']]);
   });
 
   it('sends what was told together at the end of that', () => {
     socket.cork();
     socket.send('a');
     socket.send('b');
-    expect(writes).toEqual([]);
+    expect(wire.frames).toEqual([]);
     socket.uncork();
-    expect(writes.map(framesIn)).toEqual([['a', 'b']]);
+    expect(wire.frames).toEqual([['a', 'b']]);
   });
 
   it('counts what has not left, and says when it has', async () => {
-    isTaking = false;
+    wire.isTaking = false;
     let written = 0;
     socket.send('x'.repeat(100), () => (written += 1));
     expect(socket.buffered).toBe(HEAD_BYTES + 100);
     await nextTurn();
-    expect([socket.buffered, written, writes.length]).toEqual([HEAD_BYTES + 100, 0, 1]);
+    expect([socket.buffered, written, wire.writes.length]).toEqual([HEAD_BYTES + 100, 0, 1]);
   });
 
   it('closes behind what it was told before', async () => {
     socket.send('last words');
     socket.close(4401, 'over');
     await nextTurn();
-    expect(writes.flatMap(framesIn)).toEqual(['last words', CLOSE_FRAME]);
+    expect(wire.frames.flat()).toEqual(['last words', CLOSE_FRAME]);
   });
 
   it('lets nobody wait for what will never leave', async () => {
@@ -122,6 +143,6 @@ describe('a socket of the stream', () => {
     wire.destroy();
     await nextTurn();
     socket.send('much too late', count);
-    expect([writes, written]).toEqual([[], 2]);
+    expect([wire.frames, written]).toEqual([[], 2]);
   });
 });

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { StreamSocket } from '#libs/stream/socket.js';
+import type { Departures } from './departures.js';
 
 /** A WebSocket of the ws package, and the connection below it, which alone can gather what is sent. */
 export class StreamWebSocket implements StreamSocket {
@@ -12,6 +13,7 @@ export class StreamWebSocket implements StreamSocket {
   constructor(
     private readonly ws: WebSocket,
     private readonly wire: Duplex,
+    private readonly departures: Departures,
   ) {}
 
   get buffered(): number {
@@ -23,7 +25,7 @@ export class StreamWebSocket implements StreamSocket {
       onWritten?.();
       return;
     }
-    this.gather();
+    this.departures.gather(this.wire);
     // As bytes: the ws package measures a text and leaves encoding it to the socket, which together takes longer.
     this.ws.send(Buffer.from(text), { binary: false }, onWritten);
   }
@@ -34,16 +36,6 @@ export class StreamWebSocket implements StreamSocket {
 
   uncork(): void {
     this.wire.uncork();
-  }
-
-  /** Answers that are ready at the same time leave in one write: a write for each is most of what an answer costs. */
-  private gather(): void {
-    if (this.wire.writableCorked > 0) return;
-    this.wire.cork();
-    // Behind everything that follows at once from what is being dealt with: many answers come in one frame of an owner.
-    process.nextTick(() => {
-      this.wire.uncork();
-    });
   }
 
   ping(): void {

@@ -43,14 +43,16 @@ export class IdentityWatch {
   private tidyAt = 0;
   private turn: Promise<void> = Promise.resolve();
   private readonly looks: PacedLook;
+  private readonly maxAgeNanos: bigint;
 
   constructor(
     private readonly feed: IdentityFeed,
     private readonly keyStore: KeyStore,
     private readonly clock: Clock,
-    private readonly settings: WatchSettings = WATCH_DEFAULTS,
+    settings: WatchSettings = WATCH_DEFAULTS,
   ) {
     this.revoked = new RevokedIds(settings.maxRevocations);
+    this.maxAgeNanos = BigInt(settings.maxAgeMillis) * NANOS_PER_MILLI;
     const { pollMillis: busyMillis, idlePollMillis: idleMillis } = settings;
     // A look that fails is told by its age.
     this.looks = new PacedLook(clock, { busyMillis, idleMillis }, () =>
@@ -74,8 +76,7 @@ export class IdentityWatch {
 
   isFresh(): boolean {
     if (this.seenAt === undefined) return false;
-    const age = this.clock.monotonicNanos() - this.seenAt;
-    return age <= BigInt(this.settings.maxAgeMillis) * NANOS_PER_MILLI;
+    return this.clock.monotonicNanos() - this.seenAt <= this.maxAgeNanos;
   }
 
   /** Undefined when memory cannot tell; then the database has to be asked. */

@@ -34,17 +34,16 @@ export class Intake {
     this.goOn();
   }
 
-  /** Counts the task until it is done. */
-  async count(task: Promise<void>): Promise<void> {
+  /** One more answer is waited for, until `answered`. */
+  awaitAnswer(): void {
     this.inFlight += 1;
     this.keepPace();
-    try {
-      await task;
-    } finally {
-      this.inFlight -= 1;
-      if (this.inFlight === 0) this.whenAnswered();
-      this.goOn();
-    }
+  }
+
+  answered(): void {
+    this.inFlight -= 1;
+    if (this.inFlight === 0) this.whenAnswered();
+    this.goOn();
   }
 
   /** Nothing that comes from now on is heard; resolves when what was is answered. */

@@ -13,6 +13,7 @@ export class SessionGuard {
   private isNoticed = false;
   /** Of the token that holds at present. */
   private ask: SessionCheck;
+  private endsAt: bigint;
 
   constructor(
     private readonly sessions: Sessions,
@@ -21,6 +22,7 @@ export class SessionGuard {
     private session: Session,
   ) {
     this.ask = sessions.checkOf(token);
+    this.endsAt = endOf(session);
   }
 
   get principal(): Session['principal'] {
@@ -70,7 +72,7 @@ export class SessionGuard {
     if (outcome.principal.account_id !== this.principal.account_id) return 'foreign';
     if (outcome.expiresAt < this.session.expiresAt && this.standing === 'good') return 'refreshed';
     this.ask = ask;
-    this.session = outcome;
+    this.hold(outcome);
     this.standing = 'good';
     this.isNoticed = false;
     return 'refreshed';
@@ -79,12 +81,21 @@ export class SessionGuard {
   private learn(ask: SessionCheck, outcome: SessionOutcome): Standing {
     // Meanwhile another token has taken over.
     if (ask !== this.ask) return this.standing;
-    if (typeof outcome !== 'string') this.session = outcome;
+    if (typeof outcome !== 'string' && outcome !== this.session) this.hold(outcome);
     this.standing = typeof outcome === 'string' ? outcome : 'good';
     return this.standing;
   }
 
-  private remainingNanos(): bigint {
-    return BigInt(this.session.expiresAt) * NANOS_PER_SECOND - this.clock.epochNanos();
+  private hold(session: Session): void {
+    this.session = session;
+    this.endsAt = endOf(session);
   }
+
+  private remainingNanos(): bigint {
+    return this.endsAt - this.clock.epochNanos();
+  }
+}
+
+function endOf({ expiresAt }: Session): bigint {
+  return BigInt(expiresAt) * NANOS_PER_SECOND;
 }

@@ -12,11 +12,18 @@ export class Work {
   ) {}
 
   run(cmdId: string, task: () => Promise<void>): void {
-    void this.intake.count(
-      task().catch((error: unknown) => {
-        this.onFault(error);
-        this.line.say(reject(cmdId, FAILED));
-      }),
-    );
+    this.intake.awaitAnswer();
+    void this.follow(cmdId, task);
+  }
+
+  private async follow(cmdId: string, task: () => Promise<void>): Promise<void> {
+    try {
+      await task();
+    } catch (error) {
+      this.onFault(error);
+      this.line.say(reject(cmdId, FAILED));
+    } finally {
+      this.intake.answered();
+    }
   }
 }
