@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 /**
  * Equal for bodies that say the same, however they are written: the order of fields and white space do not count. What was
- * left out and what was given as its default do differ.
+ * left out and what was given as its default do differ. Journals hold these hashes, so what is hashed can never be another text.
  */
 export function contentHash(content: unknown): string {
   return hash('sha256', canonical(content), 'base64url').slice(0, 22);
@@ -11,8 +11,10 @@ export function contentHash(content: unknown): string {
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`);
-  return `{${fields.join(',')}}`;
+  let fields = '';
+  for (const name of Object.keys(value).sort()) {
+    const field: unknown = Reflect.get(value, name);
+    fields += `${fields === '' ? '' : ','}${JSON.stringify(name)}:${canonical(field)}`;
+  }
+  return `{${fields}}`;
 }
