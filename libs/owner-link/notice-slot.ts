@@ -56,7 +56,10 @@ function joined(before: WrittenNotice, next: WrittenNotice): WrittenNotice {
   const follows = one.epoch === other.epoch && head - other.count === before.head;
   if (!follows || one.text.length + other.text.length > MAX_WAITING_CHARS) return { head };
   const { epoch, hash } = other;
-  return { head, records: { epoch, hash, count: one.count + other.count, text: `${one.text},${other.text}` } };
+  return {
+    head,
+    records: { epoch, hash, count: one.count + other.count, text: `${one.text},${other.text}` },
+  };
 }
 
 /** Undefined for what is no notice. */
