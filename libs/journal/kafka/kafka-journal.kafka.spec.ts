@@ -66,7 +66,7 @@ async function subjectOf(kafka: TestKafka): Promise<JournalSubject> {
     reader: {
       read: (...asked) => reader.read(...asked),
       entries: (...asked) => reader.entries(...asked),
-      heads: () => reader.heads(),
+      heads: (...asked) => reader.heads(...asked),
     },
     faults: {
       loseAnswer: each((proxy) => {
