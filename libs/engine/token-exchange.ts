@@ -17,7 +17,8 @@ import type { Clock } from '#libs/platform/clock.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AccountBuckets } from './buckets.js';
 import { HeldLeases } from './leases/held-leases.js';
-import { isLeased, type TokenHome } from './token-home.js';
+import { isLeased } from './leases/leased-bucket.js';
+import type { TokenHome } from './token-home.js';
 
 /** How long an account's home shard may take before this owner meters alone. */
 const HOME_PATIENCE_MILLIS = 50;

@@ -12,6 +12,7 @@ import {
 import { pause, type Clock } from '#libs/platform/clock.js';
 import type { AccountBuckets } from './buckets.js';
 import { LeaseLedger, type CallIn } from './leases/lease-ledger.js';
+import { isLeased, LEASED, leasedKey } from './leases/leased-bucket.js';
 
 /** How long a holder may take to give an account of its leases. */
 const CALL_IN_PATIENCE_MILLIS = 50;
@@ -71,7 +72,7 @@ export class TokenHome {
   private answerTo({ holder, wishes = [] }: TakeTokens, granted: readonly boolean[]): LinkReply {
     if (holder === undefined) return reply(200, { granted } satisfies TokensGranted);
     const leased = wishes.map((wish) =>
-      this.calls.has(keyOf(wish.account, wish.bucket)) ? 0 : this.ledger.grant(holder, wish),
+      this.calls.has(leasedKey(wish.account, wish.bucket)) ? 0 : this.ledger.grant(holder, wish),
     );
     this.tidyLater();
     return reply(200, { granted, leased } satisfies TokensGranted);
@@ -109,11 +110,11 @@ export class TokenHome {
   }
 
   private isOut(account: string, bucket: LeasedBucket): boolean {
-    return this.calls.has(keyOf(account, bucket)) || this.ledger.isOut(account, bucket);
+    return this.calls.has(leasedKey(account, bucket)) || this.ledger.isOut(account, bucket);
   }
 
   private callIn(account: string, bucket: LeasedBucket): Promise<void> {
-    const key = keyOf(account, bucket);
+    const key = leasedKey(account, bucket);
     const begun = this.calls.get(key);
     if (begun !== undefined) return begun;
     const calls = this.ledger.callIn(account, bucket).map((call) => this.call(call));
@@ -147,14 +148,4 @@ export class TokenHome {
       this.tidyLater();
     });
   }
-}
-
-const LEASED: readonly LeasedBucket[] = ['quote', 'withdraw'];
-
-export function isLeased(bucket: BucketName): bucket is LeasedBucket {
-  return bucket === 'quote' || bucket === 'withdraw';
-}
-
-function keyOf(account: string, bucket: LeasedBucket): string {
-  return `${bucket}/${account}`;
 }

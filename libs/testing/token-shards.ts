@@ -2,50 +2,10 @@ import { AccountBuckets } from '#libs/engine/buckets.js';
 import { TokenExchange } from '#libs/engine/token-exchange.js';
 import { TokenHome } from '#libs/engine/token-home.js';
 import type { BucketName, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
-import { nextTurn, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { nextTurn } from '#libs/platform/clock.js';
+import { SteppedClock } from '../stream/fixtures/stepped-clock.js';
 
 const SHARDS = [0, 1, 2];
-const NANOS_PER_MILLI = 1_000_000n;
-
-/** Time that passes only when the test says so; what falls due on the way runs in order, each with all that follows from it. */
-class SteppedClock implements Clock {
-  private now = 0n;
-  private timers: { readonly due: bigint; readonly action: () => void }[] = [];
-
-  monotonicNanos(): bigint {
-    return this.now;
-  }
-
-  epochNanos(): bigint {
-    return this.now;
-  }
-
-  after(millis: number, action: () => void): Cancel {
-    const timer = { due: this.now + BigInt(Math.ceil(millis)) * NANOS_PER_MILLI, action };
-    this.timers.push(timer);
-    return () => {
-      this.timers = this.timers.filter((other) => other !== timer);
-    };
-  }
-
-  get pending(): number {
-    return this.timers.length;
-  }
-
-  async pass(millis: number): Promise<void> {
-    const end = this.now + BigInt(millis) * NANOS_PER_MILLI;
-    await settled();
-    for (;;) {
-      const due = this.timers.filter((timer) => timer.due <= end).sort((a, b) => Number(a.due - b.due))[0];
-      if (due === undefined) break;
-      this.timers = this.timers.filter((timer) => timer !== due);
-      if (due.due > this.now) this.now = due.due;
-      due.action();
-      await settled();
-    }
-    this.now = end;
-  }
-}
 
 /** What the network does to one message. */
 export interface Passage {
@@ -79,6 +39,11 @@ export class TokenShards {
     this.processes = SHARDS.map((shard) => this.begin(shard, 1));
   }
 
+  /** What falls due on the way runs in order, each with all that follows from it. */
+  pass(millis: number): Promise<void> {
+    return this.clock.passSettling(millis, settled);
+  }
+
   /** True at once is from a lease, or from the bucket itself where the account is at home. */
   take(shard: number, account: string, bucket: BucketName): boolean | Promise<boolean> {
     return this.processOf(shard).exchange.take(account, bucket);
@@ -86,7 +51,7 @@ export class TokenShards {
 
   async available(home: number, account: string): Promise<Record<BucketName, number>> {
     const told = this.processOf(home).home.available(account);
-    await this.clock.pass(60);
+    await this.pass(60);
     return told;
   }
 

@@ -1,6 +1,7 @@
 import type { LeaseReport, LeaseWish, LeasedBucket } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { LEASE_MILLIS } from './lease-times.js';
+import { leasedKey } from './leased-bucket.js';
 
 /** Where an account's buckets live, and by which connection that process is reached. */
 export interface Home {
@@ -52,7 +53,7 @@ export class HeldLeases {
   }
 
   take(home: Home, account: string, bucket: LeasedBucket): Taken {
-    const held = this.byBucket.get(keyOf(account, bucket));
+    const held = this.byBucket.get(leasedKey(account, bucket));
     if (held === undefined) return 'NONE';
     const now = this.clock.monotonicNanos();
     for (const lease of [...held]) {
@@ -64,7 +65,7 @@ export class HeldLeases {
 
   /** Names a lease that is asked for from now on; undefined where there is one on its way, or enough. */
   wish(home: Home, account: string, bucket: LeasedBucket): LeaseWish | undefined {
-    const key = keyOf(account, bucket);
+    const key = leasedKey(account, bucket);
     const held = this.byBucket.get(key) ?? [];
     const isEnough = held.length >= MOST_OF_ONE_BUCKET || this.leases.size >= this.mostLeases;
     if (isEnough || held.some(({ state }) => state === 'ASKED')) return undefined;
@@ -178,8 +179,4 @@ export class HeldLeases {
 
 function isUseless({ home, until, state }: Lease, connection: number | undefined, now: bigint): boolean {
   return state !== 'DONE' && (home.connection !== connection || now >= until);
-}
-
-function keyOf(account: string, bucket: LeasedBucket): string {
-  return `${bucket}/${account}`;
 }

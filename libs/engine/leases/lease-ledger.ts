@@ -2,6 +2,7 @@ import type { LeaseHolder, LeaseReport, LeaseWish, LeasedBucket } from '#libs/ow
 import type { Clock } from '#libs/platform/clock.js';
 import type { AccountBuckets } from '../buckets.js';
 import { LEASE_IS_OVER_MILLIS } from './lease-times.js';
+import { leasedKey } from './leased-bucket.js';
 
 interface Lease {
   readonly holder: LeaseHolder;
@@ -61,7 +62,7 @@ export class LeaseLedger {
     const overAt = clock.monotonicNanos() + BigInt(LEASE_IS_OVER_MILLIS) * NANOS_PER_MILLI;
     const lease = { holder, number, account, bucket, size, overAt, used: 0, isCalledIn: false };
     this.leases.set(id, lease);
-    const key = keyOf(account, bucket);
+    const key = leasedKey(account, bucket);
     const others = this.byBucket.get(key);
     if (others === undefined) this.byBucket.set(key, new Set([lease]));
     else others.add(lease);
@@ -80,14 +81,15 @@ export class LeaseLedger {
 
   /** Whether there is something out that has not been called in: before that nobody may be refused. */
   isOut(account: string, bucket: LeasedBucket): boolean {
-    for (const lease of this.byBucket.get(keyOf(account, bucket)) ?? []) if (!lease.isCalledIn) return true;
+    for (const lease of this.byBucket.get(leasedKey(account, bucket)) ?? [])
+      if (!lease.isCalledIn) return true;
     return false;
   }
 
   /** What is to be called in now, holder by holder. Each lease is called in once: its holder tells its end by itself too. */
   callIn(account: string, bucket: LeasedBucket): CallIn[] {
     const calls = new Map<string, { holder: LeaseHolder; numbers: number[] }>();
-    for (const lease of this.byBucket.get(keyOf(account, bucket)) ?? []) {
+    for (const lease of this.byBucket.get(leasedKey(account, bucket)) ?? []) {
       if (lease.isCalledIn) continue;
       lease.isCalledIn = true;
       const { holder, number } = lease;
@@ -122,7 +124,7 @@ export class LeaseLedger {
     const { buckets, limitsFactor, mostLeases = MOST_LEASES } = this.options;
     if (this.leases.size >= mostLeases) return 0;
     let ofHolder = 0;
-    for (const { holder } of this.byBucket.get(keyOf(account, bucket)) ?? []) {
+    for (const { holder } of this.byBucket.get(leasedKey(account, bucket)) ?? []) {
       ofHolder += Number(holder.shard === shard);
     }
     if (ofHolder >= MOST_OF_ONE_HOLDER) return 0;
@@ -140,7 +142,7 @@ export class LeaseLedger {
   private end(lease: Lease, how: 'GIVEN_BACK' | 'USED'): void {
     const { account, bucket, holder, number, size, used } = lease;
     this.leases.delete(idOf(holder, number));
-    const key = keyOf(account, bucket);
+    const key = leasedKey(account, bucket);
     const others = this.byBucket.get(key);
     others?.delete(lease);
     if (others?.size === 0) this.byBucket.delete(key);
@@ -148,10 +150,6 @@ export class LeaseLedger {
     if (how === 'USED') this.options.buckets.settle(account, bucket, rest, 0);
     else this.options.buckets.settle(account, bucket, 0, rest);
   }
-}
-
-function keyOf(account: string, bucket: LeasedBucket): string {
-  return `${bucket}/${account}`;
 }
 
 function lifeOf({ shard, life }: LeaseHolder): string {

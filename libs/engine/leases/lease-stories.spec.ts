@@ -86,19 +86,19 @@ class Story {
 
   async tell(steps: readonly Step[]): Promise<void> {
     for (const step of steps) {
-      if (step.does === 'PASSES') await this.shards.clock.pass(step.millis);
+      if (step.does === 'PASSES') await this.shards.pass(step.millis);
       else if (step.does === 'TAKES') await this.takesAll(step.shard, step.bucket, step.times);
       else if (step.does === 'RECONNECTS') this.shards.reconnect(step.shard, HOME);
       else if (step.does === 'RESTARTS') this.restarts(step.shard);
       else if (step.does === 'FALLS_SILENT') this.shards.silence(step.shard);
       else this.shards.unsilence(step.shard);
     }
-    await this.shards.clock.pass(1_000);
+    await this.shards.pass(1_000);
   }
 
   private async takesAll(shard: number, bucket: 'quote' | 'withdraw', times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) this.takes(shard, bucket);
-    await this.shards.clock.pass(0);
+    await this.shards.pass(0);
   }
 
   takes(shard: number, bucket: 'quote' | 'withdraw'): void {
@@ -204,7 +204,7 @@ describe('three shards with leases', () => {
   async function takesAt(where: number, times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       story.takes(where, 'quote');
-      await story.shards.clock.pass(0);
+      await story.shards.pass(0);
     }
   }
 
@@ -216,7 +216,7 @@ describe('three shards with leases', () => {
   it('ask far less often than they take', async () => {
     for (let second = 0; second < 10; second += 1) {
       await takesAt(1, 20);
-      await story.shards.clock.pass(1_000);
+      await story.shards.pass(1_000);
     }
     expect(story.granted).toBe(200);
     const asked = story.shards.messages.length;
@@ -227,11 +227,11 @@ describe('three shards with leases', () => {
   it('say nothing any more a few seconds after the last take, and keep nothing', async () => {
     await takesAt(1, 30);
     await takesAt(2, 30);
-    await story.shards.clock.pass(5_000);
+    await story.shards.pass(5_000);
     const said = story.shards.messages.length;
     expect(story.models.quote.level).toBe(100);
     expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 100 });
-    await story.shards.clock.pass(60_000);
+    await story.shards.pass(60_000);
     expect([story.shards.messages.length, story.shards.clock.pending]).toEqual([said, 0]);
   });
 
@@ -250,9 +250,9 @@ describe('three shards with leases', () => {
     await takesAt(HOME, 200);
     // An eighth of the 99 that were left is at the other shard.
     expect(story.granted).toBe(1 + 87);
-    await story.shards.clock.pass(9_000);
+    await story.shards.pass(9_000);
     expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 88 });
-    await story.shards.clock.pass(4_000);
+    await story.shards.pass(4_000);
     expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 100 });
     expect(story.faults).toEqual([]);
   });
