@@ -49,6 +49,11 @@ export class JournalCorrupt extends StartFault {
   }
 }
 
+/** Of a shard's journal, or of the topic in which it should be. */
+export function isDamage(error: unknown): error is StartFault {
+  return error instanceof StartFault && error.exitCode === EXIT.damaged;
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

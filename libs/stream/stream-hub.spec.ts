@@ -154,11 +154,11 @@ describe('all connections of a gateway', () => {
     const { hub, gateway } = await opened();
     const [socket] = await connected(hub, 'mia');
     await pass(500);
-    expect(socket.waiting).toEqual([]);
+    expect([socket.waiting, hub.isBlind]).toEqual([[], false]);
     await gateway.takeInAll();
     await pass(1_000);
     expect(socket.waiting).toHaveLength(1);
     expect(lastOf(socket)).toEqual({ type: 'goaway', reason: 'SHARD_STOPPED' });
-    expect(socket.closedWith).toBeUndefined();
+    expect([socket.closedWith, hub.isBlind]).toEqual([undefined, true]);
   });
 });

@@ -36,6 +36,11 @@ export class StreamHub {
     return this.draining;
   }
 
+  /** What somebody new was shown here would lack something. */
+  get isBlind(): boolean {
+    return !this.ports.feed.isWhole;
+  }
+
   hasRoomFor(account: string): boolean {
     return (this.byAccount.get(account) ?? 0) < this.connectionsPerAccount;
   }

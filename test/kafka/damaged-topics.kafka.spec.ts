@@ -3,13 +3,14 @@ import { open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { WebSocket } from 'ws';
 import { BATCH, PREFIX } from '#libs/journal/kafka/kafkajs/batch-layout.js';
 import { DATA_FOLDER } from '#libs/platform/embedded-kafka/server-properties.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
-import { keyFor } from '../e2e/stream-floor.js';
+import { keyFor, StreamFloor } from '../e2e/stream-floor.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';
 import { topicsAt } from './access.js';
 
@@ -40,6 +41,7 @@ async function flip(kafka: TestKafka, shard: number, byte: number): Promise<void
 describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka) => {
   let dataDir: string;
   let cluster: OwnedCluster;
+  let token: string;
   const settings = (): Record<string, string> => ({
     KAFKA_BROKERS: kafka().addresses.join(','),
     KAFKA_TOPIC_PREFIX: kafka().prefix,
@@ -104,10 +106,32 @@ describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka)
     floor.close();
   });
 
-  it('has a gateway that does not begin again, and says why', async () => {
-    cluster.kill('gateway-0');
-    const told = new RegExp(`"exit_code":65,.*"msg":"${SAID}`);
-    await eventually(() => expect(logOf('gateway-0')).toMatch(told), 60_000);
+  const handshake = (token: string): Promise<unknown> =>
+    new Promise((resolve) => {
+      const url = `${cluster.gatewayUrl.replace(/^http/, 'ws')}/v1/stream`;
+      const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
+      socket.on('open', () => {
+        socket.terminate();
+        resolve('open');
+      });
+      socket.on('unexpected-response', (_, { statusCode }) => {
+        socket.terminate();
+        resolve(statusCode);
+      });
+      socket.on('error', () => undefined);
+    });
+
+  it('has a gateway that begins again, takes commands for the other shards, and shows no stream of which it cannot know all', async () => {
+    await restart('gateway-0');
+    expect(logOf('gateway-0')).toContain(SAID);
+    const floor = new StreamFloor(cluster);
+    const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
+    const body = auctionBody(floor.contract('venue_a'), [mia]);
+    const { auction_id: id } = mustBe(201, await originator.create(body, keyFor(originator, OTHERS[1]!)));
+    mustBe(201, await mia.submit(id, { price_atoms: 500_000, quantity_atoms: 1_000_000 }));
+    token = await floor.token('maker-1');
+    expect(await handshake(token)).toBe(503);
+    floor.close();
   });
 
   it('goes on when its log is brought back', async () => {
@@ -117,5 +141,6 @@ describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka)
       60_000,
     );
     await eventually(async () => expect((await tool('verify', '--chain-only')).code).toBe(0), 60_000);
+    await eventually(async () => expect(await handshake(token)).toBe('open'), 60_000);
   });
 });

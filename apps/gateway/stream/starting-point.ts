@@ -19,7 +19,7 @@ export async function startingPoint(
   snapshots: SnapshotStore,
   history: number,
 ): Promise<StartingPoint> {
-  const head = (await reader.heads()).get(shard) ?? 0;
+  const head = (await reader.heads([shard])).get(shard) ?? 0;
   if (head <= SHORT * history) return FROM_THE_FIRST;
   let best: Snapshot | undefined;
   let candidate = await snapshots.latest(shard);

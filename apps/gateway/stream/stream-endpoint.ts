@@ -10,6 +10,6 @@ export const streamEndpoint = endpoint({
   statuses: {
     426: ['upgrade_required'],
     429: ['stream_connection_limit'],
-    503: ['draining'],
+    503: ['draining', 'auction_owner_unavailable'],
   },
 });

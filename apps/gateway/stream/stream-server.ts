@@ -14,6 +14,7 @@ const SUBPROTOCOL = 'authorization';
 const NO_CLOSE_FRAME = 1006;
 
 const DRAINING = errorReply(503, 'draining');
+const BLIND = errorReply(503, 'auction_owner_unavailable');
 const TOO_MANY = errorReply(429, 'stream_connection_limit');
 const UNAUTHORIZED = errorReply(401, 'unauthorized');
 
@@ -57,6 +58,7 @@ export class StreamServer {
   readonly accept = ({ request, socket, head, principal, token }: Handshake): Reply | undefined => {
     const { connected } = this;
     if (connected === undefined || this.hub.isDraining) return DRAINING;
+    if (this.hub.isBlind) return BLIND;
     if (!this.hub.hasRoomFor(principal.account_id)) return TOO_MANY;
     const known = this.sessions.checkOf(token)();
     // It was good a moment ago; whoever has to be asked again by now will be, by the connection.

@@ -1,9 +1,8 @@
 import type { Pool } from 'pg';
-import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import { isDamage, JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { quietly, type OnFault } from '#libs/platform/quiet-faults.js';
 import { PositionGap } from '../projection.js';
 import type { Projector } from '../projector.js';
@@ -204,9 +203,4 @@ export class Follower {
       `${why}; where the journal is right, npm run projection -- rebuild makes anew what was made of it`,
     );
   }
-}
-
-/** Of a shard's journal, or of the topic in which it should be. */
-function isDamage(error: unknown): error is StartFault {
-  return error instanceof StartFault && error.exitCode === EXIT.damaged;
 }

@@ -1,16 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { JournalCorrupt } from '#libs/journal/journal-errors.js';
-import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import type { JournalEntry } from '#libs/journal/journal.js';
 import { encodeEvent } from '#libs/auction/upcasters.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
-import { eventually } from '#libs/testing/eventually.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
 import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
 import { SteppedClock } from '../fixtures/stepped-clock.js';
 import { TestGateway } from '../fixtures/test-gateway.js';
 import { journalOfTexts } from '../fixtures/told-auctions.js';
-import { Feed } from './feed.js';
+import type { Feed } from './feed.js';
 import type { FeedListener } from './listeners.js';
 
 const [mia, may, olga, nobody] = ['mia', 'may', 'olga', 'nobody'].map((name) => uuidNamed(name)) as [
@@ -128,36 +125,6 @@ describe('the feed', () => {
     expect(gateway.faults).toHaveLength(1);
   });
 
-  it('stands still at damage, and goes on when something sound follows what it has told', async () => {
-    const journal = journalOfTexts(0, ended);
-    let damagedFrom = 3;
-    const reader: JournalReader = {
-      heads: () => Promise.resolve(new Map([[0, journal.length]])),
-      entries: () => Promise.resolve([]),
-      read: (shard, from, limit) => {
-        if (from + limit <= damagedFrom) return Promise.resolve(journal.slice(from - 1, from - 1 + limit));
-        if (from < damagedFrom) return Promise.resolve(journal.slice(from - 1, damagedFrom - 1));
-        return Promise.reject(new JournalCorrupt(shard, damagedFrom, 'its hash is wrong'));
-      },
-    };
-    const faults: unknown[] = [];
-    const feed = new Feed({
-      reader,
-      clock: new SystemClock(),
-      shards: 1,
-      history: 100,
-      startingPoint: () => Promise.resolve({ position: 0, states: [] }),
-      onFailure: (error) => faults.push(error),
-    });
-    await feed.start();
-    await eventually(() => expect(feed.stoppedShards).toEqual([0]));
-    expect(feed.positions()).toEqual([2]);
-    damagedFrom = Infinity;
-    await eventually(() => expect(feed.positions()).toEqual([journal.length]));
-    expect([feed.stoppedShards, faults.length]).toEqual([[], 1]);
-    await feed.stop();
-  });
-
   it('starts beside a record that it cannot read', async () => {
     const fromTomorrow = JSON.stringify({ type: 'FROM_TOMORROW', version: 1, at: '', data: {} });
     const world = new AuctionWorld([journalOfTexts(0, [fromTomorrow]), journalOfTexts(1, ended)]);
@@ -168,6 +135,7 @@ describe('the feed', () => {
     await gateway.start();
     expect(feed.stoppedShards).toEqual([0]);
     expect(feed.positions()).toEqual([1, ended.length + 1]);
+    expect(feed.isWhole).toBe(false);
     await gateway.stop();
   });
 

@@ -1,12 +1,11 @@
 import type { AuctionState } from '#libs/auction/state.js';
 import { isOverFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
-import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { OfferedEvents } from '#libs/journal/offered.js';
-import { tail, type JournalTail } from '#libs/journal/tail.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { accountsOf, eventsFor, gainOf, type FeedEvent, type Gain } from './change.js';
 import { Listeners, type FeedListener } from './listeners.js';
+import { Pursuit } from './pursuit.js';
 import { ShardMemory } from './shard-memory.js';
 import { Waiters } from './waiters.js';
 
@@ -38,9 +37,6 @@ export interface FeedPorts {
   readonly onFailure: (error: unknown, shard: number | undefined) => void;
 }
 
-/** For shards whose owner cannot tell of what it has written. */
-const POLL_MILLIS = { min: 100, max: 1_000 };
-
 /**
  * Follows the journals of all shards and tells every account what its own timelines gain. It holds what happened lately, so
  * that a position of a few moments ago can be continued from here, wherever it was given out.
@@ -55,54 +51,53 @@ export class Feed {
   private readonly waiters: Waiters;
   /** Why. */
   private readonly stopped = new Map<number, 'damaged' | 'not understood'>();
-  private following: JournalTail | undefined;
+  private readonly pursuit: Pursuit;
 
   constructor(private readonly ports: FeedPorts) {
     this.memories = Array.from({ length: ports.shards }, () => new ShardMemory(ports.history));
     this.waiters = new Waiters(ports.clock);
-  }
-
-  /** Resolves when everything that was in the journals is in memory. */
-  async start(): Promise<void> {
-    const { reader, clock, startingPoint, onFailure } = this.ports;
-    for (const [shard, memory] of this.memories.entries()) {
-      const { position, states } = await startingPoint(shard);
-      memory.restore(position, states);
-    }
-    const heads = await reader.heads();
-    this.following = tail({
-      reader,
-      clock,
-      positions: new Map(this.memories.map((memory, shard) => [shard, memory.position])),
-      pollMillis: POLL_MILLIS,
+    this.pursuit = new Pursuit({
+      ...ports,
+      shards: [...this.memories.keys()],
+      recall: (shard) => this.recall(shard),
+      positionOf: (shard) => this.memories[shard]?.position ?? 0,
+      hasStopped: (shard) => this.stopped.has(shard),
+      until: (isDone) => this.waiters.wait(isDone),
       onEntries: (shard, entries) => {
         this.take(shard, entries);
       },
-      onFailure: (error, shard) => {
-        if (shard !== undefined && error instanceof JournalCorrupt) this.stopAt(shard, 'damaged', error);
-        else onFailure(error, shard);
+      onDamage: (shard, error) => {
+        this.stopAt(shard, 'damaged', error);
       },
     });
-    await this.waiters.wait(() =>
-      this.memories.every(
-        ({ position }, shard) => position >= (heads.get(shard) ?? 0) || this.stopped.has(shard),
-      ),
-    );
+  }
+
+  /** Resolves when everything that was in the journals is in memory, as far as it can be. */
+  async start(): Promise<void> {
+    await this.pursuit.start();
   }
 
   async stop(): Promise<void> {
-    await this.following?.stop();
+    await this.pursuit.stop();
   }
 
   /** The shard's owner says that its journal has come to `head`, and perhaps what stands there. */
   hear(shard: number, { head, records }: HeardOf): void {
-    if (records === undefined) this.following?.hint(shard, head);
-    else this.following?.offer(shard, { head, ...records });
+    if (records === undefined) this.pursuit.hint(shard, head);
+    else this.pursuit.offer(shard, { head, ...records });
   }
 
   /** Shards of which nothing is told by this process, for as long as they stand here. */
   get stoppedShards(): readonly number[] {
     return [...this.stopped.keys()];
+  }
+
+  /**
+   * Whether what is shown here to somebody new would be all there is. Not where a shard was damaged when this process began, and so it has
+   * never known the end of it; nor where the records of a younger version go on without it. Damage behind what was told hides nothing.
+   */
+  get isWhole(): boolean {
+    return this.pursuit.unknownShards.length === 0 && ![...this.stopped.values()].includes('not understood');
   }
 
   /** By shard, the last journal position that everybody has been told of. */
@@ -186,6 +181,13 @@ export class Feed {
 
   listen(account: string, listener: FeedListener): () => void {
     return this.listeners.add(account, listener);
+  }
+
+  private async recall(shard: number): Promise<void> {
+    const { position, states } = await this.ports.startingPoint(shard);
+    this.memories[shard]?.restore(position, states);
+    // What had kept it from being known is gone.
+    this.stopped.delete(shard);
   }
 
   private take(shard: number, entries: readonly JournalEntry[]): void {
