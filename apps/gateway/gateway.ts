@@ -97,7 +97,9 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
     archive: new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID),
   });
   scope.stopping.addEventListener('abort', () => {
-    adapter.drain();
+    adapter.drain((connections) => {
+      log.warn({ connections }, 'connections were cut off, for there is no time left');
+    });
   });
   app.useWebSocketAdapter(new StreamSocketAdapter(streams));
   adapter.mount(controllers, [streamEndpoint.path], streams.accept);

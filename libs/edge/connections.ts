@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import type { ServerLimits } from './server-limits.js';
 
 export type BodyFault = 'malformed' | 'timeout' | 'gone';
 
@@ -13,10 +15,14 @@ interface Waiting {
 
 /** What is known of one connection; forgotten with its socket. */
 interface Connection {
+  readonly socket: Duplex;
   /** In the order they came; the first is in work, and the others are begun when it is their turn. */
   readonly line: Waiting[];
   served: number;
-  latest: IncomingMessage;
+  /** Undefined until it has asked for anything. */
+  latest: IncomingMessage | undefined;
+  /** It has another protocol now, and others who look after it. */
+  isHandedOver: boolean;
   /** Nothing that comes behind the latest request is read as a request any more. */
   ending: boolean;
   /** The request whose answer closes the connection. */
@@ -28,32 +34,77 @@ interface Connection {
   whenIdle: (() => void) | undefined;
 }
 
-export interface LineLimits {
-  readonly pipelinedRequests: number;
-  readonly waitingRequests: number;
-  readonly requestsPerConnection: number;
-}
+export type LineLimits = Pick<
+  ServerLimits,
+  | 'pipelinedRequests'
+  | 'waitingRequests'
+  | 'requestsPerConnection'
+  | 'partingTimeout'
+  | 'lastBodyTimeout'
+  | 'lastAnswerTimeout'
+>;
 
 /**
  * The requests of each connection stand in line: one is begun when the answer before it has been taken by the kernel, so nothing
  * is computed for who does not read. The line is bounded, and a parse error finds out whom it hits.
  */
 export class Connections {
-  private readonly known = new WeakMap<Duplex, Connection>();
+  private readonly known = new Map<Duplex, Connection>();
   /** On all connections, behind the first of each. */
   private waiting = 0;
   private draining = false;
+  private isOver = false;
+  private moment: Promise<void> = Promise.resolve();
 
-  constructor(private readonly limits: LineLimits) {}
+  constructor(
+    private readonly limits: LineLimits,
+    private readonly clock: Clock,
+  ) {}
 
-  /** From now on every answer is the last on its connection: who keeps asking is to ask elsewhere, and not to hold up the end. */
-  drain(): void {
+  /** Somebody has connected, who may never ask for anything. */
+  opened(socket: Duplex): void {
+    if (this.isOver) {
+      socket.destroy();
+      return;
+    }
+    const connection = this.add(socket);
+    if (this.draining) this.partSoon(connection);
+  }
+
+  /** The connection is no longer one of requests. It is counted until it ends, for the listener waits for it. */
+  handOver(socket: Duplex): void {
+    const connection = this.known.get(socket);
+    if (connection !== undefined) connection.isHandedOver = true;
+  }
+
+  /**
+   * From now on every answer is the last on its connection: who keeps asking is to ask elsewhere. Whoever asks nothing is let go after a
+   * moment, in which a request that was on its way is still answered. Bodies have to come soon, and `onCut` hears how many were
+   * connected when there was no time left for anybody.
+   */
+  drain(onCut: (connections: number) => void): void {
+    if (this.draining) return;
     this.draining = true;
+    this.moment = pause(this.clock, this.limits.partingTimeout);
+    for (const connection of this.known.values()) {
+      this.partSoon(connection);
+      if (connection.latest !== undefined) this.expectBody(connection, connection.latest);
+    }
+    this.clock.after(this.limits.lastAnswerTimeout, () => {
+      this.isOver = true;
+      if (this.known.size > 0) onCut(this.known.size);
+      for (const socket of this.known.keys()) socket.destroy();
+    });
+  }
+
+  /** Resolves when the moment is over that those have who ask nothing; at once when nobody is connected. */
+  parting(): Promise<void> {
+    return this.known.size === 0 ? Promise.resolve() : this.moment;
   }
 
   /** `begin` is called when it is the request's turn: at once, later, or never when its connection ends before. */
   enter(request: IncomingMessage, response: ServerResponse, begin: (entry: Entry) => void): void {
-    const connection = this.known.get(request.socket) ?? this.add(request);
+    const connection = this.known.get(request.socket) ?? this.add(request.socket);
     if (connection.ending) return;
     const { line } = connection;
     connection.latest = request;
@@ -65,6 +116,7 @@ export class Connections {
       (!isFirst && this.waiting >= this.limits.waitingRequests);
     const isLast = this.draining || connection.served >= this.limits.requestsPerConnection;
     if (tooMany || isLast) this.close(request);
+    if (this.draining) this.expectBody(connection, request);
     const entry = tooMany ? 'too-many' : 'welcome';
     line.push({
       request,
@@ -87,8 +139,11 @@ export class Connections {
     connection.closing = request;
   }
 
+  /** Asked when the answer to `request` begins: while draining that is the last one, unless others stand in line behind it. */
   closesAfter(request: IncomingMessage): boolean {
-    return this.known.get(request.socket)?.closing === request;
+    const connection = this.known.get(request.socket);
+    if (this.draining && connection?.latest === request && !connection.ending) this.close(request);
+    return connection?.closing === request;
   }
 
   /** Whom to tell when the parser gives up on the body of `request`, or already has. */
@@ -105,18 +160,36 @@ export class Connections {
    */
   parserFailed(socket: Duplex, fault: BodyFault, refuse: () => void): void {
     const connection = this.known.get(socket);
-    if (connection === undefined) {
+    if (connection?.latest?.complete === false) {
+      this.bodyFailed(connection, connection.latest, fault);
+    } else if (connection === undefined) {
       refuse();
-    } else if (!connection.latest.complete) {
-      if (connection.closing === undefined) this.close(connection.latest);
-      connection.bodyFault = fault;
-      connection.bodyFailed?.(fault);
-      if (connection.line.length === 0) socket.destroy();
     } else if (!connection.ending) {
       connection.ending = true;
       if (connection.line.length === 0) refuse();
       else connection.whenIdle = refuse;
     }
+  }
+
+  private bodyFailed(connection: Connection, latest: IncomingMessage, fault: BodyFault): void {
+    if (connection.closing === undefined) this.close(latest);
+    connection.bodyFault = fault;
+    connection.bodyFailed?.(fault);
+    if (connection.line.length === 0) connection.socket.destroy();
+  }
+
+  private expectBody(connection: Connection, request: IncomingMessage): void {
+    this.clock.after(this.limits.lastBodyTimeout, () => {
+      const isMissing = connection.latest === request && !request.complete;
+      if (isMissing && connection.line.length > 0) this.bodyFailed(connection, request, 'timeout');
+    });
+  }
+
+  private partSoon(connection: Connection): void {
+    this.clock.after(this.limits.partingTimeout, () => {
+      const { line, ending, isHandedOver, socket } = connection;
+      if (line.length === 0 && !ending && !isHandedOver) socket.destroy();
+    });
   }
 
   /** The answer to the first in line is with the kernel, or its connection is no more. */
@@ -127,6 +200,7 @@ export class Connections {
     const next = line[0];
     if (next === undefined) {
       connection.whenIdle?.();
+      if (this.draining) this.partSoon(connection);
       return;
     }
     this.waiting -= 1;
@@ -140,20 +214,23 @@ export class Connections {
     line.length = 1;
   }
 
-  private add(request: IncomingMessage): Connection {
+  private add(socket: Duplex): Connection {
     const connection: Connection = {
+      socket,
       line: [],
       served: 0,
-      latest: request,
+      latest: undefined,
+      isHandedOver: false,
       ending: false,
       closing: undefined,
       bodyFailed: undefined,
       bodyFault: undefined,
       whenIdle: undefined,
     };
-    this.known.set(request.socket, connection);
-    request.socket.once('close', () => {
+    this.known.set(socket, connection);
+    socket.once('close', () => {
       this.forget(connection);
+      this.known.delete(socket);
     });
     return connection;
   }

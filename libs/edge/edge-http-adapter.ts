@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Connections } from './connections.js';
 import { Dispatcher, type EdgePorts } from './dispatcher.js';
-import { createEdgeServer, type Listener } from './edge-server.js';
+import { createEdgeServer, stopListening, type Listener } from './edge-server.js';
 import { endpointsOf } from './endpoint-decorator.js';
 import { NOT_FOUND } from './reply.js';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
@@ -24,7 +24,7 @@ export class EdgeHttpAdapter extends ExpressAdapter {
     private readonly limits: ServerLimits = SERVER_LIMITS,
   ) {
     super();
-    this.connections = new Connections(limits);
+    this.connections = new Connections(limits, ports.clock);
   }
 
   override initHttpServer(): void {
@@ -37,6 +37,7 @@ export class EdgeHttpAdapter extends ExpressAdapter {
     // Anything else that asks for another protocol is answered in this one, as RFC 9110 lets it be.
     Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => this.upgradesTo(request) });
     server.on('upgrade', (request, socket, head) => {
+      connections.handOver(socket);
       void this.upgrades?.handle(request, socket, head);
     });
     this.setHttpServer(server);
@@ -52,9 +53,16 @@ export class EdgeHttpAdapter extends ExpressAdapter {
     this.upgrades = new Upgrades(dispatcher, paths, accept, { ...this.ports, limits: this.limits });
   }
 
-  /** What is asked from now on is answered, and its connection closed behind the answer. */
-  drain(): void {
-    this.connections.drain();
+  /** What is asked from now on is answered, and its connection closed behind the answer. `onCut` hears of whom that was not done for. */
+  drain(onCut: (connections: number) => void = () => undefined): void {
+    this.connections.drain(onCut);
+  }
+
+  /** In order: new connections are taken while those that ask nothing have their moment. */
+  override async close(): Promise<void> {
+    this.drain();
+    await this.connections.parting();
+    await stopListening(this.httpServer);
   }
 
   private upgradesTo(request: IncomingMessage): boolean {

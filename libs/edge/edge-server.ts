@@ -5,8 +5,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/clock.js';
 import { boundConnectionsPerAddress } from './addresses.js';
 import type { BodyFault, Connections } from './connections.js';
 import {
@@ -47,13 +48,48 @@ export function createEdgeServer(listener: Listener, ports: ServerPorts): Server
   // The dispatcher says `100 Continue` when it is about to read the body. Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
+  server.on('connection', (socket) => {
+    ports.connections.opened(socket);
+  });
   server.on('connect', (request, socket) => {
+    ports.connections.handOver(socket);
     refuse(socket, carriesInternalHeader(request.headers) ? INTERNAL_HEADERS : methodNotAllowed([]), ports);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     onParseError(error, socket, ports);
   });
   return server;
+}
+
+/** Turns of the event loop for those who wait to be accepted when the listener closes; under load there are always some. */
+const LAST_TURNS = 256;
+
+/**
+ * Resolves when nobody is connected any more. The HTTP server's own close would destroy every connection whose answer has been
+ * written, although its reader has not taken all of it yet.
+ */
+export async function stopListening(server: Server): Promise<void> {
+  await untilNobodyWaits(server);
+  return new Promise((resolve) => {
+    SocketServer.prototype.close.call(server, () => {
+      resolve();
+    });
+  });
+}
+
+/** A turn of the event loop accepts one connection; those that wait would be reset. Behind a turn that has accepted none there are none. */
+async function untilNobodyWaits(server: Server): Promise<void> {
+  let accepted = 0;
+  const count = (): void => {
+    accepted += 1;
+  };
+  server.on('connection', count);
+  await nextTurn();
+  for (let turn = 0, before = -1; turn < LAST_TURNS && accepted > before; turn += 1) {
+    before = accepted;
+    await nextTurn();
+  }
+  server.off('connection', count);
 }
 
 function onParseError(error: NodeJS.ErrnoException, socket: Duplex, ports: ServerPorts): void {

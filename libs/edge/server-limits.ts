@@ -39,6 +39,12 @@ export interface ServerLimits {
   readonly readPatience: number;
   /** Bytes of answers that peers have not taken, in all; past it those go first that have not read for longest. */
   readonly unreadBytes: number;
+  /** Of a listener that stops: how long who asks nothing is let stay, so that a request on its way is answered and not reset. */
+  readonly partingTimeout: number;
+  /** Then also: what a request may still take to come whole; then 408. */
+  readonly lastBodyTimeout: number;
+  /** Then also: whoever is still connected after this is cut off, well before the process has to leave. */
+  readonly lastAnswerTimeout: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -61,6 +67,9 @@ export const SERVER_LIMITS: ServerLimits = {
   readsPerAccount: 16,
   readPatience: 250,
   unreadBytes: 67_108_864,
+  partingTimeout: 500,
+  lastBodyTimeout: 2_000,
+  lastAnswerTimeout: 5_500,
 };
 
 /** Node's own part of the limits. The others are held by `Connections`, the body reader and the sender. */

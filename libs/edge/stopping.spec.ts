@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { demoEndpoints } from './fixtures/demo-endpoints.js';
+import { DemoListener } from './fixtures/demo-listener.js';
+import type { RawClient, RawReply } from './fixtures/raw-client.js';
+
+const LIMITS = {
+  partingTimeout: 300,
+  lastBodyTimeout: 600,
+  lastAnswerTimeout: 1_500,
+  lingerTimeout: 100,
+  requestTimeout: 60_000,
+  headersTimeout: 60_000,
+};
+const A_WHILE = 50;
+const GET = 'GET /healthz HTTP/1.1\r\nHost: demo\r\n\r\n';
+const HELD = 'GET /held HTTP/1.1\r\nHost: demo\r\n\r\n';
+const POST =
+  'POST /v1/auctions HTTP/1.1\r\nHost: demo\r\nAuthorization: Bearer trader\r\nIdempotency-Key: k\r\n';
+const BODY = '{"price_atoms":1}';
+
+let listener: DemoListener;
+let release: () => void;
+afterEach(() => listener.close());
+
+async function start(): Promise<DemoListener> {
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  listener = await DemoListener.start(
+    demoEndpoints(() => gate),
+    LIMITS,
+  );
+  return listener;
+}
+
+async function kept(): Promise<RawClient> {
+  const client = listener.connect().send(GET);
+  await client.until('"ok"');
+  return client;
+}
+
+const told = (replies: readonly RawReply[]): (string | number | undefined)[][] =>
+  replies.map(({ status, headers }) => [status, headers.connection]);
+
+async function millisUntil(end: Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await end;
+  return performance.now() - started;
+}
+
+describe('a listener that stops', () => {
+  it('is gone at once when nobody is connected', async () => {
+    const on = await start();
+    expect(await millisUntil(on.stop())).toBeLessThan(LIMITS.partingTimeout);
+  });
+
+  it('answers what it had been asked before, and closes the connection behind the answer', async () => {
+    const on = await start();
+    const client = on.connect().send(HELD);
+    await sleep(A_WHILE);
+    const stopped = on.stop();
+    await sleep(LIMITS.partingTimeout + A_WHILE);
+    release();
+    expect(told(await client.untilClosed())).toEqual([[200, 'close']]);
+    expect(await stopped).toBe(0);
+  });
+
+  it('answers all that stood in line, and says with the last that it is', async () => {
+    const on = await start();
+    const client = on.connect().send(HELD + GET + GET);
+    await sleep(A_WHILE);
+    const stopped = on.stop();
+    release();
+    expect(told(await client.untilClosed())).toEqual([
+      [200, 'keep-alive'],
+      [200, 'keep-alive'],
+      [200, 'close'],
+    ]);
+    expect(await stopped).toBe(0);
+  });
+
+  it('answers what is asked in its last moment, on connections that were kept and on new ones', async () => {
+    const on = await start();
+    const clients = [await kept(), await kept()];
+    const stopped = on.stop();
+    await sleep(A_WHILE);
+    clients.push(on.connect());
+    for (const client of clients) client.send(GET);
+    const replies = await Promise.all(clients.map((client) => client.untilClosed()));
+    expect(replies.map((each) => each.at(-1)?.headers.connection)).toEqual(['close', 'close', 'close']);
+    expect(replies.map((each) => each.length)).toEqual([2, 2, 1]);
+    expect(await stopped).toBe(0);
+  });
+
+  it('answers everybody who has connected before it closes, although nobody has been accepted yet', async () => {
+    const on = await start();
+    const clients = Array.from({ length: 30 }, () => on.connect().send(GET));
+    expect(await on.stop()).toBe(0);
+    const replies = await Promise.all(clients.map((client) => client.untilClosed()));
+    expect(replies.map(told)).toEqual(clients.map(() => [[200, 'close']]));
+  });
+
+  it('lets go of whoever asks nothing, says nothing, or stops within a head', async () => {
+    const on = await start();
+    const client = await kept();
+    const silent = on.connect();
+    const half = on.connect().send('GET /healthz HTTP/1.1\r\nHost: de');
+    await sleep(A_WHILE);
+    const stopping = on.stop();
+    await sleep(A_WHILE);
+    const late = on.connect();
+    expect(await millisUntil(stopping)).toBeLessThan(2 * LIMITS.partingTimeout);
+    expect(await stopping).toBe(0);
+    expect(told(await client.untilClosed())).toEqual([[200, 'keep-alive']]);
+    for (const one of [silent, half, late]) expect(await one.untilClosed()).toEqual([]);
+  });
+
+  it('hears a body that is on its way to its end', async () => {
+    const on = await start();
+    const client = on.connect().send(`${POST}Content-Length: 17\r\n\r\n{"pri`);
+    await sleep(A_WHILE);
+    const stopped = on.stop();
+    await sleep(LIMITS.partingTimeout + A_WHILE);
+    client.send(BODY.slice(5));
+    expect(told(await client.untilClosed())).toEqual([[201, 'close']]);
+    expect(await stopped).toBe(0);
+  });
+
+  it.each([
+    ['before', 0],
+    ['in its last moment', A_WHILE],
+  ])('waits for no body for long that began %s', async (_when, delay) => {
+    const on = await start();
+    const client = await kept();
+    const head = `${POST}Content-Length: 17\r\n\r\n{"pri`;
+    if (delay === 0) client.send(head);
+    await sleep(A_WHILE);
+    const stopped = on.stop();
+    await sleep(delay);
+    if (delay > 0) client.send(head);
+    expect(told(await client.untilClosed()).at(-1)).toEqual([408, 'close']);
+    expect(await stopped).toBe(0);
+  });
+
+  it('cuts off who does not take its answers, and says how many there were', async () => {
+    const on = await start();
+    const clients = [on.connect(), on.connect()];
+    for (const client of clients) {
+      client.socket.pause();
+      client.send('GET /large HTTP/1.1\r\nHost: demo\r\n\r\n'.repeat(10));
+    }
+    while (on.answered.length < clients.length) await sleep(A_WHILE);
+    const stopped = on.stop();
+    expect(await millisUntil(stopped)).toBeLessThan(LIMITS.lastAnswerTimeout + 500);
+    expect(await stopped).toBe(2);
+    for (const client of clients) client.close();
+  });
+});
