@@ -12,6 +12,8 @@ export interface StreamSocket {
   pause(): void;
   resume(): void;
   close(code: number, reason: string): void;
+  /** Ends the connection below, whatever has not left yet. */
+  cut(): void;
 }
 
 export const CLOSE = {

@@ -112,8 +112,22 @@ describe('all connections of a gateway', () => {
     await pass(950);
     expect(staying.closedWith).toBeUndefined();
     await pass(100);
+    expect([leaving.closedWith, staying.closedWith, staying.isCut]).toEqual([1000, 4503, false]);
+    await pass(1_000);
     await drained;
-    expect([leaving.closedWith, staying.closedWith]).toEqual([1000, 4503]);
+    expect([leaving.isCut, staying.isCut]).toEqual([false, true]);
+  });
+
+  it('that answer the close are not cut off, and are not waited for behind that', async () => {
+    const { hub } = await opened();
+    const [socket, connection] = await connected(hub, 'mia');
+    const drained = hub.drain(500);
+    await pass(550);
+    expect(socket.closedWith).toBe(4503);
+    hub.closed(connection, 4503);
+    await pass(50);
+    await drained;
+    expect(socket.isCut).toBe(false);
   });
 
   it('get the answers to what they said before the end, and are not heard behind it', async () => {
@@ -133,8 +147,10 @@ describe('all connections of a gateway', () => {
     expect([socket.closedWith, answers.length]).toEqual([undefined, 1]);
     answers[0]!();
     await pass(50);
-    await drained;
     expect(socket.closedWith).toBe(4503);
+    hub.closed(connection, 4503);
+    await pass(50);
+    await drained;
     const texts = socket.waiting.map(({ text }) => JSON.parse(text) as { cmd_id?: string });
     expect(texts.flatMap(({ cmd_id: id }) => id ?? [])).toContain('early');
   });
@@ -146,8 +162,10 @@ describe('all connections of a gateway', () => {
     connection.onText('{"type":"quote.withdraw_all","cmd_id":"x","idempotency_key":"x"}');
     const drained = hub.drain(500);
     await pass(3_700);
-    await drained;
     expect(socket.closedWith).toBe(4503);
+    await pass(1_000);
+    await drained;
+    expect(socket.isCut).toBe(true);
   });
 
   it('are told to go elsewhere, once, when a journal cannot be followed any more, and are served on', async () => {

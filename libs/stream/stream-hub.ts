@@ -11,6 +11,8 @@ const STANDSTILL_NANOS = 1_000n * NANOS_PER_MILLI;
 const DRAIN_LOOK_MILLIS = 50;
 /** How long commands that came before the end may take for their answers. */
 const LAST_ANSWERS_MILLIS = 3_000;
+/** Then clients have this to read it all and to answer the close; whoever does not read is not waited for longer. */
+const CLOSE_MILLIS = 1_000;
 
 /** All connections of one gateway: looked after by one timer, counted, and told to go when the gateway does. */
 export class StreamHub {
@@ -70,17 +72,23 @@ export class StreamHub {
     connection.onClosed(code);
   }
 
-  /** Tells everybody to go, gives them a moment to do so and their commands time to be answered, and closes. */
+  /** Tells everybody to go, gives them a moment to do so and their commands time to be answered, closes, and cuts off who stays. */
   async drain(patienceMillis: number): Promise<void> {
     this.draining = true;
     for (const connection of this.connections) connection.goAway('DRAINING');
-    for (let waited = 0; waited < patienceMillis && this.connections.size > 0; waited += DRAIN_LOOK_MILLIS) {
-      await pause(this.clock, DRAIN_LOOK_MILLIS);
-    }
+    await this.untilAllLeft(patienceMillis);
     const finished = [...this.connections].map((one) => one.finish(CLOSE.draining, 'draining'));
     await Promise.race([Promise.all(finished), pause(this.clock, LAST_ANSWERS_MILLIS)]);
     for (const connection of this.connections) connection.close(CLOSE.draining, 'draining');
+    await this.untilAllLeft(CLOSE_MILLIS);
+    for (const connection of this.connections) connection.cut();
     this.cancel();
+  }
+
+  private async untilAllLeft(withinMillis: number): Promise<void> {
+    for (let waited = 0; waited < withinMillis && this.connections.size > 0; waited += DRAIN_LOOK_MILLIS) {
+      await pause(this.clock, DRAIN_LOOK_MILLIS);
+    }
   }
 
   private tick(): void {

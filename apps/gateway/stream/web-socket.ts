@@ -74,4 +74,8 @@ export class StreamWebSocket implements StreamSocket {
     this.closedWith = code;
     this.ws.close(code, reason);
   }
+
+  cut(): void {
+    this.ws.terminate();
+  }
 }

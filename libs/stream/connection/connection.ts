@@ -117,6 +117,11 @@ export class Connection {
     this.close(code, reason);
   }
 
+  /** Of a client that has not answered the close. */
+  cut(): void {
+    this.socket.cut();
+  }
+
   private lookAfter({ book }: Conversation, now: bigint): void {
     const { expiryNoticeMillis, heartbeatMillis } = this.ports.limits;
     if (this.guard.isEnding(expiryNoticeMillis)) {

@@ -40,6 +40,8 @@ export function acceptStream(hub: StreamHub, end: WireEnd, account: string): voi
       for (const text of kept.splice(0)) end.onText(text);
     },
     close: (code) => end.close(code),
+    // Here a close needs no answer.
+    cut: () => undefined,
   };
   const connection = hub.open(socket, account, sessionOf(account));
   end.onText = (text) => {
