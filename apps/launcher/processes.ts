@@ -45,7 +45,7 @@ export interface KindRules {
 
 /** Edges first, so that nothing new comes in; the owners last, because the others still report to them. */
 export const kindRules: Readonly<Record<ProcessKind, KindRules>> = {
-  gateway: { stopOrder: 1, stopWithinMs: 3_000 },
+  gateway: { stopOrder: 1, stopWithinMs: 3_500 },
   executor: { stopOrder: 2, stopWithinMs: 1_500 },
   projector: { stopOrder: 3, stopWithinMs: 1_000 },
   owner: { stopOrder: 4, stopWithinMs: 2_000 },
