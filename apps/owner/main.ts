@@ -1,19 +1,3 @@
-import { createServer } from 'node:http';
-import { runProcess } from '#libs/platform/lifecycle.js';
-import { createLogger } from '#libs/platform/log.js';
-import { createMetrics } from '#libs/platform/metrics.js';
-import { loadConfigOrExit } from '#libs/platform/process-settings.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
-import { openTracing } from '#libs/platform/tracing/open-tracing.js';
-import { ownerConfig, ownerRules } from './config.js';
-import { OwnerProcess } from './owner.js';
+import { runUnlessStopped } from '#libs/platform/early-stop.js';
 
-const config = loadConfigOrExit('owner', ownerConfig, process.env, ownerRules);
-const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
-const registry = createMetrics({ instance: config.INSTANCE });
-
-runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
-  const parts = { config, log, registry, scope, clock: new SystemClock() };
-  const traced = await openTracing('owner', parts);
-  await new OwnerProcess({ ...parts, ...traced, server: createServer() }).serve();
-});
+await runUnlessStopped(process.env, () => import('./run.js'));

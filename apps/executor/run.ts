@@ -1,0 +1,101 @@
+import { Counter } from 'prom-client';
+import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
+import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { startInternalServer } from '#libs/platform/internal-server.js';
+import type { Environment } from '#libs/platform/config.js';
+import { runProcess } from '#libs/platform/lifecycle.js';
+import { createLogger } from '#libs/platform/log.js';
+import { createMetrics } from '#libs/platform/metrics.js';
+import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
+import { loadConfigOrExit } from '#libs/platform/process-settings.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
+import { executorConfig, executorRules } from './config.js';
+import { openCarriers } from './open-carriers.js';
+
+/** So that one round may fail without anybody noticing. */
+const RENEWALS_IN_TTL = 3;
+
+/** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
+const DATABASE_ANSWER_MS = 15_000;
+const DATABASE_LOOK_MS = 500;
+
+/** What a restored ledger lacks must not be settled anew. While the database cannot be asked, nothing is begun. */
+async function mayBegin(mark: RestoredMark, clock: Clock, stopping: AbortSignal): Promise<boolean> {
+  while (!stopping.aborted) {
+    try {
+      await mark.refuse();
+      return true;
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw error;
+    }
+    await pause(clock, DATABASE_LOOK_MS);
+  }
+  return false;
+}
+
+export function run(env: Environment): void {
+  const config = loadConfigOrExit('executor', executorConfig, env, executorRules);
+  const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+  const registry = createMetrics({ instance: config.INSTANCE });
+
+  runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
+    const clock = new SystemClock();
+    const { tracing, log } = await openTracing('executor', {
+      config,
+      log: processLog,
+      registry,
+      scope,
+      clock,
+    });
+    const pool = openPool(config.DATABASE_URL, {
+      applicationName: config.INSTANCE,
+      max: config.DATABASE_POOL,
+      answerTimeoutMs: DATABASE_ANSWER_MS,
+    });
+    scope.onStop('pool', () => pool.end());
+    const server = await startInternalServer(
+      {
+        registry,
+        metricsTokens: config.METRICS_TOKENS,
+        healthz: () => ({ ok: true, status: 'healthy' }),
+        readyz: async () => {
+          if (scope.stopping.aborted) return { ok: false, status: 'draining' };
+          await pool.query('select 1');
+          return { ok: true, status: 'ready' };
+        },
+      },
+      config.INTERNAL_PORT,
+      config.INTERNAL_HOST,
+    );
+    scope.onStop('listener', () => server.close());
+
+    if (!(await mayBegin(new RestoredMark(pool), clock, scope.stopping))) return;
+    const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
+    const restated = new Counter({
+      name: 'sotto_evidence_restated_total',
+      help: 'Keys of the ledger whose evidence was missing or was not what the ledger says, and was stated anew',
+      registers: [registry],
+    });
+    const feed = new EvidenceFeed(
+      pool,
+      clock,
+      {
+        fault: (error) => log.error({ err: error }, 'the evidence could not be renewed'),
+        spoiled: (keys) => {
+          restated.inc(keys.length);
+          log.error({ keys }, 'evidence was not what the ledger says: it is stated anew');
+        },
+      },
+      { ...EVIDENCE_FEED_DEFAULTS, ttlMillis, renewEveryMillis: Math.floor(ttlMillis / RENEWALS_IN_TTL) },
+    );
+    void feed.start();
+    scope.onStop('evidence', () => feed.stop());
+
+    for (const carrier of openCarriers({ config, log, registry, scope, clock, pool, tracing })) {
+      carrier.start();
+      scope.onStop('carrier', () => carrier.stop());
+    }
+  });
+}

@@ -1,0 +1,22 @@
+import { createServer } from 'node:http';
+import type { Environment } from '#libs/platform/config.js';
+import { runProcess } from '#libs/platform/lifecycle.js';
+import { createLogger } from '#libs/platform/log.js';
+import { createMetrics } from '#libs/platform/metrics.js';
+import { loadConfigOrExit } from '#libs/platform/process-settings.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { openTracing } from '#libs/platform/tracing/open-tracing.js';
+import { ownerConfig, ownerRules } from './config.js';
+import { OwnerProcess } from './owner.js';
+
+export function run(env: Environment): void {
+  const config = loadConfigOrExit('owner', ownerConfig, env, ownerRules);
+  const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+  const registry = createMetrics({ instance: config.INSTANCE });
+
+  runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
+    const parts = { config, log, registry, scope, clock: new SystemClock() };
+    const traced = await openTracing('owner', parts);
+    await new OwnerProcess({ ...parts, ...traced, server: createServer() }).serve();
+  });
+}

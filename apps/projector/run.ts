@@ -1,0 +1,75 @@
+import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
+import { SHARDS } from '#libs/owner-link/routing.js';
+import { startInternalServer } from '#libs/platform/internal-server.js';
+import type { Environment } from '#libs/platform/config.js';
+import { runProcess } from '#libs/platform/lifecycle.js';
+import { createLogger } from '#libs/platform/log.js';
+import { createMetrics } from '#libs/platform/metrics.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { loadConfigOrExit } from '#libs/platform/process-settings.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { Follower } from '#libs/projections/following/follower.js';
+import { startPruning } from '#libs/projections/following/pruning.js';
+import { Projection } from '#libs/projections/projection.js';
+import { Projector, transactionsOf } from '#libs/projections/projector.js';
+import { LIVE } from '#libs/projections/schemas.js';
+import { projectorConfig, projectorRules } from './config.js';
+import { ProjectorMetrics } from './projector-metrics.js';
+
+/** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
+const DATABASE_ANSWER_MS = 15_000;
+
+export function run(env: Environment): void {
+  const config = loadConfigOrExit('projector', projectorConfig, env, projectorRules);
+  const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
+  const registry = createMetrics({ instance: config.INSTANCE });
+
+  runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
+    const clock = new SystemClock();
+    const pool = openPool(config.DATABASE_URL, {
+      applicationName: config.INSTANCE,
+      max: config.DATABASE_POOL,
+      answerTimeoutMs: DATABASE_ANSWER_MS,
+    });
+    scope.onStop('pool', () => pool.end());
+    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+    const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
+    const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
+    scope.onStop('journal store', () => store.close());
+    const { reader } = store;
+    const metrics = new ProjectorMetrics(registry, pool, reader);
+    const follower = new Follower({
+      pool,
+      reader,
+      projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, metrics),
+      clock,
+      shards,
+      onFault: (what, error) => {
+        log.error({ err: error, part: what }, 'the projections could not be brought up to date');
+      },
+    });
+    follower.start();
+    scope.onStop('follower', () => follower.stop());
+    const stopPruning = startPruning(pool, clock, (error) => {
+      log.warn({ err: error }, 'old answers could not be forgotten');
+    });
+    scope.onStop('pruning', stopPruning);
+
+    const server = await startInternalServer(
+      {
+        registry,
+        metricsTokens: config.METRICS_TOKENS,
+        healthz: () => ({ ok: true, status: 'healthy' }),
+        readyz: async () => {
+          if (scope.stopping.aborted) return { ok: false, status: 'draining' };
+          await pool.query('select 1');
+          if (!follower.canRead) return { ok: false, status: 'journal_unreadable' };
+          return follower.hasCaughtUp ? { ok: true, status: 'ready' } : { ok: false, status: 'catching_up' };
+        },
+      },
+      config.INTERNAL_PORT,
+      config.INTERNAL_HOST,
+    );
+    scope.onStop('listener', () => server.close());
+  });
+}
