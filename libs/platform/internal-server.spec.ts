@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { addressOf, internalHost } from './internal-host.js';
 import { internalHandler, startInternalServer, type Health, type InternalServer } from './internal-server.js';
@@ -53,6 +54,23 @@ describe('the internal listener', () => {
     expect(status).toBe(200);
     expect(text).toMatch(/event_loop_delay_seconds\{quantile="0.99",process="owner-0"\} \d/);
     expect(text).toContain('process_resident_memory_bytes');
+  });
+
+  it('closes whoever is connected, and has said nothing or half of something', async () => {
+    const said = [
+      '',
+      'GET /healthz HTTP/1.1\r\nHo',
+      'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc',
+    ];
+    const sockets = said.map((text) => {
+      const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+      socket.resume().write(text);
+      return socket;
+    });
+    await get('/healthz');
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    await server.close();
+    await Promise.all(closed);
   });
 
   it('knows nothing else', async () => {
