@@ -8,6 +8,9 @@ import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { gatewayConfig } from './config.js';
 import { OwnerRouter } from './owner-router.js';
 
+/** From when the gateway is told to stop: whoever still waits for an owner then is told 503 while there is time to tell anything. */
+const LAST_REPLIES_MS = 5_000;
+
 export interface OwnersParts {
   readonly config: Config<typeof gatewayConfig>;
   readonly log: Logger;
@@ -33,8 +36,10 @@ export function openOwners({ config, log, clock, scope, tracing }: OwnersParts):
     }),
   );
   const router = new OwnerRouter(links);
-  scope.onStop('owners', () => {
+  const close = (): void => {
     router.close();
-  });
+  };
+  scope.stopping.addEventListener('abort', () => clock.after(LAST_REPLIES_MS, close));
+  scope.onStop('owners', close);
   return router;
 }

@@ -187,6 +187,33 @@ describe('a gateway that is told to stop while all kinds of clients are connecte
   });
 });
 
+describe('a gateway that is told to stop while no owner answers', () => {
+  let reply: RawReply[];
+  let key: string;
+
+  beforeAll(async () => {
+    key = randomUUID();
+    signalOwners('SIGSTOP');
+    const client = connect().send(headOfCreate(key) + body);
+    await sleep(A_WHILE_MS);
+    const pid = cluster.kill(GATEWAY, 'SIGTERM');
+    reply = await client.untilClosed();
+    signalOwners('SIGCONT');
+    await cluster.restartOf(GATEWAY, pid);
+  });
+
+  it('says so in the end, and ends in order, with 0', () => {
+    expect(told(reply)).toEqual([[503, 'close']]);
+    expect(endings()).toHaveLength(2);
+    expect(endings().at(-1)).toBe(`${GATEWAY} ended (exit code 0)`);
+  });
+
+  it('leaves the outcome to be found out with the same key', async () => {
+    const { status } = await originator.create(JSON.parse(body) as Record<string, unknown>, key);
+    expect(status).toBe(200);
+  });
+});
+
 describe('a whole cluster that is told to stop while somebody is connected who says nothing', () => {
   it('ends in order', async () => {
     const silent = connect();
