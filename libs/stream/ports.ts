@@ -100,10 +100,13 @@ export interface Presence {
   gone(standing: ConnectionStanding, how: 'BYE' | 'LOST'): void;
 }
 
+/** `client` also stands for a connection that was lost. */
+export type EndedBy = 'gateway' | 'client';
+
 export interface StreamMeter {
   opened(): void;
   /** Once for each, as soon as it is told nothing more. */
-  closed(code: number): void;
+  closed(code: number, by: EndedBy): void;
   received(type: string): void;
   resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;
   resynced(reason: ResyncReason): void;

@@ -1,11 +1,18 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Feed } from '#libs/stream/feed/feed.js';
-import type { StreamMeter } from '#libs/stream/ports.js';
+import type { EndedBy, StreamMeter } from '#libs/stream/ports.js';
+import { CLOSE } from '#libs/stream/socket.js';
 import type { ResyncReason } from '#libs/stream/server-messages.js';
+
+const OURS: readonly number[] = Object.values(CLOSE);
+/** Of RFC 6455 and its registry. What else clients close with is up to them, and would be as many series as they like. */
+const OF_PROTOCOL = new Set([
+  1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014,
+]);
 
 export class StreamMetrics implements StreamMeter {
   private readonly connections: Gauge;
-  private readonly closes: Counter<'code'>;
+  private readonly closes: Counter<'code' | 'by'>;
   private readonly messages: Counter<'type'>;
   private readonly resumes: Counter<'outcome'>;
   private readonly resyncs: Counter<'reason'>;
@@ -19,10 +26,11 @@ export class StreamMetrics implements StreamMeter {
     });
     this.closes = new Counter({
       name: 'sotto_stream_closes_total',
-      help: 'Stream connections that have ended, by close code',
-      labelNames: ['code'],
+      help: 'Stream connections that have ended, by close code and by who has closed them',
+      labelNames: ['code', 'by'],
       registers,
     });
+    for (const code of OURS) this.closes.inc({ code, by: 'gateway' }, 0);
     this.messages = new Counter({
       name: 'sotto_stream_messages_total',
       help: 'Messages of stream clients, by type',
@@ -64,9 +72,10 @@ export class StreamMetrics implements StreamMeter {
     this.connections.inc();
   }
 
-  closed(code: number): void {
+  closed(code: number, by: EndedBy): void {
     this.connections.dec();
-    this.closes.inc({ code });
+    const isNamed = by === 'gateway' || OF_PROTOCOL.has(code);
+    this.closes.inc({ code: isNamed ? code : 'other', by });
   }
 
   received(type: string): void {

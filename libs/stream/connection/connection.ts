@@ -39,8 +39,8 @@ export class Connection {
       onOverflow: () => {
         this.slowReader.overflowed(this.conversation?.book);
       },
-      onEnd: (code) => {
-        ports.meter.closed(code);
+      onEnd: (code, by) => {
+        ports.meter.closed(code, by);
         this.intake.end();
         this.conversation?.end();
       },

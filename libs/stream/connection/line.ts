@@ -1,4 +1,5 @@
 import { Outbox, type OutboxLimits, type Part } from '../outbox.js';
+import type { EndedBy } from '../ports.js';
 import type { StreamSocket } from '../socket.js';
 import type { Subscription } from '../subscriptions/subscription.js';
 
@@ -6,7 +7,7 @@ export interface LinePorts {
   readonly limits: OutboxLimits;
   readonly onOverflow: () => void;
   /** Once, whoever has ended it and why: not when the last packet has gone, which may be long after. */
-  readonly onEnd: (code: number) => void;
+  readonly onEnd: (code: number, by: EndedBy) => void;
 }
 
 /** The way to one client, until either side ends it. */
@@ -32,15 +33,18 @@ export class Line {
 
   close(code: number, reason: string): void {
     if (this.ended) return;
-    this.end(code);
+    this.finish(code, 'gateway');
     this.socket.close(code, reason);
   }
 
   /** Also when the socket is gone already: whatever is to happen then need not wait for the last of its packets. */
   end(code: number): void {
-    if (this.ended) return;
+    if (!this.ended) this.finish(code, 'client');
+  }
+
+  private finish(code: number, by: EndedBy): void {
     this.ended = true;
     this.outbox.end();
-    this.ports.onEnd(code);
+    this.ports.onEnd(code, by);
   }
 }
