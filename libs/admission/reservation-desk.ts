@@ -40,8 +40,10 @@ export class ReservationFault extends Error {
 export interface DeskTotals {
   /** Keys (account, venue, resource, asset) of which this shard holds something. */
   readonly keys: number;
-  /** Keys whose row in the database is behind memory. */
+  /** Keys whose row in the database is not known to say what memory does. */
   readonly unwritten: number;
+  /** For how long that has been so of the one that has waited longest; 0 where there is none. */
+  readonly unwrittenSeconds: number;
   readonly reserved: number;
   readonly refused: number;
   readonly commits: number;

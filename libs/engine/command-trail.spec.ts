@@ -32,7 +32,16 @@ function deskOf(fault?: Error): ReservationDesk {
     release: () => Promise.resolve(),
     reconcile: () => Promise.resolve(),
     close: () => Promise.resolve(),
-    totals: () => ({ keys: 0, unwritten: 0, reserved: 0, refused: 0, commits: 0, aborts: 0, faults: 0 }),
+    totals: () => ({
+      keys: 0,
+      unwritten: 0,
+      unwrittenSeconds: 0,
+      reserved: 0,
+      refused: 0,
+      commits: 0,
+      aborts: 0,
+      faults: 0,
+    }),
   };
 }
 

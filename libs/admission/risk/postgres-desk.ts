@@ -46,7 +46,7 @@ export class PostgresReservationDesk implements ReservationDesk {
   private readonly writer: DeskWriter;
   private readonly ring = new KeyRing();
   private book = new HoldBook(this.ring);
-  private readonly unwritten = new UnwrittenKeys();
+  private readonly unwritten: UnwrittenKeys;
   private readonly sights = new TokenSights();
   private asks: Ask[] = [];
   private running: Promise<void> | undefined;
@@ -56,6 +56,7 @@ export class PostgresReservationDesk implements ReservationDesk {
 
   private constructor(private readonly settings: DeskWriterSettings) {
     this.writer = new DeskWriter(settings);
+    this.unwritten = new UnwrittenKeys(settings.clock);
   }
 
   /** Raises the fence: from now on no older owner of the shard reserves or releases anything. */
@@ -99,7 +100,8 @@ export class PostgresReservationDesk implements ReservationDesk {
 
   totals(): DeskTotals {
     const { commits, aborts } = this.writer;
-    return { keys: this.book.size, unwritten: this.unwritten.size, commits, aborts, ...this.counts };
+    const { size: unwritten, oldestSeconds: unwrittenSeconds } = this.unwritten;
+    return { keys: this.book.size, unwritten, unwrittenSeconds, commits, aborts, ...this.counts };
   }
 
   /** Writes what is still unwritten, once; what fails now is set right by the next owner's recovery. */

@@ -1,3 +1,4 @@
+import type { Clock } from '#libs/platform/clock.js';
 import type { AccountKey } from './resource-key.js';
 
 export interface TakenKeys {
@@ -6,38 +7,73 @@ export interface TakenKeys {
   putBack(): void;
 }
 
-/** Keys of which the table lags behind memory, and who waits for it to catch up. Bounded by the keys that exist. */
+interface Behind {
+  readonly key: AccountKey;
+  /** Since when its row says something else, for all that is known. */
+  readonly since: bigint;
+}
+
+const NANOS_PER_SECOND = 1e9;
+
+/**
+ * Keys of which the table is not known to say what memory does, and who waits for it to catch up. Bounded by the keys that exist.
+ * What an attempt has in hand is counted as well: while attempts hang, there is nothing else.
+ */
 export class UnwrittenKeys {
-  private keys = new Map<string, AccountKey>();
+  private keys = new Map<string, Behind>();
+  private inHand: ReadonlyMap<string, Behind> = new Map();
   private waiting: (() => void)[] = [];
 
+  constructor(private readonly clock: Clock) {}
+
   get size(): number {
-    return this.keys.size;
+    let size = this.keys.size;
+    for (const name of this.inHand.keys()) if (!this.keys.has(name)) size += 1;
+    return size;
+  }
+
+  /** For how long the one that has waited longest has; 0 where there is none. */
+  get oldestSeconds(): number {
+    const now = this.clock.monotonicNanos();
+    let oldest = now;
+    for (const { since } of [...this.keys.values(), ...this.inHand.values()]) {
+      if (since < oldest) oldest = since;
+    }
+    return Number(now - oldest) / NANOS_PER_SECOND;
   }
 
   /** Resolves when the keys are written, or nobody will write them any more. */
   add(keys: readonly AccountKey[]): Promise<void> {
-    for (const key of keys) this.keys.set(key.name, key);
+    const now = this.clock.monotonicNanos();
+    for (const key of keys) if (!this.keys.has(key.name)) this.keys.set(key.name, { key, since: now });
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
+  /** One attempt at a time has keys in hand. */
   take(): TakenKeys {
     const { keys, waiting } = this;
+    this.inHand = keys;
     this.keys = new Map();
     this.waiting = [];
     return {
-      keys: [...keys.values()],
+      keys: [...keys.values()].map(({ key }) => key),
       written: () => {
+        this.inHand = new Map();
         for (const resolve of waiting) resolve();
       },
       putBack: () => {
-        this.keys = new Map([...keys, ...this.keys]);
+        this.inHand = new Map();
+        // What came again meanwhile has waited since it came first.
+        this.keys = new Map([...this.keys, ...keys]);
         this.waiting = [...waiting, ...this.waiting];
       },
     };
   }
 
   giveUp(): void {
-    this.take().written();
+    this.keys = new Map();
+    const { waiting } = this;
+    this.waiting = [];
+    for (const resolve of waiting) resolve();
   }
 }
