@@ -1,5 +1,3 @@
-import { Counter } from 'prom-client';
-import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
@@ -12,10 +10,8 @@ import { loadConfigOrExit } from '#libs/platform/process-settings.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { executorConfig, executorRules } from './config.js';
+import { evidenceFeed } from './evidence.js';
 import { openCarriers } from './open-carriers.js';
-
-/** So that one round may fail without anybody noticing. */
-const RENEWALS_IN_TTL = 3;
 
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
@@ -73,23 +69,7 @@ export function run(env: Environment): void {
 
     if (!(await mayBegin(new RestoredMark(pool), clock, scope.stopping))) return;
     const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
-    const restated = new Counter({
-      name: 'sotto_evidence_restated_total',
-      help: 'Keys of the ledger whose evidence was missing or was not what the ledger says, and was stated anew',
-      registers: [registry],
-    });
-    const feed = new EvidenceFeed(
-      pool,
-      clock,
-      {
-        fault: (error) => log.error({ err: error }, 'the evidence could not be renewed'),
-        spoiled: (keys) => {
-          restated.inc(keys.length);
-          log.error({ keys }, 'evidence was not what the ledger says: it is stated anew');
-        },
-      },
-      { ...EVIDENCE_FEED_DEFAULTS, ttlMillis, renewEveryMillis: Math.floor(ttlMillis / RENEWALS_IN_TTL) },
-    );
+    const feed = evidenceFeed({ pool, clock, log, registry, ttlMillis });
     void feed.start();
     scope.onStop('evidence', () => feed.stop());
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { pause, type Clock } from '#libs/platform/clock.js';
-import type { Health } from '#libs/platform/internal-server.js';
+import type { Health } from '#libs/platform/heard-readiness.js';
 import type { OwnerRouter } from './owner-router.js';
 
 const PATIENCE_MILLIS = 1_000;

@@ -62,7 +62,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   scope.onStop('peers', () => {
     for (const peer of peers.values()) peer.close();
   });
-  const meter = new OwnerMetrics(registry, () => opened.shard, desk);
+  const meter = new OwnerMetrics(registry, config.SHARD, () => opened.shard, desk);
   const shard = new Shard({
     shard: config.SHARD,
     clock,
@@ -74,7 +74,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     policy,
     ids,
     completed: new CompletedReader(pool),
-    conclusion: new PostgresSettlement(pool, clock, random),
+    conclusion: meter.watched(new PostgresSettlement(pool, clock, random)),
     protection: new MakerProtection(pool),
     peers,
     referenceNanos: () => databaseNanos(pool),

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
-import type { ShardMeter } from '#libs/engine/ports.js';
+import type { AwardConclusion, ShardMeter } from '#libs/engine/ports.js';
 import type { Shard } from '#libs/engine/shard.js';
 import { REFUSALS, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 
@@ -21,11 +21,17 @@ export class OwnerMetrics implements ShardMeter {
   private readonly appendSeconds: Histogram;
   private readonly batchRecords: Histogram;
   private readonly snapshotsRefused: Counter;
+  private readonly givenUp: Counter;
 
-  constructor(registry: Registry, shard: () => Shard | undefined, desk: ReservationDesk) {
+  constructor(registry: Registry, number: number, shard: () => Shard | undefined, desk: ReservationDesk) {
     const registers = [registry];
     this.commands = commandCounter(registry);
     this.snapshotsRefused = refusalCounter(registry);
+    this.givenUp = new Counter({
+      name: 'sotto_awards_given_up_total',
+      help: 'Awards that the ledger had not carried out by their execution deadline',
+      registers,
+    });
     this.appendSeconds = new Histogram({
       name: 'sotto_journal_append_seconds',
       help: 'Time from handing a batch to the journal to its being durable',
@@ -38,55 +44,8 @@ export class OwnerMetrics implements ShardMeter {
       buckets: BATCHES,
       registers,
     });
-    const gauge = (name: string, help: string, value: () => number): Gauge =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(value());
-        },
-      });
-    gauge(
-      'sotto_command_queue_depth',
-      'Commands waiting for the command loop',
-      () => shard()?.queueDepth ?? 0,
-    );
-    gauge('sotto_active_auctions', 'Live auctions of this shard', () => shard()?.book.liveCount ?? 0);
-    gauge('sotto_projection_lag_events', 'Events that the projections do not have yet', () => {
-      return shard()?.conditions.projection.lagEvents ?? 0;
-    });
-    gauge('sotto_clock_offset_seconds', "How far the database's clock is ahead of ours", () => {
-      return (shard()?.conditions.clock.offsetMillis ?? 0) / MILLIS_PER_SECOND;
-    });
-    gauge(
-      'sotto_reservation_keys',
-      'Resources of accounts of which this shard holds something',
-      () => desk.totals().keys,
-    );
-    gauge(
-      'sotto_reservations_unwritten',
-      'Resources whose row is behind memory',
-      () => desk.totals().unwritten,
-    );
-    const total = (name: string, help: string, value: () => number): Counter =>
-      new Counter({
-        name,
-        help,
-        registers,
-        collect() {
-          this.reset();
-          this.inc(value());
-        },
-      });
-    total('sotto_reservations_granted_total', 'Reservations granted', () => desk.totals().reserved);
-    total('sotto_reservations_refused_total', 'Reservations refused', () => desk.totals().refused);
-    total(
-      'sotto_reservation_commits_total',
-      'Reservation transactions committed',
-      () => desk.totals().commits,
-    );
-    total('sotto_reservation_aborts_total', 'Reservation transactions aborted', () => desk.totals().aborts);
+    measureShard(registry, number, shard);
+    measureDesk(registry, desk);
   }
 
   command(kind: string, status: number, code: string): void {
@@ -97,10 +56,110 @@ export class OwnerMetrics implements ShardMeter {
     this.snapshotsRefused.inc({ reason });
   }
 
+  /** What is given up here is given up for good, whether an executor lives or not. */
+  watched(conclusion: AwardConclusion): AwardConclusion {
+    return {
+      abandon: async (awardId, reason) => {
+        const stands = await conclusion.abandon(awardId, reason);
+        if (stands.outcome === 'FAILED') this.givenUp.inc();
+        return stands;
+      },
+    };
+  }
+
   appended(records: number, seconds: number): void {
     this.appendSeconds.observe(seconds);
     this.batchRecords.observe(records);
   }
+}
+
+function gauge(registry: Registry, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(value());
+    },
+  });
+}
+
+function total(registry: Registry, name: string, help: string, value: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(value());
+    },
+  });
+}
+
+function measureShard(registry: Registry, number: number, shard: () => Shard | undefined): void {
+  gauge(
+    registry,
+    'sotto_command_queue_depth',
+    'Commands waiting for the command loop',
+    () => shard()?.queueDepth ?? 0,
+  );
+  gauge(
+    registry,
+    'sotto_journal_append_waiting_seconds',
+    'How long the append that is under way has taken so far; one that hangs is in no histogram',
+    () => shard()?.appendingSeconds ?? 0,
+  );
+  gauge(registry, 'sotto_active_auctions', 'Live auctions of this shard', () => shard()?.book.liveCount ?? 0);
+  gauge(
+    registry,
+    'sotto_clock_offset_seconds',
+    "How far the database's clock is ahead of ours",
+    () => (shard()?.conditions.clock.offsetMillis ?? 0) / MILLIS_PER_SECOND,
+  );
+  new Gauge({
+    name: 'sotto_projection_lag_events',
+    help: 'Events that the projections are not known to have',
+    labelNames: ['shard'],
+    registers: [registry],
+    collect() {
+      this.set({ shard: number }, shard()?.conditions.projection.lagEvents ?? 0);
+    },
+  });
+}
+
+function measureDesk(registry: Registry, desk: ReservationDesk): void {
+  gauge(
+    registry,
+    'sotto_reservation_keys',
+    'Resources of accounts of which this shard holds something',
+    () => desk.totals().keys,
+  );
+  gauge(
+    registry,
+    'sotto_reservations_unwritten',
+    'Resources whose row is not known to say what memory does',
+    () => desk.totals().unwritten,
+  );
+  gauge(
+    registry,
+    'sotto_reservations_unwritten_seconds',
+    'For how long that has been so of the one that has waited longest',
+    () => desk.totals().unwrittenSeconds,
+  );
+  total(registry, 'sotto_reservations_granted_total', 'Reservations granted', () => desk.totals().reserved);
+  total(registry, 'sotto_reservations_refused_total', 'Reservations refused', () => desk.totals().refused);
+  total(
+    registry,
+    'sotto_reservation_commits_total',
+    'Reservation transactions committed',
+    () => desk.totals().commits,
+  );
+  total(
+    registry,
+    'sotto_reservation_aborts_total',
+    'Reservation transactions aborted',
+    () => desk.totals().aborts,
+  );
 }
 
 /** A series that is born with its first count looks to Prometheus as if it had never grown. */

@@ -1,7 +1,8 @@
 import type { Shard } from '#libs/engine/shard.js';
 import { LinkServer } from '#libs/owner-link/server.js';
 import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
-import { internalHandler, listen, type Health } from '#libs/platform/internal-server.js';
+import type { Health } from '#libs/platform/heard-readiness.js';
+import { internalHandler, listen } from '#libs/platform/internal-server.js';
 import { openPool } from '#libs/platform/postgres.js';
 import type { Pool } from 'pg';
 import { openShard } from './open-shard.js';
@@ -76,17 +77,18 @@ export class OwnerProcess {
 
   private async listen(): Promise<void> {
     const { config, registry, scope, server } = this.parts;
-    const answer = internalHandler({
+    const handler = internalHandler({
       registry,
       metricsTokens: config.METRICS_TOKENS,
       healthz: () => this.health(),
       readyz: () => this.readiness(),
     });
     server.on('request', (request, response) => {
-      if (!answer(request, response)) response.writeHead(404).end();
+      if (!handler.handle(request, response)) response.writeHead(404).end();
     });
     await listen(server, config.INTERNAL_PORT, config.INTERNAL_HOST);
     scope.onStop('listener', () => {
+      handler.stop();
       server.close();
       server.closeAllConnections();
     });

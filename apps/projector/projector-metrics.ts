@@ -1,23 +1,23 @@
-import type { Pool } from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { JournalReader } from '#libs/journal/journal.js';
-import { projectionLag, type ShardLag } from '#libs/projections/following/lag.js';
+import type { WatchedLag } from '#libs/projections/following/watched-lag.js';
 import type { ProjectorMeter } from '#libs/projections/projector.js';
 
 const BATCH_SIZES = [1, 4, 16, 64, 256, 512];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
+interface Figure {
+  readonly name: string;
+  readonly help: string;
+  /** By shard. */
+  readonly values: () => readonly (readonly [number, number])[];
+}
+
 /** The projector's figures. Lag and positions are those of the projections themselves, whichever process writes them. */
 export class ProjectorMetrics implements ProjectorMeter {
   private readonly batches: Histogram<'shard'>;
   private readonly seconds: Histogram<'shard'>;
-  private asked: Promise<readonly ShardLag[]> | undefined;
 
-  constructor(
-    registry: Registry,
-    private readonly pool: Pool,
-    private readonly reader: JournalReader,
-  ) {
+  constructor(registry: Registry, watched: Pick<WatchedLag, 'known' | 'ages'>) {
     this.batches = new Histogram({
       name: 'sotto_projection_batch_events',
       help: 'Journal records that this process has projected in one transaction',
@@ -32,18 +32,21 @@ export class ProjectorMetrics implements ProjectorMeter {
       buckets: SECONDS,
       registers: [registry],
     });
-    this.gauge(
-      registry,
-      'sotto_projection_lag_events',
-      'Journal records not projected yet',
-      ({ lag }) => lag,
-    );
-    this.gauge(
-      registry,
-      'sotto_projection_position',
-      'The last projected record',
-      ({ position }) => position,
-    );
+    gaugeByShard(registry, {
+      name: 'sotto_projection_lag_events',
+      help: 'Journal records not projected yet, as of the last look',
+      values: () => watched.known.map(({ shard, lag }) => [shard, lag]),
+    });
+    gaugeByShard(registry, {
+      name: 'sotto_projection_position',
+      help: 'The last projected record, as of the last look',
+      values: () => watched.known.map(({ shard, position }) => [shard, position]),
+    });
+    gaugeByShard(registry, {
+      name: 'sotto_projection_age_seconds',
+      help: 'How long ago the last look was that could tell lag and position',
+      values: () => watched.ages.map(({ shard, seconds }) => [shard, seconds]),
+    });
   }
 
   applied(shard: number, events: number, seconds: number): void {
@@ -51,29 +54,17 @@ export class ProjectorMetrics implements ProjectorMeter {
     this.batches.observe({ shard }, events);
     this.seconds.observe({ shard }, seconds);
   }
+}
 
-  private gauge(registry: Registry, name: string, help: string, valueOf: (row: ShardLag) => number): void {
-    const lag = (): Promise<readonly ShardLag[]> => this.lag();
-    new Gauge({
-      name,
-      help,
-      labelNames: ['shard'],
-      registers: [registry],
-      async collect() {
-        const rows = await lag();
-        this.reset();
-        for (const row of rows) this.set({ shard: row.shard }, valueOf(row));
-      },
-    });
-  }
-
-  /** Asked once a scrape. Without a database there is no figure, which is no reason to keep the others back. */
-  private lag(): Promise<readonly ShardLag[]> {
-    this.asked ??= projectionLag(this.pool, this.reader)
-      .catch(() => [])
-      .finally(() => {
-        this.asked = undefined;
-      });
-    return this.asked;
-  }
+/** Told from memory: a scrape waits for nobody. */
+function gaugeByShard(registry: Registry, { name, help, values }: Figure): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['shard'],
+    registers: [registry],
+    collect() {
+      for (const [shard, value] of values()) this.set({ shard }, value);
+    },
+  });
 }

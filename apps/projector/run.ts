@@ -15,6 +15,8 @@ import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
 import { projectorConfig, projectorRules } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
+import { projectorReadiness } from './projector-readiness.js';
+import { watchLag } from './watch-lag.js';
 
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
@@ -37,7 +39,8 @@ export function run(env: Environment): void {
     const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
     scope.onStop('journal store', () => store.close());
     const { reader } = store;
-    const metrics = new ProjectorMetrics(registry, pool, reader);
+    const lag = watchLag({ config, log, scope, reader, clock, shards });
+    const metrics = new ProjectorMetrics(registry, lag);
     const follower = new Follower({
       pool,
       reader,
@@ -60,12 +63,7 @@ export function run(env: Environment): void {
         registry,
         metricsTokens: config.METRICS_TOKENS,
         healthz: () => ({ ok: true, status: 'healthy' }),
-        readyz: async () => {
-          if (scope.stopping.aborted) return { ok: false, status: 'draining' };
-          await pool.query('select 1');
-          if (!follower.canRead) return { ok: false, status: 'journal_unreadable' };
-          return follower.hasCaughtUp ? { ok: true, status: 'ready' } : { ok: false, status: 'catching_up' };
-        },
+        readyz: () => projectorReadiness(follower, lag, scope.stopping),
       },
       config.INTERNAL_PORT,
       config.INTERNAL_HOST,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { instantFromNanos } from '#libs/auction/instant.js';
+import { pause } from '#libs/platform/clock.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
@@ -83,6 +84,24 @@ describe('evidence feed', () => {
     expect(await feed().renewAll()).toBe(ROWS);
   });
 
+  it('knows for how long what it has vouched for still counts, and vouches for nothing while another has the turn', async () => {
+    const one = feed();
+    expect(one.holdsSeconds).toBe(0);
+    const other = await database.pool.connect();
+    await other.query('begin; select pg_advisory_xact_lock(7210554317)');
+    await one.start();
+    await other.query('commit');
+    other.release();
+    expect(one.holdsSeconds).toBe(0);
+    await one.stop();
+    const working = feed();
+    await working.start();
+    await working.stop();
+    expect(Math.round(working.holdsSeconds)).toBe(90);
+    await pause(clock, 1_100);
+    expect(Math.round(working.holdsSeconds)).toBe(89);
+  });
+
   it('starts at once, tells of a fault, and goes on', async () => {
     await database.pool.query('update risk.evidence set risk_valid_until = now()');
     await database.pool.query('alter table risk.evidence rename to away');
@@ -90,6 +109,7 @@ describe('evidence feed', () => {
     const failing = feed(told);
     await failing.start();
     await failing.stop();
+    expect(failing.holdsSeconds).toBe(0);
     expect(told.faults).toHaveLength(1);
     await database.pool.query('alter table risk.away rename to evidence');
     const working = feed(told);

@@ -31,6 +31,8 @@ interface Key {
   readonly asset: string;
 }
 
+const NANOS_PER_SECOND = 1e9;
+const MILLIS_PER_SECOND = 1_000;
 const BEFORE_ALL: Key = { account_id: '', venue: '', resource: '', asset: '' };
 
 /**
@@ -72,6 +74,9 @@ export class EvidenceFeed {
   private cancel: Cancel | undefined;
   private stopped = false;
   private round: Promise<void> = Promise.resolve();
+  /** When the last round began that went over everything. */
+  private vouchedAt: bigint | undefined;
+  private missedTurns = 0;
 
   constructor(
     private readonly pool: Pool,
@@ -90,6 +95,13 @@ export class EvidenceFeed {
     this.stopped = true;
     this.cancel?.();
     await this.round;
+  }
+
+  /** For how long what this worker has vouched for in its last whole round still counts; below 0, for how long it has not. */
+  get holdsSeconds(): number {
+    if (this.vouchedAt === undefined) return 0;
+    const age = Number(this.clock.monotonicNanos() - this.vouchedAt) / NANOS_PER_SECOND;
+    return this.settings.ttlMillis / MILLIS_PER_SECOND - age;
   }
 
   /** One pass over all evidence; how many rows it renewed. Nothing, where another worker has the turn. */
@@ -118,8 +130,11 @@ export class EvidenceFeed {
   }
 
   private async turn(): Promise<void> {
+    const begun = this.clock.monotonicNanos();
+    const { missedTurns } = this;
     try {
       await this.renewAll();
+      if (this.missedTurns === missedTurns) this.vouchedAt = begun;
     } catch (error) {
       this.witness.fault(error);
     }
@@ -140,7 +155,10 @@ export class EvidenceFeed {
       const turn = await client.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
         TURN,
       ]);
-      if (turn.rows[0]?.mine !== true) return undefined;
+      if (turn.rows[0]?.mine !== true) {
+        this.missedTurns += 1;
+        return undefined;
+      }
       const { rows } = await client.query<Renewed>({
         name: 'custody-renew',
         text: RENEW,

@@ -90,7 +90,16 @@ class OpenDesk {
   release = (): Promise<void> => Promise.resolve();
   reconcile = (): Promise<void> => Promise.resolve();
   close = (): Promise<void> => Promise.resolve();
-  totals = () => ({ keys: 0, unwritten: 0, reserved: 0, refused: 0, commits: 0, aborts: 0, faults: 0 });
+  totals = () => ({
+    keys: 0,
+    unwritten: 0,
+    unwrittenSeconds: 0,
+    reserved: 0,
+    refused: 0,
+    commits: 0,
+    aborts: 0,
+    faults: 0,
+  });
 }
 
 let store: MemoryJournalStore;
@@ -239,6 +248,21 @@ describe('while an append is on its way', () => {
     await answered(second);
     expect(writer.asked).toBe(2);
     expect(writer.mostInFlight).toBe(1);
+  });
+
+  it('tells for how long the append that is under way has been, while it is', async () => {
+    const clock = new MovableClock();
+    await open({ clock });
+    expect(loop.appendingSeconds).toBe(0);
+    writer.hold();
+    const [first] = errands(1);
+    submit(first!);
+    await quiet();
+    clock.leap(7_000);
+    expect(Math.floor(loop.appendingSeconds)).toBe(7);
+    writer.letGo();
+    await answered(first!);
+    expect(loop.appendingSeconds).toBe(0);
   });
 
   it('holds back an answer that writes nothing but rests on what is not yet written', async () => {

@@ -72,6 +72,7 @@ interface Turn {
  */
 export class CommandLoop {
   private queue: Task[] = [];
+  private appendingSince: bigint | undefined;
   private wake: (() => void) | undefined;
   private stopped = false;
   private failed = false;
@@ -86,6 +87,12 @@ export class CommandLoop {
     const { tracing = noTracing } = ports;
     this.trail = tracing === noTracing ? undefined : new CommandTrail(tracing);
     this.position = ports.writer.head.sequence;
+  }
+
+  /** For how long the append that is under way has been; 0 where none is. */
+  get appendingSeconds(): number {
+    if (this.appendingSince === undefined) return 0;
+    return Number(this.ports.clock.monotonicNanos() - this.appendingSince) / NANOS_PER_SECOND;
   }
 
   get depth(): number {
@@ -280,7 +287,9 @@ export class CommandLoop {
     const { clock, meter, writer } = this.ports;
     this.trail?.moveAll(answers, 'journal append', { records: payloads.length, firstSequence: first });
     const since = clock.monotonicNanos();
+    this.appendingSince = since;
     const { firstSequence, hashes } = await writer.append(payloads);
+    this.appendingSince = undefined;
     // Priorities were decided by these positions; anything else in between is somebody else's.
     if (firstSequence !== first) throw new Error(`expected position ${first}, got ${firstSequence}`);
     meter.appended(payloads.length, Number(clock.monotonicNanos() - since) / NANOS_PER_SECOND);

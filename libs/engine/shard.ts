@@ -153,6 +153,10 @@ export class Shard {
     this.conditions.stop();
   }
 
+  get appendingSeconds(): number {
+    return this.loop.appendingSeconds;
+  }
+
   get queueDepth(): number {
     return this.loop.depth;
   }

@@ -3,7 +3,11 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { addressOf, internalHost } from './internal-host.js';
-import { internalHandler, startInternalServer, type Health, type InternalServer } from './internal-server.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { nextTurn } from './clock.js';
+import { HeardReadiness, type Health } from './heard-readiness.js';
+import { internalHandler, startInternalServer, type InternalServer } from './internal-server.js';
 import { createMetrics } from './metrics.js';
 
 let server: InternalServer;
@@ -49,6 +53,45 @@ describe('the internal listener', () => {
     expect(await get('/readyz')).toEqual([503, '{"status":"check_timed_out"}']);
   });
 
+  it('tells of readiness from memory, at once, whatever the check waits for', async () => {
+    const figure = async (): Promise<string | undefined> =>
+      /^sotto_ready\S* (\d)$/m.exec((await get('/metrics'))[1])?.[1];
+    await get('/readyz');
+    expect(await figure()).toBe('1');
+    ready = () => new Promise(() => undefined);
+    const asked = get('/readyz');
+    const began = performance.now();
+    expect(await figure()).toBe('1');
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await asked;
+    expect(await figure()).toBe('0');
+  });
+
+  it('finds out by itself, where nobody asks', async () => {
+    const heard = new HeardReadiness(() => ready());
+    const clock = new MovableClock();
+    const stop = heard.follow(clock);
+    await eventually(() => expect(heard.isReady).toBe(true));
+    ready = () => ({ ok: false, status: 'draining' });
+    clock.leap(5_000);
+    await eventually(() => expect(heard.isReady).toBe(false));
+    stop();
+    clock.forgetTimers();
+  });
+
+  it('does not let a check that was slow overrule a later one', async () => {
+    let answer: (health: Health) => void = () => undefined;
+    const heard = new HeardReadiness(() => ready());
+    ready = () => new Promise((resolve) => (answer = resolve));
+    const slow = heard.ask();
+    await nextTurn();
+    ready = () => ({ ok: false, status: 'draining' });
+    await heard.ask();
+    answer({ ok: true, status: 'ready' });
+    expect(await slow).toEqual({ ok: true, status: 'ready' });
+    expect(heard.isReady).toBe(false);
+  });
+
   it('gives metrics with the delay of the event loop', async () => {
     const [status, text] = await get('/metrics');
     expect(status).toBe(200);
@@ -89,16 +132,17 @@ describe('to another machine', () => {
     authorization?: string,
   ): Promise<[number, string]> {
     const healthz = (): Health => ({ ok: true, status: 'healthy' });
-    const handle = internalHandler({ registry: createMetrics({}), metricsTokens, healthz, readyz: healthz });
+    const handler = internalHandler({ registry: createMetrics({}), metricsTokens, healthz, readyz: healthz });
     const listener = createServer((request, response) => {
       Object.defineProperty(request.socket, 'remoteAddress', { value: '192.0.2.9' });
-      handle(request, response);
+      handler.handle(request, response);
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => listener.once('listening', resolve));
     const { port } = listener.address() as AddressInfo;
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
     const answer: [number, string] = [response.status, await response.text()];
+    handler.stop();
     listener.close();
     listener.closeAllConnections();
     return answer;

@@ -2,16 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Gauge, type Registry } from 'prom-client';
 import { isGoodToken } from './good-token.js';
+import { HeardReadiness, withinBound, type Health, type HealthCheck } from './heard-readiness.js';
 import { addressOf, isEverywhere } from './internal-host.js';
 import { EXIT, isCodedError, NO_ADDRESS_OF_OURS, StartFault } from './start-fault.js';
-
-export interface Health {
-  readonly ok: boolean;
-  /** `healthy`, `ready`, or the name of the condition that fails. */
-  readonly status: string;
-}
-
-export type HealthCheck = () => Health | Promise<Health>;
+import { SystemClock } from './system-clock.js';
 
 export interface InternalRoutes {
   readonly registry: Registry;
@@ -27,24 +21,29 @@ export interface InternalServer {
   close(): Promise<void>;
 }
 
-/** A check that hangs is a failed one. */
-const CHECK_WITHIN_MS = 2_000;
+export interface InternalHandler {
+  /** False means that the path is somebody else's. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Nobody asks any more whether the process is ready, unless they are asked to. */
+  stop(): void;
+}
 
-/** Answers `/metrics`, `/healthz` and `/readyz`; false means that the path is somebody else's. */
-export function internalHandler(
-  routes: InternalRoutes,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
-  measureReadiness(routes);
-  return (request, response) => {
+/** Answers `/metrics`, `/healthz` and `/readyz`. */
+export function internalHandler(routes: InternalRoutes): InternalHandler {
+  const readiness = new HeardReadiness(routes.readyz);
+  measureReadiness(routes.registry, readiness);
+  const stop = readiness.follow(new SystemClock());
+  const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
     const path = request.url?.split('?', 1)[0];
     if (path === '/metrics') {
       if (mayRead(request, routes.metricsTokens)) void answerMetrics(response, routes.registry);
       else response.writeHead(403).end();
-    } else if (path === '/healthz') void answerHealth(response, routes.healthz);
-    else if (path === '/readyz') void answerHealth(response, routes.readyz);
+    } else if (path === '/healthz') void answerHealth(response, withinBound(routes.healthz));
+    else if (path === '/readyz') void answerHealth(response, readiness.ask());
     else return false;
     return true;
   };
+  return { handle, stop };
 }
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
@@ -56,14 +55,14 @@ function mayRead({ headers, socket }: IncomingMessage, tokens: readonly string[]
   return isGoodToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
 }
 
-/** What `/readyz` says, for whoever watches figures alone. */
-function measureReadiness({ registry, readyz }: InternalRoutes): void {
+/** For whoever watches figures alone. */
+function measureReadiness(registry: Registry, readiness: HeardReadiness): void {
   new Gauge({
     name: 'sotto_ready',
-    help: 'Whether this process answers /readyz with 200',
+    help: 'Whether this process last answered /readyz with 200',
     registers: [registry],
-    async collect() {
-      this.set((await withinBound(readyz)).ok ? 1 : 0);
+    collect() {
+      this.set(readiness.isReady ? 1 : 0);
     },
   });
 }
@@ -74,12 +73,21 @@ export async function startInternalServer(
   port: number,
   host = '127.0.0.1',
 ): Promise<InternalServer> {
-  const handle = internalHandler(routes);
+  const handler = internalHandler(routes);
   const server = createServer((request, response) => {
-    if (!handle(request, response)) response.writeHead(404).end();
+    if (!handler.handle(request, response)) response.writeHead(404).end();
   });
-  await listen(server, port, host);
-  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    handler.stop();
+    throw error;
+  }
+  const close = (): Promise<void> => {
+    handler.stop();
+    return closeServer(server);
+  };
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 export function listen(server: Server, port: number, host: string): Promise<void> {
@@ -131,23 +139,9 @@ async function answerMetrics(response: ServerResponse, registry: Registry): Prom
   }
 }
 
-async function answerHealth(response: ServerResponse, check: HealthCheck): Promise<void> {
-  const health = await withinBound(check);
+async function answerHealth(response: ServerResponse, asked: Promise<Health>): Promise<void> {
+  const health = await asked;
   sendJson(response, health.ok ? 200 : 503, { status: health.status });
-}
-
-async function withinBound(check: HealthCheck): Promise<Health> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Health>((resolve) => {
-    timer = setTimeout(resolve, CHECK_WITHIN_MS, { ok: false, status: 'check_timed_out' });
-  });
-  try {
-    return await Promise.race([Promise.resolve().then(check), late]);
-  } catch {
-    return { ok: false, status: 'check_failed' };
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

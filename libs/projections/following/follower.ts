@@ -24,6 +24,8 @@ export interface FollowerPorts {
 const LEASE_MILLIS = 400;
 /** Who holds all there is only makes sure of it. */
 const HELD_MILLIS = 2_000;
+/** A look takes no time where all is well; for so long none may fail, nor hang. */
+const LOOKS_WITHIN_NANOS = 20_000_000_000n;
 /**
  * News of auctions that are over may wait a little: until then their owner tells of them. Meanwhile a batch gathers, and a batch of
  * a hundred events costs little more than one of ten.
@@ -41,6 +43,7 @@ export class Follower {
   /** What the first look at each shard has to reach before this process counts as having caught up. */
   private goals = new Map<number, number>();
   private hasLooked = false;
+  private lookedAt: bigint;
   private mustRestart = false;
   private stopped = false;
   private cancel: Cancel = () => undefined;
@@ -50,6 +53,7 @@ export class Follower {
     this.leases = new Leases(ports.pool, ports.shards);
     this.onFault = quietly(ports.onFault, ports.clock);
     this.reader = new WatchedReader(ports.reader);
+    this.lookedAt = ports.clock.monotonicNanos();
   }
 
   start(): void {
@@ -83,6 +87,11 @@ export class Follower {
     return this.reader.isSound;
   }
 
+  /** Whether it finds out again and again which shards are its own, and can take them up. */
+  get isLooking(): boolean {
+    return this.ports.clock.monotonicNanos() - this.lookedAt < LOOKS_WITHIN_NANOS;
+  }
+
   /** Whether everything is projected that was journaled when the shards were taken over. */
   get hasCaughtUp(): boolean {
     if (!this.hasLooked) return false;
@@ -100,6 +109,7 @@ export class Follower {
       else if (held.size === 0 && !this.canRead) await this.tryReading();
       else await this.lookAtDamage();
       this.hasLooked = true;
+      this.lookedAt = this.ports.clock.monotonicNanos();
     } catch (error) {
       this.reader.heed(error);
       this.onFault('following', error);

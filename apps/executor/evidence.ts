@@ -1,0 +1,45 @@
+import type { Pool } from 'pg';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Logger } from '#libs/platform/log.js';
+
+/** So that one round may fail without anybody noticing. */
+const RENEWALS_IN_TTL = 3;
+
+export interface EvidenceParts {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly ttlMillis: number;
+}
+
+export function evidenceFeed({ pool, clock, log, registry, ttlMillis }: EvidenceParts): EvidenceFeed {
+  const restated = new Counter({
+    name: 'sotto_evidence_restated_total',
+    help: 'Keys of the ledger whose evidence was missing or was not what the ledger says, and was stated anew',
+    registers: [registry],
+  });
+  const feed = new EvidenceFeed(
+    pool,
+    clock,
+    {
+      fault: (error) => log.error({ err: error }, 'the evidence could not be renewed'),
+      spoiled: (keys) => {
+        restated.inc(keys.length);
+        log.error({ keys }, 'evidence was not what the ledger says: it is stated anew');
+      },
+    },
+    { ...EVIDENCE_FEED_DEFAULTS, ttlMillis, renewEveryMillis: Math.floor(ttlMillis / RENEWALS_IN_TTL) },
+  );
+  new Gauge({
+    name: 'sotto_evidence_holds_seconds',
+    help: 'For how long the evidence that this process has last renewed in full still counts',
+    registers: [registry],
+    collect() {
+      this.set(feed.holdsSeconds);
+    },
+  });
+  return feed;
+}

@@ -1,0 +1,21 @@
+import type { Health } from '#libs/platform/heard-readiness.js';
+import type { Follower } from '#libs/projections/following/follower.js';
+import type { WatchedLag } from '#libs/projections/following/watched-lag.js';
+
+/** Answers from memory: it must say that something hangs while that hangs. */
+export function projectorReadiness(
+  follower: Pick<Follower, 'canRead' | 'isLooking' | 'hasCaughtUp' | 'shards'>,
+  lag: Pick<WatchedLag, 'seesPositions' | 'seesHeads' | 'stands'>,
+  stopping: AbortSignal,
+): Health {
+  if (stopping.aborted) return notReady('draining');
+  if (!lag.seesPositions) return notReady('positions_unreadable');
+  if (!follower.canRead || !lag.seesHeads) return notReady('journal_unreadable');
+  if (!follower.isLooking) return notReady('not_following');
+  if (lag.stands(follower.shards)) return notReady('standing');
+  return follower.hasCaughtUp ? { ok: true, status: 'ready' } : notReady('catching_up');
+}
+
+function notReady(status: string): Health {
+  return { ok: false, status };
+}

@@ -1,0 +1,37 @@
+import type { Logger } from '#libs/platform/log.js';
+import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { WatchedLag, type WatchedLagPorts } from '#libs/projections/following/watched-lag.js';
+
+/** How long the database may think about where the projections are, and how long its answer may take. */
+const LOOK_MS = 2_000;
+const LOOK_ANSWER_MS = 4_000;
+
+export interface LagParts extends Pick<WatchedLagPorts, 'reader' | 'clock' | 'shards'> {
+  readonly config: { readonly DATABASE_URL: string; readonly INSTANCE: string };
+  readonly log: Logger;
+  readonly scope: ProcessScope;
+}
+
+/** Asks on a connection of its own, which is not to be had for anything else and waits for nobody's locks for long. */
+export function watchLag({ config, log, scope, ...ports }: LagParts): WatchedLag {
+  const pool = openPool(config.DATABASE_URL, {
+    applicationName: config.INSTANCE,
+    max: 1,
+    statementTimeoutMs: LOOK_MS,
+    answerTimeoutMs: LOOK_ANSWER_MS,
+  });
+  scope.onStop('pool of looks', () => pool.end());
+  const lag = new WatchedLag({
+    ...ports,
+    pool,
+    onFault: (what, error) => {
+      log.warn({ err: error, part: what }, 'nobody could tell how far the projections are');
+    },
+  });
+  lag.start();
+  scope.onStop('looks', () => {
+    lag.stop();
+  });
+  return lag;
+}

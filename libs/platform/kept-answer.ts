@@ -1,0 +1,81 @@
+import type { Cancel, Clock } from './clock.js';
+
+export interface Asking<T> {
+  readonly clock: Clock;
+  readonly question: () => Promise<T>;
+  readonly everyMillis: number;
+  /** What has not been answered by then is given up and asked anew. */
+  readonly withinMillis: number;
+  readonly onFault?: (error: unknown) => void;
+}
+
+const NANOS_PER_SECOND = 1e9;
+const MILLIS_PER_SECOND = 1_000;
+
+/**
+ * The last answer to a question that is asked again and again, for whoever must not wait for the next. It is kept whatever becomes
+ * of the questions behind it: its age says what it is worth.
+ */
+export class KeptAnswer<T> {
+  private answer: { readonly value: T } | undefined;
+  /** Since when the answer is what is known; before the first, since when there is none. */
+  private since: bigint;
+  private hasFailed = false;
+  private stopped = false;
+  private cancel: Cancel = () => undefined;
+
+  constructor(private readonly asking: Asking<T>) {
+    this.since = asking.clock.monotonicNanos();
+  }
+
+  /** The first question is asked at once; one at a time. */
+  start(): void {
+    void this.ask().then(() => {
+      if (this.stopped) return;
+      this.cancel = this.asking.clock.after(this.asking.everyMillis, () => {
+        this.start();
+      });
+    });
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.cancel();
+  }
+
+  get value(): T | undefined {
+    return this.answer?.value;
+  }
+
+  /** How long ago what is known was asked for. */
+  get ageSeconds(): number {
+    return Number(this.asking.clock.monotonicNanos() - this.since) / NANOS_PER_SECOND;
+  }
+
+  /** Whether the last question that is over was answered, and that not too long ago. */
+  isCurrent(maxAgeMillis: number): boolean {
+    return this.answer !== undefined && !this.hasFailed && this.ageSeconds * MILLIS_PER_SECOND < maxAgeMillis;
+  }
+
+  private async ask(): Promise<void> {
+    const { clock, question, withinMillis, onFault } = this.asking;
+    const asked = clock.monotonicNanos();
+    let cancel: Cancel = () => undefined;
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.after(withinMillis, () => {
+        reject(new Error(`no answer within ${withinMillis} ms`));
+      });
+    });
+    try {
+      const value = await Promise.race([Promise.resolve().then(question), late]);
+      this.answer = { value };
+      this.since = asked;
+      this.hasFailed = false;
+    } catch (error) {
+      this.hasFailed = true;
+      onFault?.(error);
+    } finally {
+      cancel();
+    }
+  }
+}
