@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningCluster } from '#libs/testing/running-cluster.js';
+
+/** Prometheus gives up after five seconds; an answer from memory needs nothing like it. */
+const ANSWERED_WITHIN_MS = 1_000;
+const EVERY_MS = 1_000;
+
+/** What one scrape has shown: values by name and by what the labels say without the instance's. */
+export type Scrape = ReadonlyMap<string, number>;
+
+/** Reads the figures of processes as Prometheus does. */
+export class Scraper {
+  constructor(private readonly cluster: RunningCluster) {}
+
+  /** Rejects where the figures are not there within a second. */
+  async scrape(process: string): Promise<Scrape> {
+    const { metrics_url: url } = this.cluster.process(process);
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) });
+    const rows = (await answer.text()).matchAll(/^(\w+)(?:\{([^}]*)\})? (\S+)$/gm);
+    return new Map(
+      [...rows].map(([, name = '', braces = '', value]) => {
+        const labels = braces.split(',').filter((label) => !/^(?:instance|process)=/.test(label));
+        return [`${name}{${labels.join(',')}}`, Number(value)];
+      }),
+    );
+  }
+
+  /** One scrape a second. */
+  async scrapes(process: string, seconds: number): Promise<readonly Scrape[]> {
+    const all: Scrape[] = [];
+    for (let second = 0; second < seconds; second += 1) {
+      all.push(await this.scrape(process));
+      await sleep(EVERY_MS);
+    }
+    return all;
+  }
+
+  async readiness(process: string): Promise<string> {
+    const { health_url: url } = this.cluster.process(process);
+    const answer = await fetch(url.replace('/healthz', '/readyz'));
+    return ((await answer.json()) as { readonly status: string }).status;
+  }
+}
+
+/** The values of one series, scrape by scrape; a scrape without it has none. */
+export function valuesOf(scrapes: readonly Scrape[], series: string): (number | undefined)[] {
+  return scrapes.map((scrape) => scrape.get(series));
+}
