@@ -118,6 +118,7 @@ describe('a follower', () => {
     expect(follower.hasCaughtUp).toBe(false);
     await until(() => follower.hasCaughtUp);
     expect(await positions()).toEqual([40, 41, 42]);
+    expect(follower.isLooking).toBe(true);
     reader.show(1, 60);
     await until(() => isAt(40, 60, 42));
     expect(follower.hasCaughtUp).toBe(true);
