@@ -1,11 +1,12 @@
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { onceDatabaseAnswers } from '#libs/platform/await-database.js';
+import { refuseNewerDatabase } from '#libs/platform/generation.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { Environment } from '#libs/platform/config.js';
 import { runProcess } from '#libs/platform/lifecycle.js';
 import { createLogger } from '#libs/platform/log.js';
 import { createMetrics } from '#libs/platform/metrics.js';
-import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
+import { openPool } from '#libs/platform/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
@@ -15,21 +16,6 @@ import { openCarriers } from './open-carriers.js';
 
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
-const DATABASE_LOOK_MS = 500;
-
-/** What a restored ledger lacks must not be settled anew. While the database cannot be asked, nothing is begun. */
-async function mayBegin(mark: RestoredMark, clock: Clock, stopping: AbortSignal): Promise<boolean> {
-  while (!stopping.aborted) {
-    try {
-      await mark.refuse();
-      return true;
-    } catch (error) {
-      if (!isConnectionFailure(error)) throw error;
-    }
-    await pause(clock, DATABASE_LOOK_MS);
-  }
-  return false;
-}
 
 export function run(env: Environment): void {
   const config = loadConfigOrExit('executor', executorConfig, env, executorRules);
@@ -67,7 +53,21 @@ export function run(env: Environment): void {
     );
     scope.onStop('listener', () => server.close());
 
-    if (!(await mayBegin(new RestoredMark(pool), clock, scope.stopping))) return;
+    // What a newer release keeps is left alone, and what a restored ledger lacks must not be settled anew.
+    const mayBegin = await onceDatabaseAnswers(
+      async () => {
+        await refuseNewerDatabase(pool);
+        await new RestoredMark(pool).refuse();
+      },
+      {
+        clock,
+        stopping: scope.stopping,
+        onFault: (error) => {
+          log.error({ err: error }, 'the database cannot be asked whether anything may be settled');
+        },
+      },
+    );
+    if (!mayBegin) return;
     const ttlMillis = config.RISK_EVIDENCE_TTL_MS;
     const feed = evidenceFeed({ pool, clock, log, registry, ttlMillis });
     void feed.start();

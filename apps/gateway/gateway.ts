@@ -6,6 +6,7 @@ import type { Authenticator } from '#libs/edge/admission.js';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import type { Config } from '#libs/platform/config.js';
+import { refuseNewerDatabase } from '#libs/platform/generation.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
@@ -57,6 +58,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
     answerTimeoutMs: DATABASE_ANSWER_MS,
   });
   scope.onStop('pool', () => pool.end());
+  await refuseNewerDatabase(pool);
   const journal = await openJournalReader({ config, pool, clock, scope });
   const owners = openOwners({ config, log, clock, scope, tracing });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Pool } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
+import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
 import { startInternalServer, type InternalServer } from '#libs/platform/internal-server.js';
 import { makeFolder } from '#libs/platform/make-folder.js';
 import { createMetrics } from '#libs/platform/metrics.js';
@@ -111,14 +112,17 @@ export class Cluster {
     const database = await this.openDatabase();
     this.database = database;
     await this.holdDatabase(database.url);
+    await refuseNewerDatabaseAt(database.url);
     const secrets = await secretsBeside(dataFolder, database, (what) => {
       terminal.problem(what);
     });
     terminal.step('database ready');
     signal.throwIfAborted();
-    await migrate(database.url, this.parts.migrations, { info: () => undefined });
+    const unknown = await migrate(database.url, this.parts.migrations, { info: () => undefined });
     const logins = await this.logins(database.url);
-    terminal.step('schema up to date');
+    terminal.step(
+      unknown.length === 0 ? 'schema up to date' : 'schema of a newer release, which this one may use',
+    );
     signal.throwIfAborted();
     const isOnKafka = await this.parts.prepareJournals(database.url, this.place.env, clock);
     if (isOnKafka) terminal.step('topics of the journals in place');

@@ -20,14 +20,21 @@ function passwordsIn(config: MigrationConfig): RolePasswords {
 
 /**
  * Brings every schema of the product up to date, once, under a lock, and gives each process the rights that it needs; a job of its own
- * where no launcher does it. Resolves with the exit code.
+ * where no launcher does it. What a newer release has brought further is left to it, rights included. Resolves with the exit code.
  */
 async function bringUpToDate(): Promise<number> {
-  await migrate(config.DATABASE_URL, allMigrations, {
+  const unknown = await migrate(config.DATABASE_URL, allMigrations, {
     info: (line) => {
       log.info(line);
     },
   });
+  if (unknown.length > 0) {
+    log.warn(
+      { migrations: unknown },
+      'a newer release has brought the database up to date, and this one may use it: nothing is changed, no password either',
+    );
+    return 0;
+  }
   const passwords = passwordsIn(config);
   if (await prepareDatabaseRoles(config.DATABASE_URL, passwords)) {
     log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');

@@ -6,7 +6,7 @@ const SEEN = { seesPositions: true, seesHeads: true, stands: () => false };
 const NOBODY = new AbortController().signal;
 
 it('is ready when it follows, has caught up, and everything answers', () => {
-  expect(projectorReadiness(WELL, SEEN, NOBODY)).toEqual({ ok: true, status: 'ready' });
+  expect(projectorReadiness({ follower: WELL, lag: SEEN }, NOBODY)).toEqual({ ok: true, status: 'ready' });
 });
 
 it.each([
@@ -18,16 +18,24 @@ it.each([
   ['standing', {}, { stands: (shards: ReadonlySet<number>) => shards.has(1) }],
   ['catching_up', { hasCaughtUp: false }, {}],
 ])('is not ready, but %s: %j %j', (status, follower, lag) => {
-  const health = projectorReadiness({ ...WELL, ...follower }, { ...SEEN, ...lag }, NOBODY);
+  const followed = { follower: { ...WELL, ...follower }, lag: { ...SEEN, ...lag } };
+  const health = projectorReadiness(followed, NOBODY);
   expect(health).toEqual({ ok: false, status });
 });
 
 it('is ready while a shard stands that another works on', () => {
   const lag = { ...SEEN, stands: (shards: ReadonlySet<number>) => shards.has(0) };
-  expect(projectorReadiness(WELL, lag, NOBODY).ok).toBe(true);
+  expect(projectorReadiness({ follower: WELL, lag }, NOBODY).ok).toBe(true);
 });
 
 it('says first that it is about to stop', () => {
-  const health = projectorReadiness(WELL, { ...SEEN, seesPositions: false }, AbortSignal.abort());
+  const health = projectorReadiness(
+    { follower: WELL, lag: { ...SEEN, seesPositions: false } },
+    AbortSignal.abort(),
+  );
   expect(health).toEqual({ ok: false, status: 'draining' });
+});
+
+it('is not ready before the database has said that it may begin', () => {
+  expect(projectorReadiness(undefined, NOBODY)).toEqual({ ok: false, status: 'positions_unreadable' });
 });

@@ -2,13 +2,17 @@ import type { Health } from '#libs/platform/heard-readiness.js';
 import type { Follower } from '#libs/projections/following/follower.js';
 import type { WatchedLag } from '#libs/projections/following/watched-lag.js';
 
+export interface Followed {
+  readonly follower: Pick<Follower, 'canRead' | 'isLooking' | 'hasCaughtUp' | 'shards'>;
+  readonly lag: Pick<WatchedLag, 'seesPositions' | 'seesHeads' | 'stands'>;
+}
+
 /** Answers from memory: it must say that something hangs while that hangs. */
-export function projectorReadiness(
-  follower: Pick<Follower, 'canRead' | 'isLooking' | 'hasCaughtUp' | 'shards'>,
-  lag: Pick<WatchedLag, 'seesPositions' | 'seesHeads' | 'stands'>,
-  stopping: AbortSignal,
-): Health {
+export function projectorReadiness(followed: Followed | undefined, stopping: AbortSignal): Health {
   if (stopping.aborted) return notReady('draining');
+  // Until the database has said that this release may work on it, nothing is followed.
+  if (followed === undefined) return notReady('positions_unreadable');
+  const { follower, lag } = followed;
   if (!lag.seesPositions) return notReady('positions_unreadable');
   if (!follower.canRead || !lag.seesHeads) return notReady('journal_unreadable');
   if (!follower.isLooking) return notReady('not_following');

@@ -1,9 +1,13 @@
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
 import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
-import { startInternalServer } from '#libs/platform/internal-server.js';
+import { onceDatabaseAnswers } from '#libs/platform/await-database.js';
 import type { Environment } from '#libs/platform/config.js';
-import { runProcess } from '#libs/platform/lifecycle.js';
-import { createLogger } from '#libs/platform/log.js';
+import { refuseNewerDatabase } from '#libs/platform/generation.js';
+import { startInternalServer } from '#libs/platform/internal-server.js';
+import { runProcess, type ProcessScope } from '#libs/platform/lifecycle.js';
+import { createLogger, type Logger } from '#libs/platform/log.js';
 import { createMetrics } from '#libs/platform/metrics.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/process-settings.js';
@@ -13,13 +17,22 @@ import { startPruning } from '#libs/projections/following/pruning.js';
 import { Projection } from '#libs/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
-import { projectorConfig, projectorRules } from './config.js';
+import { projectorConfig, projectorRules, type ProjectorConfig } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
-import { projectorReadiness } from './projector-readiness.js';
+import { projectorReadiness, type Followed } from './projector-readiness.js';
 import { watchLag } from './watch-lag.js';
 
 /** Nothing that is asked here takes nearly as long; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
+
+interface ProcessParts {
+  readonly config: ProjectorConfig;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+  readonly clock: SystemClock;
+  readonly pool: Pool;
+}
 
 export function run(env: Environment): void {
   const config = loadConfigOrExit('projector', projectorConfig, env, projectorRules);
@@ -34,40 +47,53 @@ export function run(env: Environment): void {
       answerTimeoutMs: DATABASE_ANSWER_MS,
     });
     scope.onStop('pool', () => pool.end());
-    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
-    const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-    const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
-    scope.onStop('journal store', () => store.close());
-    const { reader } = store;
-    const lag = watchLag({ config, log, scope, reader, clock, shards });
-    const metrics = new ProjectorMetrics(registry, lag);
-    const follower = new Follower({
-      pool,
-      reader,
-      projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, metrics),
-      clock,
-      shards,
-      onFault: (what, error) => {
-        log.error({ err: error, part: what }, 'the projections could not be brought up to date');
-      },
-    });
-    follower.start();
-    scope.onStop('follower', () => follower.stop());
-    const stopPruning = startPruning(pool, clock, (error) => {
-      log.warn({ err: error }, 'old answers could not be forgotten');
-    });
-    scope.onStop('pruning', stopPruning);
-
+    let followed: Followed | undefined;
     const server = await startInternalServer(
       {
         registry,
         metricsTokens: config.METRICS_TOKENS,
         healthz: () => ({ ok: true, status: 'healthy' }),
-        readyz: () => projectorReadiness(follower, lag, scope.stopping),
+        readyz: () => projectorReadiness(followed, scope.stopping),
       },
       config.INTERNAL_PORT,
       config.INTERNAL_HOST,
     );
     scope.onStop('listener', () => server.close());
+
+    const mayBegin = await onceDatabaseAnswers(() => refuseNewerDatabase(pool), {
+      clock,
+      stopping: scope.stopping,
+      onFault: (error) => {
+        log.error({ err: error }, 'the database cannot be asked whether this release may work on it');
+      },
+    });
+    if (mayBegin) followed = await follow({ config, log, registry, scope, clock, pool });
   });
+}
+
+async function follow({ config, log, registry, scope, clock, pool }: ProcessParts): Promise<Followed> {
+  const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
+  const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
+  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
+  scope.onStop('journal store', () => store.close());
+  const { reader } = store;
+  const lag = watchLag({ config, log, scope, reader, clock, shards });
+  const metrics = new ProjectorMetrics(registry, lag);
+  const follower = new Follower({
+    pool,
+    reader,
+    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, metrics),
+    clock,
+    shards,
+    onFault: (what, error) => {
+      log.error({ err: error, part: what }, 'the projections could not be brought up to date');
+    },
+  });
+  follower.start();
+  scope.onStop('follower', () => follower.stop());
+  const stopPruning = startPruning(pool, clock, (error) => {
+    log.warn({ err: error }, 'old answers could not be forgotten');
+  });
+  scope.onStop('pruning', stopPruning);
+  return { follower, lag };
 }

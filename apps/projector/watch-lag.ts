@@ -2,13 +2,14 @@ import type { Logger } from '#libs/platform/log.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { WatchedLag, type WatchedLagPorts } from '#libs/projections/following/watched-lag.js';
+import type { ProjectorConfig } from './config.js';
 
 /** How long the database may think about where the projections are, and how long its answer may take. */
 const LOOK_MS = 2_000;
 const LOOK_ANSWER_MS = 4_000;
 
 export interface LagParts extends Pick<WatchedLagPorts, 'reader' | 'clock' | 'shards'> {
-  readonly config: { readonly DATABASE_URL: string; readonly INSTANCE: string };
+  readonly config: Pick<ProjectorConfig, 'DATABASE_URL' | 'INSTANCE'>;
   readonly log: Logger;
   readonly scope: ProcessScope;
 }

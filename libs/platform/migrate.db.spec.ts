@@ -71,6 +71,21 @@ it('may be called by several processes at once', async () => {
   expect(await steps()).toEqual([2]);
 });
 
+it('leaves a database alone that a newer release has brought further, and names what it found', async () => {
+  await migrate(database.url, [First1790000000001, Second1790000000002], log);
+  expect(await migrate(database.url, [First1790000000001], log)).toEqual(['Second1790000000002']);
+  expect(await migrate(database.url, [First1790000000001, Second1790000000002], log)).toEqual([]);
+});
+
+it('begins nothing on a database that others have brought elsewhere', async () => {
+  await migrate(database.url, [First1790000000001], log);
+  await expect(migrate(database.url, [Second1790000000002], log)).rejects.toMatchObject({
+    exitCode: 78,
+    message: expect.stringMatching(/does not know \(First.*lacks some of its own \(Second/),
+  });
+  expect(await steps()).toEqual([]);
+});
+
 it('leaves nothing of a migration that failed', async () => {
   const all = [First1790000000001, Second1790000000002, Broken1790000000003];
   await expect(migrate(database.url, all, log)).rejects.toThrow('nonsense');

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
+import { refuseNewerDatabase } from './generation.js';
+import { EXIT, StartFault } from './start-fault.js';
 
 export type MigrationClass = new () => MigrationInterface;
 
@@ -14,38 +16,59 @@ const ADVISORY_LOCK = 7_210_554_316;
 
 /**
  * Brings the database up to date; safe to call from many processes at once, and again at every start. The lock lives on
- * a connection of its own, so that it also covers what TypeORM does before its first transaction.
+ * a connection of its own, so that it also covers what TypeORM does before its first transaction. Resolves with the migrations of
+ * newer releases that it found: then it has left everything as it is.
  */
 export async function migrate(
   url: string,
   migrationClasses: readonly MigrationClass[],
   log: MigrationLog,
-): Promise<void> {
+): Promise<readonly string[]> {
   const guard = new pg.Client({ connectionString: url, application_name: 'sotto-migrate' });
   guard.on('error', () => undefined);
   await guard.connect();
   try {
     await guard.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await refuseNewerDatabase(guard);
     await guard.query(`create schema if not exists ${SCHEMA}`);
-    const pending = await pendingMigrations(guard, migrationClasses);
-    if (pending.length === 0) return;
+    const { pending, unknown } = await compareWith(guard, migrationClasses);
+    if (pending.length === 0) return unknown;
+    if (unknown.length > 0) throw anotherLine(pending, unknown);
     await runMigrations(url, migrationClasses);
     for (const name of pending) log.info({ migration: name }, 'migration applied');
+    return [];
   } finally {
     await guard.end().catch(() => undefined);
   }
 }
 
+interface Compared {
+  readonly pending: readonly string[];
+  /** Applied by a newer release. */
+  readonly unknown: readonly string[];
+}
+
 /** Asked before TypeORM is loaded: an up-to-date database should cost a start next to nothing. */
-async function pendingMigrations(client: pg.Client, classes: readonly MigrationClass[]): Promise<string[]> {
+async function compareWith(client: pg.Client, classes: readonly MigrationClass[]): Promise<Compared> {
   const table = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
     `${SCHEMA}.${TABLE}`,
   ]);
   const names = classes.map((migration) => migration.name);
-  if (table.rows[0]?.known !== true) return names;
-  const applied = await client.query<{ name: string }>(`select name from ${SCHEMA}.${TABLE}`);
-  const done = new Set(applied.rows.map((row) => row.name));
-  return names.filter((name) => !done.has(name));
+  if (table.rows[0]?.known !== true) return { pending: names, unknown: [] };
+  const applied = await client.query<{ name: string }>(`select name from ${SCHEMA}.${TABLE} order by id`);
+  const done = applied.rows.map((row) => row.name);
+  return {
+    pending: names.filter((name) => !done.includes(name)),
+    unknown: done.filter((name) => !names.includes(name)),
+  };
+}
+
+/** A newer release has all that an older one has; this one is neither. */
+function anotherLine(pending: readonly string[], unknown: readonly string[]): StartFault {
+  return new StartFault(
+    `this database has migrations that this release does not know (${unknown.join(', ')}), and lacks some of its own (${pending.join(', ')}): it belongs to releases of another line`,
+    EXIT.config,
+  );
 }
 
 async function runMigrations(url: string, classes: readonly MigrationClass[]): Promise<void> {

@@ -4,6 +4,7 @@ import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import type { MigrationClass } from '#libs/platform/migrate.js';
 import { projectionMigrations } from '#libs/projections/migrations/list.js';
+import { Generation1790000500000 } from './migrations/1790000500000-generation.js';
 
 /** Every schema of the product; TypeORM orders them by the time in their names. */
 export const allMigrations: readonly MigrationClass[] = [
@@ -12,4 +13,5 @@ export const allMigrations: readonly MigrationClass[] = [
   ...admissionMigrations,
   ...custodyMigrations,
   ...projectionMigrations,
+  Generation1790000500000,
 ];

@@ -14,8 +14,8 @@ export interface BackupPorts {
 }
 
 const PAGE = 2_000;
-/** Made by the migrations themselves, which run again when a backup is restored. */
-const BOOKKEEPING = 'meta.migration';
+/** Its tables are made by the migrations themselves, which run again when a backup is restored. */
+const BOOKKEEPING = 'meta.';
 
 /**
  * All tables in one transaction that sees one moment of the database: ledger, reservations, journals and projections fit together
@@ -51,7 +51,7 @@ async function copyAll(client: PoolClient, folder: string, tell: (line: string) 
     `select to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as taken_at,
             current_setting('server_version') as server_version`,
   );
-  const migrations = await client.query<{ name: string }>(`select name from ${BOOKKEEPING} order by id`);
+  const migrations = await client.query<{ name: string }>(`select name from meta.migration order by id`);
   const tables: TableFile[] = [];
   for (const table of await tablesInOrder(client)) {
     const file = await writeRows(folder, table, pagesOf(client, table));
@@ -86,7 +86,7 @@ const REFERENCES = `
 /** Those that others refer to first. */
 async function tablesInOrder(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(REFERENCES);
-  const waiting = new Set(Object.keys(GRANTS).filter((table) => table !== BOOKKEEPING));
+  const waiting = new Set(Object.keys(GRANTS).filter((table) => !table.startsWith(BOOKKEEPING)));
   const ordered: string[] = [];
   while (waiting.size > 0) {
     const free = [...waiting].filter(

@@ -4,6 +4,7 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
 import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
 import { lockFolder } from '#libs/platform/folder-lock.js';
+import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { nonEmpty } from '#libs/platform/setting-types.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
@@ -34,7 +35,9 @@ export async function openDatabase(
   const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
   const idle = given === undefined ? await lockIdle(folder) : undefined;
   if (idle === undefined) {
-    return { url: await databaseUrl(environment), close: () => Promise.resolve() };
+    const url = await databaseUrl(environment);
+    await refuseNewerDatabaseAt(url);
+    return { url, close: () => Promise.resolve() };
   }
   try {
     tell(`no cluster runs on ${folder}: its database is started for this`);

@@ -79,6 +79,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'audit.reads': { gateway: ADD },
 
   'meta.migration': {},
+  'meta.generation': { owner: READ, gateway: READ, projector: READ, executor: READ, operations: READ },
 };
 
 /** Functions that not everybody may call. */

@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DatabaseTooNew, GENERATION, refuseNewerDatabase } from '#libs/platform/generation.js';
+import { pickPortRange } from '#libs/platform/ports.js';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
+import { DATABASE_ROLES, GRANTS } from '#libs/schema/roles/grants.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { planProcesses, type ProcessPlan } from './processes.js';
+import { makeSecrets } from './secrets.js';
+
+jest.setTimeout(90_000);
+
+/** Good for what must not come that far, and for what does. */
+const PASSWORD = 'a-password-of-20-letters'.replaceAll('-', '');
+const TEXT_OF_ROWS = (table: string): string =>
+  `select coalesce(string_agg(t::text, e'\\n' order by t::text), '') as text from ${table} t`;
+
+let database: TestDatabase;
+let name: string;
+let folder: string;
+let plans: readonly ProcessPlan[];
+
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  name = new URL(database.url).pathname.slice(1);
+  folder = mkdtempSync(path.join(tmpdir(), 'sotto-newer-'));
+  // What a release to come has done.
+  await database.pool.query(
+    `insert into meta.migration (timestamp, name) values (1800000000000, 'OfLater1800000000000')`,
+  );
+  const passwords = Object.fromEntries(DATABASE_ROLES.map((role) => [role, PASSWORD]));
+  expect(await prepareDatabaseRoles(database.url, passwords)).toBe(true);
+  plans = planProcesses({
+    databases: {
+      owner: urlAs(database.url, 'owner', PASSWORD),
+      gateway: urlAs(database.url, 'gateway', PASSWORD),
+      projector: urlAs(database.url, 'projector', PASSWORD),
+      executor: urlAs(database.url, 'executor', PASSWORD),
+    },
+    secrets: makeSecrets(),
+    limitsFactor: 1,
+    journalPath: undefined,
+    listenHost: '127.0.0.1',
+    gatewayPorts: [1],
+    ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
+  });
+});
+afterAll(async () => {
+  for (const role of DATABASE_ROLES) {
+    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
+  }
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function setOldest(oldest: number): Promise<void> {
+  await database.pool.query(`update meta.generation set oldest = $1, release = '0.9.0'`, [oldest]);
+}
+
+/** Of every table there is. */
+async function everyRow(): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const table of Object.keys(GRANTS)) {
+    const { rows } = await database.pool.query<{ text: string }>(TEXT_OF_ROWS(table));
+    texts[table] = rows[0]!.text;
+  }
+  return texts;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly told: string;
+}
+
+async function run(
+  script: string,
+  {
+    args = [],
+    env,
+  }: { readonly args?: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> },
+  /** Told to stop as soon as it says this. */
+  until?: RegExp,
+): Promise<Ended> {
+  const child = spawn(process.execPath, [path.resolve('dist/apps', script), ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let told = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      told += chunk.toString();
+      if (until?.test(told) === true) child.kill('SIGTERM');
+    });
+  }
+  const patience = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(patience);
+  return { code, told };
+}
+
+const TOLD = new RegExp(
+  `for releases of generation ${GENERATION + 1} and later since 0\\.9\\.0 .* this release is of generation ${GENERATION}:`,
+);
+
+describe('a database that is for later releases alone', () => {
+  let before: Record<string, string>;
+
+  beforeEach(async () => {
+    await setOldest(GENERATION + 1);
+    before = await everyRow();
+  });
+
+  it.each(['owner', 'gateway', 'projector', 'executor'])('is left alone by the %s', async (kind) => {
+    const plan = plans.find((planned) => planned.kind === kind)!;
+    const { code, told } = await run(plan.script, { env: plan.env });
+    expect([code, told]).toEqual([78, expect.stringMatching(TOLD)]);
+    expect(await everyRow()).toEqual(before);
+  });
+
+  it.each([
+    ['migrate', []],
+    ['accounts', ['disable', 'ada@house.example']],
+    ['ledger', ['show']],
+    ['projection', ['rebuild']],
+    ['journal', ['verify']],
+    ['journal', ['accept-restored']],
+    ['journal', ['copy', '--from', 'postgres', '--to', 'kafka']],
+    ['backup', ['create', '--folder', 'BACKUP']],
+  ])('is left alone by %s %j', async (tool, args) => {
+    const { code, told } = await run(`operations/${tool}.js`, {
+      args: args.map((arg) => arg.replace('BACKUP', path.join(folder, 'backup'))),
+      env: {
+        DATABASE_URL: database.url,
+        ID_KEY: '0123456789abcdef'.repeat(4),
+        KAFKA_BROKERS: '127.0.0.1:1',
+        ...(tool === 'migrate' ? { DATABASE_PASSWORD_OWNER: PASSWORD } : {}),
+      },
+    });
+    expect([code, told]).toEqual([78, expect.stringMatching(TOLD)]);
+    expect(await everyRow()).toEqual(before);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is left alone by the launcher, and no secrets are made for it', async () => {
+    const data = path.join(folder, 'data');
+    const env = { DATABASE_URL: database.url, DATA_DIR: data, PORT: String(await pickPortRange(1)) };
+    const { code, told } = await run('launcher/main.js', { env });
+    expect([code, told]).toEqual([78, expect.stringMatching(TOLD)]);
+    expect(await everyRow()).toEqual(before);
+    expect(existsSync(path.join(data, 'secrets.json'))).toBe(false);
+    rmSync(data, { recursive: true });
+  });
+});
+
+describe('a database with migrations of a later release, which this one may still use', () => {
+  beforeEach(() => setOldest(GENERATION));
+
+  it('keeps the rights and passwords that the later release gave, whoever repeats the migration of this one', async () => {
+    const right = `select has_table_privilege('${roleName(name, 'executor')}', 'custody.openings', 'select') as given`;
+    await database.pool.query(`grant select on custody.openings to ${roleName(name, 'executor')}`);
+    const env = { DATABASE_URL: database.url, DATABASE_PASSWORD_OWNER: 'anotherpasswordof20' };
+    const { code, told } = await run('operations/migrate.js', { env });
+    expect([code, told]).toEqual([0, expect.stringContaining('OfLater1800000000000')]);
+    expect((await database.pool.query(right)).rows).toEqual([{ given: true }]);
+    const owner = await run(
+      'owner/main.js',
+      { env: plans.find(({ kind }) => kind === 'owner')!.env },
+      /recovered/,
+    );
+    expect([owner.code, owner.told]).toEqual([0, expect.stringContaining('recovered')]);
+  });
+
+  it('is started on by all processes: what ends in the middle of an upgrade comes back', async () => {
+    const data = path.join(folder, 'data');
+    const env = {
+      DATABASE_URL: database.url,
+      DATA_DIR: data,
+      PORT: String(await pickPortRange(1)),
+      GATEWAYS: '1',
+    };
+    const { code, told } = await run('launcher/main.js', { env }, /\bready$/m);
+    expect([code, told]).toEqual([0, expect.stringContaining('schema of a newer release')]);
+    rmSync(data, { recursive: true });
+  });
+});
+
+it('a role that may not read it is told to wait for the migration', async () => {
+  expect(await prepareDatabaseRoles(database.url, { owner: PASSWORD })).toBe(true);
+  await database.pool.query(`revoke select on meta.generation from ${roleName(name, 'owner')}`);
+  const { code, told } = await run('owner/main.js', { env: plans.find(({ kind }) => kind === 'owner')!.env });
+  expect([code, told]).toEqual([78, expect.stringContaining('run the migration of this release first')]);
+});
+
+it('a database of before there were generations is of any', async () => {
+  const old = await createTestDatabase(
+    allMigrations.filter(({ name: each }) => !each.startsWith('Generation')),
+  );
+  await expect(refuseNewerDatabase(old.pool)).resolves.toBeUndefined();
+  await old.drop();
+  const { pool } = database;
+  await setOldest(GENERATION + 1);
+  await expect(refuseNewerDatabase(pool)).rejects.toThrow(DatabaseTooNew);
+});
