@@ -17,14 +17,21 @@ interface Service {
   readonly cap_drop?: readonly string[];
   readonly ports?: readonly string[];
   readonly mem_limit?: string;
-  readonly volumes?: readonly string[];
+  readonly volumes?: readonly unknown[];
   readonly secrets?: readonly { readonly source: string; readonly target: string }[];
   readonly networks?: unknown;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
 /** Run once and are over. */
-const ONE_OFF = new Set(['migrate', 'accounts', 'ledger']);
+const TOOLS = ['journal', 'projection', 'backup', 'accept-restored'];
+const ONE_OFF = new Set(['migrate', 'accounts', 'ledger', ...TOOLS]);
+/** Who has another one's manifest: those have a pod together, from which they are called. */
+const MANIFESTS: Readonly<Record<string, string>> = {
+  projection: 'operator',
+  backup: 'operator',
+  'accept-restored': 'operator',
+};
 const NOT_OURS = new Set(['postgres', 'kafka', 'prometheus', 'grafana']);
 
 const OPERATIONS = readFileSync(path.join(ROOT, 'docs/operations.md'), 'utf8');
@@ -37,10 +44,21 @@ const { services, networks, secrets } = parse(file, { merge: true }) as {
 const ours = Object.entries(services).filter(([name]) => !NOT_OURS.has(name));
 const lasting = ours.filter(([name]) => !ONE_OFF.has(name));
 
+/** Of those that have none called after them. */
+const ROLES: Readonly<Record<string, string>> = {
+  migrate: 'sotto',
+  ledger: 'sotto',
+  projection: 'sotto',
+  backup: 'sotto',
+  'accept-restored': 'sotto',
+  accounts: 'sotto_operations',
+  journal: 'sotto_operations',
+};
+
 describe('docker-compose.yml', () => {
   it('has what a cluster needs: three owners, two gateways, two projectors, an executor', () => {
     const names = ['executor', 'gateway-0', 'gateway-1', 'owner-0', 'owner-1', 'owner-2'];
-    const wanted = [...names, 'projector-0', 'projector-1', 'accounts', 'ledger', 'migrate'].sort();
+    const wanted = [...names, 'projector-0', 'projector-1', 'accounts', 'ledger', 'migrate', ...TOOLS].sort();
     expect(ours.map(([name]) => name).sort()).toEqual(wanted);
     const shards = [0, 1, 2].map((shard) => services[`owner-${shard}`]?.environment?.SHARD);
     expect(shards).toEqual(['0', '1', '2']);
@@ -82,7 +100,7 @@ describe('docker-compose.yml', () => {
     for (const [name] of ours) {
       const speaksToOwners = 'SERVICE_TOKEN_FILE' in (SCHEMAS[kindOf(name)] ?? {});
       expect([name, services[name]?.secrets !== undefined]).toEqual([name, speaksToOwners]);
-      expect([name, services[name]?.volumes]).toEqual([name, undefined]);
+      expect([name, services[name]?.volumes !== undefined]).toEqual([name, name === 'backup']);
     }
     const shown = SCRAPES.map(({ authorization }) => authorization.credentials_file);
     expect(services.prometheus?.secrets).toEqual([{ source: 'metrics-token', target: shown[0] }]);
@@ -100,7 +118,10 @@ describe('docker-compose.yml', () => {
 
   it('lets each process have the memory that the Kubernetes manifests let it have', () => {
     for (const [name, { mem_limit: limit }] of ours) {
-      const manifest = readFileSync(path.join(ROOT, `deploy/kubernetes/${kindOf(name)}.yaml`), 'utf8');
+      const manifest = readFileSync(
+        path.join(ROOT, `deploy/kubernetes/${MANIFESTS[name] ?? kindOf(name)}.yaml`),
+        'utf8',
+      );
       const [, there = ''] = /limits: \{ memory: (\S+) \}/.exec(manifest) ?? [];
       expect([name, limit]).toEqual([name, there.replace('i', '').toLowerCase()]);
     }
@@ -124,11 +145,10 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives each process the database role of its kind, and nobody but the migration and the ledger the one that owns the tables', () => {
+  it('gives each process the database role of its kind, and nobody else the one that owns the tables', () => {
     for (const [name, { environment }] of ours) {
       const user = /^postgres:\/\/(\w+):/.exec(environment?.DATABASE_URL ?? '')?.[1];
-      const role =
-        { migrate: 'sotto', ledger: 'sotto', accounts: 'sotto_operations' }[name] ?? `sotto_${kindOf(name)}`;
+      const role = ROLES[name] ?? `sotto_${kindOf(name)}`;
       expect([name, user]).toEqual([name, role]);
     }
   });
@@ -208,6 +228,44 @@ describe('docker-compose.yml', () => {
       restart: 'no',
     });
     expect(OPERATIONS).toContain('docker compose run --rm ledger show');
+  });
+
+  it.each(TOOLS)(
+    'has %s for operators, who call it as docs/operations.md says, and needs no schema',
+    (name) => {
+      const { profiles, restart, depends_on: needs, networks: joined } = services[name] ?? {};
+      expect({ profiles, restart, joined }).toEqual({
+        profiles: ['operator'],
+        restart: 'no',
+        joined: ['inside'],
+      });
+      expect(needs).toEqual({
+        postgres: { condition: 'service_healthy' },
+        kafka: { condition: 'service_healthy' },
+      });
+      expect(OPERATIONS).toContain(`docker compose run --rm ${name}`);
+    },
+  );
+
+  it('lets the tools that read journals find the brokers and the keys of seals', () => {
+    const owner = services['owner-0']?.environment;
+    for (const name of TOOLS.filter((tool) => tool !== 'backup')) {
+      const { KAFKA_BROKERS: brokers, ID_KEY: key } = services[name]?.environment ?? {};
+      expect([name, brokers]).toEqual([name, owner?.KAFKA_BROKERS]);
+      expect([name, key]).toEqual([name, name === 'projection' ? undefined : owner?.ID_KEY]);
+    }
+  });
+
+  it('keeps backups in a folder of the machine that has to be there, and nothing else outside', () => {
+    expect(services.backup?.volumes).toEqual([
+      {
+        type: 'bind',
+        source: '${BACKUPS_DIR:-./.backups}',
+        target: '/backups',
+        bind: { create_host_path: false },
+      },
+    ]);
+    expect(OPERATIONS).toContain('docker compose run --rm backup create --folder /backups/');
   });
 
   it('names every secret that has to be set in docs/operations.md', () => {

@@ -137,11 +137,30 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     }
   });
 
+  it('have tools beside them, which operators call as docs/operations.md says', async () => {
+    const sound = await container('journal').run();
+    expect([sound.code, sound.output]).toEqual([0, expect.stringContaining('SOUND')]);
+    const lag = await container('projection').run();
+    expect([lag.code, lag.output]).toEqual([0, lag.output]);
+    const rebuilt = await container('projection').run(['rebuild']);
+    expect([rebuilt.code, rebuilt.output]).toEqual([0, rebuilt.output]);
+    const backup = path.join(folder, 'backup');
+    const written = await container('backup').run(['create', '--folder', backup]);
+    expect([written.code, written.output]).toEqual([0, expect.stringContaining('rows of')]);
+    const whole = await container('backup').run(['check', '--folder', backup]);
+    expect([whole.code, whole.output]).toEqual([0, expect.stringContaining('whole')]);
+  });
+
   it('stop when they are told to, within the time that they have', async () => {
     const order = lasting.map(([name]) => name).sort();
     for (const name of order) {
       const ended = await container(name).stop();
       expect([name, ended?.code, ended?.output.includes('"level":"fatal"')]).toEqual([name, 0, false]);
     }
+  });
+
+  it('can be asked about a restored database when they are stopped', async () => {
+    const { code, output } = await container('accept-restored').run();
+    expect([code, output]).toEqual([0, expect.stringContaining('is not marked as restored')]);
   });
 });

@@ -51,7 +51,11 @@ interface Peer {
 
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: { readonly app?: string };
+  };
   readonly data?: Readonly<Record<string, string>>;
   readonly resources?: readonly string[];
   readonly spec: {
@@ -64,6 +68,17 @@ interface Manifest {
     readonly template?: {
       readonly metadata: { readonly labels: { readonly app: string } };
       readonly spec: PodSpec;
+    };
+    readonly schedule?: string;
+    readonly concurrencyPolicy?: string;
+    readonly jobTemplate?: {
+      readonly spec: {
+        readonly podFailurePolicy?: unknown;
+        readonly template: {
+          readonly metadata: { readonly labels: { readonly app: string } };
+          readonly spec: PodSpec;
+        };
+      };
     };
     readonly podSelector?: { readonly matchLabels?: { readonly app: string } };
     readonly policyTypes?: readonly string[];
@@ -96,18 +111,29 @@ function named(kind: string, name: string): Manifest {
 }
 
 const settings = named('ConfigMap', 'sotto-settings').data ?? {};
-const workloads = [...ofKind('StatefulSet'), ...ofKind('Deployment'), ...ofKind('Job'), ...ofKind('Pod')].map(
-  (manifest): [string, PodSpec, Container] => {
-    const pod = manifest.spec.template?.spec ?? {
-      ...manifest.spec,
-      containers: manifest.spec.containers ?? [],
-    };
-    const [container] = pod.containers;
-    if (container === undefined) throw new Error(`${manifest.metadata.name} has no container`);
-    return [manifest.metadata.name, pod, container];
-  },
-);
-const lasting = workloads.filter(([name]) => !['migrate', 'accounts', 'ledger'].includes(name));
+const KINDS = ['StatefulSet', 'Deployment', 'Job', 'CronJob', 'Pod'];
+const workloads = KINDS.flatMap(ofKind).map((manifest): [string, PodSpec, Container] => {
+  const template = manifest.spec.template ?? manifest.spec.jobTemplate?.spec.template;
+  const pod = template?.spec ?? {
+    ...manifest.spec,
+    containers: manifest.spec.containers ?? [],
+  };
+  const [container] = pod.containers;
+  if (container === undefined) throw new Error(`${manifest.metadata.name} has no container`);
+  return [manifest.metadata.name, pod, container];
+});
+/** Pods that wait for somebody to call a tool in them. */
+const WAITING = ['accounts', 'ledger', 'operator'];
+const lasting = workloads.filter(([name]) => ![...WAITING, 'migrate', 'journal'].includes(name));
+
+/** Whose login of the database each has that has none of its own. */
+const WHO: Readonly<Record<string, string>> = {
+  migrate: 'migration',
+  ledger: 'migration',
+  operator: 'migration',
+  accounts: 'operations',
+  journal: 'operations',
+};
 
 const A_KEY = '0123456789abcdef'.repeat(4);
 /** Of each secret key, what a good one looks like where that is not a key. */
@@ -130,9 +156,9 @@ function environmentOf({ env = [], envFrom = [] }: Container): Record<string, st
 }
 
 describe('the Kubernetes manifests', () => {
-  it('are all of the kustomization, accounts and ledger aside, and in one namespace', () => {
+  it('are all of the kustomization, pods for tools aside, and in one namespace', () => {
     const resources = ofKind('Kustomization').flatMap((manifest) => manifest.resources ?? []);
-    const aside = ['kustomization.yaml', 'accounts.yaml', 'ledger.yaml'];
+    const aside = ['kustomization.yaml', ...WAITING.map((name) => `${name}.yaml`)];
     expect([...resources].sort()).toEqual(files.filter((file) => !aside.includes(file)).sort());
     const spaced = manifests.filter(({ kind }) => !['Kustomization', 'Namespace'].includes(kind));
     expect(new Set(spaced.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['sotto']));
@@ -151,7 +177,8 @@ describe('the Kubernetes manifests', () => {
     '%s runs a file that the source has, of one pinned image',
     (name, _pod, { command, image }) => {
       expect(image).toMatch(/^sotto:\d+\.\d+\.\d+$/);
-      if (name !== 'accounts' && name !== 'ledger') expect(runs(command)).toBe(true);
+      if (!WAITING.includes(name)) expect(runs(command)).toBe(true);
+      else expect(command[0]).toBe('sleep');
     },
   );
 
@@ -183,8 +210,9 @@ describe('the Kubernetes manifests', () => {
     expect([...new Set(keys)].filter((key) => !OPERATIONS.includes(`\`${key}\``))).toEqual([]);
   });
 
-  it('mount the service tokens where they are read, and nothing else anywhere', () => {
+  it('mount the service tokens where they are read, backups where they are made, and nothing else anywhere', () => {
     for (const [name, { volumes = [] }, { volumeMounts = [] }] of workloads) {
+      if (name === 'operator') continue;
       const isRead = 'SERVICE_TOKEN_FILE' in (SCHEMAS[name] ?? {});
       const mounted = volumeMounts.map(({ name: volume, mountPath }) => `${volume} ${mountPath}`);
       expect([name, mounted]).toEqual([name, isRead ? ['service-tokens /run/sotto'] : []]);
@@ -198,8 +226,35 @@ describe('the Kubernetes manifests', () => {
   it('give each process the database login of its kind', () => {
     for (const [name, , { env = [] }] of workloads) {
       const key = env.find((variable) => variable.name === 'DATABASE_URL')?.valueFrom?.secretKeyRef?.key;
-      const who = { migrate: 'migration', ledger: 'migration', accounts: 'operations' }[name] ?? name;
+      const who = WHO[name] ?? name;
       expect([name, key]).toEqual([name, `${who}-database-url`]);
+    }
+  });
+
+  it('verify every night, once at a time, and do not try again what was found damaged', () => {
+    const { spec } = named('CronJob', 'journal');
+    expect(spec).toMatchObject({
+      schedule: expect.stringMatching(/^\d+ \d+ \* \* \*$/),
+      concurrencyPolicy: 'Forbid',
+    });
+    const { podFailurePolicy, template } = spec.jobTemplate!.spec;
+    expect(template.metadata.labels.app).toBe('journal');
+    expect(template.spec).toMatchObject({ restartPolicy: 'Never' });
+    const [container] = template.spec.containers;
+    expect(container?.command.at(-1)).toBe('verify');
+    const onExitCodes = { containerName: 'journal', operator: 'In', values: [1] };
+    expect(podFailurePolicy).toEqual({ rules: [{ action: 'FailJob', onExitCodes }] });
+  });
+
+  it('have a pod from which operators back up, and where backups can be written and outlive it', () => {
+    const claim = named('PersistentVolumeClaim', 'backups').metadata.name;
+    const [, pod, container] = workloads.find(([name]) => name === 'operator')!;
+    expect(pod.securityContext).toMatchObject({ runAsGroup: 1000, fsGroup: 1000 });
+    expect(pod.volumes).toEqual([{ name: 'backups', persistentVolumeClaim: { claimName: claim } }]);
+    expect(container.volumeMounts).toEqual([{ name: 'backups', mountPath: '/backups' }]);
+    for (const tool of ['backup.js create', 'projection.js rebuild', 'journal.js accept-restored']) {
+      expect(OPERATIONS).toContain(`kubectl exec operator -- node dist/apps/operations/${tool}`);
+      expect(runs(['node', `dist/apps/operations/${tool.split(' ')[0] ?? ''}`])).toBe(true);
     }
   });
 
@@ -326,6 +381,22 @@ describe('the network policies', () => {
       matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' },
     });
     expect(more).toEqual([]);
+  });
+
+  it('let everybody reach the brokers who reads journals, and nobody else', () => {
+    const { spec } = named('NetworkPolicy', 'to-the-journals');
+    const readers = workloads.flatMap(([name]) => ('KAFKA_BROKERS' in (SCHEMAS[name] ?? {}) ? [name] : []));
+    const labels = KINDS.flatMap(ofKind).flatMap(({ metadata, spec: { template, jobTemplate } }) => {
+      const { labels: own } = (template ?? jobTemplate?.spec.template)?.metadata ?? metadata;
+      return [[metadata.name, own?.app]];
+    });
+    expect(labels).toEqual(labels.map(([name]) => [name, name]));
+    const { matchExpressions: matched } = spec.podSelector as {
+      readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
+    };
+    expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(readers.sort());
+    const port = Number(/:(\d+)$/.exec(settings.KAFKA_BROKERS ?? '')?.[1]);
+    expect(JSON.stringify(spec)).toContain(`"port":${port}`);
   });
 
   it('open no other port to everybody than the public one', () => {

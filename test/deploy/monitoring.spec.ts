@@ -6,6 +6,7 @@ import {
   ALERTS,
   EXPRESSIONS,
   groupedBy,
+  JOB_ALERTS,
   OPERATOR_RULES,
   PANELS,
   POD_MONITOR,
@@ -44,9 +45,10 @@ describe('deploy/prometheus', () => {
   });
 
   it('has alerts that somebody is told of, each once', () => {
+    const all = [...ALERTS, ...JOB_ALERTS];
     expect(ALERTS.length).toBeGreaterThan(20);
-    expect(new Set(ALERTS.map(({ alert }) => alert)).size).toBe(ALERTS.length);
-    for (const { labels, annotations } of ALERTS) {
+    expect(new Set(all.map(({ alert }) => alert)).size).toBe(all.length);
+    for (const { labels, annotations } of all) {
       expect(labels.severity).toMatch(/^(page|ticket)$/);
       expect(annotations.summary).not.toBe('');
     }
@@ -66,7 +68,9 @@ describe('deploy/prometheus', () => {
   it('has a runbook in docs/operations.md for every alert, and none for what is none', () => {
     const section = OPERATIONS.split(/^## Alerts$/m)[1]?.split(/^## /m)[0] ?? '';
     const runbooks = [...section.matchAll(/^\| `(\w+)` +\|([^|]+)\|([^|]+)\|/gm)];
-    expect(runbooks.map(([, name]) => name).sort()).toEqual(ALERTS.map(({ alert }) => alert).sort());
+    expect(runbooks.map(([, name]) => name).sort()).toEqual(
+      [...ALERTS, ...JOB_ALERTS].map(({ alert }) => alert).sort(),
+    );
     for (const [, , means = '', todo = ''] of runbooks) {
       expect(means.trim().length).toBeGreaterThan(20);
       expect(todo.trim().length).toBeGreaterThan(40);
@@ -89,6 +93,25 @@ describe('deploy/kubernetes/monitoring', () => {
       },
     ]);
     expect(OPERATIONS).toContain('`metrics-token`');
+  });
+
+  it('asks after jobs that there are', () => {
+    const manifest = readFileSync(path.join(ROOT, 'deploy/kubernetes/journal.yaml'), 'utf8');
+    const { kind, metadata } = parse(manifest) as {
+      readonly kind: string;
+      readonly metadata: { readonly name: string; readonly namespace: string };
+    };
+    expect(kind).toBe('CronJob');
+    for (const { expr } of JOB_ALERTS) {
+      const demands = selectorsIn(expr).flatMap(({ demands: each }) => each);
+      const asked = (label: string): string[] => [
+        ...new Set(demands.filter((each) => each.label === label).map(({ value }) => value)),
+      ];
+      expect(asked('namespace')).toEqual([metadata.namespace]);
+      expect([...asked('job_name'), ...asked('cronjob')]).toEqual([
+        expect.stringMatching(new RegExp(`^${metadata.name}(-\\.\\+)?$`)),
+      ]);
+    }
   });
 
   it('has the alerts of deploy/prometheus, word for word', () => {

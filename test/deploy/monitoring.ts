@@ -69,6 +69,13 @@ export const OPERATOR_RULES = parse(text('kubernetes/monitoring/alerts.yaml')) a
   readonly spec: unknown;
 };
 
+/** Of what the processes do not say themselves: these rest on kube-state-metrics. */
+export const JOB_ALERTS = (
+  parse(text('kubernetes/monitoring/jobs.yaml')) as {
+    readonly spec: { readonly groups: readonly { readonly rules: readonly Alert[] }[] };
+  }
+).spec.groups.flatMap((group) => group.rules);
+
 /** Every expression that somebody relies on, by what relies on it. */
 export const EXPRESSIONS: readonly (readonly [string, string])[] = [
   ...ALERTS.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),

@@ -3,10 +3,15 @@ import path from 'node:path';
 import { executorConfig, executorRules } from '#apps/executor/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { migrationConfig } from '#apps/operations/config.js';
+import { toolSettings } from '#apps/operations/tool-settings.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
+import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/config.js';
 import { databaseSettings } from '#libs/platform/database-settings.js';
+
+/** As a deployment gives them: it names the database, and has no data folder. */
+const TOOLS_ON_JOURNALS: ConfigDefinition = { ...toolSettings.journal, ...databaseSettings };
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -19,7 +24,19 @@ export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
   migrate: migrationConfig,
   accounts: databaseSettings,
   ledger: databaseSettings,
+  journal: TOOLS_ON_JOURNALS,
+  projection: { ...kafkaSettings, ...databaseSettings },
+  backup: databaseSettings,
+  'accept-restored': TOOLS_ON_JOURNALS,
+  operator: TOOLS_ON_JOURNALS,
 };
+
+function faultsOfTool(env: Environment): readonly string[] {
+  return [
+    ...settingsFaults(TOOLS_ON_JOURNALS, env),
+    ...settingsFaults(kafkaSettings, env, [kafkaSettingsAgree]),
+  ];
+}
 
 const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> = {
   owner: (env) => settingsFaults(ownerConfig, env, ownerRules),
@@ -29,6 +46,11 @@ const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> 
   migrate: (env) => settingsFaults(migrationConfig, env),
   accounts: (env) => settingsFaults(databaseSettings, env),
   ledger: (env) => settingsFaults(databaseSettings, env),
+  journal: faultsOfTool,
+  projection: faultsOfTool,
+  backup: faultsOfTool,
+  'accept-restored': faultsOfTool,
+  operator: faultsOfTool,
 };
 
 /** As good as any: settings that are secret are told to the deployment, not by it. */
