@@ -12,7 +12,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { OwnerLink } from './client.js';
 import { LINK_PATH, PEER_HEADER, reply, SERVICE_TOKEN_HEADER } from './protocol.js';
 import { LinkServer } from './server.js';
-import { openServiceTokens, TokenFile } from './service-tokens.js';
+import { heedServiceTokens, openServiceTokens, TokenFile } from './service-tokens.js';
 
 const OLD = 'old-'.repeat(8);
 const NEW = 'new-'.repeat(8);
@@ -48,6 +48,32 @@ describe('a file of service tokens', () => {
     await expect(tokensOf(...lines)).rejects.toThrow(
       `SERVICE_TOKEN_FILE=${JSON.stringify(file)} is wrong: ${why}`,
     );
+  });
+
+  it('is told of by marks at the start and after each change, and no token with it', async () => {
+    await writeFile(file, OLD);
+    const told: unknown[] = [];
+    const stops: (() => Promise<void> | void)[] = [];
+    heedServiceTokens(
+      { SERVICE_TOKEN: undefined, SERVICE_TOKEN_FILE: file },
+      {
+        clock,
+        log: { info: (fields: object) => told.push(fields), error: () => undefined },
+        scope: { onStop: (_name, stop) => stops.push(stop) },
+      },
+    );
+    await writeFile(file, `${OLD}\n${NEW}`);
+    await eventually(() => {
+      expect(told).toHaveLength(2);
+    });
+    await writeFile(file, `${NEW}\n${OLD}`);
+    await eventually(() => {
+      expect(told).toHaveLength(3);
+    });
+    // printf %s "$TOKEN" | sha256sum | head -c 8
+    const [was, is] = ['9c5230e7', 'a94ddb8d'];
+    expect(told).toEqual([[was], [was, is], [is, was]].map((marks) => ({ service_tokens: marks })));
+    for (const stop of stops) await stop();
   });
 
   it('refuses a file that is not there', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
@@ -10,6 +11,7 @@ import { SHORTEST_TOKEN, type serviceTokenSettings } from './service-token-setti
 const LOOK_MILLIS = 1_000;
 /** One that goes, one that comes, and one for a change of mind. */
 const MOST_TOKENS = 3;
+const MARK_DIGITS = 8;
 
 export interface ServiceTokens {
   /** The one to show. */
@@ -96,16 +98,38 @@ export function openServiceTokens(
   return { tokens, stop: tokens.watch(clock) };
 }
 
-/** The same for as long as the process runs, which tells of a file that it cannot use. */
+interface Heeding {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'info' | 'error'>;
+  readonly scope: Pick<ProcessScope, 'onStop'>;
+}
+
+/**
+ * The same for as long as the process runs, which tells of a file that it cannot use, and which tokens it has now: whoever exchanges one
+ * has to know that all processes have the new one before anybody shows it.
+ */
 export function heedServiceTokens(
   config: Config<typeof serviceTokenSettings>,
-  { clock, log, scope }: { readonly clock: Clock; readonly log: Logger; readonly scope: ProcessScope },
+  { clock, log, scope }: Heeding,
 ): ServiceTokens {
   const { tokens, stop } = openServiceTokens(config, clock, (error) => {
     log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
   });
   scope.onStop('service tokens', stop);
+  const tell = (): void => {
+    log.info(
+      { service_tokens: tokens.accepted().map(markOf) },
+      'these service tokens are good, and the first is shown',
+    );
+  };
+  tell();
+  tokens.onChange(tell);
   return tokens;
+}
+
+/** Tells long random texts apart and gives none away. */
+function markOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex').slice(0, MARK_DIGITS);
 }
 
 function tokensIn(text: string): readonly string[] {

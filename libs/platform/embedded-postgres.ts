@@ -217,9 +217,14 @@ async function stopServer(
   patience.abort();
 }
 
-/** Nothing of ours keeps large objects, and whoever may make them fills the disk with what no table shows. */
-const NO_LARGE_OBJECTS =
-  'revoke execute on function lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea) from public';
+/**
+ * Nothing of ours keeps large objects or sends messages through the log, and whoever may fills the disk with what no table shows. In the
+ * databases that every server has nobody has anything to do but who administers it.
+ */
+const NOT_FOR_EVERYBODY = `
+  revoke execute on function lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea),
+    pg_logical_emit_message(boolean, text, text, boolean), pg_logical_emit_message(boolean, text, bytea, boolean) from public;
+  revoke all on database postgres, template1 from public`;
 
 async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
   await asSuperuser(place, port, 'postgres', async (admin) => {
@@ -233,7 +238,7 @@ async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
   });
   // Also in what further databases are copied from, and in the one that every server has.
   for (const database of ['sotto', 'template1', 'postgres'])
-    await asSuperuser(place, port, database, (admin) => admin.query(NO_LARGE_OBJECTS));
+    await asSuperuser(place, port, database, (admin) => admin.query(NOT_FOR_EVERYBODY));
   return `postgres://sotto:${place.credentials.application}@${HOST}:${port}/sotto`;
 }
 

@@ -14,6 +14,8 @@ const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, `${role
 >;
 const PRIVILEGES = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain'];
 const DENIED = '42501';
+/** By a guard, whatever the rights. */
+const REFUSED = '23000';
 
 let database: TestDatabase;
 let name: string;
@@ -83,7 +85,10 @@ async function knownPrivileges(): Promise<string[]> {
 
 const WANTED = Object.entries(GRANTS)
   .flatMap(([table, grants]) =>
-    Object.entries(grants).map(([role, privileges]) => `${table} ${role}: ${privileges.join(', ')}`),
+    Object.entries(grants).map(
+      ([role, privileges]) =>
+        `${table} ${role}: ${privileges.map((privilege) => privilege.replace(/ \(.*/, '')).join(', ')}`,
+    ),
   )
   .sort();
 
@@ -131,6 +136,8 @@ describe('the roles of the database', () => {
     ['gateway', 'widen the policy', `update control.accounts_policy set may_quote = true`],
     ['gateway', 'list a contract', `update control.contracts set status = 'TRADING'`],
     ['gateway', 'hide a revocation', `update identity.version set revocations = 1`],
+    ['gateway', 'say that a halt is of something else', `update control.halts set target = 'v'`],
+    ['gateway', 'let a revocation end sooner', `update identity.revocations set expires_at = now()`],
     ['gateway', 'rewrite what operators did', `update control.operator_actions set operator = 'nobody'`],
     ['gateway', 'rewrite who read what', `delete from audit.reads`],
     ['gateway', 'write a projection', `update completed.auctions set status = 'CLOSED'`],
@@ -239,6 +246,35 @@ describe('the roles of the database', () => {
       expect([call, await attempt(role, hang)]).toEqual([call, DENIED]);
     }
     await database.pool.query(`drop table own_of_${role}`);
+  });
+
+  it('gateway cannot impose or lift a halt that the book of operators does not have', async () => {
+    const [halt, entry] = ['00000000-0000-4000-8000-000000000001', 'control.operator_actions'];
+    const imposed = `insert into control.halts (halt_id, scope, what, reason, created_by, created_at)
+      values ('${halt}', 'GLOBAL', '{QUOTE}', 'r', 'o', now())`;
+    const lifted = `update control.halts set lifted_by = 'o', lifted_at = now() where halt_id = '${halt}'`;
+    const booked = (
+      action: string,
+    ): string => `insert into ${entry} (action_id, operator, action, target, halt, request_id, outcome)
+      values (gen_random_uuid(), 'o', '${action}', '${halt}', '{}', 'r', 'DONE')`;
+    const end = 'set constraints all immediate';
+    expect(await attempt('gateway', `${imposed}; ${end}`)).toBe(REFUSED);
+    expect(await attempt('gateway', `${imposed}; ${booked('IMPOSE_HALT')}; ${end}`)).toBe('done');
+    const standing = `${imposed}; ${booked('IMPOSE_HALT')}`;
+    expect(await attempt('gateway', `${standing}; ${end}; ${lifted}`)).toBe(REFUSED);
+    expect(await attempt('gateway', `${standing}; ${lifted}; ${booked('LIFT_HALT')}; ${end}`)).toBe('done');
+    const again = `update control.halts set lifted_by = null, lifted_at = null where halt_id = '${halt}'`;
+    expect(await attempt('gateway', `${standing}; ${lifted}; ${booked('LIFT_HALT')}; ${end}; ${again}`)).toBe(
+      REFUSED,
+    );
+  });
+
+  it('gateway cannot take a revocation away before its token is over', async () => {
+    const revoked = (ends: string): string =>
+      `insert into identity.revocations values (gen_random_uuid(), 'TOKEN', now(), ${ends}, 0)`;
+    const forgotten = 'delete from identity.revocations';
+    expect(await attempt('gateway', `${revoked(`now() + interval '1 second'`)}; ${forgotten}`)).toBe(REFUSED);
+    expect(await attempt('gateway', `${revoked(`now() - interval '1 second'`)}; ${forgotten}`)).toBe('done');
   });
 
   it('lets the triggers do what their callers may not', async () => {

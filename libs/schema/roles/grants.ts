@@ -3,7 +3,8 @@ export const DATABASE_ROLES = ['owner', 'gateway', 'projector', 'executor', 'ope
 
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 
-export type Privilege = 'select' | 'insert' | 'update' | 'delete';
+/** With the columns in parentheses where it is not for all of them. */
+export type Privilege = 'select' | 'insert' | 'update' | `update (${string})` | 'delete';
 
 export type TableGrants = Readonly<Partial<Record<DatabaseRole, readonly Privilege[]>>>;
 
@@ -25,7 +26,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'identity.enrolments': { gateway: READ, operations: ALL },
   'identity.account_changes': { gateway: READ },
   'identity.sessions': { gateway: ALL, operations: READ },
-  'identity.revocations': { gateway: ALL, operations: ADD },
+  'identity.revocations': { gateway: ['select', 'insert', 'delete'], operations: ADD },
   'identity.signing_keys': { gateway: ['select', 'insert', 'delete'] },
   'identity.login_failures': { gateway: ['select', 'insert', 'delete'] },
 
@@ -33,7 +34,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'control.contracts': { owner: READ, gateway: READ },
   'control.principals': { owner: READ, gateway: READ, operations: KEEP },
   'control.accounts_policy': { owner: READ, gateway: READ, operations: KEEP },
-  'control.halts': { owner: READ, gateway: KEEP },
+  'control.halts': { owner: READ, gateway: ['select', 'insert', 'update (lifted_by, lifted_at)'] },
   'control.operator_actions': { gateway: ADD },
   'control.groups': { owner: READ, gateway: ALL },
   'control.group_members': { owner: READ, gateway: ALL },
