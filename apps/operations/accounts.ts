@@ -6,6 +6,7 @@ import { callOf, USAGE, UsageFault } from './accounts/call.js';
 import { runAccounts } from './accounts/run-accounts.js';
 import { openDatabase } from './journal/database.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
+import { tellFault } from './tool-faults.js';
 
 /** Who may come in and what it may do: the way in which a deployment without a demo gets its users. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment): Promise<number> {
@@ -33,19 +34,19 @@ async function main(args: readonly string[], environment: Environment): Promise<
     }
     return 0;
   } catch (error) {
-    return told(error);
+    return told(error, args);
   }
 }
 
 /** What can be mended is one line; anything else is a bug and stays as it is. */
-function told(error: unknown): number {
+function told(error: unknown, args: readonly string[]): number {
   if (error instanceof UsageFault) {
-    console.error(`accounts: ${error.message}\n\n${USAGE}`);
+    tellFault('accounts', args, { message: error.message, help: USAGE });
     return EXIT_USAGE;
   }
   const fault = error instanceof CommandFault ? error : (asStartFault(error) ?? asDatabaseFault(error));
   if (fault === undefined) throw error;
-  console.error(`accounts: ${fault.message}`);
+  tellFault('accounts', args, fault);
   return fault.exitCode;
 }
 

@@ -8,6 +8,7 @@ import { BackupDamaged, type Manifest } from './backup/manifest.js';
 import { openEmptyDatabase } from './backup/restore-place.js';
 import { checkBackup, restoreBackup } from './backup/restore-backup.js';
 import { openDatabase } from './journal/database.js';
+import { tellFault } from './tool-faults.js';
 
 const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
@@ -63,23 +64,24 @@ function tell(line: string): void {
   console.error(line);
 }
 
-function exitCodeOf(error: unknown): number {
+function exitCodeOf(error: unknown, args: readonly string[]): number {
   if (error instanceof UsageFault) {
-    console.error(`backup: ${error.message}\n\n${USAGE}`);
+    tellFault('backup', args, { message: error.message, help: USAGE });
     return EXIT_USAGE;
   }
   if (error instanceof BackupDamaged) {
-    console.error(`backup: ${error.message}`);
+    tellFault('backup', args, error);
     return EXIT_DAMAGED;
   }
   const fault = asStartFault(error) ?? asDatabaseFault(error);
   if (fault === undefined) throw error;
-  console.error(`backup: ${fault.message}`);
+  tellFault('backup', args, fault);
   return fault.exitCode;
 }
 
+const args = process.argv.slice(2);
 try {
-  await main(process.argv.slice(2), process.env);
+  await main(args, process.env);
 } catch (error) {
-  process.exitCode = exitCodeOf(error);
+  process.exitCode = exitCodeOf(error, args);
 }

@@ -14,6 +14,7 @@ import { Progress } from './journal/progress.js';
 import { verdictLines } from './journal/verdict-text.js';
 import { verify } from './journal/verify.js';
 import { refuseWhoOwnsNoTables } from './ledger/owner-of-tables.js';
+import { tellFault } from './tool-faults.js';
 
 const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
@@ -29,10 +30,11 @@ const COMPARE_CODES: Readonly<Record<ReturnType<typeof outcomeOf>, number>> = {
 };
 const NAME = 'journal-tool';
 const STAY_MS = 60_000;
+const args = process.argv.slice(2);
 const NO_SEALS =
   'ID_KEY is not set: without the keys of the cluster nobody can say that its owners wrote what is to be settled';
 
-async function main(args: readonly string[], environment: Environment): Promise<number> {
+async function main(environment: Environment): Promise<number> {
   const call = callOf(args, SHARDS);
   if (call === undefined) {
     console.log(USAGE);
@@ -124,12 +126,12 @@ function tell(line: string): void {
 }
 
 function say({ message }: Error): void {
-  console.error(`journal: ${message}`);
+  tellFault('journal', args, { message });
 }
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageFault) {
-    console.error(`journal: ${error.message}\n\n${USAGE}`);
+    tellFault('journal', args, { message: error.message, help: USAGE });
     return EXIT_USAGE;
   }
   if (error instanceof JournalCorrupt) {
@@ -138,19 +140,19 @@ function exitCodeOf(error: unknown): number {
   }
   const isAway = error instanceof JournalUnreadable || error instanceof JournalUnavailable;
   if (isAway || isConnectionFailure(error)) {
-    console.error(`journal: ${error instanceof Error ? error.message : String(error)}`);
+    tellFault('journal', args, { message: error instanceof Error ? error.message : String(error) });
     return EXIT.unavailable;
   }
   const fault = asStartFault(error);
   if (fault === undefined) throw error;
-  console.error(`journal: ${fault.message}`);
+  tellFault('journal', args, fault);
   return fault.exitCode;
 }
 
 // The clock's timers do not hold a process; this one waits on purpose.
 const stay = setInterval(() => undefined, STAY_MS);
 try {
-  process.exitCode = await main(process.argv.slice(2), process.env);
+  process.exitCode = await main(process.env);
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 } finally {

@@ -6,6 +6,7 @@ import { openDatabase } from './journal/database.js';
 import { callOf, USAGE, UsageFault } from './ledger/call.js';
 import { runLedger } from './ledger/run-ledger.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
+import { tellFault } from './tool-faults.js';
 
 /** What is traded and who has what to trade with: the way in which a deployment without a demo opens its books. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment): Promise<number> {
@@ -32,19 +33,19 @@ async function main(args: readonly string[], environment: Environment): Promise<
     }
     return 0;
   } catch (error) {
-    return told(error);
+    return told(error, args);
   }
 }
 
 /** What can be mended is one line; anything else is a bug and stays as it is. */
-function told(error: unknown): number {
+function told(error: unknown, args: readonly string[]): number {
   if (error instanceof UsageFault) {
-    console.error(`ledger: ${error.message}\n\n${USAGE}`);
+    tellFault('ledger', args, { message: error.message, help: USAGE });
     return EXIT_USAGE;
   }
   const fault = error instanceof CommandFault ? error : (asStartFault(error) ?? asDatabaseFault(error));
   if (fault === undefined) throw error;
-  console.error(`ledger: ${fault.message}`);
+  tellFault('ledger', args, fault);
   return fault.exitCode;
 }
 

@@ -7,6 +7,7 @@ import { GatewayClient } from './ops/gateway-client.js';
 import { parseCall, type Parsed } from './ops/parse-call.js';
 import { findPlace, opsSettings } from './ops/place.js';
 import { Report } from './ops/report.js';
+import { wantsJson } from './tool-faults.js';
 
 const STAY_MS = 60_000;
 
@@ -14,9 +15,8 @@ type Asked = Exclude<Parsed, { readonly help: string }>;
 
 /** The operators' terminal: speaks to a gateway over its public interface and nothing else. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment, stop: AbortSignal): Promise<number> {
-  // A fault in the arguments themselves is told as they seem to want it.
-  const wantsJson = args.some((arg) => arg === 'json' || arg === '--output=json');
-  const report = reportFor(wantsJson);
+  const isForPrograms = wantsJson(args);
+  const report = reportFor(isForPrograms);
   try {
     const parsed = parseCall(args);
     if (!('help' in parsed)) return await carryOut(parsed, environment, stop);
@@ -25,7 +25,7 @@ async function main(args: readonly string[], environment: Environment, stop: Abo
   } catch (error) {
     const fault = asCommandFault(error);
     report.fault(fault);
-    if (fault instanceof UsageFault && fault.help !== undefined && !wantsJson)
+    if (fault instanceof UsageFault && fault.help !== undefined && !isForPrograms)
       console.error(`\n${fault.help}`);
     return fault.exitCode;
   }

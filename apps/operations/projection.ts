@@ -9,6 +9,7 @@ import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openDatabase } from './journal/database.js';
+import { tellFault } from './tool-faults.js';
 import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
 
 const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json]
@@ -20,7 +21,7 @@ const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json
             readers and projectors go on meanwhile
 
   --shard n       only this shard
-  --output json   one JSON document instead of text
+  --output json   one JSON document instead of text; so is a fault, as the last line on standard error
   --help          this text
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the
@@ -40,9 +41,12 @@ interface Call {
 async function main(args: readonly string[], environment: Environment): Promise<number> {
   const call = callOf(args);
   if (typeof call === 'string') {
-    if (call !== '') console.error(`${call}\n`);
-    (call === '' ? console.log : console.error)(USAGE);
-    return call === '' ? 0 : EXIT_USAGE;
+    if (call !== '') {
+      tellFault('projection', args, { message: call, help: USAGE });
+      return EXIT_USAGE;
+    }
+    console.log(USAGE);
+    return 0;
   }
   const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
   const database = await openDatabase(environment, (line) => {
@@ -111,11 +115,12 @@ function isCommand(name: string | undefined): name is ProjectionCommand {
   return name !== undefined && COMMANDS.includes(name);
 }
 
+const args = process.argv.slice(2);
 try {
-  process.exitCode = await main(process.argv.slice(2), process.env);
+  process.exitCode = await main(args, process.env);
 } catch (error) {
   const fault = asStartFault(error) ?? asDatabaseFault(error);
   if (fault === undefined) throw error;
-  console.error(`projection: ${fault.message}`);
+  tellFault('projection', args, fault);
   process.exitCode = fault.exitCode;
 }

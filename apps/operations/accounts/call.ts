@@ -22,7 +22,7 @@ Options of add:
 Whoever trades (ORIGINATOR, MARKET_MAKER) needs a venue and a quantity. A new password is asked for twice, or is the first
 line of standard input where that is no terminal; it has 15 characters at least. add asks for one only if the account is new.
 
-  --output json      one JSON document instead of text
+  --output json      one JSON document instead of text; so is a fault, as the last line on standard error
   --help             this text
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the

@@ -7,7 +7,7 @@ export const USAGE = `Usage: npm run --silent backup -- <command> [options]
   restore   fills an empty database from a backup, and brings its schema up to date
 
   --folder path    where the backup is, or is to be (required)
-  --output json    one JSON document instead of text
+  --output json    one JSON document instead of text; so is a fault, as the last line on standard error
   --help           this text
 
 The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster on DATA_DIR (.data). restore wants one that holds

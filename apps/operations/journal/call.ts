@@ -30,7 +30,7 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
   --from postgres --to kafka, or the other way round
                        copy: where the journals are, and where they are to be
   --confirm            accept-restored: do it
-  --output json        one JSON document instead of text
+  --output json        one JSON document instead of text; so is a fault, as the last line on standard error
   --help               this text
 
 The database is that of DATABASE_URL, else that of the cluster on DATA_DIR (.data), which is started for the time where no cluster runs.

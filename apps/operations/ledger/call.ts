@@ -22,7 +22,7 @@ export const USAGE = `Usage: npm run ledger -- <command> [options] [--output jso
 An account is its id or its e-mail address. Amounts are whole atoms, millionths of a dollar or of a contract. Nothing is ever taken out:
 what is still promised is known to owners alone.
 
-  --output json      one JSON document instead of text
+  --output json      one JSON document instead of text; so is a fault, as the last line on standard error
   --help             this text
 
 The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster on DATA_DIR (.data), which is
