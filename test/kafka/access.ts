@@ -1,10 +1,11 @@
-import { afterAll } from '@jest/globals';
-import { Kafka, logLevel, type Admin } from 'kafkajs';
+import { afterAll, expect } from '@jest/globals';
+import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { KafkaAddress } from '#libs/journal/kafka/kafkajs/kafka-address.js';
 import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
 import type { TestKafka } from '#libs/testing/kafka/test-kafka.js';
 
 const clock = new SystemClock();
@@ -63,5 +64,43 @@ export async function leaderOf(
     const leader = brokers.find(({ nodeId }) => nodeId === topics[0]?.partitions[0]?.leader);
     if (leader === undefined) throw new Error(`shard ${shard} has no leader`);
     return leader;
+  });
+}
+
+/** What is not named goes back to the brokers' defaults, so all of it is named. */
+export async function alter(
+  kafka: TestKafka,
+  shard: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  const all = {
+    'cleanup.policy': 'delete',
+    'retention.ms': '-1',
+    'retention.bytes': '-1',
+    'unclean.leader.election.enable': 'false',
+    'compression.type': 'producer',
+    'max.message.bytes': '20971520',
+    'min.insync.replicas': '1',
+    ...settings,
+  };
+  const name = topicsAt(kafka).nameOf(shard);
+  const configEntries = Object.entries(all).map(([entry, value]) => ({ name: entry, value }));
+  await withAdmin(kafka, async (admin) => {
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }],
+    });
+  });
+  // The broker hears of it a moment later than the controller.
+  await eventually(async () => {
+    const described = await withAdmin(kafka, (admin) =>
+      admin.describeConfigs({
+        includeSynonyms: false,
+        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name }],
+      }),
+    );
+    const entries = described.resources[0]?.configEntries ?? [];
+    const now = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+    for (const [entry, value] of Object.entries(all)) expect([entry, now.get(entry)]).toEqual([entry, value]);
   });
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import kafkajs from 'kafkajs';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { JournalCorrupt, JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { KafkajsLog } from '#libs/journal/kafka/kafkajs/kafkajs-log.js';
@@ -8,8 +7,8 @@ import type { Clock } from '#libs/platform/clock.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { everything, events } from '#libs/testing/contracts/journal-subject.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
-import { journalAt, readerAt, topicsAt, withAdmin } from './access.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { alter, journalAt, readerAt, topicsAt, withAdmin } from './access.js';
 import { expectTruth, WriterProcess } from './writers.js';
 
 jest.setTimeout(180_000);
@@ -179,41 +178,3 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     await reader.close();
   });
 });
-
-/** What is not named goes back to the brokers' defaults, so all of it is named. */
-async function alter(
-  kafka: TestKafka,
-  shard: number,
-  settings: Readonly<Record<string, string>>,
-): Promise<void> {
-  const all = {
-    'cleanup.policy': 'delete',
-    'retention.ms': '-1',
-    'retention.bytes': '-1',
-    'unclean.leader.election.enable': 'false',
-    'compression.type': 'producer',
-    'max.message.bytes': '20971520',
-    'min.insync.replicas': '1',
-    ...settings,
-  };
-  const name = topicsAt(kafka).nameOf(shard);
-  const configEntries = Object.entries(all).map(([entry, value]) => ({ name: entry, value }));
-  await withAdmin(kafka, async (admin) => {
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }],
-    });
-  });
-  // The broker hears of it a moment later than the controller.
-  await eventually(async () => {
-    const described = await withAdmin(kafka, (admin) =>
-      admin.describeConfigs({
-        includeSynonyms: false,
-        resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name }],
-      }),
-    );
-    const entries = described.resources[0]?.configEntries ?? [];
-    const now = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
-    for (const [entry, value] of Object.entries(all)) expect([entry, now.get(entry)]).toEqual([entry, value]);
-  });
-}

@@ -49,6 +49,23 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
   const home = async (): Promise<unknown[]> =>
     (await journals.database.pool.query<{ topic_prefix: string }>('select topic_prefix from journal.home'))
       .rows;
+  async function spoil(shard: number): Promise<void> {
+    const { Kafka, ConfigResourceTypes, logLevel } = (await import('kafkajs')).default;
+    const admin = new Kafka({ brokers: [...kafka().addresses], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [
+        {
+          type: ConfigResourceTypes.TOPIC,
+          name: journals.topics.nameOf(shard),
+          configEntries: [{ name: 'retention.ms', value: '1000' }],
+        },
+      ],
+    });
+    await admin.disconnect();
+  }
+
   it('are known up to the last record when their writer is gone, and each second while it writes', async () => {
     const own = await journals.store();
     expect([await own.reader.heads(), await own.reader.read(1, 1, WHOLE)]).toEqual([new Map(), []]);
@@ -92,6 +109,20 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       expect(failure.message).toContain('has seen record 3');
       expect((await refusal((await journals.store()).prepare())).message).toContain(`${journals.prefix}1`);
       expect(await journals.topics.exists(1)).toBe(false);
+    });
+
+    it('and a setting that would lose or change more is told first', async () => {
+      await journals.write('"a"', '"b"');
+      await journals.replace(1, (await journals.content(1)).slice(0, 2));
+      await spoil(1);
+      const store = await journals.store();
+      for (const start of [() => store.prepare(), () => journals.owner(1)]) {
+        const failure = await refusal(start());
+        expect([failure.exitCode, failure.message]).toEqual([
+          EXIT.config,
+          expect.stringContaining('cannot keep a journal'),
+        ]);
+      }
     });
 
     it('when all of them were, or were made anew by somebody', async () => {
@@ -231,23 +262,6 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       const inPostgres = (await journals.database.pool.query('select from journal.records')).rowCount === 1;
       expect(await home()).toHaveLength(inPostgres ? 0 : 1);
     });
-
-    async function spoil(shard: number): Promise<void> {
-      const { Kafka, ConfigResourceTypes, logLevel } = (await import('kafkajs')).default;
-      const admin = new Kafka({ brokers: [...kafka().addresses], logLevel: logLevel.NOTHING }).admin();
-      await admin.connect();
-      await admin.alterConfigs({
-        validateOnly: false,
-        resources: [
-          {
-            type: ConfigResourceTypes.TOPIC,
-            name: journals.topics.nameOf(shard),
-            configEntries: [{ name: 'retention.ms', value: '1000' }],
-          },
-        ],
-      });
-      await admin.disconnect();
-    }
   });
 
   describe('are shown to nobody', () => {

@@ -132,24 +132,23 @@ export class WitnessedTopics {
     return rows[0]?.sequence;
   }
 
-  /** What is not as the database knows it is refused here, and so is what would not keep a journal. */
+  /**
+   * What would not keep a journal is refused here, and so is what is not as the database knows it. In this order: damage may be no more
+   * than what a wrong setting has made of a topic, and is not to hide it.
+   */
   private async look(shard: number, isSettled: boolean): Promise<Found> {
     const { topics, witnesses } = this.ports;
-    if (await this.check(shard).catch(unlessUnreadable)) {
-      await (await topics.openFit(shard)).close();
-      return { shard, isNew: false, isThere: true };
-    }
+    const isThere = await topics.isThereAndFit(shard);
+    if (await this.check(shard).catch(unlessUnreadable)) return { shard, isNew: false, isThere: true };
     const isNew = (await witnesses.newest(shard)) === undefined;
-    const isThere = await topics.exists(shard);
     // Whoever saw it empty may have died before the database heard of a first record; the place was settled before that was written.
     const isOurs = !isNew && isSettled;
-    if (isThere && !(await this.isEmpty(shard)) && !isOurs) throw strangeTopic(shard, topics.nameOf(shard));
+    if (isThere && !isOurs && !(await this.isEmpty(shard))) throw strangeTopic(shard, topics.nameOf(shard));
     return { shard, isNew, isThere };
   }
 
-  /** Refused where it would not keep a journal. */
   private async isEmpty(shard: number): Promise<boolean> {
-    const log = await this.ports.topics.openFit(shard);
+    const log = this.ports.topics.open(shard);
     try {
       return (await log.end().catch(unreadable)) === 0;
     } finally {

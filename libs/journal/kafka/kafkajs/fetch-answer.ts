@@ -1,13 +1,11 @@
 import errors from 'kafkajs/src/protocol/error.js';
-import type { LogMessage } from '../topic-log.js';
-import { readBatches } from './record-batches.js';
+import { readBatches, type Batches } from './record-batches.js';
 
-export interface FetchAnswer {
+export interface FetchAnswer extends Batches {
   /** kafkajs heeds it: how long the broker wants to be left alone. */
   readonly clientSideThrottleTime: number;
   /** Behind the last message that was durable when the broker looked for these. */
   readonly end: number;
-  readonly messages: readonly LogMessage[];
 }
 
 const INT16 = 2;
@@ -36,7 +34,7 @@ export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   at += INT32;
   const size = Math.max(0, payload.readInt32BE(at));
   at += INT32;
-  return { clientSideThrottleTime, end, messages: readBatches(payload.subarray(at, at + size), offset) };
+  return { clientSideThrottleTime, end, ...readBatches(payload.subarray(at, at + size), offset) };
 }
 
 function check(code: number): void {

@@ -109,7 +109,8 @@ export class KafkajsLog implements TopicLog {
 
   private async look(offset: number, maxBytes: number): Promise<Look> {
     try {
-      const { messages, end } = await this.ask(messagesFrom(this.topic, offset, maxBytes));
+      const { messages, end, doubt } = await this.ask(messagesFrom(this.topic, offset, maxBytes));
+      if (messages.length === 0 && doubt !== undefined) return { doubt };
       if (messages.length > 0 || end <= offset) return { messages };
       return { doubt: `the leader has messages up to ${end}, and gives no whole batch from there on` };
     } catch (error) {

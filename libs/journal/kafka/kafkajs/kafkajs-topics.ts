@@ -16,11 +16,8 @@ const KNOWN_WITHIN_MILLIS = 15_000;
 const LOOK_MILLIS = 100;
 const LEAST_ATTEMPTS = 3;
 const AGAIN_MILLIS = 500;
-const NOT_YET: ReadonlySet<string> = new Set([
-  'UNKNOWN_TOPIC_OR_PARTITION',
-  'LEADER_NOT_AVAILABLE',
-  'NOT_LEADER_FOR_PARTITION',
-]);
+const UNKNOWN = 'UNKNOWN_TOPIC_OR_PARTITION';
+const NOT_YET: ReadonlySet<string> = new Set([UNKNOWN, 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
 const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
 /** Shared by the brokers that are named: one that hangs is left for the next. */
 const CONNECTED_WITHIN_MILLIS = 30_000;
@@ -61,10 +58,17 @@ export class KafkajsTopics {
     return this.withAdmin(async (admin) => (await admin.describeCluster()).clusterId);
   }
 
-  /** Whether there is a topic, by the word of the controller: other brokers may not have heard of it yet. */
   async exists(shard: number): Promise<boolean> {
+    return await this.withAdmin(async (admin) => this.isThere(admin, shard, await this.replicas(admin)));
+  }
+
+  /** Whether there is a topic; refuses one that is not fit to keep a journal. */
+  async isThereAndFit(shard: number): Promise<boolean> {
     return await this.withAdmin(async (admin) => {
-      return !(await this.create(admin, this.nameOf(shard), await this.replicas(admin), 'only ask'));
+      const replicas = await this.replicas(admin);
+      if (!(await this.isThere(admin, shard, replicas))) return false;
+      await this.checkFit(admin, shard, replicas);
+      return true;
     });
   }
 
@@ -72,7 +76,8 @@ export class KafkajsTopics {
   async prepare(shard: number): Promise<TopicLog> {
     await this.withAdmin(async (admin) => {
       const replicas = await this.replicas(admin);
-      await this.create(admin, this.nameOf(shard), replicas, 'really');
+      const topic = this.nameOf(shard);
+      if (!(await isKnown(admin, topic))) await this.create(admin, topic, replicas, 'really');
       await this.checkFit(admin, shard, replicas);
     });
     return this.open(shard);
@@ -97,6 +102,12 @@ export class KafkajsTopics {
     const { brokers } = await admin.describeCluster();
     const named = this.address.brokers.length;
     return replicasAmong(Math.max(brokers.length, named, await usualReplicas(admin, brokers[0]?.nodeId)));
+  }
+
+  /** By the word of the controller where a broker knows of none: it may not have heard of it yet. */
+  private async isThere(admin: Admin, shard: number, replicas: number): Promise<boolean> {
+    const topic = this.nameOf(shard);
+    return (await isKnown(admin, topic)) || !(await this.create(admin, topic, replicas, 'only ask'));
   }
 
   private async checkFit(admin: Admin, shard: number, replicas: number): Promise<void> {
@@ -203,6 +214,17 @@ export class KafkajsTopics {
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
+  }
+}
+
+/** Asked before anything else, for whoever may look at a topic need not be allowed to make one. */
+async function isKnown(admin: Admin, topic: string): Promise<boolean> {
+  try {
+    await admin.fetchTopicMetadata({ topics: [topic] });
+    return true;
+  } catch (error) {
+    if (typeOf(error) === UNKNOWN) return false;
+    throw error;
   }
 }
 

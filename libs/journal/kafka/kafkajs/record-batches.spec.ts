@@ -1,6 +1,9 @@
+import zlib from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { LogMessage } from '../topic-log.js';
 import { BATCH, PREFIX } from './batch-layout.js';
+import { crc32c } from './crc32c.js';
 import { readBatches } from './record-batches.js';
 import { writeBatch } from './write-batch.js';
 
@@ -8,6 +11,10 @@ const values = fc.array(
   fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
   { minLength: 1, maxLength: 20 },
 );
+
+function messagesIn(bytes: Buffer): readonly LogMessage[] {
+  return readBatches(bytes, 0).messages;
+}
 
 function flipped(bytes: Buffer, bit: number): Buffer {
   const copy = Buffer.from(bytes);
@@ -21,7 +28,7 @@ describe('a bit that a disk has lost', () => {
       fc.property(values, fc.nat(), (all, place) => {
         const batch = writeBatch(all, 0n, new Map());
         const damaged = flipped(batch, place % (batch.length * 8));
-        expect(readBatches(Buffer.concat([damaged, batch]), 0).length).toBeLessThanOrEqual(2 * all.length);
+        expect(messagesIn(Buffer.concat([damaged, batch])).length).toBeLessThanOrEqual(2 * all.length);
       }),
       { numRuns: 2_000 },
     );
@@ -36,7 +43,7 @@ describe('a bit that a disk has lost', () => {
   ] as const)('in %s, byte %i, makes what is no record', (field, byte) => {
     const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
     for (let bit = 0; bit < 8; bit += 1) {
-      const read = readBatches(flipped(batch, (BATCH[field] + byte) * 8 + bit), 0);
+      const read = messagesIn(flipped(batch, (BATCH[field] + byte) * 8 + bit));
       expect(read).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
     }
   });
@@ -51,7 +58,7 @@ describe('a bit that a disk has lost', () => {
     ] as const) {
       const damaged = Buffer.from(batch);
       damaged.writeInt32BE(batch.length - PREFIX + more, BATCH.length);
-      const read = readBatches(Buffer.concat([damaged, behind]), 0);
+      const read = messagesIn(Buffer.concat([damaged, behind]));
       expect(read.map(({ offset, value }) => [offset, String(value)])).toEqual([
         ...[0, 1].slice(0, whole).map((offset) => [offset, 'ab'[offset]]),
         [whole, ''],
@@ -62,15 +69,15 @@ describe('a bit that a disk has lost', () => {
   it('in the length of a message leaves none without its seal', () => {
     const seal = Buffer.alloc(32, 7);
     const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map([[1, seal]]));
-    expect(readBatches(batch, 0)).toMatchObject([{ offset: 0 }, { offset: 1, seal }]);
+    expect(messagesIn(batch)).toMatchObject([{ offset: 0 }, { offset: 1, seal }]);
     for (let bit = 0; bit < 7; bit += 1) {
-      expect(readBatches(flipped(batch, BATCH.records * 8 + bit), 0)).toEqual([
+      expect(messagesIn(flipped(batch, BATCH.records * 8 + bit))).toEqual([
         { offset: 0, value: Buffer.alloc(0) },
       ]);
     }
     const second = batch.length - seal.length;
     for (let at = BATCH.records; at < second; at += 1) {
-      for (const { value, offset, seal: read } of readBatches(flipped(batch, at * 8 + 1), 0)) {
+      for (const { value, offset, seal: read } of messagesIn(flipped(batch, at * 8 + 1))) {
         if (offset === 1 && value.length > 0) expect([at, read]).toEqual([at, seal]);
       }
     }
@@ -80,9 +87,7 @@ describe('a bit that a disk has lost', () => {
     const batch = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map());
     const delta = BATCH.records + 3;
     for (let bit = 0; bit < 7; bit += 1) {
-      expect(readBatches(flipped(batch, delta * 8 + bit), 0)).toEqual([
-        { offset: 0, value: Buffer.alloc(0) },
-      ]);
+      expect(messagesIn(flipped(batch, delta * 8 + bit))).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
     }
   });
 
@@ -91,9 +96,70 @@ describe('a bit that a disk has lost', () => {
     for (const length of [-1_000, -12, 0, 5, 48]) {
       const damaged = Buffer.from(batch);
       damaged.writeInt32BE(length, BATCH.length);
-      expect(readBatches(Buffer.concat([damaged, batch]), 0)).toEqual([
-        { offset: 0, value: Buffer.alloc(0) },
-      ]);
+      expect(messagesIn(Buffer.concat([damaged, batch]))).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
     }
+  });
+});
+
+describe('a batch that a broker has compressed', () => {
+  const seal = Buffer.alloc(32, 7);
+  const plain = writeBatch([Buffer.from('a'), Buffer.from('b')], 0n, new Map([[1, seal]]));
+  const withRecords = (attributes: number, records: Buffer): Buffer => {
+    const batch = Buffer.concat([plain.subarray(0, BATCH.records), records]);
+    batch.writeInt32BE(batch.length - PREFIX, BATCH.length);
+    batch.writeInt16BE(attributes, BATCH.attributes);
+    batch.writeUInt32BE(crc32c(batch.subarray(BATCH.attributes)), BATCH.checksum);
+    return batch;
+  };
+  const records = plain.subarray(BATCH.records);
+  const gzipped = withRecords(1, zlib.gzipSync(records));
+  const LOG_APPEND_TIME = 0b1000;
+
+  it.each([
+    ['gzip', gzipped],
+    ['zstd', withRecords(4, zlib.zstdCompressSync(records))],
+    ["gzip, with the broker's time", withRecords(1 + LOG_APPEND_TIME, zlib.gzipSync(records))],
+  ])('with %s holds the messages and seals that were sent', (_, batch) => {
+    expect(readBatches(batch, 0)).toEqual(readBatches(plain, 0));
+    expect(readBatches(batch, 1)).toEqual({
+      messages: [{ offset: 1, value: Buffer.from('b'), seal: Buffer.from(seal) }],
+    });
+  });
+
+  it('and has lost a bit since gives nothing, and says why, behind what was whole', () => {
+    for (let bit = BATCH.checksum * 8; bit < gzipped.length * 8; bit += 1) {
+      const { messages, doubt } = readBatches(Buffer.concat([plain, flipped(gzipped, bit)]), 0);
+      expect(messages.slice(0, 2)).toEqual(messagesIn(plain));
+      if (messages.length === 2) expect([bit, doubt]).toEqual([bit, expect.stringContaining('its batch, ')]);
+      else expect(messages.slice(2)).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
+    }
+  });
+
+  it('by what is no codec of it is named as damage', () => {
+    expect(readBatches(withRecords(1, records), 0)).toEqual({
+      messages: [],
+      doubt: 'its batch, compressed with gzip, cannot be decompressed (incorrect header check)',
+    });
+    expect(messagesIn(withRecords(5, records))).toEqual([{ offset: 0, value: Buffer.alloc(0) }]);
+  });
+
+  it('and holds fewer messages than it says gives none that was not there', () => {
+    const short = withRecords(1, zlib.gzipSync(records.subarray(0, 9)));
+    expect(messagesIn(short).filter(({ value }) => value.length > 0).length).toBeLessThanOrEqual(1);
+    expect(messagesIn(withRecords(1, zlib.gzipSync(Buffer.alloc(3))))).toEqual([
+      { offset: 0, value: Buffer.alloc(0) },
+    ]);
+  });
+
+  it('to very little is read a few at a time', () => {
+    const large = writeBatch([Buffer.alloc(20 * 1024 * 1024)], 0n, new Map());
+    const small = Buffer.concat([
+      large.subarray(0, BATCH.records),
+      zlib.gzipSync(large.subarray(BATCH.records)),
+    ]);
+    small.writeInt32BE(small.length - PREFIX, BATCH.length);
+    small.writeInt16BE(1, BATCH.attributes);
+    small.writeUInt32BE(crc32c(small.subarray(BATCH.attributes)), BATCH.checksum);
+    expect(messagesIn(Buffer.concat(Array<Buffer>(9).fill(small)))).toHaveLength(2);
   });
 });

@@ -1,57 +1,103 @@
 import type { LogMessage } from '../topic-log.js';
 import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
+import { codecOf, MOST_UNPACKED_BYTES, unpack } from './compression/codecs.js';
+import { crc32c } from './crc32c.js';
 
-/** Compressed, or not data but a marker of a transaction: nothing that a journal's writer makes. */
-const FOREIGN = 0b10_0111;
+/** Not data but a marker of a transaction: nothing that a journal's writer makes. */
+const MARKER = 0b10_0000;
+/** How it is compressed, where it is. */
+const CODEC = 0b111;
 const NOTHING = Buffer.alloc(0);
 /** Seven numbers, each of one byte at least. */
 const LEAST_RECORD_BYTES = 7;
 const LAST_7_BITS = 0x7f;
 const MORE = 0x80;
 
+export interface Batches {
+  readonly messages: readonly LogMessage[];
+  /** Why the batch behind them, which came whole, gives none. */
+  readonly doubt?: string;
+}
+
 /**
  * The messages of whole record batches, from an offset on; a last batch that is cut off is left out. kafkajs's own decoder makes a
  * dozen objects of each record. Checksums are left to the hash chain, but what a batch says of itself is not believed further than it
  * goes: a bit that a disk has lost must not be read as millions of messages, nor a message at a place where none was written. What no
- * journal's writer can have written comes as one empty message, which is no record.
+ * journal's writer can have written comes as one empty message, which is no record. Writers compress nothing, but a broker does where
+ * somebody has set its topic so. See docs/decisions/0090.
  */
-export function readBatches(bytes: Buffer, from: number): LogMessage[] {
+export function readBatches(bytes: Buffer, from: number): Batches {
   const messages: LogMessage[] = [];
+  let unpacked = 0;
   let at = 0;
-  while (at + BATCH.records <= bytes.length) {
+  // A few bytes may be very many: what is left over is asked for again.
+  while (at + BATCH.records <= bytes.length && unpacked < MOST_UNPACKED_BYTES) {
     const end = at + PREFIX + bytes.readInt32BE(at + BATCH.length);
     if (end > bytes.length) break;
     const base = Number(bytes.readBigInt64BE(at));
     const batch = bytes.subarray(at, Math.max(end, at + BATCH.records));
-    if (!isOurs(batch, end - at)) {
-      messages.push({ offset: Math.max(base, from), value: NOTHING });
+    if (end < at + BATCH.records || !isOurs(batch)) {
+      nothingAt(base, from, messages);
       // Nobody can say where the next one begins.
       if (end < at + BATCH.records) break;
     } else if (base + batch.readInt32BE(BATCH.lastOffsetDelta) >= from) {
-      const isWhole = readRecords(batch, base, from, messages);
-      if (!isWhole) break;
+      const records = recordsOf(batch);
+      if (typeof records === 'string') return { messages, doubt: records };
+      if (isCompressed(batch)) unpacked += records.length;
+      if (!hasRoom(batch, records)) nothingAt(base, from, messages);
+      else if (!readRecords(records, { base, count: countOf(batch), from }, messages)) break;
     }
     at = end;
   }
-  return messages;
+  return { messages };
 }
 
-/** Data of this format, plain and whole: as many records as offsets, and room for them. */
-function isOurs(batch: Buffer, length: number): boolean {
-  const count = batch.readInt32BE(BATCH.count);
+/** Data of this format, with as many records as offsets. */
+function isOurs(batch: Buffer): boolean {
+  const attributes = batch.readInt16BE(BATCH.attributes);
+  const count = countOf(batch);
   return (
     batch.readInt8(BATCH.magic) === FORMAT &&
-    (batch.readInt16BE(BATCH.attributes) & FOREIGN) === 0 &&
+    (attributes & MARKER) === 0 &&
+    (!isCompressed(batch) || codecOf(attributes & CODEC) !== undefined) &&
     count === batch.readInt32BE(BATCH.lastOffsetDelta) + 1 &&
-    count > 0 &&
-    count <= (length - BATCH.records) / LEAST_RECORD_BYTES
+    count > 0
   );
 }
 
+function countOf(batch: Buffer): number {
+  return batch.readInt32BE(BATCH.count);
+}
+
+function isCompressed(batch: Buffer): boolean {
+  return (batch.readInt16BE(BATCH.attributes) & CODEC) !== 0;
+}
+
+function hasRoom(batch: Buffer, records: Buffer): boolean {
+  return countOf(batch) <= records.length / LEAST_RECORD_BYTES;
+}
+
+/** As they were sent, or why they cannot be had. Of compressed ones no bit is looked at before the checksum has been. */
+function recordsOf(batch: Buffer): Buffer | string {
+  const records = batch.subarray(BATCH.records);
+  const codec = codecOf(batch.readInt16BE(BATCH.attributes) & CODEC);
+  if (codec === undefined) return records;
+  if (crc32c(batch.subarray(BATCH.attributes)) !== batch.readUInt32BE(BATCH.checksum)) {
+    return `its batch, compressed with ${codec.name}, is not the one that its checksum was made of`;
+  }
+  return unpack(codec, records);
+}
+
+interface RecordsBounds {
+  /** Offset of the first. */
+  readonly base: number;
+  readonly count: number;
+  readonly from: number;
+}
+
 /** Whether they fill the batch, one behind the other and each at its own place. Where they do not, the first that is wrong is the last. */
-function readRecords(batch: Buffer, base: number, from: number, messages: LogMessage[]): boolean {
-  const cursor = new Varints(batch, BATCH.records);
-  const count = batch.readInt32BE(BATCH.count);
+function readRecords(records: Buffer, { base, count, from }: RecordsBounds, messages: LogMessage[]): boolean {
+  const cursor = new Varints(records, 0);
   for (let read = 0; read < count; read += 1) {
     const length = cursor.next();
     const end = cursor.at + length;
@@ -59,21 +105,21 @@ function readRecords(batch: Buffer, base: number, from: number, messages: LogMes
     cursor.at += 1;
     cursor.skip();
     const offset = base + read;
-    if (cursor.next() !== read || end > batch.length) return nothingAt(offset, from, messages);
+    if (cursor.next() !== read || end > records.length) return nothingAt(offset, from, messages);
     if (offset >= from) {
       const key = cursor.next();
       cursor.at += Math.max(0, key);
       const size = cursor.next();
-      const value = size < 0 ? NOTHING : batch.subarray(cursor.at, cursor.at + size);
+      const value = size < 0 ? NOTHING : records.subarray(cursor.at, cursor.at + size);
       cursor.at += Math.max(0, size);
-      const seal = readSeal(batch, cursor);
+      const seal = readSeal(records, cursor);
       // It would be taken for a record without its seal, and so for a forged one.
       if (cursor.at !== end) return nothingAt(offset, from, messages);
       messages.push(seal === undefined ? { offset, value } : { offset, value, seal });
     }
     cursor.at = end;
   }
-  return cursor.at === batch.length || nothingAt(base + count, from, messages);
+  return cursor.at === records.length || nothingAt(base + count, from, messages);
 }
 
 function nothingAt(offset: number, from: number, messages: LogMessage[]): false {

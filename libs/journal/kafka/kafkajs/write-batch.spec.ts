@@ -68,7 +68,7 @@ it('a batch is read as it was written', () => {
   fc.assert(
     fc.property(values, (all) => {
       const seals = sealed(all);
-      const read = readBatches(writeBatch(all, 0n, seals), 0);
+      const { messages: read } = readBatches(writeBatch(all, 0n, seals), 0);
       expect(read.map(({ offset }) => offset)).toEqual(all.map((_, index) => index));
       expect(read.every(({ value }, index) => all[index]?.equals(value))).toBe(true);
       expect(read.map(({ seal }) => seal)).toEqual(all.map((_, index) => seals.get(index)));
