@@ -53,6 +53,16 @@ export async function withAdmin<T>({ addresses }: TestKafka, work: (admin: Admin
   }
 }
 
+/** Also what retention does, if it is let. */
+export async function deleteBefore(kafka: TestKafka, shard: number, offset: number): Promise<void> {
+  const topic = topicsAt(kafka).nameOf(shard);
+  await withAdmin(kafka, async (admin) => {
+    // Only topics that it has asked for before are known to it.
+    await admin.fetchTopicOffsets(topic);
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] });
+  });
+}
+
 /** The broker that leads the shard's topic just now. */
 export async function leaderOf(
   kafka: TestKafka,

@@ -8,7 +8,7 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { everything, events } from '#libs/testing/contracts/journal-subject.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { alter, journalAt, readerAt, topicsAt, withAdmin } from './access.js';
+import { alter, deleteBefore, journalAt, readerAt, topicsAt, withAdmin } from './access.js';
 import { expectTruth, WriterProcess } from './writers.js';
 
 jest.setTimeout(180_000);
@@ -151,16 +151,51 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     const writer = await journalAt(kafka()).open(3);
     await writer.append(['"a"', '"b"', '"c"']);
     await writer.close();
-    const topic = topicsAt(kafka()).nameOf(3);
-    await withAdmin(kafka(), async (admin) => {
-      // Only topics that it has asked for before are known to it.
-      await admin.fetchTopicOffsets(topic);
-      await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] });
-    });
-    await expect(journalAt(kafka()).open(3)).rejects.toThrow('its first 2 messages are gone');
+    await deleteBefore(kafka(), 3, 2);
+    const refusal = { exitCode: 65, message: expect.stringContaining('its first 2 messages are gone') };
+    await expect(journalAt(kafka()).open(3)).rejects.toMatchObject(refusal);
     const reader = readerAt(kafka());
     await expect(reader.read(3, 1, 10)).rejects.toBeInstanceOf(JournalCorrupt);
     await reader.close();
+  });
+
+  it.each([
+    ['some of whose messages', 7, 5],
+    ['all of whose messages', 8, -1],
+  ])('%s are deleted while it is written to has nobody answered any more', async (_, shard, before) => {
+    const writer = await journalAt(kafka()).open(shard);
+    const reader = readerAt(kafka());
+    const written: string[] = [];
+    const going = (async () => {
+      for (let at = 0; ; at += 1) {
+        await writer.append([String(at)]);
+        written.push(String(at));
+      }
+    })();
+    const end = expect(going).rejects.toThrow(/its first \d+ messages are gone/);
+    await eventually(() => expect(written.length).toBeGreaterThan(50));
+    expect(await events(reader, shard)).not.toEqual([]);
+    await deleteBefore(kafka(), shard, before);
+    const { length } = written;
+    await end;
+    // What was on its way while the answer to the deletion was.
+    expect(written.length - length).toBeLessThan(20);
+    expect(writer.health()).toMatchObject({ ok: false });
+    await writer.close();
+    await eventually(async () => {
+      const head = (await reader.heads([shard])).get(shard) ?? 0;
+      await expect(reader.read(shard, head, 1)).rejects.toBeInstanceOf(JournalCorrupt);
+    });
+  });
+
+  it('whose first messages are deleted while nobody writes ends its writer all the same', async () => {
+    const writer = await journalAt(kafka()).open(9);
+    await writer.append(['"a"', '"b"', '"c"']);
+    await deleteBefore(kafka(), 9, 1);
+    await eventually(() =>
+      expect(writer.health()).toMatchObject({ reason: expect.stringContaining('first 1 messages') }),
+    );
+    await writer.close();
   });
 
   it('that somebody deletes under its readers is an outage to them, not an empty journal', async () => {

@@ -7,7 +7,7 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
-import { topicsAt } from './access.js';
+import { deleteBefore, topicsAt } from './access.js';
 
 jest.setTimeout(240_000);
 
@@ -71,10 +71,23 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     );
     cluster.kill('gateway-0');
     await eventually(
-      () => expect(logOf('gateway-0')).toMatch(/"exit_code":65.*topic .* is gone, or empty/),
+      () => expect(logOf('gateway-0')).toMatch(/shard 1: topic .* is gone, or empty.*"exitCode":65/),
       60_000,
     );
     expect(await topicsAt(kafka()).exists(1)).toBe(false);
+  });
+
+  it('has lost its first messages while it runs ends its owner, which says so, and no other', async () => {
+    const other = cluster.process('owner-0').pid;
+    await deleteBefore(kafka(), 2, 1);
+    await eventually(() => {
+      expect(logOf('owner-2')).toMatch(/"exit_code":65.*has lost its journal: its first 1 messages are gone/);
+    }, 60_000);
+    expect(await readiness('owner-0')).toEqual({ status: 'ready' });
+    expect(cluster.process('owner-0').pid).toBe(other);
+    const { output } = await tool('verify', '--chain-only');
+    expect(output).toMatch(/^shard 0: .*chain whole/m);
+    expect(output).toMatch(/^shard 2: .*its first 1 messages are gone/m);
     await cluster.stop();
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '#libs/testing/contracts/journal-subject.js';
 import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
 import { sealEpoch } from '../hash-chain.js';
 import { JournalAmbiguous, JournalCorrupt } from '../journal-errors.js';
@@ -90,10 +91,12 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     const damaged = { name: 'JournalCorrupt', sequence: EVENTS + 1, exitCode: 65 };
     const place = { offset: EVENTS, sequence: EVENTS + 1, hash: known!.hash };
     await expect(world.reader().begin(SHARD, place)).rejects.toMatchObject(damaged);
-    const looks = async (): Promise<void> => {
-      for (let look = 0; look < 20; look += 1) await follows.heads();
-    };
-    await expect(looks()).rejects.toMatchObject(damaged);
+    for (let look = 0; look < 20; look += 1) await follows.heads();
+    expect(await follows.heads()).toEqual(new Map([[SHARD, EVENTS + 2]]));
+    await expect(follows.read(SHARD, EVENTS + 2, 1)).rejects.toMatchObject({
+      name: 'JournalCorrupt',
+      sequence: EVENTS + 2,
+    });
   });
 
   it('ends its writer, who hears what is the matter', async () => {
@@ -114,5 +117,49 @@ it('a topic that somebody else has begun an epoch in that none can follow is dam
     exitCode: 65,
     message:
       'journal of shard 0 is corrupt at sequence 42: epoch 2147483648 is more than any owner can have begun',
+  });
+});
+
+describe('a topic whose first messages somebody deletes', () => {
+  const GONE = 'its first 5 messages are gone: its topic begins at offset 5';
+  const QUIET_LOOKS = 20;
+
+  it('has no writer any more that answers anybody, however much is appended', async () => {
+    const writer = await world.open();
+    await writer.append(['"before"']);
+    world.topic.deleteBefore(5);
+    const append = writer.append(['"behind"']);
+    await expect(append).rejects.toBeInstanceOf(JournalAmbiguous);
+    await expect(append).rejects.toThrow(GONE);
+    await expect(writer.append(['"more"'])).rejects.toThrow('the writer is dead');
+    expect(writer.health()).toEqual({ ok: false, reason: expect.stringContaining(GONE) });
+  });
+
+  it('ends a writer that has nothing to write', async () => {
+    const writer = await world.open();
+    world.topic.deleteBefore(5);
+    await until(world.clock, () => !writer.health().ok);
+    expect(writer.health()).toMatchObject({ reason: expect.stringContaining(GONE) });
+  });
+
+  it('is taken over by nobody', async () => {
+    world.topic.deleteBefore(5);
+    await expect(world.open()).rejects.toMatchObject({
+      exitCode: 65,
+      message: expect.stringContaining(GONE),
+    });
+  });
+
+  it('is damaged for whoever reads on, and keeps nobody from asking for the heads of all shards', async () => {
+    const reader = world.reader();
+    await reader.heads();
+    world.topic.deleteBefore(5);
+    for (let look = 0; look < QUIET_LOOKS; look += 1) await reader.heads();
+    expect(await reader.heads()).toEqual(new Map([[SHARD, EVENTS + 2]]));
+    const damaged = { name: 'JournalCorrupt', exitCode: 65, message: expect.stringContaining(GONE) };
+    await expect(reader.read(SHARD, EVENTS + 2, 1)).rejects.toMatchObject(damaged);
+    world.topic.deleteBefore(0);
+    expect(await reader.heads()).toEqual(new Map([[SHARD, EVENTS + 1]]));
+    expect(await reader.read(SHARD, EVENTS + 2, 1)).toEqual([]);
   });
 });

@@ -77,7 +77,7 @@ export class KafkaJournal implements Journal {
     try {
       log = await this.options.openLog(shard);
       const reading = new ShardLog(shard, log);
-      const place = await this.takeOver(log, reading, known);
+      const place = await this.takeOver(reading, known);
       const sink = new KafkaSink(
         {
           shard,
@@ -102,7 +102,7 @@ export class KafkaJournal implements Journal {
    * An epoch record counts where it continues the chain. When the writer before was quicker, or another opener was, ours has
    * come too late; then it is tried anew behind what they have written.
    */
-  private async takeOver(log: TopicLog, reading: ShardLog, known?: PlacedHead): Promise<LogPlace> {
+  private async takeOver(reading: ShardLog, known?: PlacedHead): Promise<LogPlace> {
     const { clock, openWithinMillis = OPEN_WITHIN_MILLIS } = this.options;
     const remaining = new Countdown(clock, openWithinMillis);
     let tail: LogPlace | undefined;
@@ -121,7 +121,7 @@ export class KafkaJournal implements Journal {
           throw new Error('its topic ends before the record from which on it is known to be sealed');
         }
         const life = await this.lifeBehind(reading, tail);
-        const attempt = await this.attempt(log, reading, { tail, life }, remaining.millis);
+        const attempt = await this.attempt(reading, { tail, life }, remaining.millis);
         if (attempt.isOurs) return attempt.place;
         tail = attempt.place;
         if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
@@ -164,7 +164,6 @@ export class KafkaJournal implements Journal {
   }
 
   private async attempt(
-    log: TopicLog,
     reading: ShardLog,
     { tail, life }: { readonly tail: LogPlace; readonly life: EpochLife },
     withinMillis: number,
@@ -177,7 +176,7 @@ export class KafkaJournal implements Journal {
     const record = sealEpoch(reading.shard, tail.head, before + 1, opener, life);
     const { offset: last } = tail;
     const anchor = last === undefined ? undefined : { offset: last, sequence: tail.head.sequence };
-    const offset = await log
+    const offset = await reading
       .append(
         [encodeRecord(record, anchor)],
         Math.min(appendWithinMillis, withinMillis),

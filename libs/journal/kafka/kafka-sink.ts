@@ -111,16 +111,17 @@ export class KafkaSink implements BatchSink {
 
   /** Sends until the batch stands in the journal, and says where that leaves the writer. */
   private async deliver(records: readonly JournalEntry[]): Promise<LogPlace> {
-    const { shard, log, clock, seals, appendWithinMillis, settleWithinMillis } = this.ports;
+    const { shard, reading, clock, seals, appendWithinMillis, settleWithinMillis } = this.ports;
     const sealed = sealedAppend(seals, records);
     const values = records.map((record) => encodeRecord(record, this.anchor));
     const remaining = new Countdown(clock, settleWithinMillis);
     let lost: SendLost | undefined;
     for (;;) {
       try {
-        const base = await log.append(values, Math.min(appendWithinMillis, remaining.millis), sealed);
+        const base = await reading.append(values, Math.min(appendWithinMillis, remaining.millis), sealed);
         return await this.placed(records, base);
       } catch (error) {
+        if (error instanceof JournalCorrupt) throw this.damaged(error);
         if (error instanceof SendLost) lost ??= error;
         else if (!(error instanceof SendRefused)) throw error;
         else if (lost === undefined && (error.isFinal || remaining.isOver)) {
@@ -204,7 +205,7 @@ export class KafkaSink implements BatchSink {
     const from = this.place;
     if (end < from.next) throw new Error(endsAt(end));
     const run = await reading.run({ from, end });
-    if (run.damage !== undefined) throw (this.lost = new JournalAmbiguous(shard, run.damage.message));
+    if (run.damage !== undefined) throw this.damaged(run.damage);
     await this.check(from);
     // Whoever has come too late will try again; a busy writer would never let it in.
     if (run.rival > from.head.epoch) this.lost = new JournalFenced(shard, 'another writer takes the shard');
@@ -221,8 +222,7 @@ export class KafkaSink implements BatchSink {
   private async check({ offset = 0, head: { hash, sequence } }: LogPlace): Promise<void> {
     const { shard, reading } = this.ports;
     const standing = await reading.standing({ offset, hash, sequence }).catch((error: unknown) => {
-      if (error instanceof JournalCorrupt) this.lost = new JournalAmbiguous(shard, error.message);
-      throw this.lost ?? error;
+      throw error instanceof JournalCorrupt ? this.damaged(error) : error;
     });
     if (standing === 'nothing') throw new Error(`its topic gives nothing at offset ${offset}`);
     if (standing === 'known') return;
@@ -269,6 +269,11 @@ export class KafkaSink implements BatchSink {
 
   private now(): bigint {
     return this.ports.clock.monotonicNanos();
+  }
+
+  private damaged(damage: JournalCorrupt): JournalFailure {
+    this.lost ??= new JournalAmbiguous(this.ports.shard, damage.message, { cause: damage });
+    return this.lost;
   }
 
   private taken(): JournalFenced {

@@ -21,6 +21,10 @@ interface LeftOff {
   readonly ahead: readonly LogMessage[];
 }
 
+function unreachable({ message }: JournalCorrupt): string {
+  return `the record cannot be reached: ${message}`;
+}
+
 function anotherTopic(): Error {
   return new Error('its topic is not the one that was read before');
 }
@@ -144,7 +148,7 @@ export class ShardFollower {
   /** Damage as somebody meets it who begins to read behind it: at the record that theirs would have to follow. */
   private reached(damage: JournalCorrupt, from: number): JournalCorrupt {
     if (from - 1 <= damage.sequence) return damage;
-    return new JournalCorrupt(this.shard, from - 1, `the record cannot be reached: ${damage.message}`);
+    return new JournalCorrupt(this.shard, from - 1, unreachable(damage));
   }
 
   /**
@@ -170,8 +174,16 @@ export class ShardFollower {
   private async lookAgain(place: LogPlace): Promise<void> {
     this.quietLooks += 1;
     if (this.quietLooks < QUIET_LOOKS) return;
-    if (!(await this.reading.stillHas(place))) throw anotherTopic();
+    try {
+      if (!(await this.reading.stillHas(place))) throw anotherTopic();
+    } catch (error) {
+      if (!(error instanceof JournalCorrupt)) throw error;
+      // Told to whoever reads on: those who ask for the heads of all shards must not miss the others.
+      this.damage = new JournalCorrupt(this.shard, place.head.sequence + 1, unreachable(error));
+      return;
+    }
     this.quietLooks = 0;
+    this.damage = undefined;
   }
 
   private async follow(): Promise<void> {

@@ -7,6 +7,7 @@ import {
   MessagesDeleted,
   TopicMissing,
   type LogMessage,
+  type SealsByPlace,
   type TopicLog,
 } from './topic-log.js';
 
@@ -98,6 +99,14 @@ export class ShardLog {
 
   end(): Promise<number> {
     return this.log.end();
+  }
+
+  /** A batch that stands behind a beginning that is gone is part of no journal. */
+  async append(values: readonly Buffer[], withinMillis: number, seals: SealsByPlace): Promise<number> {
+    return await this.log.append(values, withinMillis, seals).catch((error: unknown) => {
+      if (error instanceof MessagesDeleted) throw new JournalCorrupt(this.shard, 1, error.message);
+      throw error;
+    });
   }
 
   /** Entries of the journal from a place on, until a bound is reached or damage. Rejects where the topic does not give as much. */
@@ -250,8 +259,7 @@ export class ShardLog {
       );
     } catch (error) {
       if (error instanceof TopicMissing) return 'nothing';
-      if (error instanceof MessagesDeleted) return 'other';
-      if (error instanceof MessagesDamaged) throw new JournalCorrupt(this.shard, sequence, error.message);
+      if (isUnsound(error)) throw new JournalCorrupt(this.shard, sequence, error.message);
       throw error;
     }
   }

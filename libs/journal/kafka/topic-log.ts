@@ -33,9 +33,19 @@ export class TopicMissing extends Error {
   override readonly name = 'TopicMissing';
 }
 
-/** The topic begins behind what was asked for: somebody has deleted its first messages. */
+/**
+ * Somebody has deleted the topic's first messages. What stands behind them is no journal, so whoever reads there, or has just written,
+ * hears of this instead.
+ */
 export class MessagesDeleted extends Error {
   override readonly name = 'MessagesDeleted';
+
+  constructor(
+    /** Offset of the first that is left. */
+    start: number,
+  ) {
+    super(`its first ${start} messages are gone: its topic begins at offset ${start}`);
+  }
 }
 
 /**
@@ -48,7 +58,10 @@ export class MessagesDamaged extends Error {
 
 /** One topic with one partition, as a client library gives it. Nothing here retries a send. */
 export interface TopicLog {
-  /** One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. */
+  /**
+   * One batch, whole or not at all; resolves with the offset of its first message when all in-sync replicas have it. Rejects with
+   * `MessagesDeleted` when they have it behind a beginning that is gone.
+   */
   append(values: readonly Buffer[], withinMillis: number, seals?: SealsByPlace): Promise<number>;
   /** Behind the last message that is durable. Where leaders change it may for a moment be less than it was. */
   end(): Promise<number>;

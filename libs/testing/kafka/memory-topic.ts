@@ -1,5 +1,6 @@
 import {
   MessagesDamaged,
+  MessagesDeleted,
   SendLost,
   SendRefused,
   type LogMessage,
@@ -24,6 +25,7 @@ export class MemoryTopic {
   private readonly looks: LookFate[] = [];
   private readonly turns: number[] = [];
   private damagedFrom = Infinity;
+  private start = 0;
 
   get length(): number {
     return this.stored.length;
@@ -72,6 +74,11 @@ export class MemoryTopic {
     this.stored[offset] = { value: Buffer.alloc(0) };
   }
 
+  /** Somebody has the broker delete what stands before this offset. */
+  deleteBefore(offset: number): void {
+    this.start = offset;
+  }
+
   content(): readonly Buffer[] {
     return this.stored.map(({ value }) => value);
   }
@@ -99,6 +106,7 @@ export class MemoryTopic {
     const base = this.stored.length - sent.length;
     await this.underWay();
     if (fate !== 'answered') throw new SendLost('lost');
+    if (this.start > 0) throw new MessagesDeleted(this.start);
     return base;
   }
 
@@ -110,6 +118,7 @@ export class MemoryTopic {
   }
 
   private messages(offset: number): LogMessage[] {
+    if (this.start > 0) throw new MessagesDeleted(this.start);
     if (offset >= this.damagedFrom) throw new MessagesDamaged(`offset ${offset} of its topic cannot be read`);
     return this.stored
       .slice(offset, Math.min(offset + PAGE, this.damagedFrom))

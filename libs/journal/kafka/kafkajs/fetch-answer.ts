@@ -6,6 +6,8 @@ export interface FetchAnswer extends Batches {
   readonly clientSideThrottleTime: number;
   /** Behind the last message that was durable when the broker looked for these. */
   readonly end: number;
+  /** Offset of the first message that the topic still has. */
+  readonly start: number;
 }
 
 const INT16 = 2;
@@ -27,6 +29,7 @@ export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   at += INT32 + INT32;
   check(payload.readInt16BE(at));
   const end = Number(payload.readBigInt64BE(at + INT16));
+  const start = Number(payload.readBigInt64BE(at + INT16 + 2 * INT64));
   at += INT16 + 3 * INT64;
   at += INT32 + Math.max(0, payload.readInt32BE(at)) * ABORTED_TRANSACTION;
   // It gives nothing itself then, which must not be taken for a log that has lost something.
@@ -34,7 +37,7 @@ export function readFetchAnswer(payload: Buffer, offset: number): FetchAnswer {
   at += INT32;
   const size = Math.max(0, payload.readInt32BE(at));
   at += INT32;
-  return { clientSideThrottleTime, end, ...readBatches(payload.subarray(at, at + size), offset) };
+  return { clientSideThrottleTime, end, start, ...readBatches(payload.subarray(at, at + size), offset) };
 }
 
 function check(code: number): void {

@@ -74,7 +74,11 @@ declare module 'kafkajs/src/protocol/requests/index.js' {
             readonly messages: readonly { readonly value: Buffer }[];
           }>[];
         },
-        { readonly topics: readonly { readonly partitions: readonly { readonly baseOffset: string }[] }[] }
+        {
+          readonly topics: readonly {
+            readonly partitions: readonly { readonly baseOffset: string; readonly logStartOffset: string }[];
+          }[];
+        }
       >;
       readonly Fetch: Versioned<
         {

@@ -15,7 +15,16 @@ import type { FetchAnswer } from './fetch-answer.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { LeaderFinder } from './leader-finder.js';
 import { PatientLooks, type Look } from './patient-looks.js';
-import { appending, EARLIEST, LATEST, messagesFrom, offsetAt, type Question } from './questions.js';
+import type { Produced } from './produce-request.js';
+import {
+  appending,
+  EARLIEST,
+  LATEST,
+  messagesFrom,
+  offsetAt,
+  type Question,
+  type Written,
+} from './questions.js';
 import { within } from './within.js';
 
 const READ_MILLIS = 5_000;
@@ -85,10 +94,16 @@ export class KafkajsLog implements TopicLog {
     const leader = await this.leader(withinMillis).catch((error: unknown) => {
       throw new SendRefused(messageOf(error), false, { cause: error });
     });
+    const timestamp = this.clock.epochNanos() / NANOS_PER_MILLI;
+    const sent = { topic: this.topic, values, seals, withinMillis, timestamp };
+    const { base, start } = await this.send(leader, sent);
+    if (start > 0) throw new MessagesDeleted(start);
+    return base;
+  }
+
+  private async send(leader: BrokerLink, sent: Produced): Promise<Written> {
     try {
-      const timestamp = this.clock.epochNanos() / NANOS_PER_MILLI;
-      const sent = { topic: this.topic, values, seals, withinMillis, timestamp };
-      return await leader.ask(appending(sent), withinMillis);
+      return await leader.ask(appending(sent), sent.withinMillis);
     } catch (error) {
       const type = typeOf(error);
       if (!REFUSALS.has(type)) {
@@ -109,13 +124,14 @@ export class KafkajsLog implements TopicLog {
 
   private async look(offset: number, maxBytes: number): Promise<Look> {
     try {
-      const { messages, end, doubt } = await this.ask(messagesFrom(this.topic, offset, maxBytes));
+      const { messages, start, end, doubt } = await this.ask(messagesFrom(this.topic, offset, maxBytes));
+      if (start > 0) throw new MessagesDeleted(start);
       if (messages.length === 0 && doubt !== undefined) return { doubt };
       if (messages.length > 0 || end <= offset) return { messages };
       return { doubt: `the leader has messages up to ${end}, and gives no whole batch from there on` };
     } catch (error) {
       const type = typeOf(error);
-      if (type === OUT_OF_RANGE) return { messages: await this.outOfRange(offset) };
+      if (type === OUT_OF_RANGE) return { messages: await this.outOfRange() };
       if (type === CORRUPT) {
         return await this.fromBefore(offset, maxBytes, 'the leader says that its log is corrupt');
       }
@@ -149,10 +165,9 @@ export class KafkajsLog implements TopicLog {
     return (await this.ask(messagesFrom(this.topic, start, LEAST_BYTES))).messages.length > 0;
   }
 
-  private async outOfRange(offset: number): Promise<readonly LogMessage[]> {
+  private async outOfRange(): Promise<readonly LogMessage[]> {
     const start = await this.ask(offsetAt(this.topic, EARLIEST));
-    if (offset < start)
-      throw new MessagesDeleted(`offset ${offset} of its topic is gone: it begins at ${start}`);
+    if (start > 0) throw new MessagesDeleted(start);
     return [];
   }
 

@@ -32,6 +32,14 @@ export class TopicUnfit extends StartFault {
   }
 }
 
+/** No setting brings it back, so it is told as what it is; what is set wrongly may have done it, and is told with it. */
+class TopicBeginningGone extends StartFault {
+  constructor(topic: string, start: number, faults: readonly string[]) {
+    const lost = `topic ${topic} has lost its journal: its first ${start} messages are gone, bring back the topic as it was`;
+    super([lost, ...faults].join('; '), EXIT.damaged);
+  }
+}
+
 /** The topics of a journal: made, checked and opened. */
 export class KafkajsTopics {
   /** The first is asked first, and is the one that has answered last. */
@@ -112,7 +120,9 @@ export class KafkajsTopics {
 
   private async checkFit(admin: Admin, shard: number, replicas: number): Promise<void> {
     const topic = this.nameOf(shard);
-    const faults = unfitness(await this.findAfterwards(admin, topic), replicas);
+    const found = await this.findAfterwards(admin, topic);
+    const faults = unfitness(found, replicas);
+    if (found.start > 0) throw new TopicBeginningGone(topic, found.start, faults);
     if (faults.length > 0) throw new TopicUnfit(topic, faults);
   }
 

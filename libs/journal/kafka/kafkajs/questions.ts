@@ -56,17 +56,24 @@ export function leadershipOf(topic: string): Question<Leadership> {
   });
 }
 
-/** Resolves with the offset of the first message. */
-export function appending(sent: Produced): Question<number> {
+export interface Written {
+  /** Offset of the first message that was sent. */
+  readonly base: number;
+  /** Of the first that the topic still has. */
+  readonly start: number;
+}
+
+export function appending(sent: Produced): Question<Written> {
   const { request, response } = produce({ acks: ALL_IN_SYNC, timeout: sent.withinMillis, topicData: [] });
   const encode = () => {
     const body = writeProduceRequest(sent);
     // What kafkajs takes for one of its encoders, and for what is in it.
     return Promise.resolve({ buf: body, buffer: body });
   };
-  return question({ request: { ...request, encode }, response }, ({ topics }) =>
-    offsetIn(topics[0]?.partitions[0]?.baseOffset),
-  );
+  return question({ request: { ...request, encode }, response }, ({ topics }) => {
+    const [written] = topics[0]?.partitions ?? [];
+    return { base: offsetIn(written?.baseOffset), start: Number(written?.logStartOffset ?? 0) };
+  });
 }
 
 export function offsetAt(topic: string, timestamp: number): Question<number> {

@@ -45,7 +45,6 @@ export function unfitness(found: FoundTopic, replicas: number): string[] {
   const faults: string[] = [];
   if (found.partitions !== 1) faults.push(`it has ${found.partitions} partitions instead of 1`);
   if (found.replicas < replicas) faults.push(`it has ${found.replicas} replicas instead of ${replicas}`);
-  if (found.start !== 0) faults.push(`its first ${found.start} messages are gone`);
   for (const [name, value, atLeast] of wanted(Math.max(replicas, found.replicas))) {
     const given = found.settings.get(name);
     const isGood = atLeast === undefined ? given === value : Number(given) >= Number(value);
