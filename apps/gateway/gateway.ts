@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { Pool } from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Authenticator } from '#libs/edge/admission.js';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
@@ -52,13 +53,7 @@ const NEST_OPTIONS: Pick<NestApplicationOptions, 'logger' | 'abortOnError' | 'bo
 export async function serveGateway({ config, registry, scope, ...given }: GatewayProcess): Promise<void> {
   const clock = new SystemClock();
   const { tracing, log } = await openTracing('gateway', { config, log: given.log, registry, scope, clock });
-  const pool = openPool(config.DATABASE_URL, {
-    applicationName: config.INSTANCE,
-    max: config.DATABASE_POOL,
-    answerTimeoutMs: DATABASE_ANSWER_MS,
-  });
-  scope.onStop('pool', () => pool.end());
-  await refuseNewerDatabase(pool);
+  const pool = await openDatabase(config, scope);
   const journal = await openJournalReader({ config, pool, clock, scope });
   const owners = openOwners({ config, log, clock, scope, tracing });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
@@ -119,6 +114,17 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   await app.listen(config.PORT, config.LISTEN_HOST);
   scope.onStop('listener', () => app.close());
   log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
+}
+
+async function openDatabase(config: GatewayProcess['config'], scope: ProcessScope): Promise<Pool> {
+  const pool = openPool(config.DATABASE_URL, {
+    applicationName: config.INSTANCE,
+    max: config.DATABASE_POOL,
+    answerTimeoutMs: DATABASE_ANSWER_MS,
+  });
+  scope.onStop('pool', () => pool.end());
+  await refuseNewerDatabase(pool);
+  return pool;
 }
 
 interface EdgeParts {
