@@ -1,5 +1,6 @@
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { onceDatabaseAnswers } from '#libs/platform/await-database.js';
+import { DatabasePulse } from '#libs/platform/database-pulse.js';
 import { refuseNewerDatabase } from '#libs/platform/generation.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { Environment } from '#libs/platform/config.js';
@@ -37,6 +38,7 @@ export function run(env: Environment): void {
       answerTimeoutMs: DATABASE_ANSWER_MS,
     });
     scope.onStop('pool', () => pool.end());
+    const database = new DatabasePulse(pool, clock);
     const server = await startInternalServer(
       {
         registry,
@@ -44,8 +46,9 @@ export function run(env: Environment): void {
         healthz: () => ({ ok: true, status: 'healthy' }),
         readyz: async () => {
           if (scope.stopping.aborted) return { ok: false, status: 'draining' };
-          await pool.query('select 1');
-          return { ok: true, status: 'ready' };
+          return (await database.answers())
+            ? { ok: true, status: 'ready' }
+            : { ok: false, status: 'database_unreachable' };
         },
       },
       config.INTERNAL_PORT,

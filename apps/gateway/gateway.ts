@@ -7,6 +7,7 @@ import type { Authenticator } from '#libs/edge/admission.js';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import type { Config } from '#libs/platform/config.js';
+import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database-pulse.js';
 import { refuseNewerDatabase } from '#libs/platform/generation.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
@@ -57,7 +58,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   const journal = await openJournalReader({ config, pool, clock, scope });
   const owners = openOwners({ config, log, clock, scope, tracing });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
-  const readiness = new Readiness(pool, owners, clock, scope.stopping);
+  const readiness = new Readiness(new DatabasePulse(pool, clock, SCHEMA_ANSWERS), owners, scope.stopping);
 
   const adapter = openEdge(identity.authenticator, { clock, log, registry, tracing });
   const module = GatewayModule.with([

@@ -1,6 +1,7 @@
 import type { Shard } from '#libs/engine/shard.js';
 import { LinkServer } from '#libs/owner-link/server.js';
 import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
+import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database-pulse.js';
 import type { Health } from '#libs/platform/heard-readiness.js';
 import { internalHandler, listen } from '#libs/platform/internal-server.js';
 import { openPool } from '#libs/platform/postgres.js';
@@ -16,17 +17,19 @@ const DATABASE_ANSWER_MS = 15_000;
 /** The process around one shard: its listener, its health, and its end. */
 export class OwnerProcess {
   private readonly pool: Pool;
+  private readonly schema: DatabasePulse;
   private shard: Shard | undefined;
   private link: LinkServer | undefined;
   private failure: string | undefined;
 
   constructor(private readonly parts: OwnerParts) {
-    const { config } = parts;
+    const { clock, config } = parts;
     this.pool = openPool(config.DATABASE_URL, {
       applicationName: config.INSTANCE,
       max: config.DATABASE_POOL,
       answerTimeoutMs: DATABASE_ANSWER_MS,
     });
+    this.schema = new DatabasePulse(this.pool, clock, SCHEMA_ANSWERS);
   }
 
   /** Answers for its health at once; serves when the shard has recovered. */
@@ -114,10 +117,7 @@ export class OwnerProcess {
       return { ok: false, status: 'draining' };
     }
     if (this.link === undefined) return { ok: false, status: 'recovering' };
-    const reachable = await this.pool.query('select version from control.version').then(
-      () => true,
-      () => false,
-    );
+    const reachable = await this.schema.answers();
     return reachable ? { ok: true, status: 'ready' } : { ok: false, status: 'control_schema_unreachable' };
   }
 }
