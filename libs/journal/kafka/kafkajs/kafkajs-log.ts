@@ -25,6 +25,7 @@ import {
   type Question,
   type Written,
 } from './questions.js';
+import { isNotAllowed, namingRight, type Right } from './rights.js';
 import { within } from './within.js';
 
 const READ_MILLIS = 5_000;
@@ -110,12 +111,13 @@ export class KafkajsLog implements TopicLog {
         this.leave(leader);
         throw new SendLost(messageOf(error), { cause: error });
       }
-      throw new SendRefused(type, FINAL_REFUSALS.has(type), { cause: error });
+      const reason = isNotAllowed(error) ? messageOf(namingRight('WRITE', this.topic, error)) : type;
+      throw new SendRefused(reason, FINAL_REFUSALS.has(type), { cause: error });
     }
   }
 
   end(): Promise<number> {
-    return this.ask(offsetAt(this.topic, LATEST));
+    return this.ask(offsetAt(this.topic, LATEST), 'DESCRIBE');
   }
 
   fetch(offset: number, maxBytes: number): Promise<readonly LogMessage[]> {
@@ -124,7 +126,10 @@ export class KafkajsLog implements TopicLog {
 
   private async look(offset: number, maxBytes: number): Promise<Look> {
     try {
-      const { messages, start, end, doubt } = await this.ask(messagesFrom(this.topic, offset, maxBytes));
+      const { messages, start, end, doubt } = await this.ask(
+        messagesFrom(this.topic, offset, maxBytes),
+        'READ',
+      );
       if (start > 0) throw new MessagesDeleted(start);
       if (messages.length === 0 && doubt !== undefined) return { doubt };
       if (messages.length > 0 || end <= offset) return { messages };
@@ -149,7 +154,7 @@ export class KafkajsLog implements TopicLog {
    */
   private async fromBefore(offset: number, maxBytes: number, doubt: string): Promise<Look> {
     for (let ahead = 1; ahead <= Math.min(offset, MOST_AHEAD); ahead *= AHEAD_FACTOR) {
-      const { messages } = await this.ask(messagesFrom(this.topic, offset - ahead, maxBytes)).catch(
+      const { messages } = await this.ask(messagesFrom(this.topic, offset - ahead, maxBytes), 'READ').catch(
         unlessDoubtful,
       );
       const wanted = messages.filter((message) => message.offset >= offset);
@@ -160,13 +165,13 @@ export class KafkajsLog implements TopicLog {
 
   /** Whether the broker is otherwise well: it gives what the topic begins with. */
   private async givesFirst(offset: number): Promise<boolean> {
-    const start = await this.ask(offsetAt(this.topic, EARLIEST));
+    const start = await this.ask(offsetAt(this.topic, EARLIEST), 'DESCRIBE');
     if (start >= offset) return false;
-    return (await this.ask(messagesFrom(this.topic, start, LEAST_BYTES))).messages.length > 0;
+    return (await this.ask(messagesFrom(this.topic, start, LEAST_BYTES), 'READ')).messages.length > 0;
   }
 
   private async outOfRange(): Promise<readonly LogMessage[]> {
-    const start = await this.ask(offsetAt(this.topic, EARLIEST));
+    const start = await this.ask(offsetAt(this.topic, EARLIEST), 'DESCRIBE');
     if (start > 0) throw new MessagesDeleted(start);
     return [];
   }
@@ -178,7 +183,7 @@ export class KafkajsLog implements TopicLog {
   }
 
   /** Reads may be asked twice: the leader may have moved, or the connection broken, while nobody looked. */
-  private async ask<T>(question: Question<T>): Promise<T> {
+  private async ask<T>(question: Question<T>, right: Right): Promise<T> {
     try {
       return await this.once(question);
     } catch (error) {
@@ -187,7 +192,8 @@ export class KafkajsLog implements TopicLog {
     try {
       return await this.once(question);
     } catch (error) {
-      throw typeOf(error) === NO_TOPIC ? new TopicMissing(`there is no topic ${this.topic}`) : error;
+      if (typeOf(error) === NO_TOPIC) throw new TopicMissing(`there is no topic ${this.topic}`);
+      throw namingRight(right, this.topic, error);
     }
   }
 

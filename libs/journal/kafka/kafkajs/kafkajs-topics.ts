@@ -8,6 +8,7 @@ import type { TopicLog } from '../topic-log.js';
 import { inPlainWords, typeOf } from './answered-error.js';
 import type { KafkaAddress } from './kafka-address.js';
 import { KafkajsLog } from './kafkajs-log.js';
+import { isNotAllowed, withRight } from './rights.js';
 import { seedBrokers } from './seed-brokers.js';
 import { replicasAmong, settingsFor, unfitness, type FoundTopic } from './topic-settings.js';
 import { within } from './within.js';
@@ -85,7 +86,9 @@ export class KafkajsTopics {
     await this.withAdmin(async (admin) => {
       const replicas = await this.replicas(admin);
       const topic = this.nameOf(shard);
-      if (!(await isKnown(admin, topic))) await this.create(admin, topic, replicas, 'really');
+      if (!(await isKnown(admin, topic))) {
+        await withRight('CREATE', topic, this.create(admin, topic, replicas, 'really'));
+      }
       await this.checkFit(admin, shard, replicas);
     });
     return this.open(shard);
@@ -115,7 +118,8 @@ export class KafkajsTopics {
   /** By the word of the controller where a broker knows of none: it may not have heard of it yet. */
   private async isThere(admin: Admin, shard: number, replicas: number): Promise<boolean> {
     const topic = this.nameOf(shard);
-    return (await isKnown(admin, topic)) || !(await this.create(admin, topic, replicas, 'only ask'));
+    if (await isKnown(admin, topic)) return true;
+    return !(await this.create(admin, topic, replicas, 'only ask').catch(unlessNotAllowed));
   }
 
   private async checkFit(admin: Admin, shard: number, replicas: number): Promise<void> {
@@ -158,11 +162,13 @@ export class KafkajsTopics {
   private async find(admin: Admin, topic: string): Promise<FoundTopic> {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
     const partitions = topics[0]?.partitions ?? [];
-    const [offsets] = await admin.fetchTopicOffsets(topic);
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }],
-    });
+    const [offsets] = await withRight('DESCRIBE', topic, admin.fetchTopicOffsets(topic));
+    const asked = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic };
+    const { resources } = await withRight(
+      'DESCRIBE_CONFIGS',
+      topic,
+      admin.describeConfigs({ includeSynonyms: false, resources: [asked] }),
+    );
     const entries = resources[0]?.configEntries ?? [];
     return {
       partitions: partitions.length,
@@ -230,12 +236,18 @@ export class KafkajsTopics {
 /** Asked before anything else, for whoever may look at a topic need not be allowed to make one. */
 async function isKnown(admin: Admin, topic: string): Promise<boolean> {
   try {
-    await admin.fetchTopicMetadata({ topics: [topic] });
+    await withRight('DESCRIBE', topic, admin.fetchTopicMetadata({ topics: [topic] }));
     return true;
   } catch (error) {
     if (typeOf(error) === UNKNOWN) return false;
     throw error;
   }
+}
+
+/** As if it had been made: whoever may not make topics goes by what the brokers know. */
+function unlessNotAllowed(error: unknown): true {
+  if (isNotAllowed(error)) return true;
+  throw error;
 }
 
 /** 1 where nobody may ask. */
@@ -245,7 +257,7 @@ async function usualReplicas(admin: Admin, nodeId: number | undefined): Promise<
   const type = kafkajs.ConfigResourceTypes.BROKER;
   const asked = { includeSynonyms: false, resources: [{ type, name, configNames: [DEFAULT_REPLICAS] }] };
   const { resources } = await admin.describeConfigs(asked).catch((error: unknown) => {
-    if (typeOf(error).endsWith('AUTHORIZATION_FAILED')) return { resources: [] };
+    if (isNotAllowed(error)) return { resources: [] };
     throw error;
   });
   return Number(resources[0]?.configEntries[0]?.configValue ?? 1);

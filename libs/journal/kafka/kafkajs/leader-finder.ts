@@ -2,6 +2,7 @@ import type { Clock } from '#libs/platform/clock.js';
 import { BrokerLink } from './broker-link.js';
 import { hostAndPort, type HostAndPort, type KafkaAddress } from './kafka-address.js';
 import { leadershipOf } from './questions.js';
+import { namingRight } from './rights.js';
 
 const ANSWER_MILLIS = 3_000;
 
@@ -40,7 +41,10 @@ export class LeaderFinder {
   }
 
   private async leaderBy(link: BrokerLink): Promise<BrokerLink> {
-    const { leader, brokers } = await link.ask(leadershipOf(this.topic), ANSWER_MILLIS);
+    const asked = link.ask(leadershipOf(this.topic), ANSWER_MILLIS).catch((error: unknown) => {
+      throw namingRight('DESCRIBE', this.topic, error);
+    });
+    const { leader, brokers } = await asked;
     const news = brokers.filter((broker) => !this.known.some((known) => isSame(known, broker)));
     this.known = [...this.known, ...news];
     if (leader === undefined) throw new Error(`topic ${this.topic} has no leader`);

@@ -1,0 +1,34 @@
+import { StartFault } from '#libs/platform/start-fault.js';
+import { typeOf } from './answered-error.js';
+
+/** As brokers and their tools call them. */
+export type Right = 'CREATE' | 'DESCRIBE' | 'DESCRIBE_CONFIGS' | 'READ' | 'WRITE';
+
+/** A broker says only that something is not allowed: the same of every topic and every right. */
+function missing(right: Right, topic: string): string {
+  return `its user has no right to ${right} on topic ${topic}`;
+}
+
+export function isNotAllowed(error: unknown): boolean {
+  if (typeOf(error).endsWith('AUTHORIZATION_FAILED')) return true;
+  // kafkajs puts what it was told, topic by topic, below the error.
+  const below = error instanceof Error && 'errors' in error ? error.errors : undefined;
+  return Array.isArray(below) && below.some(isNotAllowed);
+}
+
+/** Names the right, where that is what is missing. */
+export function namingRight(right: Right, topic: string, error: unknown): unknown {
+  return isNotAllowed(error) ? new Error(missing(right, topic), { cause: error }) : error;
+}
+
+/** A question of a start, which ends with what is missing. */
+export async function withRight<T>(right: Right, topic: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!isNotAllowed(error)) throw error;
+    throw new StartFault(
+      `Kafka cannot be used: ${missing(right, topic)} (see the rights of each process in docs/operations.md)`,
+    );
+  }
+}

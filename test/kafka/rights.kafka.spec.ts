@@ -1,0 +1,110 @@
+import { beforeAll, expect, it, jest } from '@jest/globals';
+import kafkajs from 'kafkajs';
+import type { KafkaAddress } from '#libs/journal/kafka/kafkajs/kafka-address.js';
+import type { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
+import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
+import type { BrokerPlace } from '#libs/platform/embedded-kafka/server-properties.js';
+import { pickPorts } from '#libs/platform/ports.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { events } from '#libs/testing/contracts/journal-subject.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { topicsAt, withAdmin } from './access.js';
+
+jest.setTimeout(120_000);
+
+const SHARD = 1;
+const clock = new SystemClock();
+const [port = 0] = await pickPorts(1);
+const USERS = ['owner', 'reader', 'nobody'];
+const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
+
+/** Whoever comes by its plain listener may do everything; by the other one, what somebody has allowed. */
+function withRights(place: BrokerPlace): Record<string, string> {
+  const { host, controllerPort } = place;
+  const users = USERS.map((user) => `user_${user}="secret"`).join(' ');
+  return {
+    listeners: `PLAINTEXT://${host}:${place.port},CONTROLLER://${host}:${controllerPort},NAMED://${host}:${port}`,
+    'advertised.listeners': `PLAINTEXT://${host}:${place.port},NAMED://${host}:${port}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,NAMED:SASL_PLAINTEXT',
+    'listener.name.named.sasl.enabled.mechanisms': 'PLAIN',
+    'listener.name.named.plain.sasl.jaas.config': `org.apache.kafka.common.security.plain.PlainLoginModule required ${users};`,
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': 'User:ANONYMOUS',
+  };
+}
+
+describeWithKafka('a user of brokers that know rights', { settings: withRights }, (kafka) => {
+  const topicsOf = (username: string): KafkajsTopics => {
+    const sasl: KafkaAddress['sasl'] = { mechanism: 'plain', username, password: 'secret' };
+    return topicsAt({ ...kafka(), addresses: [`127.0.0.1:${port}`] }, { sasl });
+  };
+  const allow = async (user: string, ...rights: (keyof typeof AclOperationTypes)[]): Promise<void> => {
+    const acl = rights.map((right) => ({
+      resourceType: AclResourceTypes.TOPIC,
+      resourceName: topicsAt(kafka()).nameOf(SHARD),
+      resourcePatternType: ResourcePatternTypes.LITERAL,
+      principal: `User:${user}`,
+      host: '*',
+      operation: AclOperationTypes[right],
+      permissionType: AclPermissionTypes.ALLOW,
+    }));
+    await withAdmin(kafka(), (admin) => admin.createAcls({ acl }));
+  };
+  const lacks = (right: string): object => ({
+    exitCode: 69,
+    message: expect.stringContaining(`no right to ${right} on topic ${topicsAt(kafka()).nameOf(SHARD)} (`),
+  });
+  const journalOf = (user: string): KafkaJournal => {
+    const topics = topicsOf(user);
+    return new KafkaJournal({ openLog: (shard) => topics.prepare(shard), clock, opener: user });
+  };
+  const readerOf = (user: string): KafkaJournalReader => {
+    const topics = topicsOf(user);
+    return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [] });
+  };
+
+  beforeAll(async () => {
+    await allow('owner', 'READ', 'WRITE');
+    await allow('reader', 'READ');
+  });
+
+  it('is told which right it lacks to make a topic, and that there is none', async () => {
+    await eventually(async () => expect(await topicsOf('owner').exists(SHARD)).toBe(false));
+    await expect(topicsOf('owner').prepare(SHARD)).rejects.toMatchObject(lacks('CREATE'));
+    await (await topicsAt(kafka()).prepare(SHARD)).close();
+  });
+
+  it('needs none to make topics where they are, and to see their settings one that is named', async () => {
+    await eventually(async () => expect(await topicsOf('owner').exists(SHARD)).toBe(true));
+    await expect(topicsOf('owner').prepare(SHARD)).rejects.toMatchObject(lacks('DESCRIBE_CONFIGS'));
+    await allow('owner', 'DESCRIBE_CONFIGS');
+    await eventually(async () => (await topicsOf('owner').prepare(SHARD)).close());
+    const writer = await journalOf('owner').open(SHARD);
+    await writer.append(['"a"']);
+    await writer.close();
+  });
+
+  it('may read with one right, and is told what it lacks to write', async () => {
+    const reader = readerOf('reader');
+    expect(await events(reader, SHARD)).toEqual(['"a"']);
+    await reader.close();
+    const log = topicsOf('reader').open(SHARD);
+    await expect(log.append([Buffer.from('x')], 5_000)).rejects.toMatchObject({
+      name: 'SendRefused',
+      isFinal: true,
+      message: expect.stringContaining('no right to WRITE on topic'),
+    });
+    await log.close();
+  });
+
+  it('that has none at all is told so by whatever it does', async () => {
+    await expect(topicsOf('nobody').prepare(SHARD)).rejects.toMatchObject(lacks('DESCRIBE'));
+    const reader = readerOf('nobody');
+    await expect(reader.read(SHARD, 1, 1)).rejects.toThrow('no right to DESCRIBE on topic');
+    await allow('nobody', 'DESCRIBE');
+    await eventually(() => expect(reader.read(SHARD, 1, 1)).rejects.toThrow('no right to READ on topic'));
+    await reader.close();
+  });
+});
