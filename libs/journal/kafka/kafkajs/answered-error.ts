@@ -7,8 +7,11 @@ export function typeOf(error: unknown): string {
 
 const NOISE = 'Connection error: ';
 
-/** kafkajs says of what the socket has said that it is an error of the connection. */
+/** kafkajs says of what the socket has said that it is an error of the connection, and OpenSSL ends what it says with a line break. */
 export function inPlainWords(error: unknown): unknown {
-  if (!(error instanceof Error) || !error.message.startsWith(NOISE)) return error;
-  return new Error(error.message.slice(NOISE.length), { cause: error.cause });
+  if (!(error instanceof Error)) return error;
+  const { message, cause } = error;
+  const said = message.startsWith(NOISE) ? message.slice(NOISE.length) : message;
+  const words = said.replaceAll(/\s*\n\s*/g, ' ').trim();
+  return words === message ? error : new Error(words, { cause });
 }
