@@ -1,19 +1,23 @@
 import type { Environment } from '#libs/platform/config.js';
-import type { ProcessPlan } from './processes.js';
+import { settings } from './config.js';
+import { kindRules, type ProcessPlan } from './processes.js';
 
-/** Names of the launcher's own settings that mean something else, or nothing, to its children. */
-const NOT_PASSED_ON = new Set([
-  'PORT',
-  'LISTEN_HOST',
-  'DATABASE_URL',
-  'LOAD_ACCOUNTS',
-  'GATEWAYS',
-  'DATA_DIR',
-]);
+/** Settings of the cluster, whoever of it reads them. */
+const ALL_SETTINGS = new Set(
+  [settings, ...Object.values(kindRules).map((rules) => rules.settings)].flatMap((definition) =>
+    Object.keys(definition),
+  ),
+);
 
-/** What a process finds in its environment: what the operator has set, and above it what the launcher knows better. */
+/**
+ * What a process finds in its environment: what the operator has set, and above it what the launcher knows better. A password is in the
+ * environment of those who log in with it, and of no other; what is no setting of ours, such as TZ or NODE_OPTIONS, is for all.
+ */
 export function childEnvironment(env: Environment, plan: ProcessPlan, internalPort: number): Environment {
-  const inherited = Object.entries(env).filter(([name]) => !NOT_PASSED_ON.has(name));
+  const own = kindRules[plan.kind].settings;
+  const inherited = Object.entries(env).filter(
+    ([name]) => !ALL_SETTINGS.has(name) || Object.hasOwn(own, name),
+  );
   return {
     ...Object.fromEntries(inherited),
     SOTTO_SUPERVISED: 'true',

@@ -2,7 +2,7 @@ import { executorConfig, executorRules } from '#apps/executor/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
-import { settingsFaults, type Environment } from '#libs/platform/config.js';
+import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/config.js';
 import type { DatabaseLogins } from './database-logins.js';
 import type { ProcessKind } from './process-kind.js';
 import type { ClusterSecrets } from './secrets.js';
@@ -37,6 +37,8 @@ export interface ProcessPlan {
 }
 
 export interface KindRules {
+  /** What it reads from its environment. */
+  readonly settings: ConfigDefinition;
   /** Kinds of a lower number stop first; equal ones stop together. */
   readonly stopOrder: number;
   /** After this they are killed. The numbers of the stages add up to less than the ten seconds of the whole stop. */
@@ -45,10 +47,10 @@ export interface KindRules {
 
 /** Edges first, so that nothing new comes in; the owners last, because the others still report to them. */
 export const kindRules: Readonly<Record<ProcessKind, KindRules>> = {
-  gateway: { stopOrder: 1, stopWithinMs: 3_500 },
-  executor: { stopOrder: 2, stopWithinMs: 1_500 },
-  projector: { stopOrder: 3, stopWithinMs: 1_000 },
-  owner: { stopOrder: 4, stopWithinMs: 2_000 },
+  gateway: { settings: gatewayConfig, stopOrder: 1, stopWithinMs: 3_500 },
+  executor: { settings: executorConfig, stopOrder: 2, stopWithinMs: 1_500 },
+  projector: { settings: projectorConfig, stopOrder: 3, stopWithinMs: 1_000 },
+  owner: { settings: ownerConfig, stopOrder: 4, stopWithinMs: 2_000 },
 };
 
 export type PlanProcesses = (facts: ClusterFacts) => readonly ProcessPlan[];
