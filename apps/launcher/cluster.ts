@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Pool } from 'pg';
+import type { Patience } from '#libs/journal/stores/until-settled.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
 import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
@@ -35,7 +36,7 @@ export interface ClusterParts {
   readonly seed: Seed;
   readonly journalTable: string;
   /** Resolves with whether the journals are in Kafka. */
-  readonly prepareJournals: (databaseUrl: string, env: Environment, clock: Clock) => Promise<boolean>;
+  readonly prepareJournals: (databaseUrl: string, env: Environment, patience: Patience) => Promise<boolean>;
 }
 
 export interface ClusterPlace {
@@ -106,7 +107,7 @@ export class Cluster {
   }
 
   private async run(): Promise<RunningCluster> {
-    const { config, dataFolder, terminal, clock } = this.place;
+    const { config, dataFolder, env, terminal, clock } = this.place;
     const { signal } = this.stopping;
     await makeFolder(path.join(dataFolder, 'logs'), 0o700);
     const database = await this.openDatabase();
@@ -124,7 +125,8 @@ export class Cluster {
       unknown.length === 0 ? 'schema up to date' : 'schema of a newer release, which this one may use',
     );
     signal.throwIfAborted();
-    const isOnKafka = await this.parts.prepareJournals(database.url, this.place.env, clock);
+    const tell = (line: string): void => terminal.print(`        ${line}`);
+    const isOnKafka = await this.parts.prepareJournals(database.url, env, { clock, tell, stopping: signal });
     if (isOnKafka) terminal.step('topics of the journals in place');
     signal.throwIfAborted();
     const seed = await this.parts.seed({ databaseUrl: database.url, loadAccounts: config.LOAD_ACCOUNTS });

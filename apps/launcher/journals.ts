@@ -1,6 +1,6 @@
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Patience } from '#libs/journal/stores/until-settled.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { OWNERS } from './processes.js';
@@ -9,12 +9,16 @@ import { OWNERS } from './processes.js';
  * Before any process is started: journals that are elsewhere, gone, or kept by topics that would lose them are one line here, and would be
  * one in the log of every process. Resolves with whether they are in Kafka.
  */
-export async function prepareJournals(databaseUrl: string, env: Environment, clock: Clock): Promise<boolean> {
+export async function prepareJournals(
+  databaseUrl: string,
+  env: Environment,
+  patience: Patience,
+): Promise<boolean> {
   const settings = loadConfig(kafkaSettings, env, [kafkaSettingsAgree]);
   const pool = openPool(databaseUrl, { applicationName: 'sotto-launcher', max: 1 });
   const shards = Array.from({ length: OWNERS }, (_, shard) => shard);
   try {
-    const ports = { databaseUrl, pool, clock, instance: 'launcher', shards };
+    const ports = { ...patience, databaseUrl, pool, instance: 'launcher', shards };
     const store = await openJournalStore(settings, ports);
     try {
       await store.prepare();

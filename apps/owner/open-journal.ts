@@ -21,7 +21,9 @@ export async function openOwnerJournal(
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
   const seals = new JournalSeals(keyBytes(config.ID_KEY));
-  const store = await openJournalStore(config, { databaseUrl, pool, clock, instance, shards, seals });
+  const ports = { databaseUrl, pool, instance, shards, seals };
+  const tell = (line: string): void => log.warn(line);
+  const store = await openJournalStore(config, { ...ports, clock, tell, stopping: scope.stopping });
   scope.onStop('journal store', () => store.close());
   const isOurs = store.kind === 'postgres';
   return {

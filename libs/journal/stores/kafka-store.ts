@@ -13,6 +13,7 @@ import { WitnessedReader } from '../witness/witnessed-reader.js';
 import type { JournalReceiver } from './journal-receiver.js';
 import type { JournalStore } from './journal-store.js';
 import { sealsOf, type StorePorts } from './store-ports.js';
+import { untilSettled } from './until-settled.js';
 import { WitnessedTopics, type Opener } from './witnessed-topics.js';
 
 /** Journals in Kafka, a topic a shard. */
@@ -46,8 +47,10 @@ export class KafkaStore implements JournalStore {
       open: async (shard) => {
         const who = this.as(opener);
         await this.lock.share();
-        await this.have([shard]);
-        return await this.witnessed.open(shard, who, onFault);
+        return await untilSettled(this.ports, async () => {
+          await this.have([shard]);
+          return await this.witnessed.open(shard, who, onFault);
+        });
       },
     };
   }
@@ -64,7 +67,7 @@ export class KafkaStore implements JournalStore {
   }
 
   prepare(): Promise<void> {
-    return this.have(this.ports.shards);
+    return untilSettled(this.ports, () => this.have(this.ports.shards));
   }
 
   async home(): Promise<KafkaHome> {

@@ -1,12 +1,11 @@
 import type { Pool } from 'pg';
-import type { Clock } from '#libs/platform/clock.js';
 import { ConfigFault } from '#libs/platform/start-fault.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
+import type { Patience } from './until-settled.js';
 
-export interface StorePorts {
+export interface StorePorts extends Patience {
   readonly databaseUrl: string;
   readonly pool: Pool;
-  readonly clock: Clock;
   /** Who this process is to the brokers. */
   readonly instance: string;
   /** Of who writes journals; without them nobody may. */

@@ -6,7 +6,9 @@ import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-err
 import type { JournalWriter } from '../journal.js';
 import type { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
+import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
+import { isNotAllowed } from '../kafka/kafkajs/rights.js';
 import { findJournalLife } from '../life/journal-life.js';
 import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
@@ -162,6 +164,8 @@ function unlessUnreadable(error: unknown): never {
   return unreadable(error);
 }
 
+/** Of topics that were found a moment ago, so a leader has gone since; unless it has said why it gives nothing. */
 function unreadable(error: unknown): never {
-  throw new StartFault(`the topics of the journals cannot be read: ${messageOf(error)}`);
+  const Reason = isNotAllowed(error) ? StartFault : KafkaUnsettled;
+  throw new Reason(`the topics of the journals cannot be read: ${messageOf(error)}`);
 }

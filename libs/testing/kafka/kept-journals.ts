@@ -24,6 +24,8 @@ export interface Opening {
   /** The first seals; none for who has no key. */
   readonly keys?: readonly Buffer[];
   readonly settings?: KafkaSettings;
+  /** Hears what the start waits for. */
+  readonly tell?: (line: string) => void;
 }
 
 /** Journals in topics that nobody else has, and a database beside them, as the processes of a cluster open them. */
@@ -63,12 +65,13 @@ export class KeptJournals {
     return new KeptJournals(kafka, shards, prefix, await createTestDatabase(journalMigrations));
   }
 
-  async store({ kind, keys = [KEY], settings = this.settings() }: Opening = {}): Promise<JournalStore> {
+  async store({ kind, keys = [KEY], settings = this.settings(), tell }: Opening = {}): Promise<JournalStore> {
     const [first, ...former] = keys;
     const ports = {
       databaseUrl: this.database.url,
       pool: this.database.pool,
       clock,
+      tell,
       instance: 'test',
       shards: this.shards,
       ...(first === undefined ? {} : { seals: new JournalSeals([first, ...former]) }),

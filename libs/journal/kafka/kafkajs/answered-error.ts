@@ -1,7 +1,8 @@
-/** What a broker has answered, also where kafkajs gave up after several such answers; empty where no broker has answered. */
+/** What a broker has answered, also where kafkajs gave up after several such answers, or tells them topic by topic; empty where none has. */
 export function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('type' in error && typeof error.type === 'string') return error.type;
+  if ('errors' in error && Array.isArray(error.errors)) return typeOf(error.errors[0]);
   return error.cause === undefined ? '' : typeOf(error.cause);
 }
 

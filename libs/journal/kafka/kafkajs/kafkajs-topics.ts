@@ -4,6 +4,7 @@ import { pause, type Clock } from '#libs/platform/clock.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { messageOf } from '../../journal-errors.js';
 import { Countdown } from '../countdown.js';
+import { KafkaUnsettled } from '../kafka-unsettled.js';
 import type { TopicLog } from '../topic-log.js';
 import { inPlainWords, typeOf } from './answered-error.js';
 import type { KafkaAddress } from './kafka-address.js';
@@ -19,6 +20,15 @@ const LEAST_ATTEMPTS = 3;
 const AGAIN_MILLIS = 500;
 const UNKNOWN = 'UNKNOWN_TOPIC_OR_PARTITION';
 const NOT_YET: ReadonlySet<string> = new Set([UNKNOWN, 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
+/** What brokers answer, and one of them does not, until another leads. */
+const UNSETTLED: ReadonlySet<string> = new Set([
+  '',
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+  'NOT_CONTROLLER',
+  'BROKER_NOT_AVAILABLE',
+  'REQUEST_TIMED_OUT',
+]);
 const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
 /** Shared by the brokers that are named: one that hangs is left for the next. */
 const CONNECTED_WITHIN_MILLIS = 30_000;
@@ -184,15 +194,20 @@ export class KafkajsTopics {
    */
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
     const remaining = new Countdown(this.clock, CONNECTED_WITHIN_MILLIS);
+    const found = { any: false };
+    const whenFound = (admin: Admin): Promise<T> => {
+      found.any = true;
+      return work(admin);
+    };
     for (let left = Math.max(this.seeds.length, LEAST_ATTEMPTS) - 1; ; left -= 1) {
       try {
-        return await this.withAdminAt(work);
+        return await this.withAdminAt(whenFound);
       } catch (error) {
         if (error instanceof StartFault) throw error;
         // What a broker has answered, another would answer too.
         if (left === 0 || remaining.isOver || typeOf(error) !== '') {
-          const { brokers } = this.address;
-          throw new StartFault(`Kafka at ${brokers.join(',')} cannot be used: ${reasonOf(error)}`);
+          const Fault = found.any && UNSETTLED.has(typeOf(error)) ? KafkaUnsettled : StartFault;
+          throw new Fault(`Kafka at ${this.address.brokers.join(',')} cannot be used: ${reasonOf(error)}`);
         }
       }
       const [first, ...others] = this.seeds;

@@ -10,10 +10,7 @@ function missing(right: Right, topic: string): string {
 }
 
 export function isNotAllowed(error: unknown): boolean {
-  if (typeOf(error).endsWith('AUTHORIZATION_FAILED')) return true;
-  // kafkajs puts what it was told, topic by topic, below the error.
-  const below = error instanceof Error && 'errors' in error ? error.errors : undefined;
-  return Array.isArray(below) && below.some(isNotAllowed);
+  return typeOf(error).endsWith('AUTHORIZATION_FAILED');
 }
 
 /** Names the right, where that is what is missing. */

@@ -155,7 +155,7 @@ export class Installation {
     this.databaseUrl = database.url;
     database.watch((pid) => this.note('postgres', pid));
     await migrate(database.url, allMigrations, { info: () => undefined });
-    await prepareJournals(database.url, this.kafkaEnv, clock);
+    await prepareJournals(database.url, this.kafkaEnv, { clock });
     this.seed = await seedDemo({ databaseUrl: database.url, loadAccounts: options.loadAccounts });
     await this.placeProcesses();
     const settings = {

@@ -1,0 +1,34 @@
+import { pause, type Clock } from '#libs/platform/clock.js';
+import { Countdown } from '../kafka/countdown.js';
+import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
+
+const SETTLED_WITHIN_SECONDS = 30;
+const AGAIN_MILLIS = 500;
+
+/** Of who waits. */
+export interface Patience {
+  readonly clock: Clock;
+  /** Told once why there is nothing yet. */
+  readonly tell?: ((line: string) => void) | undefined;
+  /** Ends the waiting. */
+  readonly stopping?: AbortSignal | undefined;
+}
+
+/** A broker that was killed a moment ago is no reason not to start: a running owner waits as long for the next leader. */
+export async function untilSettled<T>(
+  { clock, tell, stopping }: Patience,
+  work: () => Promise<T>,
+): Promise<T> {
+  const remaining = new Countdown(clock, SETTLED_WITHIN_SECONDS * 1_000);
+  for (let tried = 0; ; tried += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof KafkaUnsettled) || remaining.isOver || stopping?.aborted === true) throw error;
+      if (tried === 0) {
+        tell?.(`${error.message}; waiting up to ${SETTLED_WITHIN_SECONDS} s for its brokers to settle that`);
+      }
+    }
+    await pause(clock, AGAIN_MILLIS);
+  }
+}
