@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import type { KafkaAddress } from '#libs/journal/kafka/kafkajs/kafka-address.js';
+import type { Right } from '#libs/journal/kafka/kafkajs/rights.js';
 import type { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
@@ -8,8 +10,10 @@ import type { BrokerPlace } from '#libs/platform/embedded-kafka/server-propertie
 import { pickPorts } from '#libs/platform/ports.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { events } from '#libs/testing/contracts/journal-subject.js';
+import { startCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { runTool } from '#libs/testing/tool-run.js';
 import { topicsAt, withAdmin } from './access.js';
 
 jest.setTimeout(120_000);
@@ -18,6 +22,7 @@ const SHARD = 1;
 const clock = new SystemClock();
 const [port = 0] = await pickPorts(1);
 const USERS = ['owner', 'reader', 'nobody'];
+const SHARDS = [0, 1, 2];
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
 /** Whoever comes by its plain listener may do everything; by the other one, what somebody has allowed. */
@@ -40,10 +45,12 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     const sasl: KafkaAddress['sasl'] = { mechanism: 'plain', username, password: 'secret' };
     return topicsAt({ ...kafka(), addresses: [`127.0.0.1:${port}`] }, { sasl });
   };
-  const allow = async (user: string, ...rights: (keyof typeof AclOperationTypes)[]): Promise<void> => {
+  const allow = (user: string, ...rights: Right[]): Promise<void> =>
+    allowOn(topicsAt(kafka()).nameOf(SHARD), user, ...rights);
+  const allowOn = async (topic: string, user: string, ...rights: Right[]): Promise<void> => {
     const acl = rights.map((right) => ({
       resourceType: AclResourceTypes.TOPIC,
-      resourceName: topicsAt(kafka()).nameOf(SHARD),
+      resourceName: topic,
       resourcePatternType: ResourcePatternTypes.LITERAL,
       principal: `User:${user}`,
       host: '*',
@@ -106,5 +113,37 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     await allow('nobody', 'DESCRIBE');
     await eventually(() => expect(reader.read(SHARD, 1, 1)).rejects.toThrow('no right to READ on topic'));
     await reader.close();
+  });
+
+  it('runs the product on topics that were made beforehand with what the operator is told to give, and reads with less', async () => {
+    const prefix = `${kafka().prefix}product.`;
+    const topics = topicsAt({ ...kafka(), prefix });
+    for (const shard of SHARDS) {
+      await (await topics.prepare(shard)).close();
+      await allowOn(topics.nameOf(shard), 'owner', 'READ', 'WRITE', 'DESCRIBE_CONFIGS');
+      await allowOn(topics.nameOf(shard), 'reader', 'READ');
+    }
+    const as = (user: string): Record<string, string> => ({
+      KAFKA_BROKERS: `127.0.0.1:${port}`,
+      KAFKA_TOPIC_PREFIX: prefix,
+      KAFKA_SASL_MECHANISM: 'plain',
+      KAFKA_SASL_USERNAME: user,
+      KAFKA_SASL_PASSWORD: 'secret',
+    });
+    const cluster = await startCluster({ env: as('owner') });
+    const tool = (program: string, command: string) =>
+      runTool(`apps/operations/${program}.js`, [command], { DATA_DIR: cluster.dataDir, ...as('reader') });
+    for (const [program, command] of [
+      ['journal', 'verify'],
+      ['journal', 'dump'],
+      ['journal', 'compare'],
+      ['projection', 'compare'],
+    ] as const) {
+      const { code, errors } = await tool(program, command);
+      expect([program, command, code, errors]).toEqual([program, command, 0, errors]);
+    }
+    const { pid } = cluster.process('executor');
+    expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('KAFKA_');
+    await cluster.stop();
   });
 });
