@@ -7,7 +7,8 @@ import type { JournalHead } from '#libs/journal/journal.js';
 import type { OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { ForgersCluster } from './forgers-cluster.js';
-import { auctionBody } from './trading-floor.js';
+import { keyFor, StreamFloor } from './stream-floor.js';
+import { auctionBody, mustBe, type Trader } from './trading-floor.js';
 
 jest.setTimeout(120_000);
 
@@ -77,14 +78,7 @@ it('a quote that its maker never sent, appended with an owner’s login, decides
 it('a record that does not even follow is named and shown, and all go on by themselves when it is gone', async () => {
   const shard = 1;
   const owner = `owner-${shard}`;
-  const { sequence: sealed, epoch } = await headOf(shard);
-  const login = new pg.Client({ connectionString: loginOf(owner) });
-  await login.connect();
-  await login.query(
-    `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', '{"lazy":true}', $4)`,
-    [shard, sealed + 1, epoch, Buffer.alloc(32, 7)],
-  );
-  await login.end();
+  const sealed = await forgeLazily(shard);
   await eventually(
     async () => expect(await said('projector')).toEqual({ status: 'journal_unreadable' }),
     20_000,
@@ -127,6 +121,24 @@ it('a record that does not even follow is named and shown, and all go on by them
   expect([mended.code, mended.output]).toEqual([0, expect.stringContaining('SOUND')]);
 });
 
+it('a gateway that begins beside such a record serves the other shards, and opens no stream until it knows all', async () => {
+  const [shard, other] = [2, 0];
+  const sealed = await forgeLazily(shard);
+  await cluster.restartOf('gateway-0', cluster.kill('gateway-0'));
+  const floor = new StreamFloor(cluster);
+  const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
+  const body = auctionBody(floor.contract('venue_a'), [mia]);
+  const { auction_id: id } = mustBe(201, await originator.create(body, keyFor(originator, other)));
+  await mia.quotes(id, 400_000, 1);
+  await expect(floor.listen('maker-1')).rejects.toMatchObject({
+    status: 503,
+    text: '{"error":"auction_owner_unavailable"}',
+  });
+  await database.query('delete from journal.records where shard = $1 and sequence > $2', [shard, sealed]);
+  await eventually(() => floor.listen('maker-1'), 20_000);
+  floor.close();
+});
+
 /** The process that is just starting may be the one that finds it gone. */
 async function isReadyAgain(owner: string): Promise<void> {
   await eventually(async () => expect(await said(owner)).toEqual({ status: 'ready' }), 30_000);
@@ -166,6 +178,19 @@ async function forgeQuote(id: string, shard: number): Promise<number> {
   );
   await login.end();
   return entry.sequence;
+}
+
+/** Appends what follows from nothing, with an owner's login; the sequence of the record before it. */
+async function forgeLazily(shard: number): Promise<number> {
+  const { sequence: sealed, epoch } = await headOf(shard);
+  const login = new pg.Client({ connectionString: loginOf(`owner-${shard}`) });
+  await login.connect();
+  await login.query(
+    `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', '{"lazy":true}', $4)`,
+    [shard, sealed + 1, epoch, Buffer.alloc(32, 7)],
+  );
+  await login.end();
+  return sealed;
 }
 
 /** As who gets hold of an owner's environment, but for its keys. */

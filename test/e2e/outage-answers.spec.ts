@@ -118,8 +118,7 @@ describe('every operation that may say so says', () => {
   it('auction_owner_unavailable while no owner answers', async () => {
     const pids = [0, 1, 2].map((shard) => cluster.kill(`owner-${shard}`, 'SIGSTOP'));
     try {
-      // Streams are refused for it only by a gateway that does not know all yet; a journal that cannot
-      // be read makes one (damaged-topics.kafka.spec.ts).
+      // Streams are refused for it only by a gateway that does not know all yet: forged-appends.spec.ts has one.
       await expectEvery('auction_owner_unavailable', (path) => path !== '/v1/stream');
     } finally {
       for (const pid of pids) process.kill(pid, 'SIGCONT');
