@@ -73,6 +73,10 @@ export class Nemesis {
         unit.replace();
         this.later(1_500 + millis, () => unit.resumeAll());
         return true;
+      case 'RIVAL':
+        if (unit.life === undefined) return false;
+        unit.rival();
+        return true;
       case 'CUT':
         return network.cut(target, other) > 0;
       case 'PARTITION':

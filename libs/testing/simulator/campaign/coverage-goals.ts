@@ -7,6 +7,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'CRASH_UNPROJECTED',
     'SETTLED_UNTOLD',
     'DEPOSE',
+    'RIVAL',
     'CUT',
     'PARTITION',
     'CLOCK_JUMP',

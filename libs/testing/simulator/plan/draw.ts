@@ -50,7 +50,7 @@ export function draw(seed: number): Plan {
       reorder: isRough && has() ? 0.03 : 0,
     },
     topic: {
-      slowestMillis: random.pick([1, 4, 40]),
+      slowestMillis: random.pick([1, 4, 40, 200]),
       lostBehind: has() ? 0.06 : 0,
       lostBefore: has() ? 0.06 : 0,
       late: has() ? 0.06 : 0,
@@ -154,9 +154,10 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'STREAM_CUT', most: 12, millis: 0 },
   { name: 'MARKET_CLOSES', most: 1, millis: 0 },
   { name: 'MAKER_SUSPENDED', most: 1, millis: 0 },
+  { name: 'RIVAL', most: 3, millis: 0 },
 ];
 
-const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);
+const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'RIVAL', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);
 
 function faultsOf(random: Random, activeMillis: number, gateways: number): Fault[] {
   const owners = ['owner-0', 'owner-1', 'owner-2'];

@@ -21,6 +21,7 @@ export type FaultName =
   | 'PROJECTORS_PAUSE'
   | 'CRASH_UNPROJECTED'
   | 'DEPOSE'
+  | 'RIVAL'
   | 'CUT'
   | 'PARTITION'
   | 'CLOCK_JUMP'

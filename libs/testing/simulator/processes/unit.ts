@@ -86,6 +86,13 @@ export class Unit {
     const { current } = this;
     if (current === undefined) return;
     current.host.pause();
+    this.rival();
+  }
+
+  /** Two supervisors: another one is started beside a process that goes on. */
+  rival(): void {
+    const { current } = this;
+    if (current === undefined) return;
     this.rivals.push(current);
     this.current = undefined;
     this.startSoon();
