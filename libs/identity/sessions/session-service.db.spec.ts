@@ -178,6 +178,9 @@ describe('what is kept', () => {
     expect(await counts()).toEqual({ sessions: 1, revocations: 1 });
     clock.setWall(NOON + 29 * HOUR + 1);
     await gateway.tidy();
+    expect(await counts()).toEqual({ sessions: 1, revocations: 0 });
+    clock.setWall(NOON + 33 * HOUR + 1);
+    await gateway.tidy();
     expect(await counts()).toEqual({ sessions: 0, revocations: 0 });
   });
 });

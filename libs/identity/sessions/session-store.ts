@@ -26,7 +26,10 @@ const LIVE_SESSION = `
   where s.sid = $1 and s.account_id = $2 and not u.disabled
     and not exists (select from identity.revocations where id in ($1, $3))`;
 
-/** The expiry of what is revoked comes from the session, or from the token where that ends earlier. */
+/**
+ * The expiry of what is revoked comes from the session, or from the token where that ends earlier. Of a gateway with a role of its own
+ * the database does not take it: it gives the longest that any token can be used (migration 1790000053000), and says so.
+ */
 const REVOKE = `
   insert into identity.revocations (id, kind, revoked_at, expires_at)
   select $1, $2, to_timestamp($3), least(s.max_until, to_timestamp($4))
@@ -75,11 +78,10 @@ export class SessionStore {
     return rows[0]?.until;
   }
 
-  /** The hour is for clocks that disagree. */
+  /** The last token of a session can be refreshed for so long; the hour is for clocks that disagree. */
   async forgetEnded(now: number): Promise<void> {
-    await this.pool.query('delete from identity.sessions where max_until < to_timestamp($1)', [now - HOUR_S]);
-    await this.pool.query('delete from identity.revocations where expires_at < to_timestamp($1)', [
-      now - MAX_REFRESH_S - HOUR_S,
-    ]);
+    const spent = [now - MAX_REFRESH_S - HOUR_S];
+    await this.pool.query('delete from identity.sessions where max_until < to_timestamp($1)', spent);
+    await this.pool.query('delete from identity.revocations where expires_at < to_timestamp($1)', spent);
   }
 }

@@ -270,11 +270,17 @@ describe('the roles of the database', () => {
   });
 
   it('gateway cannot take a revocation away before its token is over', async () => {
-    const revoked = (ends: string): string =>
-      `insert into identity.revocations values (gen_random_uuid(), 'TOKEN', now(), ${ends}, 0)`;
     const forgotten = 'delete from identity.revocations';
-    expect(await attempt('gateway', `${revoked(`now() + interval '1 second'`)}; ${forgotten}`)).toBe(REFUSED);
-    expect(await attempt('gateway', `${revoked(`now() - interval '1 second'`)}; ${forgotten}`)).toBe('done');
+    for (const [ends, comes] of [
+      [`now() + interval '1 second'`, REFUSED],
+      [`now() - interval '1 second'`, 'done'],
+    ]) {
+      await database.pool.query(
+        `insert into identity.revocations values (gen_random_uuid(), 'TOKEN', now(), ${ends}, 0)`,
+      );
+      expect(await attempt('gateway', forgotten)).toBe(comes);
+      await database.pool.query(forgotten);
+    }
   });
 
   it('lets the triggers do what their callers may not', async () => {

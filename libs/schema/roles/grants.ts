@@ -25,7 +25,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'identity.users': { gateway: READ, operations: KEEP },
   'identity.enrolments': { gateway: READ, operations: ALL },
   'identity.account_changes': { gateway: READ },
-  'identity.sessions': { gateway: ALL, operations: READ },
+  'identity.sessions': { gateway: ['select', 'insert', 'delete'], operations: READ },
   'identity.revocations': { gateway: ['select', 'insert', 'delete'], operations: ADD },
   'identity.signing_keys': { gateway: ['select', 'insert', 'delete'] },
   'identity.login_failures': { gateway: ['select', 'insert', 'delete'] },
