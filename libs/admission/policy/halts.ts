@@ -24,7 +24,7 @@ const TARGETS: Readonly<Record<Exclude<HaltScope, 'GLOBAL'>, string>> = {
 
 /**
  * Halts that stand; those that were lifted stay in the table as history. A halt and the entry that says who imposed or lifted it
- * are one transaction: there is no halt of nobody.
+ * are one transaction: there is no halt of nobody. Of a gateway with a role of its own the database takes no times, and gives its own.
  */
 export class Halts {
   constructor(private readonly pool: Pool) {}

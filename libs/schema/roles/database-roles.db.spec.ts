@@ -144,6 +144,22 @@ describe('the roles of the database', () => {
     ['owner', 'read password hashes', `select from identity.users`],
     ['owner', 'change a journal record', `update journal.records set payload = '{}'`],
     ['owner', 'remove a journal record', `delete from journal.records`],
+    [
+      'owner',
+      'say when the database took a record',
+      `insert into journal.records (shard, sequence, epoch, kind, payload, hash, recorded_at)
+       values (0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), '2001-01-01')`,
+    ],
+    [
+      'owner',
+      'say since when a shard has seals',
+      `insert into journal.sealed (shard, sequence, since) values (0, 1, '2001-01-01')`,
+    ],
+    [
+      'owner',
+      'say that an award was settled',
+      `insert into custody.settlements (award_id, outcome, transaction_id, recorded_at) values (gen_random_uuid(), 'SETTLED', 1, now())`,
+    ],
     ['owner', 'move money', `update custody.balances set amount = 1`],
     [
       'owner',

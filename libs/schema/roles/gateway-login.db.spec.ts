@@ -7,6 +7,9 @@ import type { NewUser } from '#libs/identity/accounts/enrol-users.js';
 import { enterUser, logIn, openGateway, PASSWORD, type Gateway } from '#libs/identity/gateway.fixture.js';
 import { loginKeys } from '#libs/identity/sessions/login-keys.js';
 import { MAX_FAILURES } from '#libs/identity/sessions/login-throttle.js';
+import { Halts } from '#libs/admission/policy/halts.js';
+import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
+import type { Halt } from '#libs/admission/policy/policy-snapshot.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
@@ -174,5 +177,101 @@ describe('the login of gateways, and failed logins', () => {
     await gateway.tidy();
     expect((await database.pool.query('select from identity.login_failures')).rowCount).toBe(0);
     expect(await gateway.logins.login(user.email, PASSWORD, '10.0.0.1')).toMatchObject({ ok: true });
+  });
+});
+
+describe('the login of gateways, and the book of operators', () => {
+  const BOOK = `control.operator_actions (action_id, operator, action, target, halt, request_id, outcome)`;
+  const OPERATOR = 'operator-1';
+
+  async function imposed(): Promise<Halt> {
+    const halt: Halt = {
+      halt_id: randomUUID(),
+      scope: 'GLOBAL',
+      what: ['QUOTE'],
+      reason: 'drill',
+      by: OPERATOR,
+      created_at: '2001-01-01T00:00:00.000000000Z',
+    };
+    const result = await new Halts(login).impose(halt, 'request-1');
+    if (!result.ok) throw new Error(result.fault);
+    return result.halt;
+  }
+
+  async function together(...statements: string[]): Promise<void> {
+    const client = await login.connect();
+    try {
+      await client.query('begin');
+      for (const statement of statements) await client.query(statement);
+      await client.query('commit');
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+
+  function entry(haltId: string, operator = OPERATOR, outcome = 'DONE'): string {
+    return `insert into ${BOOK} values (gen_random_uuid(), '${operator}', 'LIFT_HALT', '${haltId}', '{}', 'r', '${outcome}')`;
+  }
+
+  function lifted(haltId: string): string {
+    return `update control.halts set lifted_by = '${OPERATOR}', lifted_at = '2001-01-01' where halt_id = '${haltId}'`;
+  }
+
+  it.each([
+    [
+      'the number of an entry',
+      `insert into control.operator_actions (entry, action_id, operator, action, target, halt, request_id, outcome) overriding system value
+       values (-7, gen_random_uuid(), 'o', 'LIFT_HALT', 'h', '{}', 'r', 'DONE')`,
+    ],
+    [
+      'the time of an entry',
+      `insert into control.operator_actions (action_id, operator, action, target, halt, request_id, outcome, at)
+       values (gen_random_uuid(), 'o', 'LIFT_HALT', 'h', '{}', 'r', 'DONE', '2001-01-01')`,
+    ],
+    [
+      'the number of a read',
+      `insert into audit.reads (read_id, reader_id, request_id, gateway, what, auction_ids, status) overriding system value
+       values (1, gen_random_uuid(), 'r', 'g', 'LIST', '{}', 200)`,
+    ],
+    [
+      'the time of a read',
+      `insert into audit.reads (read_at, reader_id, request_id, gateway, what, auction_ids, status)
+       values ('2001-01-01', gen_random_uuid(), 'r', 'g', 'LIST', '{}', 200)`,
+    ],
+    ['which number comes next', `select setval('control.operator_actions_entry_seq', 1)`],
+    ['which number of a read comes next', `select nextval('audit.reads_read_id_seq')`],
+    [
+      'that a halt was lifted as soon as it was imposed',
+      `insert into control.halts (halt_id, scope, what, reason, created_by, created_at, lifted_by, lifted_at)
+       values (gen_random_uuid(), 'GLOBAL', '{QUOTE}', 'r', 'o', now(), 'o', now())`,
+    ],
+  ])('cannot say %s', async (_what, statement) => {
+    await expect(login.query(statement)).rejects.toMatchObject(DENIED);
+  });
+
+  it('lifts a halt with an entry that stands at the end of the book, with the time of the database', async () => {
+    const halt = await imposed();
+    const actions = new OperatorActions(login);
+    const [before] = await actions.page(1);
+    expect(before).toMatchObject({ action: 'IMPOSE_HALT', target: halt.halt_id });
+    await together(lifted(halt.halt_id), entry(halt.halt_id));
+    const [last] = await actions.page(1);
+    expect(last).toMatchObject({ action: 'LIFT_HALT', target: halt.halt_id });
+    const { rows } = await login.query(
+      `select created_at > now() - interval '1 minute' as imposed, lifted_at > created_at as lifted
+       from control.halts where halt_id = $1`,
+      [halt.halt_id],
+    );
+    expect(rows).toEqual([{ imposed: true, lifted: true }]);
+  });
+
+  it('cannot lift a halt by an entry of earlier, of somebody else, or of what was not done', async () => {
+    const { halt_id: id } = await imposed();
+    await together(entry(id));
+    await expect(together(lifted(id))).rejects.toMatchObject(REFUSED);
+    await expect(together(lifted(id), entry(id, 'operator-2'))).rejects.toMatchObject(REFUSED);
+    await expect(together(lifted(id), entry(id, OPERATOR, 'ASKED'))).rejects.toMatchObject(REFUSED);
+    await together(lifted(id), entry(id));
   });
 });

@@ -3,13 +3,16 @@ export const DATABASE_ROLES = ['owner', 'gateway', 'projector', 'executor', 'ope
 
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 
-/** With the columns in parentheses where it is not for all of them. */
-export type Privilege = 'select' | 'insert' | 'update' | `update (${string})` | 'delete';
+/**
+ * With the columns in parentheses where it is not for all of them. A number or an instant that the database gives by itself is nobody's to
+ * write, unless a release that may still run writes it: then a trigger gives it.
+ */
+export type Privilege =
+  'select' | 'insert' | `insert (${string})` | 'update' | `update (${string})` | 'delete';
 
 export type TableGrants = Readonly<Partial<Record<DatabaseRole, readonly Privilege[]>>>;
 
 const READ = ['select'] as const;
-const ADD = ['select', 'insert'] as const;
 const KEEP = ['select', 'insert', 'update'] as const;
 const ALL = ['select', 'insert', 'update', 'delete'] as const;
 
@@ -26,7 +29,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'identity.enrolments': { gateway: READ, operations: ALL },
   'identity.account_changes': { gateway: READ },
   'identity.sessions': { gateway: ['select', 'insert', 'delete'], operations: READ },
-  'identity.revocations': { gateway: ['select', 'insert', 'delete'], operations: ADD },
+  'identity.revocations': { gateway: ['select', 'insert', 'delete'], operations: ['select', 'insert'] },
   'identity.signing_keys': { gateway: ['select', 'insert', 'delete'] },
   'identity.login_failures': { gateway: ['select', 'insert', 'delete'] },
 
@@ -34,8 +37,20 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'control.contracts': { owner: READ, gateway: READ },
   'control.principals': { owner: READ, gateway: READ, operations: KEEP },
   'control.accounts_policy': { owner: READ, gateway: READ, operations: KEEP },
-  'control.halts': { owner: READ, gateway: ['select', 'insert', 'update (lifted_by, lifted_at)'] },
-  'control.operator_actions': { gateway: ADD },
+  'control.halts': {
+    owner: READ,
+    gateway: [
+      'select',
+      'insert (halt_id, scope, target, what, reason, created_by, created_at)',
+      'update (lifted_by, lifted_at)',
+    ],
+  },
+  'control.operator_actions': {
+    gateway: [
+      'select',
+      'insert (action_id, operator, action, target, halt, reason, request_id, outcome, error)',
+    ],
+  },
   'control.groups': { owner: READ, gateway: ALL },
   'control.group_members': { owner: READ, gateway: ALL },
   'control.protection': { owner: READ, gateway: ALL },
@@ -50,12 +65,26 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'custody.transactions': { operations: READ },
   'custody.entries': { operations: READ },
   'custody.openings': { operations: READ },
-  'custody.settlements': { owner: ADD, executor: READ, operations: READ },
+  'custody.settlements': {
+    owner: ['select', 'insert (award_id, outcome, reason, recorded_at)'],
+    executor: READ,
+    operations: READ,
+  },
   'custody.limits': { executor: READ, operations: READ },
 
   'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
-  'journal.records': { owner: ADD, gateway: READ, projector: READ, operations: READ },
-  'journal.home': { owner: ADD, gateway: READ, projector: READ, operations: READ },
+  'journal.records': {
+    owner: ['select', 'insert (shard, sequence, epoch, kind, payload, hash, seal)'],
+    gateway: READ,
+    projector: READ,
+    operations: READ,
+  },
+  'journal.home': {
+    owner: ['select', 'insert (cluster_id, topic_prefix)'],
+    gateway: READ,
+    projector: READ,
+    operations: READ,
+  },
   'journal.snapshots': { owner: ALL, gateway: READ, projector: READ, operations: READ },
   'journal.restored': {
     owner: ['select', 'delete'],
@@ -66,7 +95,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   },
   'journal.accepted': { owner: KEEP, operations: READ },
   'journal.life': { owner: READ, gateway: READ, operations: READ },
-  'journal.sealed': { owner: ADD, operations: READ },
+  'journal.sealed': { owner: ['select', 'insert (shard, sequence)'], operations: READ },
   'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,
@@ -77,7 +106,9 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'execution.quotes': PROJECTED,
   'execution.answers': PROJECTED,
 
-  'audit.reads': { gateway: ADD },
+  'audit.reads': {
+    gateway: ['select', 'insert (reader_id, request_id, gateway, what, auction_ids, status)'],
+  },
 
   'meta.migration': {},
   'meta.generation': { owner: READ, gateway: READ, projector: READ, executor: READ, operations: READ },
