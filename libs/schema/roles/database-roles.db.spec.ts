@@ -299,6 +299,18 @@ describe('the roles of the database', () => {
     }
   });
 
+  it('owner may write all of a row that the database does not give', async () => {
+    for (const statement of [
+      `insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
+       values (0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), null)`,
+      `insert into journal.home (cluster_id, topic_prefix) values ('c', 't') on conflict do nothing`,
+      `insert into journal.sealed (shard, sequence) values (0, 1) on conflict (shard) do nothing`,
+      `insert into custody.settlements (award_id, outcome, reason, recorded_at) values (gen_random_uuid(), 'FAILED', 'x', now())
+       on conflict do nothing`,
+    ])
+      expect([statement, await attempt('owner', statement)]).toEqual([statement, 'done']);
+  });
+
   it('lets the triggers do what their callers may not', async () => {
     const grouped = `insert into control.groups values (gen_random_uuid(), 'o', 'n')`;
     expect(await attempt('gateway', grouped)).toBe('done');

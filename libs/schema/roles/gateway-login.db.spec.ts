@@ -104,7 +104,7 @@ describe('the login of gateways, and what was revoked', () => {
         [id],
       );
       const { rows } = await client.query(
-        `select revoked_at > now() + interval '0.1 seconds' as revoked, expires_at > now() + interval '28 hours' as ends
+        `select revoked_at > now() + interval '0.1 seconds' as revoked, expires_at > now() + interval '29 hours 0.1 seconds' as ends
          from identity.revocations where id = $1`,
         [id],
       );
