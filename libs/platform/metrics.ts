@@ -1,4 +1,6 @@
+import { totalmem } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 /** Each sample wakes the process up; what starves it for longer is seen for certain, what is shorter now and then. */
@@ -8,7 +10,7 @@ const SELDOM_MS = 3_600_000;
 const NANOS_PER_SECOND = 1e9;
 const QUANTILES = [50, 99, 100] as const;
 
-/** A registry of this process: its own figures, and the delay of its event loop since the last scrape. */
+/** A registry of this process: its own figures, what it may use, and the delay of its event loop since the last scrape. */
 export function createMetrics(labels: Readonly<Record<string, string>>): Registry {
   const registry = new Registry();
   registry.setDefaultLabels(labels);
@@ -16,6 +18,7 @@ export function createMetrics(labels: Readonly<Record<string, string>>): Registr
   for (const { name } of registry.getMetricsAsArray()) {
     if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name);
   }
+  tellLimits(registry);
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   new Gauge({
@@ -32,4 +35,24 @@ export function createMetrics(labels: Readonly<Record<string, string>>): Registr
     },
   });
   return registry;
+}
+
+/** Both stay as they are while the process lives. Alerts go by shares of them, so they hold whatever a deployment lets a process have. */
+function tellLimits(registry: Registry): void {
+  new Gauge({
+    name: 'sotto_heap_limit_bytes',
+    help: 'What the heap of JavaScript may grow to; the process ends when it is full',
+    registers: [registry],
+  }).set(getHeapStatistics().heap_size_limit);
+  new Gauge({
+    name: 'sotto_memory_limit_bytes',
+    help: 'What the process may have in all: the limit of its container, or the memory of the machine',
+    registers: [registry],
+  }).set(memoryLimit());
+}
+
+/** Without a limit the kernel names none at all, or one that no machine has. */
+function memoryLimit(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
-import { ALERTS } from './monitoring.js';
-import { faultsOf, ROOT, runs, SCHEMAS } from './processes.js';
+import { faultsOf, OF_NODE, ROOT, runs, SCHEMAS } from './processes.js';
 
 interface Variable {
   readonly name: string;
@@ -184,7 +183,7 @@ describe('the Kubernetes manifests', () => {
 
   it.each(workloads)('%s finds nothing wrong with its settings', (name, _pod, container) => {
     expect(faultsOf(name, environmentOf(container))).toEqual([]);
-    const known = Object.keys(SCHEMAS[name] ?? {});
+    const known = [...Object.keys(SCHEMAS[name] ?? {}), OF_NODE];
     expect(
       (container.env ?? []).map((variable) => variable.name).filter((each) => !known.includes(each)),
     ).toEqual([]);
@@ -333,27 +332,6 @@ describe('the Kubernetes manifests', () => {
       expect(resources?.limits?.memory).toBeDefined();
     },
   );
-});
-
-describe('the alert on memory', () => {
-  it('comes before a process is killed for it, and not long before, whichever kind it is', () => {
-    const expr = ALERTS.find(({ alert }) => alert === 'MemoryHigh')?.expr ?? '';
-    const bounds = new Map(
-      [...expr.matchAll(/process_resident_memory_bytes\{job=~?"([^"]+)"\} > (\S+)/g)].flatMap(
-        ([, kinds = '', bound]) => kinds.split('|').map((kind) => [kind, Number(bound)] as const),
-      ),
-    );
-    const shares = lasting.map(([name, , { resources }]) => {
-      return [name, (bounds.get(name) ?? NaN) / bytesOf(resources?.limits?.memory)] as const;
-    });
-    expect(shares.filter(([, share]) => !(share > 0.6 && share < 0.85))).toEqual([]);
-    expect([...bounds.keys()].sort()).toEqual(shares.map(([name]) => name).sort());
-  });
-
-  function bytesOf(limit = ''): number {
-    const [, amount, unit] = /^(\d+)(Mi|Gi)$/.exec(limit) ?? [];
-    return Number(amount) * (unit === 'Gi' ? 2 ** 30 : 2 ** 20);
-  }
 });
 
 describe('the network policies', () => {

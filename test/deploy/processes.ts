@@ -15,6 +15,9 @@ const TOOLS_ON_JOURNALS: ConfigDefinition = { ...toolSettings.journal, ...databa
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
+/** No setting of ours: Node itself reads it, and what stands there is held together in memory.db.spec.ts. */
+export const OF_NODE = 'NODE_OPTIONS';
+
 /** What a process of the name in a deployment reads. */
 export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
   owner: ownerConfig,
@@ -73,7 +76,9 @@ export function faultsOf(kind: string, environment: Environment): readonly strin
 }
 
 export function unknownSettings(kind: string, environment: Environment): string[] {
-  return Object.keys(environment).filter((setting) => !(setting in (SCHEMAS[kind] ?? {})));
+  return Object.keys(environment).filter(
+    (setting) => setting !== OF_NODE && !(setting in (SCHEMAS[kind] ?? {})),
+  );
 }
 
 /** Whether the command of a container is one that the source can be built to. */
