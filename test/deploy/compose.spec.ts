@@ -25,7 +25,7 @@ interface Service {
 
 /** Run once and are over. */
 const TOOLS = ['journal', 'projection', 'backup', 'accept-restored'];
-const ONE_OFF = new Set(['migrate', 'accounts', 'ledger', ...TOOLS]);
+const ONE_OFF = new Set(['migrate', 'accounts', 'ledger', 'ops', ...TOOLS]);
 /** Who has another one's manifest: those have a pod together, from which they are called. */
 const MANIFESTS: Readonly<Record<string, string>> = {
   projection: 'operator',
@@ -58,7 +58,7 @@ const ROLES: Readonly<Record<string, string>> = {
 describe('docker-compose.yml', () => {
   it('has what a cluster needs: three owners, two gateways, two projectors, an executor', () => {
     const names = ['executor', 'gateway-0', 'gateway-1', 'owner-0', 'owner-1', 'owner-2'];
-    const wanted = [...names, 'projector-0', 'projector-1', 'accounts', 'ledger', 'migrate', ...TOOLS].sort();
+    const wanted = [...names, 'projector-0', 'projector-1', ...ONE_OFF].sort();
     expect(ours.map(([name]) => name).sort()).toEqual(wanted);
     const shards = [0, 1, 2].map((shard) => services[`owner-${shard}`]?.environment?.SHARD);
     expect(shards).toEqual(['0', '1', '2']);
@@ -147,6 +147,10 @@ describe('docker-compose.yml', () => {
 
   it('gives each process the database role of its kind, and nobody else the one that owns the tables', () => {
     for (const [name, { environment }] of ours) {
+      if (!('DATABASE_URL' in (SCHEMAS[kindOf(name)] ?? {}))) {
+        expect([name, environment?.DATABASE_URL]).toEqual([name, undefined]);
+        continue;
+      }
       const user = /^postgres:\/\/(\w+):/.exec(environment?.DATABASE_URL ?? '')?.[1];
       const role = ROLES[name] ?? `sotto_${kindOf(name)}`;
       expect([name, user]).toEqual([name, role]);
@@ -228,6 +232,25 @@ describe('docker-compose.yml', () => {
       restart: 'no',
     });
     expect(OPERATIONS).toContain('docker compose run --rm ledger show');
+  });
+
+  it('has the operators’ terminal, which speaks to a gateway and starts nothing', () => {
+    const { entrypoint, command, profiles, restart, depends_on: needs } = services.ops ?? {};
+    expect({ entrypoint, command, profiles, restart, needs }).toEqual({
+      entrypoint: ['node', 'dist/apps/operations/ops.js'],
+      command: ['shards'],
+      profiles: ['operator'],
+      restart: 'no',
+      needs: undefined,
+    });
+    const { hostname, port } = new URL(services.ops?.environment?.OPS_URL ?? '');
+    expect(services[hostname]?.environment).toMatchObject({ LISTEN_HOST: '0.0.0.0', PORT: port });
+    expect([services.ops?.networks, services[hostname]?.networks]).toEqual([
+      ['inside'],
+      expect.objectContaining({ inside: expect.anything() }),
+    ]);
+    expect(OPERATIONS).toContain('docker compose run --rm ops shards');
+    expect(OPERATIONS).toContain('docker compose run --rm ops shards --url http://gateway-1:8080');
   });
 
   it.each(TOOLS)(

@@ -16,6 +16,7 @@ jest.setTimeout(180_000);
 const READY_WITHIN_MS = 60_000;
 const TOKEN = 'metrics-token-of-compose-0123456789abcdef';
 const PASSWORDS = ['OWNER', 'GATEWAY', 'PROJECTOR', 'EXECUTOR', 'OPERATIONS'];
+const OPERATOR = { OPS_EMAIL: 'ops@house.example', OPS_PASSWORD: 'a-password-of-some-length' };
 const KEYS = ['ID_KEY', 'SESSION_KEK', 'STREAM_KEYS', 'AUDIT_KEY', 'AUDIT_SIGNING_KEY'];
 
 const { services } = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
@@ -37,6 +38,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     POSTGRES_PASSWORD: new URL(database.url).password,
     METRICS_TOKEN: TOKEN,
     SECRETS_DIR: folder,
+    ...OPERATOR,
     ...Object.fromEntries(KEYS.map((name, index) => [name, `${index + 1}`.repeat(64)])),
     ...Object.fromEntries(
       PASSWORDS.map((name) => [`DATABASE_PASSWORD_${name}`, `password0${name}0123456789`]),
@@ -47,6 +49,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
     places: [
       ['@postgres:5432/', `@${new URL(database.url).host}/`],
       ['kafka:9092', kafka().addresses.join(',')],
+      ['//gateway-0:8080', `//127.0.0.1:${publicPorts[0] ?? 0}`],
       ...[...internal].map(([host, port]) => [`//${host}:7000`, `//127.0.0.1:${port}`] as const),
       // Secrets are where compose puts them, and nothing else is.
       ...(services[name]?.secrets ?? []).map(
@@ -94,7 +97,7 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
 
   it('enter accounts and open the books as docs/operations.md says', async () => {
     const [head = '', ...person] = 'add ops@house.example --name Operations --role OPERATOR'.split(' ');
-    const added = await container('accounts').run([head, ...person], 'a-password-of-some-length\n');
+    const added = await container('accounts').run([head, ...person], `${OPERATOR.OPS_PASSWORD}\n`);
     expect([added.code, added.output]).toEqual([0, added.output]);
     expect(await container('accounts').run()).toMatchObject({
       code: 0,
@@ -121,10 +124,15 @@ describeWithKafka('the containers of docker-compose.yml', { anyBrokers: true }, 
       const answer = await fetch(`http://127.0.0.1:${port}/auth/login`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email: 'ops@house.example', password: 'a-password-of-some-length' }),
+        body: JSON.stringify({ email: OPERATOR.OPS_EMAIL, password: OPERATOR.OPS_PASSWORD }),
       });
       expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('access_token')]);
     }
+  });
+
+  it('tell operators at their terminal how the shards are, by the gateway that it finds on the network', async () => {
+    const { code, output } = await container('ops').run();
+    expect([code, output.match(/\bACTIVE\b/g)?.length, output]).toEqual([0, 3, output]);
   });
 
   it('show the figures that Prometheus comes for, where it comes for them', async () => {

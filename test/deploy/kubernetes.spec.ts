@@ -121,8 +121,14 @@ const workloads = KINDS.flatMap(ofKind).map((manifest): [string, PodSpec, Contai
   if (container === undefined) throw new Error(`${manifest.metadata.name} has no container`);
   return [manifest.metadata.name, pod, container];
 });
+function containerOf(name: string): Container {
+  const found = workloads.find(([each]) => each === name);
+  if (found === undefined) throw new Error(`nothing runs ${name}`);
+  return found[2];
+}
+
 /** Pods that wait for somebody to call a tool in them. */
-const WAITING = ['accounts', 'ledger', 'operator'];
+const WAITING = ['accounts', 'ledger', 'operator', 'ops'];
 const lasting = workloads.filter(([name]) => ![...WAITING, 'migrate', 'journal'].includes(name));
 
 /** Whose login of the database each has that has none of its own. */
@@ -225,8 +231,9 @@ describe('the Kubernetes manifests', () => {
   it('give each process the database login of its kind', () => {
     for (const [name, , { env = [] }] of workloads) {
       const key = env.find((variable) => variable.name === 'DATABASE_URL')?.valueFrom?.secretKeyRef?.key;
-      const who = WHO[name] ?? name;
-      expect([name, key]).toEqual([name, `${who}-database-url`]);
+      const wanted =
+        'DATABASE_URL' in (SCHEMAS[name] ?? {}) ? `${WHO[name] ?? name}-database-url` : undefined;
+      expect([name, key]).toEqual([name, wanted]);
     }
   });
 
@@ -252,9 +259,32 @@ describe('the Kubernetes manifests', () => {
     expect(pod.volumes).toEqual([{ name: 'backups', persistentVolumeClaim: { claimName: claim } }]);
     expect(container.volumeMounts).toEqual([{ name: 'backups', mountPath: '/backups' }]);
     for (const tool of ['backup.js create', 'projection.js rebuild', 'journal.js accept-restored']) {
-      expect(OPERATIONS).toContain(`kubectl exec operator -- node dist/apps/operations/${tool}`);
+      expect(OPERATIONS).toContain(`kubectl exec -n sotto operator -- node dist/apps/operations/${tool}`);
       expect(runs(['node', `dist/apps/operations/${tool.split(' ')[0] ?? ''}`])).toBe(true);
     }
+  });
+
+  it('have a pod from which operators ask a gateway, and no secret in it', () => {
+    const [, pod, container] = workloads.find(([name]) => name === 'ops')!;
+    const { metadata, spec } = named('Service', 'gateway');
+    const [port] = spec.ports ?? [];
+    expect(environmentOf(container).OPS_URL).toBe(`http://${metadata.name}.sotto.svc:${port?.port ?? 0}`);
+    expect(pod.volumes).toBeUndefined();
+    expect((container.env ?? []).filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([]);
+    expect(container.envFrom).toBeUndefined();
+    expect(runs(['node', 'dist/apps/operations/ops.js'])).toBe(true);
+    expect(OPERATIONS).toContain('kubectl exec -n sotto -it ops -- node dist/apps/operations/ops.js shards');
+  });
+
+  it('are told of with commands that name their namespace', () => {
+    const texts = [OPERATIONS, ...files.map((file) => readFileSync(path.join(FOLDER, file), 'utf8'))];
+    const commands = texts.flatMap((text) => text.match(/\bkubectl [^`\n]*/g) ?? []);
+    // Who applies or deletes a file takes the namespace from it.
+    const others = commands.filter(
+      (command) => !/^kubectl (?:apply -[fk]|delete -f|replace --force -f) /.test(command),
+    );
+    expect(others.length).toBeGreaterThan(12);
+    expect(others.filter((command) => !`${command} `.includes('-n sotto '))).toEqual([]);
   });
 
   it('take the shard from the ordinal, and find the owners by it', () => {
@@ -375,6 +405,24 @@ describe('the network policies', () => {
     expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(readers.sort());
     const port = Number(/:(\d+)$/.exec(settings.KAFKA_BROKERS ?? '')?.[1]);
     expect(JSON.stringify(spec)).toContain(`"port":${port}`);
+  });
+
+  it('let the operators’ terminal reach gateways where they listen, and these let it in', () => {
+    const { spec: out } = named('NetworkPolicy', 'from-the-terminal');
+    const { spec: into } = named('NetworkPolicy', 'to-gateways');
+    const ports = [{ protocol: 'TCP', port: Number(environmentOf(containerOf('gateway')).PORT) }];
+    expect(out).toEqual({
+      podSelector: { matchLabels: { app: 'ops' } },
+      policyTypes: ['Egress'],
+      egress: [{ to: [{ podSelector: { matchLabels: { app: 'gateway' } } }], ports }],
+    });
+    expect(named('Pod', 'ops').metadata.labels).toEqual({ app: 'ops' });
+    // From everybody, for it is the public port.
+    expect(into).toEqual({
+      podSelector: { matchLabels: { app: 'gateway' } },
+      policyTypes: ['Ingress'],
+      ingress: [{ ports }],
+    });
   });
 
   it('open no other port to everybody than the public one', () => {

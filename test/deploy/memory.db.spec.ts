@@ -22,11 +22,14 @@ interface Bounds {
   readonly options: string;
 }
 
+function isContainer(part: object): part is Container {
+  return 'image' in part && 'resources' in part;
+}
+
 /** Whatever a manifest is: wherever in it a container stands. */
 function containersIn(part: unknown): Container[] {
   if (typeof part !== 'object' || part === null) return [];
-  const own = 'image' in part && 'resources' in part ? [part as unknown as Container] : [];
-  return [...own, ...Object.values(part).flatMap((each) => containersIn(each))];
+  return [...(isContainer(part) ? [part] : []), ...Object.values(part).flatMap((each) => containersIn(each))];
 }
 
 const folder = path.join(ROOT, 'deploy/kubernetes');

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { executorConfig, executorRules } from '#apps/executor/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { migrationConfig } from '#apps/operations/config.js';
+import { opsSettings } from '#apps/operations/ops/place.js';
 import { toolSettings } from '#apps/operations/tool-settings.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
@@ -32,6 +33,7 @@ export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
   backup: databaseSettings,
   'accept-restored': TOOLS_ON_JOURNALS,
   operator: TOOLS_ON_JOURNALS,
+  ops: opsSettings,
 };
 
 function faultsOfTool(env: Environment): readonly string[] {
@@ -54,6 +56,7 @@ const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> 
   backup: faultsOfTool,
   'accept-restored': faultsOfTool,
   operator: faultsOfTool,
+  ops: (env) => settingsFaults(opsSettings, env),
 };
 
 /** As good as any: settings that are secret are told to the deployment, not by it. */
