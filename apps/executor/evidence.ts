@@ -3,6 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Logger } from '#libs/platform/log.js';
+import { quietly } from '#libs/platform/quiet-faults.js';
 
 /** So that one round may fail without anybody noticing. */
 const RENEWALS_IN_TTL = 3;
@@ -21,11 +22,16 @@ export function evidenceFeed({ pool, clock, log, registry, ttlMillis }: Evidence
     help: 'Keys of the ledger whose evidence was missing or was not what the ledger says, and was stated anew',
     registers: [registry],
   });
+  const onFault = quietly((_, error) => {
+    log.error({ err: error }, 'the evidence could not be renewed');
+  }, clock);
   const feed = new EvidenceFeed(
     pool,
     clock,
     {
-      fault: (error) => log.error({ err: error }, 'the evidence could not be renewed'),
+      fault: (error) => {
+        onFault('evidence', error);
+      },
       spoiled: (keys) => {
         restated.inc(keys.length);
         log.error({ keys }, 'evidence was not what the ledger says: it is stated anew');

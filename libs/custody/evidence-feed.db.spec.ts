@@ -118,6 +118,26 @@ describe('evidence feed', () => {
     expect(told.faults).toHaveLength(1);
     expect(await staleAfter(80)).toBe(0);
   });
+
+  it('begins again soon after a fault, not with the next regular round, also where the turn is still held', async () => {
+    await database.pool.query('update risk.evidence set risk_valid_until = now()');
+    await database.pool.query('alter table risk.evidence rename to away');
+    const told = heard();
+    const failing = feed(told);
+    await failing.start();
+    expect(told.faults).toHaveLength(1);
+    const other = await database.pool.connect();
+    await other.query('begin; select pg_advisory_xact_lock(7210554317)');
+    await database.pool.query('alter table risk.away rename to evidence');
+    await pause(clock, 1_500);
+    expect(failing.holdsSeconds).toBe(0);
+    await other.query('commit');
+    other.release();
+    await eventually(async () => {
+      expect([await staleAfter(80), Math.round(failing.holdsSeconds)]).toEqual([0, 90]);
+    }, 3_000);
+    await failing.stop();
+  });
 });
 
 describe('evidence that is not what the ledger says', () => {

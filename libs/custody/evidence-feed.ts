@@ -21,6 +21,9 @@ export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
   chunk: 1_000,
 };
 
+/** After a round that failed evidence grows old and trading waits for the next, so that one begins as soon as there is a point in it. */
+const RETRY_MILLIS = 1_000;
+
 /** Any constant that nobody else uses: of several workers one at a time renews. */
 const TURN = 7_210_554_317;
 
@@ -77,6 +80,8 @@ export class EvidenceFeed {
   /** When the last round began that went over everything. */
   private vouchedAt: bigint | undefined;
   private missedTurns = 0;
+  /** A round of this worker has failed, and nothing has been gone over as a whole since. */
+  private isBehind = false;
 
   constructor(
     private readonly pool: Pool,
@@ -134,12 +139,19 @@ export class EvidenceFeed {
     const { missedTurns } = this;
     try {
       await this.renewAll();
-      if (this.missedTurns === missedTurns) this.vouchedAt = begun;
+      if (this.missedTurns === missedTurns) {
+        this.vouchedAt = begun;
+        this.isBehind = false;
+      }
     } catch (error) {
+      this.isBehind = true;
       this.witness.fault(error);
     }
     if (this.stopped) return;
-    this.cancel = this.clock.after(this.settings.renewEveryMillis, () => {
+    // A round that was given up may keep the turn until its server has noticed, so a turn that is missed meanwhile is no reason to rest.
+    const { renewEveryMillis } = this.settings;
+    const rest = this.isBehind ? Math.min(RETRY_MILLIS, renewEveryMillis) : renewEveryMillis;
+    this.cancel = this.clock.after(rest, () => {
       this.round = this.turn();
     });
   }

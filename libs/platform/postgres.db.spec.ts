@@ -70,6 +70,17 @@ describe('withTransaction', () => {
     expect((await database.pool.query(`select from balance where account = 'c'`)).rowCount).toBe(0);
   });
 
+  it('gives up a connection that did not answer, without asking it once more', async () => {
+    const pool = openPool(database.url, { applicationName: 'impatient', max: 1, answerTimeoutMs: 700 });
+    const begun = performance.now();
+    await expect(
+      withTransaction(pool, 'read committed', (client) => client.query('select pg_sleep(3)')),
+    ).rejects.toThrow('Query read timeout');
+    expect(performance.now() - begun).toBeLessThan(1_200);
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
   it('refuses writes when it is read only', async () => {
     const work = withTransaction(database.pool, 'repeatable read, read only', (client) =>
       client.query(`update balance set atoms = 0`),

@@ -77,12 +77,24 @@ export async function withTransaction<T>(
       throw new Error('the transaction was rolled back: a failed statement was ignored');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((failure: unknown) => {
-      broken = failure instanceof Error ? failure : new Error(String(failure));
-    });
+    broken = await brokenBy(client, error);
     throw error;
   } finally {
     client.release(broken);
+  }
+}
+
+/**
+ * Rolls back; what makes the connection unusable. One that did not answer is not asked again, which would take as long once more:
+ * its end rolls back as well.
+ */
+async function brokenBy(client: PoolClient, error: unknown): Promise<Error | undefined> {
+  if (error instanceof Error && isConnectionFailure(error)) return error;
+  try {
+    await client.query('rollback');
+    return undefined;
+  } catch (failure) {
+    return failure instanceof Error ? failure : new Error(String(failure));
   }
 }
 
