@@ -55,7 +55,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   const clock = new SystemClock();
   const { tracing, log } = await openTracing('gateway', { config, log: given.log, registry, scope, clock });
   const pool = await openDatabase(config, scope);
-  const journal = await openJournalReader({ config, pool, clock, scope });
+  const journal = await openJournalReader({ config, log, pool, clock, scope });
   const owners = openOwners({ config, log, clock, scope, tracing });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
   const readiness = new Readiness(new DatabasePulse(pool, clock, SCHEMA_ANSWERS), owners, scope.stopping);

@@ -5,20 +5,23 @@ import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import type { Logger } from '#libs/platform/log.js';
 import type { gatewayConfig } from './config.js';
 
 interface Parts {
   readonly config: Config<typeof gatewayConfig>;
+  readonly log: Logger;
   readonly pool: Pool;
   readonly clock: Clock;
   readonly scope: ProcessScope;
 }
 
 /** One for the whole gateway: streams, auditors and operators read the same pages. */
-export async function openJournalReader({ config, pool, clock, scope }: Parts): Promise<JournalReader> {
+export async function openJournalReader({ config, log, pool, clock, scope }: Parts): Promise<JournalReader> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
+  const tell = (line: string): void => log.warn(line);
+  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards, tell });
   scope.onStop('journal store', () => store.close());
   return store.reader;
 }

@@ -18,6 +18,7 @@ interface Row {
 const FIND = `
   select home.cluster_id, home.topic_prefix, exists (select from journal.shards) as is_used
   from (values (1)) as always (one) left join journal.home on true`;
+const CLUSTER = 'select cluster_id as "clusterId" from journal.home';
 const SETTLE = `
   insert into journal.home (cluster_id, topic_prefix) select $1, $2
   where not exists (select from journal.shards)
@@ -72,7 +73,13 @@ export class JournalHome {
 
   /** Whether the journals are known to be in Kafka. */
   async isSettled(): Promise<boolean> {
-    return (await this.database.query('select from journal.home')).rowCount === 1;
+    return (await this.clusterId()) !== undefined;
+  }
+
+  /** Of the Kafka that they are known to be in. */
+  async clusterId(): Promise<string | undefined> {
+    const { rows } = await this.database.query<Pick<KafkaHome, 'clusterId'>>(CLUSTER);
+    return rows[0]?.clusterId;
   }
 
   /**

@@ -43,8 +43,9 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
   await lock.takeAlone();
   const receiver = to.receiver();
   try {
-    const home = await from.home();
-    await lock.whileHeld((client) => new JournalHome(client).check(home)).catch(notFromThere);
+    await lock
+      .whileHeld(async (client) => new JournalHome(client).check(await from.home()))
+      .catch(notFromThere);
     const moved: MovedShard[] = [];
     for (const shard of move.shards) {
       const { sequence: found } = await receiver.head(shard);

@@ -4,6 +4,7 @@ import type { Journal, JournalReader } from '../journal.js';
 import { KafkaJournalReader, orUnreadable } from '../kafka/kafka-reader.js';
 import { KafkaReceiver } from '../kafka/kafka-receiver.js';
 import type { KafkaAddress } from '../kafka/kafkajs/kafka-address.js';
+import { KafkaCluster } from '../kafka/kafkajs/kafka-cluster.js';
 import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import type { Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
@@ -31,8 +32,9 @@ export class KafkaStore implements JournalStore {
     address: KafkaAddress,
     private readonly topicPrefix: string,
   ) {
-    const { databaseUrl, pool, clock, shards } = ports;
-    const topics = new KafkajsTopics(address, topicPrefix, clock);
+    const { databaseUrl, pool, clock, shards, tell } = ports;
+    const cluster = new KafkaCluster({ settled: () => new JournalHome(pool).clusterId(), tell });
+    const topics = new KafkajsTopics(address, topicPrefix, clock, cluster);
     const reader = new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards });
     this.topics = topics;
     this.bareReader = reader;

@@ -13,6 +13,7 @@ import { typeOf } from './answered-error.js';
 import type { BrokerLink } from './broker-link.js';
 import type { FetchAnswer } from './fetch-answer.js';
 import type { KafkaAddress } from './kafka-address.js';
+import { KafkaCluster } from './kafka-cluster.js';
 import { LeaderFinder } from './leader-finder.js';
 import { PatientLooks, type Look } from './patient-looks.js';
 import type { Produced } from './produce-request.js';
@@ -81,8 +82,9 @@ export class KafkajsLog implements TopicLog {
     address: KafkaAddress,
     private readonly topic: string,
     private readonly clock: Clock,
+    cluster = new KafkaCluster(),
   ) {
-    this.finder = new LeaderFinder(address, topic, clock);
+    this.finder = new LeaderFinder(address, topic, clock, cluster);
     this.looks = new PatientLooks(clock);
     this.readMillis = address.readWithinMillis ?? READ_MILLIS;
   }

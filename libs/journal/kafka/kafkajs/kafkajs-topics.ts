@@ -2,12 +2,14 @@ import '#libs/platform/kafkajs/idle-queues.js';
 import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { WrongHome } from '../../home/journal-home.js';
 import { messageOf } from '../../journal-errors.js';
 import { Countdown } from '../countdown.js';
 import { KafkaUnsettled } from '../kafka-unsettled.js';
 import type { TopicLog } from '../topic-log.js';
 import { inPlainWords, typeOf } from './answered-error.js';
 import type { KafkaAddress } from './kafka-address.js';
+import { KafkaCluster, StrangeBroker } from './kafka-cluster.js';
 import { KafkajsLog } from './kafkajs-log.js';
 import { isNotAllowed, withRight } from './rights.js';
 import { seedBrokers } from './seed-brokers.js';
@@ -61,6 +63,7 @@ export class KafkajsTopics {
     /** What stands before the shard's number. */
     private readonly prefix: string,
     private readonly clock: Clock,
+    private readonly cluster = new KafkaCluster(),
   ) {
     this.seeds = address.brokers;
   }
@@ -70,7 +73,7 @@ export class KafkajsTopics {
   }
 
   open(shard: number): TopicLog {
-    return new KafkajsLog(this.address, this.nameOf(shard), this.clock);
+    return new KafkajsLog(this.address, this.nameOf(shard), this.clock, this.cluster);
   }
 
   clusterId(): Promise<string> {
@@ -121,7 +124,7 @@ export class KafkajsTopics {
    */
   private async replicas(admin: Admin): Promise<number> {
     const { brokers } = await admin.describeCluster();
-    const named = this.address.brokers.length;
+    const named = this.address.brokers.filter((broker) => !this.cluster.isStrange(broker)).length;
     return replicasAmong(Math.max(brokers.length, named, await usualReplicas(admin, brokers[0]?.nodeId)));
   }
 
@@ -195,19 +198,27 @@ export class KafkajsTopics {
   private async withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
     const remaining = new Countdown(this.clock, CONNECTED_WITHIN_MILLIS);
     const found = { any: false };
-    const whenFound = (admin: Admin): Promise<T> => {
+    const whenFound = async (admin: Admin, seed: string): Promise<T> => {
+      this.cluster.admit(seed, (await admin.describeCluster()).clusterId);
       found.any = true;
-      return work(admin);
+      return await work(admin);
     };
+    const strange = new Set<string>();
+    let failure: unknown;
+    await this.cluster.learn();
     for (let left = Math.max(this.seeds.length, LEAST_ATTEMPTS) - 1; ; left -= 1) {
       try {
         return await this.withAdminAt(whenFound);
       } catch (error) {
         if (error instanceof StartFault) throw error;
+        if (error instanceof StrangeBroker) {
+          strange.add(this.seeds[0] ?? '');
+          if (strange.size === this.seeds.length) throw ofAnother(error);
+        } else failure = error;
         // What a broker has answered, another would answer too.
         if (left === 0 || remaining.isOver || typeOf(error) !== '') {
-          const Fault = found.any && UNSETTLED.has(typeOf(error)) ? KafkaUnsettled : StartFault;
-          throw new Fault(`Kafka at ${this.address.brokers.join(',')} cannot be used: ${reasonOf(error)}`);
+          const Fault = found.any && UNSETTLED.has(typeOf(failure)) ? KafkaUnsettled : StartFault;
+          throw new Fault(`Kafka at ${this.address.brokers.join(',')} cannot be used: ${reasonOf(failure)}`);
         }
       }
       const [first, ...others] = this.seeds;
@@ -227,10 +238,12 @@ export class KafkajsTopics {
     }
   }
 
-  private async withAdminAt<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
+  /** kafkajs is told of one broker alone, and by that one of its own cluster's: of several it would take whichever answers. */
+  private async withAdminAt<T>(work: (admin: Admin, seed: string) => Promise<T>): Promise<T> {
     const { clientId, ssl, sasl } = this.address;
+    const [seed = ''] = this.seeds;
     const kafka = new Kafka({
-      ...seedBrokers({ ...this.address, brokers: this.seeds }),
+      ...seedBrokers({ ...this.address, brokers: [seed] }),
       clientId,
       logLevel: logLevel.NOTHING,
       requestTimeout: ANSWER_MILLIS,
@@ -241,11 +254,15 @@ export class KafkajsTopics {
     const admin = kafka.admin();
     try {
       await this.connected(admin);
-      return await work(admin);
+      return await work(admin, seed);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
   }
+}
+
+function ofAnother({ expected }: StrangeBroker): WrongHome {
+  return new WrongHome(`the journals are in Kafka cluster ${expected}; KAFKA_BROKERS are those of another`);
 }
 
 /** Asked before anything else, for whoever may look at a topic need not be allowed to make one. */

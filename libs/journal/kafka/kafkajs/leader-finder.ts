@@ -1,7 +1,8 @@
 import type { Clock } from '#libs/platform/clock.js';
 import { BrokerLink } from './broker-link.js';
+import { nameOf, StrangeBroker, type KafkaCluster } from './kafka-cluster.js';
 import { hostAndPort, type HostAndPort, type KafkaAddress } from './kafka-address.js';
-import { leadershipOf } from './questions.js';
+import { leadershipOf, type ClusterAnswer } from './questions.js';
 import { namingRight } from './rights.js';
 
 const ANSWER_MILLIS = 3_000;
@@ -19,12 +20,16 @@ export class LeaderFinder {
     private readonly address: KafkaAddress,
     private readonly topic: string,
     private readonly clock: Clock,
+    private readonly cluster: KafkaCluster,
   ) {
     this.known = address.brokers.flatMap((broker) => hostAndPort(broker) ?? []);
   }
 
   async connect(): Promise<BrokerLink> {
+    await this.cluster.learn();
     let failure: unknown = new Error('there is nobody to ask for its leader');
+    // What is said of one of another cluster must not hide why the right ones do not answer.
+    let isStrange = true;
     for (const broker of this.known) {
       let link: BrokerLink | undefined;
       // Next time somebody else is asked first: this one may know nothing newer then.
@@ -34,23 +39,38 @@ export class LeaderFinder {
         return await this.leaderBy(link);
       } catch (error) {
         link?.close();
-        failure = error;
+        if (!(error instanceof StrangeBroker) || isStrange) failure = error;
+        isStrange &&= error instanceof StrangeBroker;
       }
     }
     throw failure;
   }
 
   private async leaderBy(link: BrokerLink): Promise<BrokerLink> {
-    const asked = link.ask(leadershipOf(this.topic), ANSWER_MILLIS).catch((error: unknown) => {
+    const { leadership } = await this.admitted(link);
+    const { leader, brokers } = await leadership().catch((error: unknown) => {
       throw namingRight('DESCRIBE', this.topic, error);
     });
-    const { leader, brokers } = await asked;
     const news = brokers.filter((broker) => !this.known.some((known) => isSame(known, broker)));
     this.known = [...this.known, ...news];
     if (leader === undefined) throw new Error(`topic ${this.topic} has no leader`);
     if (isSame(leader, link.broker)) return link;
     const own = await BrokerLink.open(this.address, leader, this.clock);
+    try {
+      // Where that broker is said to be another may be: two clusters may call their machines by the same names.
+      await this.admitted(own);
+    } catch (error) {
+      own.close();
+      throw error;
+    }
     link.close();
     return own;
+  }
+
+  /** What a broker says of the topic, if it belongs to the cluster. */
+  private async admitted(link: BrokerLink): Promise<ClusterAnswer> {
+    const answer = await link.ask(leadershipOf(this.topic), ANSWER_MILLIS);
+    this.cluster.admit(nameOf(link.broker), answer.clusterId);
+    return answer;
   }
 }

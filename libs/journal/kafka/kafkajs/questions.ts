@@ -46,14 +46,35 @@ export interface Leadership {
   readonly brokers: readonly HostAndPort[];
 }
 
-export function leadershipOf(topic: string): Question<Leadership> {
-  const asked = metadata({ topics: [topic], allowAutoTopicCreation: false });
-  return question(asked, ({ brokers, topicMetadata }) => {
-    const partition = topicMetadata[0]?.partitionMetadata.find(
-      ({ partitionId }) => partitionId === PARTITION,
-    );
-    return { brokers, leader: brokers.find(({ nodeId }) => nodeId === partition?.leader) };
-  });
+/** Whose answer it is, and what it says of the topic: with an error of which nothing is to be heard that comes from another cluster. */
+export interface ClusterAnswer {
+  readonly clusterId: string;
+  readonly leadership: () => Promise<Leadership>;
+}
+
+export function leadershipOf(topic: string): Question<ClusterAnswer> {
+  const { request, response } = metadata({ topics: [topic], allowAutoTopicCreation: false });
+  const parse = (decoded: object): Promise<ClusterAnswer> =>
+    Promise.resolve({
+      clusterId: clusterIdIn(decoded),
+      leadership: async () => {
+        const { brokers, topicMetadata } = await response.parse(decoded);
+        const partition = topicMetadata[0]?.partitionMetadata.find(
+          ({ partitionId }) => partitionId === PARTITION,
+        );
+        return { brokers, leader: brokers.find(({ nodeId }) => nodeId === partition?.leader) };
+      },
+    });
+  return question(
+    { request, response: { decode: (payload) => response.decode(payload), parse } },
+    (answer) => answer,
+  );
+}
+
+function clusterIdIn(decoded: object): string {
+  const id = 'clusterId' in decoded ? decoded.clusterId : undefined;
+  if (typeof id !== 'string') throw new Error('an answer without a cluster id');
+  return id;
 }
 
 export interface Written {

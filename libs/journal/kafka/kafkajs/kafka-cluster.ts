@@ -1,0 +1,60 @@
+import type { HostAndPort } from './kafka-address.js';
+
+/** A broker that was named, or stands where one is said to be, and belongs to another Kafka. */
+export class StrangeBroker extends Error {
+  override readonly name = 'StrangeBroker';
+
+  constructor(
+    broker: string,
+    clusterId: string,
+    readonly expected: string,
+  ) {
+    super(`broker ${broker} belongs to Kafka cluster ${clusterId}, and the journals are in ${expected}`);
+  }
+}
+
+export interface ClusterPorts {
+  /** The id of the cluster that the journals are known to be in; undefined while nobody has settled that. */
+  readonly settled?: () => Promise<string | undefined>;
+  /** Told once of each broker that is left because it belongs to another. */
+  readonly tell?: ((line: string) => void) | undefined;
+}
+
+/**
+ * The one Kafka that a process asks and writes to, by the id that every answer about its brokers holds. Names say nothing of that: one of
+ * another Kafka may stand among them, or have come to an address since. See docs/decisions/0061.
+ */
+export class KafkaCluster {
+  private known: string | undefined;
+  /** Of who answered first, while nothing is settled. */
+  private first: string | undefined;
+  private readonly strange = new Set<string>();
+
+  constructor(private readonly ports: ClusterPorts = {}) {}
+
+  /** Before brokers are asked: what nobody has settled so far may be settled by now. */
+  async learn(): Promise<void> {
+    this.known ??= await this.ports.settled?.();
+  }
+
+  /** Whether a broker has been left for belonging to another. */
+  isStrange(broker: string): boolean {
+    return this.strange.has(broker);
+  }
+
+  /** Throws for a broker of another cluster: nothing more may be asked of it then. */
+  admit(broker: string, clusterId: string): void {
+    const expected = this.known ?? (this.first ??= clusterId);
+    if (clusterId === expected) return;
+    const strange = new StrangeBroker(broker, clusterId, expected);
+    if (!this.strange.has(broker)) {
+      this.strange.add(broker);
+      this.ports.tell?.(`${strange.message}: it is left as if it were not there`);
+    }
+    throw strange;
+  }
+}
+
+export function nameOf({ host, port }: HostAndPort): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
