@@ -1,3 +1,4 @@
+import { JournalHome, WrongHome } from '#libs/journal/home/journal-home.js';
 import { JournalCorrupt, JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { moveJournals } from '#libs/journal/moving/move-journals.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
@@ -7,7 +8,13 @@ import { asStartFault, ConfigFault, EXIT } from '#libs/platform/start-fault.js';
 import { acceptRestored } from './journal/accept/accept-restored.js';
 import { acceptanceDocument, acceptanceLines } from './journal/accept/acceptance-text.js';
 import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
-import { comparedDocument, comparedLine, compareShards, outcomeOf } from './journal/compare.js';
+import {
+  comparedDocument,
+  comparedLine,
+  compareShards,
+  hasNoneInKafka,
+  outcomeOf,
+} from './journal/compare.js';
 import { dump, type DumpEnd } from './journal/dump.js';
 import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
 import { Progress } from './journal/progress.js';
@@ -31,6 +38,8 @@ const COMPARE_CODES: Readonly<Record<ReturnType<typeof outcomeOf>, number>> = {
 const NAME = 'journal-tool';
 const STAY_MS = 60_000;
 const args = process.argv.slice(2);
+const NO_COPY =
+  'Kafka has no journal in these topics: nothing was copied there, or KAFKA_TOPIC_PREFIX is that of others';
 const NO_SEALS =
   'ID_KEY is not set: without the keys of the cluster nobody can say that its owners wrote what is to be settled';
 
@@ -113,10 +122,12 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const compared = await compareShards(readers, shards, (shard, done) => {
     progress.tell(`shard ${shard}: ${done} compared`);
   });
-  const outcome = outcomeOf(compared);
+  if (hasNoneInKafka(compared)) throw new WrongHome(NO_COPY);
+  const home = (await new JournalHome(place.pool).isSettled()) ? 'kafka' : 'postgres';
+  const outcome = outcomeOf(compared, home);
   if (json) {
     console.log(JSON.stringify({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
-  } else for (const one of compared) console.log(comparedLine(one));
+  } else for (const one of compared) console.log(comparedLine(one, home));
   return COMPARE_CODES[outcome];
 }
 

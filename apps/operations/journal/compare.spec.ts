@@ -1,18 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
+import type { StoreKind } from '#libs/journal/stores/journal-store.js';
+import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { MemoryShards } from '#libs/testing/kafka/memory-shards.js';
-import { comparedDocument, comparedLine, compareShards, outcomeOf } from './compare.js';
+import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
+import { comparedDocument, comparedLine, compareShards, hasNoneInKafka, outcomeOf } from './compare.js';
 
 const SHARDS = [0, 1, 2];
 const DAMAGED = 1;
 const EVENTS = 10;
 
-async function compared(postgres: JournalReader, kafka: JournalReader) {
+async function compared(postgres: JournalReader, kafka: JournalReader, home: StoreKind = 'kafka') {
   const found = await compareShards({ postgres, kafka }, SHARDS, () => undefined);
   return {
-    outcome: outcomeOf(found),
-    lines: found.map(comparedLine),
+    outcome: outcomeOf(found, home),
+    hasNone: hasNoneInKafka(found),
+    lines: found.map((one) => comparedLine(one, home)),
     documents: found.map(comparedDocument),
   };
 }
@@ -37,6 +41,29 @@ describe('two copies of the journals', () => {
       store: 'kafka',
       trouble: 'journal of shard 1 is corrupt at sequence 6: offset 5 of its topic cannot be read',
     });
+  });
+
+  it('may end earlier where they were left, and not where they are', async () => {
+    const [longer, shorter] = [
+      (await MemoryShards.of(SHARDS, EVENTS + 3)).reader(),
+      (await MemoryShards.of(SHARDS, EVENTS)).reader(),
+    ];
+    expect((await compared(shorter, longer, 'kafka')).outcome).toBe('alike');
+    expect((await compared(longer, shorter, 'postgres')).outcome).toBe('alike');
+    expect((await compared(shorter, longer, 'postgres')).outcome).toBe('damaged or different');
+    const { outcome, lines } = await compared(longer, shorter, 'kafka');
+    expect(outcome).toBe('damaged or different');
+    expect(lines[0]).toBe(
+      'shard 0: 11 records alike; 3 more in postgres, 0 in kafka: the journals are in kafka, which LACKS them',
+    );
+  });
+
+  it('are none where Kafka has nothing of any shard', async () => {
+    const made = (await MemoryShards.of(SHARDS, EVENTS)).reader();
+    const empty = new KafkaJournalReader({ openLog: () => new MemoryTopic().open(), shards: SHARDS });
+    expect((await compared(made, empty)).hasNone).toBe(true);
+    expect((await compared(made, made)).hasNone).toBe(false);
+    expect((await compared(empty, made)).hasNone).toBe(false);
   });
 
   it('are not said to differ where one of them cannot be read for now', async () => {

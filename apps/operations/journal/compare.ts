@@ -62,7 +62,7 @@ export function comparedDocument(compared: ComparedShard): object {
   return { shard, alike, ...only, ...(differsAt === undefined ? {} : { differs_at: differsAt }) };
 }
 
-export function comparedLine(compared: ComparedShard): string {
+export function comparedLine(compared: ComparedShard, home: StoreKind): string {
   const { shard } = compared;
   if ('what' in compared) {
     return `shard ${shard}: ${compared.isDamage ? 'DAMAGED' : 'NOT READ'} in ${compared.store}: ${compared.what}`;
@@ -71,12 +71,33 @@ export function comparedLine(compared: ComparedShard): string {
   if (differsAt !== undefined) {
     return `shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${differsAt}`;
   }
-  return `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka`;
+  const lacks = isLacking(compared, home) ? `: the journals are in ${home}, which LACKS them` : '';
+  return `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka${lacks}`;
+}
+
+/** The place that was left may end earlier; the one where the journals are may not. */
+function isLacking({ surplus }: Comparison, home: StoreKind): boolean {
+  return (home === 'kafka' ? surplus.one : surplus.other) > 0;
+}
+
+/** A prefix of nobody's topics looks like a copy that nobody has begun. */
+export function hasNoneInKafka(compared: readonly ComparedShard[]): boolean {
+  const copies = compared.filter((one) => 'surplus' in one);
+  const isNone = ({ alike, surplus, differsAt }: Comparison): boolean =>
+    alike === 0 && surplus.other === 0 && differsAt === undefined;
+  return (
+    copies.length === compared.length && copies.every(isNone) && copies.some(({ surplus }) => surplus.one > 0)
+  );
 }
 
 /** `alike` is what is said of what could be read. */
-export function outcomeOf(compared: readonly ComparedShard[]): 'alike' | 'unread' | 'damaged or different' {
-  const isBad = compared.some((one) => ('what' in one ? one.isDamage : one.differsAt !== undefined));
+export function outcomeOf(
+  compared: readonly ComparedShard[],
+  home: StoreKind,
+): 'alike' | 'unread' | 'damaged or different' {
+  const isBad = compared.some((one) =>
+    'what' in one ? one.isDamage : one.differsAt !== undefined || isLacking(one, home),
+  );
   if (isBad) return 'damaged or different';
   return compared.some((one) => 'what' in one) ? 'unread' : 'alike';
 }

@@ -7,10 +7,12 @@ import type { StorePorts } from '#libs/journal/stores/store-ports.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
+import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { findIdKeys } from '../id-keys.js';
 import { openDatabase } from './database.js';
+import { refuseAnotherKafka } from './refuse-another-kafka.js';
 
 const POOL = 6;
 const NAME = 'journal-tool';
@@ -39,7 +41,7 @@ export async function atPlace<T>(
   const clock = new SystemClock();
   const { url: databaseUrl, close } = await openDatabase(environment, tell);
   const pool = openPool(databaseUrl, { applicationName: NAME, max: POOL });
-  const ports: StorePorts = { databaseUrl, pool, clock, instance: NAME, shards: ALL_SHARDS, seals };
+  const ports: StorePorts = { databaseUrl, pool, clock, instance: NAME, shards: ALL_SHARDS, seals, tell };
   const opened: JournalStore[] = [];
   try {
     return await work({
@@ -52,6 +54,7 @@ export async function atPlace<T>(
           ? openJournalStore(settings, ports)
           : storeOfKind(kind, settings, ports));
         opened.push(store);
+        await refuseAnotherKafka(store, pool).catch(unlessSilent);
         return store;
       },
     });
@@ -60,4 +63,9 @@ export async function atPlace<T>(
     await pool.end();
     await close();
   }
+}
+
+/** A Kafka that does not answer is told by who reads there, shard by shard. */
+function unlessSilent(error: unknown): void {
+  if (!(error instanceof StartFault) || error.exitCode === EXIT.config) throw error;
 }

@@ -71,6 +71,11 @@ export class JournalHome {
     }
   }
 
+  /** For who looks at a Kafka in which the journals need not be: where they are in one, it is this. */
+  async checkCopy(looked: KafkaHome): Promise<void> {
+    if (await this.isSettled()) await this.check(looked);
+  }
+
   /** Whether the journals are known to be in Kafka. */
   async isSettled(): Promise<boolean> {
     return (await this.clusterId()) !== undefined;

@@ -1,0 +1,9 @@
+import type { Pool } from 'pg';
+import { JournalHome } from '#libs/journal/home/journal-home.js';
+import type { JournalStore } from '#libs/journal/stores/journal-store.js';
+
+/** Where the journals are known to be in Kafka, what stands in another one, or in other topics, is not them, whatever it says of itself. */
+export async function refuseAnotherKafka(store: JournalStore, pool: Pool): Promise<void> {
+  const home = await store.home();
+  if (home !== undefined) await new JournalHome(pool).checkCopy(home);
+}
