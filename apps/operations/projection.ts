@@ -1,14 +1,16 @@
 import { parseCommandLine } from '#libs/platform/command-line.js';
 import { kafkaSettings, kafkaSettingsAgree, type KafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
+import { JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { asDatabaseFault } from '#libs/platform/database-fault.js';
-import { asStartFault } from '#libs/platform/start-fault.js';
+import { asStartFault, StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openDatabase } from './journal/database.js';
+import { refuseAnotherKafka } from './journal/refuse-another-kafka.js';
 import { tellFault } from './tool-faults.js';
 import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
 
@@ -49,14 +51,16 @@ async function main(args: readonly string[], environment: Environment): Promise<
     return 0;
   }
   const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
-  const database = await openDatabase(environment, (line) => {
-    console.error(`projection: ${line}`);
-  });
+  const database = await openDatabase(environment, tell);
   try {
     return await run(call, database.url, settings);
   } finally {
     await database.close();
   }
+}
+
+function tell(line: string): void {
+  console.error(`projection: ${line}`);
 }
 
 async function run(call: Call, url: string, settings: KafkaSettings): Promise<number> {
@@ -73,7 +77,9 @@ async function run(call: Call, url: string, settings: KafkaSettings): Promise<nu
       clock,
       instance: 'projection',
       shards,
+      tell,
     });
+    await refuseAnotherKafka(store, pool);
     const ports = { pool, reader: store.reader, clock };
     return await runProjectionCommand(call.command, call, ports, (line) => {
       console.log(line);
@@ -115,11 +121,16 @@ function isCommand(name: string | undefined): name is ProjectionCommand {
   return name !== undefined && COMMANDS.includes(name);
 }
 
+function asUnread(error: unknown): StartFault | undefined {
+  const isAway = error instanceof JournalUnreadable || error instanceof JournalUnavailable;
+  return isAway ? new StartFault(error.message) : undefined;
+}
+
 const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args, process.env);
 } catch (error) {
-  const fault = asStartFault(error) ?? asDatabaseFault(error);
+  const fault = asStartFault(error) ?? asUnread(error) ?? asDatabaseFault(error);
   if (fault === undefined) throw error;
   tellFault('projection', args, fault);
   process.exitCode = fault.exitCode;

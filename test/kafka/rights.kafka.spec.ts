@@ -142,6 +142,14 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
       const { code, errors } = await tool(program, command);
       expect([program, command, code, errors]).toEqual([program, command, 0, errors]);
     }
+    const blind = runTool('apps/operations/projection.js', ['lag'], {
+      DATA_DIR: cluster.dataDir,
+      ...as('nobody'),
+    });
+    expect(await blind).toMatchObject({
+      code: 69,
+      errors: expect.stringMatching(/^projection: .*cannot be read: its user has no right to DESCRIBE.*\n$/),
+    });
     const { pid } = cluster.process('executor');
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('KAFKA_');
     await cluster.stop();

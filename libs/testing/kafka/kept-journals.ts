@@ -43,9 +43,13 @@ export class KeptJournals {
     this.topics = this.topicsAt(prefix);
   }
 
-  static async begin(kafka: TestKafka, shards: readonly number[]): Promise<KeptJournals> {
+  static async begin(
+    kafka: TestKafka,
+    shards: readonly number[],
+    migrations = journalMigrations,
+  ): Promise<KeptJournals> {
     const prefix = `${kafka.prefix}kept-${(made += 1)}.`;
-    return new KeptJournals(kafka, shards, prefix, await createTestDatabase(journalMigrations));
+    return new KeptJournals(kafka, shards, prefix, await createTestDatabase(migrations));
   }
 
   topicsAt(prefix: string): KafkajsTopics {

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+
+jest.setTimeout(60_000);
+
+const SHARDS = [0, 1, 2];
+const NOBODY = '127.0.0.1:1';
+
+describeWithKafka('tools that are led to where the journals are not', { anyBrokers: true }, (kafka) => {
+  let journals: KeptJournals;
+  beforeAll(async () => {
+    journals = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
+    await journals.write('"a"');
+  });
+  afterAll(() => journals.dispose());
+
+  const run = (tool: string, args: string, env: Readonly<Record<string, string>> = {}): Promise<ToolRun> =>
+    runTool(`apps/operations/${tool}.js`, args.split(' '), {
+      DATABASE_URL: journals.database.url,
+      KAFKA_BROKERS: kafka().addresses.join(','),
+      KAFKA_TOPIC_PREFIX: journals.prefix,
+      ...env,
+    });
+  const expectFault = (ended: ToolRun, code: number, said: string): void => {
+    const lines = ended.errors.trim().split('\n');
+    expect([ended.code, ended.output, lines.at(-1)]).toEqual([code, '', expect.stringContaining(said)]);
+    expect(ended.errors).not.toContain('    at ');
+  };
+
+  it.each(['verify --chain-only', 'verify --store kafka', 'dump', 'dump --store kafka', 'compare'])(
+    'journal -- %s shows nothing of another Kafka, nor of other topics: 78',
+    async (args) => {
+      expectFault(
+        await run('journal', args, { KAFKA_TOPIC_PREFIX: 'others.' }),
+        78,
+        'set KAFKA_TOPIC_PREFIX',
+      );
+      const { pool } = journals.database;
+      const { rows } = await pool.query<{ id: string }>('select cluster_id as id from journal.home');
+      await pool.query(`update journal.home set cluster_id = 'another'`);
+      try {
+        expectFault(await run('journal', args), 78, 'are in Kafka cluster another');
+      } finally {
+        await pool.query('update journal.home set cluster_id = $1', [rows[0]?.id]);
+      }
+    },
+  );
+
+  it('journal -- compare is as before where they are', async () => {
+    const { code, output } = await run('journal', 'compare');
+    expect([code, output]).toEqual([0, expect.stringContaining('0 more in postgres, 2 in kafka')]);
+  });
+
+  it('journal -- compare of journals in PostgreSQL finds no copy in topics that nobody has filled: 78', async () => {
+    const left = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
+    try {
+      for (const shard of SHARDS) {
+        const writer = await (await left.store({ kind: 'postgres' })).journalOf('owner').open(shard);
+        await writer.close();
+      }
+      const place = { DATABASE_URL: left.database.url, KAFKA_TOPIC_PREFIX: left.prefix };
+      expectFault(await run('journal', 'compare', place), 78, 'Kafka has no journal in these topics');
+    } finally {
+      await left.dispose();
+    }
+  });
+
+  it.each(['lag', 'compare', 'rebuild'])(
+    'projection -- %s says in one line that Kafka does not answer: 69; or is another: 78',
+    async (command) => {
+      expectFault(await run('projection', command, { KAFKA_BROKERS: NOBODY }), 69, 'cannot be used');
+      expectFault(
+        await run('projection', command, { KAFKA_TOPIC_PREFIX: 'others.' }),
+        78,
+        'set KAFKA_TOPIC_PREFIX',
+      );
+    },
+  );
+});
