@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { roleName } from '#libs/schema/roles/database-roles.js';
+import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
 import { Launches, SETTLE_MS, until } from '#libs/testing/launches.js';
+import { createTestDatabase } from '#libs/testing/test-database.js';
 
 /** Whatever is written there meets a disk without room. */
 const FULL = '/dev/full';
@@ -12,6 +19,27 @@ beforeEach(async () => {
   launches = await Launches.open();
 });
 afterEach(() => launches.close(), SETTLE_MS);
+
+it('a start to which the database says that its disk is full ends with 69 and one line', async () => {
+  const database = await createTestDatabase(allMigrations);
+  try {
+    await database.pool.query(`
+      create function identity.no_room() returns trigger language plpgsql as $$
+        begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
+      create trigger no_room before insert on identity.users execute function identity.no_room()`);
+    const { code, output } = await wholeLauncher(database.url);
+    expect([code, output.match(/^sotto: .*/gm), output]).toEqual([
+      69,
+      ['sotto: the database cannot work: could not extend file: No space left on device'],
+      expect.not.stringMatching(/^\s+at /m),
+    ]);
+  } finally {
+    const { pathname } = new URL(database.url);
+    for (const role of DATABASE_ROLES)
+      await database.pool.query(`drop owned by ${roleName(pathname.slice(1), role)}`).catch(() => undefined);
+    await database.drop();
+  }
+}, 60_000);
 
 if (!existsSync(FULL)) {
   console.warn(`NOT TESTED: without ${FULL} no disk is full`);
@@ -63,4 +91,18 @@ async function residentMegabytes(name: string): Promise<number> {
   const metrics = await (await fetch(launches.entry(name).metrics_url)).text();
   const [, bytes] = /^process_resident_memory_bytes\S* (\S+)$/m.exec(metrics) ?? [];
   return Number(bytes) / 1_048_576;
+}
+
+/** With the seed and the roles, for which the others have stand-ins. */
+async function wholeLauncher(
+  url: string,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const { folder, port } = launches;
+  const child = spawn(process.execPath, [path.resolve('dist/apps/launcher/main.js')], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: String(port), DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const told = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output: (await told).join('') };
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
+import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { whyNotListen } from '#libs/platform/ports.js';
 import {
   asStartFault,
@@ -112,7 +113,7 @@ async function stopInTime(
 }
 
 function explain(error: unknown, terminal: Terminal): number {
-  const fault = asStartFault(error);
+  const fault = asStartFault(error) ?? asDatabaseFault(error);
   if (fault !== undefined) {
     for (const line of fault.message.split('\n')) terminal.problem(line);
     return fault.exitCode;

@@ -19,10 +19,18 @@ it.each([
     78,
     'refuses DATABASE_URL: password authentication failed',
   ],
+  [coded('53100', 'could not extend file "base/5/1259": No space left on device'), 69, 'No space left on'],
+  [coded('53300', 'sorry, too many clients already'), 69, 'too many clients'],
+  [coded('58030', 'could not read file "pg_wal/0": Input/output error'), 69, 'Input/output error'],
   [coded('3D000', 'database "x" does not exist'), 78, 'refuses DATABASE_URL: database "x" does not exist'],
 ])('%s is a fault that somebody can mend', (error, code, told) => {
   const fault = asDatabaseFault(error);
   expect([fault?.exitCode, fault?.message]).toEqual([code, expect.stringContaining(told)]);
+});
+
+it('a full disk is no reason to look for a bug, where a database that is away is one', () => {
+  expect(asDatabaseFault(coded('53100', 'No space left on device'), 70)?.exitCode).toBe(69);
+  expect(asDatabaseFault(coded('ECONNREFUSED', 'away'), 70)?.exitCode).toBe(70);
 });
 
 it.each([new Error('a bug'), coded('42501', 'permission denied'), coded('EACCES', 'no'), undefined])(

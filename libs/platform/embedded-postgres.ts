@@ -1,14 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { chown, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { isOutOfResources } from './database-fault.js';
 import { findBinaries, type Binaries } from './embedded-postgres/binaries.js';
 import { checkDataFiles, openDataPlace, type DataPlace } from './embedded-postgres/data-place.js';
 import { KEEPER_SCRIPT } from './embedded-postgres/keeper.js';
 import { endLeftoverServer, readPostmasterPid, signal } from './embedded-postgres/leftover.js';
+import { whyItRefuses } from './embedded-postgres/refusal.js';
 import { markerEnvironment, type ClusterMarker } from './supervision/marker.js';
 import { makeFolder } from './make-folder.js';
 import { pickPorts } from './ports.js';
@@ -84,7 +86,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   } catch (error) {
     await server.stop();
     if (!(error instanceof pg.DatabaseError)) throw error;
-    throw new StartFault(`the database in ${place.data} cannot be opened: ${error.message}`, EXIT.damaged);
+    const exitCode = isOutOfResources(error) ? EXIT.unavailable : EXIT.damaged;
+    throw new StartFault(`the database in ${place.data} cannot be opened: ${error.message}`, exitCode);
   }
 }
 
@@ -191,12 +194,17 @@ async function untilReady(
 
 async function refusal(place: DataPlace, logFile: string, from: number): Promise<StartFault> {
   const log = (await readFile(logFile, 'utf8').catch(() => '')).slice(from);
-  // What goes wrong before the server can log comes as a plain line of the program: `postgres: could not access ...`.
-  const reasons = [...log.matchAll(/(?:FATAL|PANIC|^postgres):\s+(.*)/gm)].map((match) => match[1]);
-  const reason = reasons.at(0) ?? 'it gave no reason';
+  const { reason, exitCode } = whyItRefuses(log, await roomAt(place.data));
   return new StartFault(
     `PostgreSQL refuses to start in ${place.data}: ${reason} (log: ${logFile})`,
-    EXIT.damaged,
+    exitCode,
+  );
+}
+
+async function roomAt(folder: string): Promise<number> {
+  return statfs(folder).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => Infinity,
   );
 }
 
