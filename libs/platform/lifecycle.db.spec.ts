@@ -16,7 +16,7 @@ const FRAME = `
 
 interface Ending {
   readonly code: number | null;
-  readonly lines: { level: string; msg: string; reason?: string }[];
+  readonly lines: { level: string; msg: string; reason?: string; exit_code?: number }[];
 }
 
 /** Runs compiled code in a process of its own; `act` is called once it has logged that it is up. */
@@ -81,7 +81,12 @@ it('ends with 70 and a fatal line on what nobody caught', async () => {
     `run(async () => { setTimeout(() => { throw new Error('bug') }, 1) })`,
   );
   expect(code).toBe(70);
-  expect(lines.at(-1)?.level).toBe('fatal');
+  expect(lines.at(-1)).toMatchObject({ level: 'fatal', msg: 'cannot go on', exit_code: 70 });
+});
+
+it('ends by itself where going on could do harm, and says with which exit code in its last line', async () => {
+  const { code, lines } = await ending(`run(async (scope) => scope.failNow(new Error('the journal')))`);
+  expect([code, lines.at(-1)]).toMatchObject([70, { level: 'fatal', exit_code: 70 }]);
 });
 
 it('says in one line that its port is taken, and ends with 69', async () => {

@@ -57,7 +57,7 @@ class ProcessFrame implements ProcessScope {
   }
 
   failNow(error: unknown): never {
-    this.options.log.fatal({ err: error }, 'cannot go on');
+    this.options.log.fatal({ err: error, exit_code: EXIT.bug }, 'cannot go on');
     process.exit(EXIT.bug);
   }
 
