@@ -8,9 +8,10 @@ export class Countdown {
 
   constructor(
     private readonly clock: Clock,
-    millis: number,
+    /** The bound itself. */
+    readonly all: number,
   ) {
-    this.end = clock.monotonicNanos() + BigInt(millis) * NANOS_PER_MILLI;
+    this.end = clock.monotonicNanos() + BigInt(all) * NANOS_PER_MILLI;
   }
 
   /** At least one, so that a last try is possible. */

@@ -72,6 +72,14 @@ describe('a writer', () => {
     expect(await payloads()).toEqual(['"a"']);
   });
 
+  it('says for how long it has tried, and not how little time was left for the last attempt', async () => {
+    const writer = await world.open();
+    world.topic.expect(...Array<SendFate>(10).fill('without a leader'));
+    await expect(writer.append(['"a"'])).rejects.toThrow(
+      /nothing could be appended for 300 ms: no answer within 300 ms$/,
+    );
+  });
+
   it('sends anew what did not arrive; when the first copy arrives after all, only one counts', async () => {
     const writer = await world.open();
     world.topic.expect('late');

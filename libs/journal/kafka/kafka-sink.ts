@@ -116,22 +116,33 @@ export class KafkaSink implements BatchSink {
     const values = records.map((record) => encodeRecord(record, this.anchor));
     const remaining = new Countdown(clock, settleWithinMillis);
     let lost: SendLost | undefined;
+    let refused: SendRefused | undefined;
     for (;;) {
+      const within = Math.min(appendWithinMillis, remaining.millis);
       try {
-        const base = await reading.append(values, Math.min(appendWithinMillis, remaining.millis), sealed);
+        const base = await reading.append(values, within, sealed);
         return await this.placed(records, base);
       } catch (error) {
         if (error instanceof JournalCorrupt) throw this.damaged(error);
         if (error instanceof SendLost) lost ??= error;
         else if (!(error instanceof SendRefused)) throw error;
-        else if (lost === undefined && (error.isFinal || remaining.isOver)) {
+        else if (lost === undefined && error.isFinal) {
           throw new JournalUnavailable(shard, error.message, { cause: error });
-        }
+        } else if (refused === undefined || within === appendWithinMillis) refused = error;
+      }
+      if (lost === undefined && refused !== undefined && remaining.isOver) {
+        throw this.givenUp(remaining, refused);
       }
       const place = lost === undefined ? undefined : await this.settle(records, lost, remaining);
       if (place !== undefined) return place;
       await pause(clock, RETRY_MILLIS);
     }
+  }
+
+  /** The last attempt has only what is left of the time, so what it came to says nothing: the reason is that of one which had enough. */
+  private givenUp(remaining: Countdown, reason: SendRefused): JournalUnavailable {
+    const told = `nothing could be appended for ${remaining.all} ms: ${reason.message}`;
+    return new JournalUnavailable(this.ports.shard, told, { cause: reason });
   }
 
   /** The batch has an offset. Anything between it and the last record has to be what nobody counts. */

@@ -8,7 +8,7 @@ import {
 } from '../../journal/kafka/topic-log.js';
 
 /** What becomes of a send. `late`: it arrives, but only after others have, and nobody is answered. */
-export type SendFate = 'answered' | 'refused' | 'lost before' | 'lost behind' | 'late';
+export type SendFate = 'answered' | 'refused' | 'without a leader' | 'lost before' | 'lost behind' | 'late';
 /** What becomes of a look at the end. `behind`: whoever answers has not heard of the latest messages yet. */
 export type LookFate = 'right' | 'behind' | 'broken';
 
@@ -85,8 +85,11 @@ export class MemoryTopic {
 
   open(): TopicLog {
     return {
-      append: (values, _, seals) =>
-        this.append(values.map((value, place) => ({ value, seal: seals?.get(place) }))),
+      append: (values, withinMillis, seals) =>
+        this.append(
+          values.map((value, place) => ({ value, seal: seals?.get(place) })),
+          withinMillis,
+        ),
       end: () => this.end(),
       fetch: async (offset) => {
         await this.underWay();
@@ -96,10 +99,11 @@ export class MemoryTopic {
     };
   }
 
-  private async append(sent: readonly Stored[]): Promise<number> {
+  private async append(sent: readonly Stored[], withinMillis: number): Promise<number> {
     await this.underWay();
     const fate = this.sends.shift() ?? 'answered';
     if (fate === 'refused') throw new SendRefused('NOT_ENOUGH_REPLICAS', false);
+    if (fate === 'without a leader') throw new SendRefused(`no answer within ${withinMillis} ms`, false);
     if (fate === 'lost before') throw new SendLost('lost');
     if (fate === 'late') this.held.push(sent);
     else this.stored.push(...sent);
