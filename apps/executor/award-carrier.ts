@@ -4,6 +4,7 @@ import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { ExecutionStepName } from '#libs/owner-link/protocol.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
+import type { BlockedAwards } from './blocked-awards.js';
 
 export interface CarrierPorts {
   readonly link: OwnerLink;
@@ -11,6 +12,7 @@ export interface CarrierPorts {
   readonly clock: Clock;
   readonly concurrency: number;
   readonly meter: { settled(outcome: string): void };
+  readonly blocked: Pick<BlockedAwards, 'blocked' | 'failed' | 'letGo'>;
   readonly onFault: (what: string, error: unknown) => void;
   /** Every award that is taken in hand is a trace of its own. */
   readonly tracing?: Tracing;
@@ -80,6 +82,7 @@ export class AwardCarrier {
     const span = this.tracing.root('settle award', 'internal');
     const carried = (span === undefined ? this.carryOn(award) : this.traced(span, award)).finally(() => {
       this.inHand.delete(award.award_id);
+      this.ports.blocked.letGo(award.award_id);
     });
     this.inHand.set(award.award_id, carried);
   }
@@ -109,13 +112,24 @@ export class AwardCarrier {
         return;
       }
       if (result.outcome === 'FAILED') {
+        this.ports.blocked.failed(award, result.reason);
         await this.report(award, 'FAILED', attempt, { reason: result.reason });
         return;
       }
+      this.ports.blocked.blocked(award, result.reason);
       const known = await this.report(award, 'RETRYING', attempt + 1, { reason: result.reason });
-      if (!known) return;
+      if (!known) {
+        await this.tellEnd(award);
+        return;
+      }
       await pause(this.ports.clock, Math.min(BACK_OFF_MILLIS * 2 ** attempt, MAX_BACK_OFF_MILLIS));
     }
+  }
+
+  /** Its owner has ended it meanwhile, which nobody else tells of in a log. */
+  private async tellEnd(award: AwardToSettle): Promise<void> {
+    const stands = await this.ports.desk.outcomeOf(award.award_id);
+    if (stands?.outcome === 'FAILED') this.ports.blocked.failed(award, stands.reason);
   }
 
   private async settle(award: AwardToSettle, attempt: number): Promise<SettlementAttempt> {

@@ -10,7 +10,8 @@ import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
-import { AwardCarrier } from './award-carrier.js';
+import { AwardCarrier, type CarrierPorts } from './award-carrier.js';
+import { BlockedAwards } from './blocked-awards.js';
 import type { executorConfig } from './config.js';
 
 export interface CarrierParts {
@@ -43,7 +44,18 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
   for (const outcome of OUTCOMES) settlements.inc({ outcome }, 0);
   const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
   const tokens = heedServiceTokens(config, parts);
-  const carriers = config.OWNER_URLS.map((url, shard) => openCarrier({ url, shard }, parts, tokens, meter));
+  const blocked = new BlockedAwards(parts.clock, parts.log);
+  new Gauge({
+    name: 'sotto_award_blocked_seconds',
+    help: 'For how long the award in hand that has been blocked for longest could not be settled; 0 where none is',
+    registers: [registry],
+    collect() {
+      this.set(blocked.oldestSeconds);
+    },
+  });
+  const carriers = config.OWNER_URLS.map((url, shard) =>
+    openCarrier({ url, shard }, parts, tokens, { meter, blocked }),
+  );
   new Gauge({
     name: 'sotto_awards_in_hand',
     help: 'Awards that are being settled',
@@ -59,7 +71,7 @@ function openCarrier(
   { url, shard }: { readonly url: string; readonly shard: number },
   { config, log, scope, clock, pool, tracing }: CarrierParts,
   tokens: ServiceTokens,
-  meter: { settled(outcome: string): void },
+  heed: Pick<CarrierPorts, 'meter' | 'blocked'>,
 ): AwardCarrier {
   const link = openLink(tokens, { url, peer: config.INSTANCE, clock, trace: { tracing, shard } });
   scope.onStop('link', () => {
@@ -70,7 +82,7 @@ function openCarrier(
     desk: new PostgresSettlement(pool, clock, random, config.RISK_EVIDENCE_TTL_MS),
     clock,
     concurrency: config.EXECUTION_CONCURRENCY,
-    meter,
+    ...heed,
     onFault: (what, error) => {
       log.warn({ err: error, part: what }, 'an award could not be carried and will be tried again');
     },

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { WebSocket } from 'ws';
@@ -11,6 +13,8 @@ import { auctionBody, type Trader } from './trading-floor.js';
 /** Until after the age at which the figures of the projections count as old. */
 const LOCKED_FOR_S = 35;
 const UNWRITTEN_FOR_S = 12;
+const BLOCKED_FOR_S = 15;
+const BLOCKED = 'sotto_award_blocked_seconds{}';
 const SHARDS = [0, 1, 2];
 
 jest.setTimeout(120_000);
@@ -54,6 +58,13 @@ async function whileLocked<T>(table: string, mode: string, look: () => Promise<T
 async function opens(): Promise<{ readonly id: string; readonly shard: number }> {
   const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_a'), [maker]));
   return { id, shard: Number(id[0]) };
+}
+
+function executorLog(): readonly Readonly<Record<string, unknown>>[] {
+  const lines = readFileSync(path.join(cluster.dataDir, 'logs', 'executor.log'), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 }
 
 function lagAt(shard: number): string {
@@ -129,6 +140,44 @@ it('while what is released cannot be written, it is counted, and grows older fro
     expect(after.get('sotto_reservations_unwritten{}')).toBe(0);
     expect(after.get('sotto_reservations_unwritten_seconds{}')).toBe(0);
   });
+});
+
+it('while one award cannot be settled its age is told, and the log says which award, why and how it ended', async () => {
+  const where = `account_id = '${originator.accountId}' and venue = 'venue_a' and asset = ''`;
+  const kept = await locker.query<{ amount: string }>(
+    `select amount::text from custody.balances where ${where}`,
+  );
+  const body = auctionBody(floor.contract('venue_a'), [maker], {
+    duration_ms: 1_500,
+    execution_deadline_ms: BLOCKED_FOR_S * 1_000,
+  });
+  const { auction_id: id } = await originator.opens(body);
+  await maker.quotes(id, 400_000, 10);
+  await locker.query(`update custody.balances set amount = 0 where ${where}`);
+  try {
+    await originator.until(id, 'AWARDED', 'EXECUTING');
+    const ages = valuesOf(await scraper.scrapes('executor', BLOCKED_FOR_S), BLOCKED);
+    expect(ruleOf('SettlementsBlocked')).toBe('max by (instance) (sotto_award_blocked_seconds) > 10');
+    expect(Math.max(...ages.map((age) => age ?? 0))).toBeGreaterThan(10);
+    await eventually(async () => {
+      expect((await originator.view(id)).status).toBe('EXECUTION_FAILED');
+      expect((await scraper.scrape('executor')).get(BLOCKED)).toBe(0);
+    });
+  } finally {
+    await locker.query(`update custody.balances set amount = $1 where ${where}`, [kept.rows[0]?.amount]);
+  }
+  const told = executorLog().filter((line) => line.auction_id === id);
+  const [award] = (await originator.view(id)).award?.awards ?? [];
+  const named = { award_id: award?.award_id, routes: [expect.stringMatching(/^venue_a \S+ (YES|NO)$/)] };
+  const why = 'no route can be carried by what is set aside for the award';
+  expect(told).toMatchObject([
+    { level: 'warn', ...named, reason: why },
+    { level: 'error', ...named, reason: 'EXECUTION_DEADLINE_PASSED', blocked_by: [why] },
+  ]);
+  const text = JSON.stringify(told);
+  for (const secret of [originator.accountId, maker.accountId, '400000', '10000000']) {
+    expect(text).not.toContain(secret);
+  }
 });
 
 it('clients that close as they like make no series of their own, and are not taken for us', async () => {

@@ -16,6 +16,7 @@ export function bootExecutor(life: Life): Promise<void> {
       clock,
       concurrency: world.settings.executionConcurrency,
       meter: { settled: () => undefined },
+      blocked: { blocked: () => undefined, failed: () => undefined, letGo: () => undefined },
       onFault: (what, error) => world.onFault(host.name, what, error),
     }).start();
   }

@@ -1,0 +1,65 @@
+import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { Clock } from '#libs/platform/clock.js';
+import type { Logger } from '#libs/platform/log.js';
+
+const NANOS_PER_SECOND = 1e9;
+
+interface Blockage {
+  readonly since: bigint;
+  readonly reasons: Set<string>;
+}
+
+/**
+ * Awards that are in hand and cannot be settled for now: since when, and why. An award is tried dozens of times before its deadline,
+ * so each reason is told once. Accounts, prices and sizes are not told: the journal has them, for those who may read it.
+ */
+export class BlockedAwards {
+  private readonly blockages = new Map<string, Blockage>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Pick<Logger, 'warn' | 'error'>,
+  ) {}
+
+  blocked(award: AwardToSettle, reason: string): void {
+    const blockage = this.blockages.get(award.award_id) ?? {
+      since: this.clock.monotonicNanos(),
+      reasons: new Set(),
+    };
+    this.blockages.set(award.award_id, blockage);
+    if (blockage.reasons.has(reason)) return;
+    blockage.reasons.add(reason);
+    this.log.warn(
+      { ...named(award), reason },
+      'an award is blocked and will be tried again until its deadline',
+    );
+  }
+
+  failed(award: AwardToSettle, reason: string): void {
+    const { reasons = [] } = this.blockages.get(award.award_id) ?? {};
+    this.log.error(
+      { ...named(award), reason, blocked_by: [...reasons] },
+      'an award has failed: it was not settled by its deadline',
+    );
+  }
+
+  /** It is not in hand any more, however it ended. */
+  letGo(awardId: string): void {
+    this.blockages.delete(awardId);
+  }
+
+  /** For how long the award has been blocked that has been so for longest; 0 where none is. */
+  get oldestSeconds(): number {
+    const [oldest] = this.blockages.values();
+    if (oldest === undefined) return 0;
+    return Number(this.clock.monotonicNanos() - oldest.since) / NANOS_PER_SECOND;
+  }
+}
+
+function named({ award_id, auction_id, routes }: AwardToSettle): object {
+  return {
+    award_id,
+    auction_id,
+    routes: routes.map(({ venue, contract_id, outcome }) => `${venue} ${contract_id} ${outcome}`),
+  };
+}
