@@ -23,11 +23,13 @@ export class OwnerProcess {
   private failure: string | undefined;
 
   constructor(private readonly parts: OwnerParts) {
-    const { clock, config } = parts;
+    const { clock, config, scope } = parts;
+    // Journal and reservations have connections of their own, and finish what they have begun.
     this.pool = openPool(config.DATABASE_URL, {
       applicationName: config.INSTANCE,
       max: config.DATABASE_POOL,
       answerTimeoutMs: DATABASE_ANSWER_MS,
+      stopping: scope.stopping,
     });
     this.schema = new DatabasePulse(this.pool, clock, SCHEMA_ANSWERS);
   }

@@ -45,6 +45,7 @@ export function run(env: Environment): void {
       applicationName: config.INSTANCE,
       max: config.DATABASE_POOL,
       answerTimeoutMs: DATABASE_ANSWER_MS,
+      stopping: scope.stopping,
     });
     scope.onStop('pool', () => pool.end());
     let followed: Followed | undefined;

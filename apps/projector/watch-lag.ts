@@ -21,6 +21,7 @@ export function watchLag({ config, log, scope, ...ports }: LagParts): WatchedLag
     max: 1,
     statementTimeoutMs: LOOK_MS,
     answerTimeoutMs: LOOK_ANSWER_MS,
+    stopping: scope.stopping,
   });
   scope.onStop('pool of looks', () => pool.end());
   const lag = new WatchedLag({

@@ -20,6 +20,20 @@ function caught(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
+it('gives up what has no answer a while after its process was told to stop, and asks nothing more', async () => {
+  const stopping = new AbortController();
+  const pool = openPool(database.url, { applicationName: 'leaving', max: 2, stopping: stopping.signal });
+  const hanging = caught(pool.query('select pg_sleep(8)'));
+  await pool.query('select 1');
+  stopping.abort();
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  const begun = performance.now();
+  expect(await hanging).toMatchObject({ message: expect.stringMatching(/^Connection terminated/) });
+  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(isConnectionFailure(await caught(pool.query('select 1')))).toBe(true);
+  await pool.end();
+});
+
 describe('int8 columns', () => {
   it('come as numbers up to the largest safe integer', async () => {
     const { rows } = await database.pool.query(

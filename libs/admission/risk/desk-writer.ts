@@ -12,6 +12,7 @@ const MAX_ATTEMPTS = 12;
 const MAX_CLAIMS = 4;
 const BOUND_NANOS = 1_000_000_000n;
 const MAX_PAUSE_MS = 32;
+const GOODBYE_MS = 1_000;
 const COOL_NANOS = 5_000_000_000n;
 const LOCK_NOT_AVAILABLE = '55P03';
 const SQL_STATE = /^[0-9A-Z]{5}$/;
@@ -122,7 +123,13 @@ export class DeskWriter {
     this.closed = true;
     const { session } = this;
     this.session = undefined;
-    await session?.end();
+    if (session === undefined) return;
+    // A server that hangs never says goodbye.
+    const cancel = this.settings.clock.after(GOODBYE_MS, () => {
+      session.destroy();
+    });
+    await session.end();
+    cancel();
   }
 
   /** Work that recovery needs: there is nobody else to do it and nothing to lose but time. */

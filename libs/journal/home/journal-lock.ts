@@ -7,6 +7,7 @@ const KEY = 1_193_046_473;
 const SHARED = 'select pg_try_advisory_lock_shared($1) as held';
 const ALONE = 'select pg_try_advisory_lock($1) as held';
 const LOOK_MILLIS = 5_000;
+const GOODBYE_MILLIS = 1_000;
 const HOLDERS = `
   select exists (
     select from pg_locks
@@ -61,7 +62,11 @@ export class JournalLock {
     this.cancel?.();
     const { client } = this;
     this.client = undefined;
-    await client?.end().catch(() => undefined);
+    if (client === undefined) return;
+    // A server that hangs never says goodbye.
+    const cancel = this.clock.after(GOODBYE_MILLIS, () => client.connection.stream.destroy());
+    await client.end().catch(() => undefined);
+    cancel();
   }
 
   /** Journals of several shards begin at the same moment, and hold the lock once between them. */
