@@ -106,6 +106,21 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     await log.close();
   });
 
+  it('is told before it starts that it may not write, with nothing written, and at once where it had the right', async () => {
+    await allow('reader', 'DESCRIBE_CONFIGS');
+    const before = await topicsAt(kafka()).open(SHARD).end();
+    await eventually(() => expect(topicsOf('reader').prepare(SHARD)).rejects.toMatchObject(lacks('WRITE')));
+    const topics = topicsOf('reader');
+    const journal = new KafkaJournal({
+      openLog: (shard) => Promise.resolve(topics.open(shard)),
+      clock,
+      opener: 'reader',
+      openWithinMillis: 600_000,
+    });
+    await expect(journal.open(SHARD)).rejects.toMatchObject(lacks('WRITE'));
+    expect(await topicsAt(kafka()).open(SHARD).end()).toBe(before);
+  });
+
   it('that has none at all is told so by whatever it does', async () => {
     await expect(topicsOf('nobody').prepare(SHARD)).rejects.toMatchObject(lacks('DESCRIBE'));
     const reader = readerOf('nobody');
@@ -148,7 +163,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     });
     expect(await blind).toMatchObject({
       code: 69,
-      errors: expect.stringMatching(/^projection: .*cannot be read: its user has no right to DESCRIBE.*\n$/),
+      errors: expect.stringMatching(/^projection: .*cannot be read: its user has no right to READ.*\n$/),
     });
     const { pid } = cluster.process('executor');
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('KAFKA_');

@@ -13,6 +13,7 @@ import { Countdown } from './countdown.js';
 import { KafkaSink } from './kafka-sink.js';
 import type { LogPlace, PlacedHead } from './log-cursor.js';
 import { sealedAppend } from './message-seals.js';
+import { isNotAllowed, rightMissing } from './kafkajs/rights.js';
 import { encodeRecord } from './record-format.js';
 import { ShardLog, type Run } from './shard-log.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
@@ -94,6 +95,7 @@ export class KafkaJournal implements Journal {
     } catch (error) {
       await log?.close().catch(() => undefined);
       if (error instanceof StartFault) throw error;
+      if (isNotAllowed(error)) throw rightMissing(messageOf(error));
       throw new JournalUnavailable(shard, `it cannot be opened: ${messageOf(error)}`, { cause: error });
     }
   }
@@ -127,6 +129,7 @@ export class KafkaJournal implements Journal {
         if (!attempt.isKnown) await pause(clock, RETRY_MILLIS);
       } catch (error) {
         if (error instanceof StartFault) throw withLastSealed(error, reading.shard, sealed);
+        if (isNotAllowed(error)) throw error;
         failure = error;
         await pause(clock, RETRY_MILLIS);
       }

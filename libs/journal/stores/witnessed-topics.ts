@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
-import { StartFault } from '#libs/platform/start-fault.js';
 import { JournalHome } from '../home/journal-home.js';
 import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-errors.js';
 import type { JournalWriter } from '../journal.js';
@@ -8,7 +7,7 @@ import type { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
 import type { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
-import { isNotAllowed } from '../kafka/kafkajs/rights.js';
+import { isNotAllowed, rightMissing } from '../kafka/kafkajs/rights.js';
 import { findJournalLife } from '../life/journal-life.js';
 import { checkRestored, surplusOf, type RestoredPorts, type Surplus } from '../restored/restored-check.js';
 import { RestoredMark } from '../restored/restored-mark.js';
@@ -166,6 +165,6 @@ function unlessUnreadable(error: unknown): never {
 
 /** Of topics that were found a moment ago, so a leader has gone since; unless it has said why it gives nothing. */
 function unreadable(error: unknown): never {
-  const Reason = isNotAllowed(error) ? StartFault : KafkaUnsettled;
-  throw new Reason(`the topics of the journals cannot be read: ${messageOf(error)}`);
+  if (isNotAllowed(error)) throw rightMissing(messageOf(error));
+  throw new KafkaUnsettled(`the topics of the journals cannot be read: ${messageOf(error)}`);
 }

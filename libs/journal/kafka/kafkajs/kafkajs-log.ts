@@ -104,6 +104,25 @@ export class KafkajsLog implements TopicLog {
     return base;
   }
 
+  /**
+   * Rejects where the user may not write. Nothing is sent: a broker looks at the right first, and refuses an append of nothing then. Whatever
+   * else it says is for the first append to hear.
+   */
+  async mayWrite(): Promise<void> {
+    const asked = {
+      topic: this.topic,
+      values: [],
+      seals: NO_SEALS,
+      withinMillis: this.readMillis,
+      timestamp: 0n,
+    };
+    try {
+      await this.once(appending(asked));
+    } catch (error) {
+      if (isNotAllowed(error)) throw error;
+    }
+  }
+
   private async send(leader: BrokerLink, sent: Produced): Promise<Written> {
     try {
       return await leader.ask(appending(sent), sent.withinMillis);

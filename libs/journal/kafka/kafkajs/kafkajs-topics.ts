@@ -141,6 +141,17 @@ export class KafkajsTopics {
     const faults = unfitness(found, replicas);
     if (found.start > 0) throw new TopicBeginningGone(topic, found.start, faults);
     if (faults.length > 0) throw new TopicUnfit(topic, faults);
+    await this.checkMayWrite(topic);
+  }
+
+  /** Before any process is started, and before a shard is taken over that nobody could write then. */
+  private async checkMayWrite(topic: string): Promise<void> {
+    const log = new KafkajsLog(this.address, topic, this.clock, this.cluster);
+    try {
+      await withRight('WRITE', topic, log.mayWrite());
+    } finally {
+      await log.close();
+    }
   }
 
   /** False, and nothing happens, where there is one already. */

@@ -20,7 +20,8 @@ export interface Produced {
 
 /** The body of a request to produce, in versions 3 to 8: one batch for one topic. */
 export function writeProduceRequest({ topic, values, seals, withinMillis, timestamp }: Produced): Buffer {
-  const batch = writeBatch(values, timestamp, seals);
+  // Without any message there is no batch either: who sends that only asks whether it might.
+  const batch = values.length === 0 ? Buffer.alloc(0) : writeBatch(values, timestamp, seals);
   const name = Buffer.from(topic);
   const head = Buffer.alloc(3 * INT16 + 5 * INT32 + name.length);
   let at = head.writeInt16BE(NO_TRANSACTION, 0);

@@ -18,14 +18,19 @@ export function namingRight(right: Right, topic: string, error: unknown): unknow
   return isNotAllowed(error) ? new Error(missing(right, topic), { cause: error }) : error;
 }
 
+const SEE = '(see the rights of each process in docs/operations.md)';
+
+/** Of what has failed for a right that is missing, and says which. */
+export function rightMissing(named: string): StartFault {
+  return new StartFault(`Kafka cannot be used: ${named} ${SEE}`);
+}
+
 /** A question of a start, which ends with what is missing. */
 export async function withRight<T>(right: Right, topic: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
     if (!isNotAllowed(error)) throw error;
-    throw new StartFault(
-      `Kafka cannot be used: ${missing(right, topic)} (see the rights of each process in docs/operations.md)`,
-    );
+    throw rightMissing(missing(right, topic));
   }
 }
