@@ -12,7 +12,9 @@ export abstract class JournalFailure extends Error {
     reason: string,
     options?: ErrorOptions,
   ) {
-    super(`journal of shard ${shard}: ${reason}`, options);
+    const named = `journal of shard ${shard}`;
+    // What damage says of itself names it already.
+    super(reason.startsWith(named) ? reason : `${named}: ${reason}`, options);
   }
 }
 
