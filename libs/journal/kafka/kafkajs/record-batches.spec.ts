@@ -22,6 +22,28 @@ function flipped(bytes: Buffer, bit: number): Buffer {
   return copy;
 }
 
+describe('a batch of more messages than any append has', () => {
+  const batchOf = (count: number): Buffer =>
+    writeBatch(
+      Array.from({ length: count }, () => Buffer.from('x')),
+      0n,
+      new Map(),
+    );
+
+  it('is one that is no record, and is not decompressed', () => {
+    expect(messagesIn(batchOf(40_000))).toHaveLength(40_000);
+    const many = batchOf(40_001);
+    const nothing = [{ offset: 0, value: Buffer.alloc(0) }];
+    expect(messagesIn(many)).toEqual(nothing);
+    const attributes = 1;
+    const packed = Buffer.concat([many.subarray(0, BATCH.records), Buffer.from('no gzip')]);
+    packed.writeInt16BE(attributes, BATCH.attributes);
+    packed.writeInt32BE(packed.length - PREFIX, BATCH.length);
+    packed.writeUInt32BE(crc32c(packed.subarray(BATCH.attributes)), BATCH.checksum);
+    expect(readBatches(packed, 0)).toEqual({ messages: nothing });
+  });
+});
+
 describe('a bit that a disk has lost', () => {
   it('never makes more messages than there were', () => {
     fc.assert(

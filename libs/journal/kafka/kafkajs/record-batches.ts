@@ -1,3 +1,4 @@
+import { MAX_BATCH_RECORDS } from '../../limits.js';
 import type { LogMessage } from '../topic-log.js';
 import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
 import { codecOf, MOST_UNPACKED_BYTES, unpack } from './compression/codecs.js';
@@ -10,6 +11,11 @@ const CODEC = 0b111;
 const NOTHING = Buffer.alloc(0);
 /** Seven numbers, each of one byte at least. */
 const LEAST_RECORD_BYTES = 7;
+/**
+ * An append holds a fourth of this. A batch of some bytes may say that it has millions, and each costs whoever reads it an object: of more
+ * than could be a journal's none is made, nor is anything decompressed for them, however often it is looked at.
+ */
+const MOST_RECORDS = 4 * MAX_BATCH_RECORDS;
 const LAST_7_BITS = 0x7f;
 const MORE = 0x80;
 
@@ -61,7 +67,8 @@ function isOurs(batch: Buffer): boolean {
     (attributes & MARKER) === 0 &&
     (!isCompressed(batch) || codecOf(attributes & CODEC) !== undefined) &&
     count === batch.readInt32BE(BATCH.lastOffsetDelta) + 1 &&
-    count > 0
+    count > 0 &&
+    count <= MOST_RECORDS
   );
 }
 
