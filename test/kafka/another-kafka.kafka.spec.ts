@@ -75,6 +75,20 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       }
     });
 
+    it('are not so many brokers as are named: a first start says how many there are and are named', async () => {
+      const brokers = [...kafka().addresses, '127.0.0.1:1'];
+      const topics = new KafkajsTopics({ brokers, clientId: 'test' }, journals.prefix, clock);
+      const refusal = {
+        exitCode: EXIT.unavailable,
+        message: expect.stringContaining(
+          'is to have 2 copies, and 1 of the brokers can take one: 2 are named',
+        ),
+      };
+      await expect(topics.prepare(SHARD)).rejects.toMatchObject(refusal);
+      await expect(topics.isThereAndFit(SHARD)).rejects.toMatchObject(refusal);
+      expect(await journals.topics.exists(SHARD)).toBe(false);
+    });
+
     // The last: the right broker is gone afterwards.
     it('get nothing from a writer that has begun, once the right ones are gone', async () => {
       const addresses = [...kafka().addresses, ...other().addresses];

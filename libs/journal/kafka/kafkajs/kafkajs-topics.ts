@@ -36,12 +36,23 @@ const RETRY = { retries: 2, initialRetryTime: 200, maxRetryTime: 1_000 };
 const CONNECTED_WITHIN_MILLIS = 30_000;
 /** A broker that has just been started, or is busy, may take as long. */
 const ANSWER_MILLIS = 10_000;
+const TOO_MANY_REPLICAS = 'INVALID_REPLICATION_FACTOR';
 const DEFAULT_REPLICAS = 'default.replication.factor';
 
 /** A topic that exists and would lose or change what is written to it. */
 export class TopicUnfit extends StartFault {
   constructor(topic: string, faults: readonly string[]) {
     super(`topic ${topic} cannot keep a journal: ${faults.join('; ')}`, EXIT.config);
+  }
+}
+
+/** One that was made with fewer copies would stay so. */
+class TooFewBrokers extends StartFault {
+  constructor(topic: string, replicas: number, there: number, named: number) {
+    super(
+      `topic ${topic} is to have ${replicas} copies, and ${there} of the brokers can take one: ${named} are named in KAFKA_BROKERS. ` +
+        `Start those that are down, or name those alone that there are; the brokers' ${DEFAULT_REPLICAS} counts too`,
+    );
   }
 }
 
@@ -162,11 +173,16 @@ export class KafkajsTopics {
     how: 'really' | 'only ask',
   ): Promise<boolean> {
     const configEntries = settingsFor(replicas).map(([name, value]) => ({ name, value }));
-    return await admin.createTopics({
+    const creating = admin.createTopics({
       // kafkajs's own waiting gives up at the first broker that has not heard of it.
       waitForLeaders: false,
       validateOnly: how === 'only ask',
       topics: [{ topic, numPartitions: 1, replicationFactor: replicas, configEntries }],
+    });
+    return await creating.catch(async (error: unknown) => {
+      if (typeOf(error) !== TOO_MANY_REPLICAS) throw error;
+      const { brokers } = await admin.describeCluster();
+      throw new TooFewBrokers(topic, replicas, brokers.length, this.address.brokers.length);
     });
   }
 
