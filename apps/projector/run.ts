@@ -75,7 +75,8 @@ export function run(env: Environment): void {
 async function follow({ config, log, registry, scope, clock, pool }: ProcessParts): Promise<Followed> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards });
+  const tell = (line: string): void => log.warn(line);
+  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards, tell });
   scope.onStop('journal store', () => store.close());
   const { reader } = store;
   const lag = watchLag({ config, log, scope, reader, clock, shards });
