@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import pg from 'pg';
 import type { RunningCluster } from '#libs/testing/running-cluster.js';
 
 /** The kernel counts in hundredths of a second. */
@@ -16,29 +15,16 @@ export class ProcessorTime {
   private before: Times = new Map();
   private callsBefore: Calls = new Map();
 
-  private constructor(
-    private readonly cluster: RunningCluster,
-    private readonly client: pg.Client,
-  ) {}
+  constructor(private readonly cluster: RunningCluster) {}
 
-  static async of(cluster: RunningCluster): Promise<ProcessorTime> {
-    const client = new pg.Client({
-      connectionString: cluster.file.database_url,
-      application_name: 'bench-processor-time',
-    });
-    client.on('error', () => undefined);
-    await client.connect();
-    return new ProcessorTime(cluster, client);
-  }
-
-  async begin(): Promise<void> {
-    this.before = await this.times();
+  begin(): void {
+    this.before = this.times();
     this.callsBefore = this.calls();
   }
 
   /** Microseconds since the beginning for each of so many pieces of work. */
-  async microsPer(pieces: number): Promise<Record<string, number>> {
-    const spent = [...(await this.times())].map(([name, millis]) => {
+  microsPer(pieces: number): Record<string, number> {
+    const spent = [...this.times()].map(([name, millis]) => {
       return [name, Math.max(0, millis - (this.before.get(name) ?? 0))] as const;
     });
     const all = spent.reduce((sum, [, millis]) => sum + millis, 0);
@@ -59,36 +45,43 @@ export class ProcessorTime {
     return Object.fromEntries(told);
   }
 
-  async close(): Promise<void> {
-    await this.client.end();
-  }
-
   private calls(): Calls {
     const processes = this.cluster.file.processes.filter(({ kind }) => kind !== 'postgres');
     return new Map(processes.map(({ name, pid }) => [name, callsOf(pid)]));
   }
 
-  private async times(): Promise<Times> {
+  private times(): Times {
     const times = new Map<string, number>([['generator', timeOf(process.pid)]]);
     for (const { name, kind, pid } of this.cluster.file.processes) {
       if (kind !== 'postgres') times.set(name, timeOf(pid));
-      else for (const [part, millis] of await this.database(pid)) times.set(part, millis);
+      else for (const [part, millis] of database(pid)) times.set(part, millis);
     }
     return times;
   }
+}
 
-  private async database(postmaster: number): Promise<Times> {
-    const { rows } = await this.client.query<{ pid: number; part: string }>(
-      `select pid, case backend_type when 'client backend' then application_name else backend_type end as part
-       from pg_stat_activity`,
-    );
-    const parts = new Map(rows.map(({ pid, part }) => [pid, part]));
-    const times = new Map<string, number>();
-    for (const pid of childrenOf(postmaster)) {
-      const part = `postgres: ${parts.get(pid) ?? 'others'}`;
-      times.set(part, (times.get(part) ?? 0) + timeOf(pid));
-    }
-    return times;
+/** Of the server each part: sessions by their login, the rest by what they do. */
+function database(postmaster: number): Times {
+  const times = new Map<string, number>();
+  for (const pid of childrenOf(postmaster)) {
+    const part = `postgres: ${partOf(titleOf(pid))}`;
+    times.set(part, (times.get(part) ?? 0) + timeOf(pid));
+  }
+  return times;
+}
+
+/** What is behind `postgres:`, of a session its login, its database, whence it comes and what it does just now. */
+function partOf(title: string): string {
+  return /^(\S+) \S+ \S+\(\d+\)/.exec(title)?.[1] ?? (title.trim() || 'others');
+}
+
+function titleOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      .replaceAll('\0', ' ')
+      .replace(/^postgres: /, '');
+  } catch {
+    return '';
   }
 }
 

@@ -17,12 +17,11 @@ export const idle: Row = {
   async run(ground: Ground, { quick, say }: Settings): Promise<Outcome> {
     const cluster = await ground.cluster({ LOAD_ACCOUNTS: '', LIMITS_FACTOR: '1' });
     await sleep(quick ? QUICK_MS : SETTLE_MS);
-    const processor = await ProcessorTime.of(cluster);
-    await processor.begin();
+    const processor = new ProcessorTime(cluster);
+    processor.begin();
     const watched = quick ? QUICK_MS : WATCH_MS;
     await sleep(watched);
-    const { generator, ...spent } = await processor.microsPer(1);
-    await processor.close();
+    const { generator, ...spent } = processor.microsPer(1);
     const percent = Object.fromEntries(
       Object.entries(spent).map(([name, micros]) => [name, (100 * micros) / (watched * MICROS_PER_MILLI)]),
     );

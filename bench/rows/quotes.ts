@@ -22,7 +22,7 @@ export const quotes: Row = {
     const floor = await ground.floor();
     const ring = await quoteRing(floor, settings, 'quotes');
     const inserts = await SingleRowInserts.open(floor.cluster.file.database_url, CLIENTS);
-    const processor = await ProcessorTime.of(floor.cluster);
+    const processor = new ProcessorTime(floor.cluster);
     const micros: Record<string, number>[] = [];
     const calls: Record<string, string>[] = [];
     const { medians, runs } = await alternating(
@@ -30,9 +30,9 @@ export const quotes: Row = {
         inserts: () => closedLoop(CLIENTS, settings.seconds, inserts.insert),
         mutations: async () => {
           await closedLoop(IN_FLIGHT, settings.seconds / 4, () => ring.mutate());
-          await processor.begin();
+          processor.begin();
           const perSecond = await closedLoop(IN_FLIGHT, settings.seconds, () => ring.mutate());
-          micros.push(await processor.microsPer(perSecond * settings.seconds));
+          micros.push(processor.microsPer(perSecond * settings.seconds));
           calls.push(processor.callsPer(perSecond * settings.seconds));
           return perSecond;
         },
@@ -40,7 +40,6 @@ export const quotes: Row = {
       settings,
     );
     await inserts.close();
-    await processor.close();
     const baseline = { name: 'raw single-row INSERT commits of 16 clients', measured: medians.inserts };
     const check = asFastAs('mutations acknowledged', '/s', medians.mutations, baseline, {
       minimum: 0.5,
