@@ -122,6 +122,7 @@ async function openDatabase(config: GatewayProcess['config'], scope: ProcessScop
     applicationName: config.INSTANCE,
     max: config.DATABASE_POOL,
     answerTimeoutMs: DATABASE_ANSWER_MS,
+    looksUp: true,
   });
   scope.onStop('pool', () => pool.end());
   await refuseNewerDatabase(pool);

@@ -29,6 +29,7 @@ export class OwnerProcess {
       applicationName: config.INSTANCE,
       max: config.DATABASE_POOL,
       answerTimeoutMs: DATABASE_ANSWER_MS,
+      looksUp: true,
       stopping: scope.stopping,
     });
     this.schema = new DatabasePulse(this.pool, clock, SCHEMA_ANSWERS);

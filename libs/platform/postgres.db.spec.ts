@@ -183,3 +183,18 @@ it('a server that has gone without a word fails a query in time, and its connect
   await pool.end();
   await proxy.close();
 }, 5_000);
+
+it('plans a look-up once, whatever lists it is asked with', async () => {
+  const plans = async (looksUp: boolean): Promise<unknown> => {
+    const pool = openPool(database.url, { applicationName: 'looking up', max: 1, looksUp });
+    const text = 'select atoms from balance where account in (select * from unnest($1::text[]))';
+    for (let asked = 0; asked < 10; asked += 1) await pool.query({ name: 'look-up', text, values: [['a']] });
+    const { rows } = await pool.query<object>(
+      `select generic_plans as once, custom_plans as anew from pg_prepared_statements where name = 'look-up'`,
+    );
+    await pool.end();
+    return rows[0];
+  };
+  expect(await plans(true)).toEqual({ once: 10, anew: 0 });
+  expect(await plans(false)).toEqual({ once: 0, anew: 10 });
+});

@@ -14,6 +14,13 @@ const LEAVE_AFTER_MS = 2_500;
 /** Not left to a server's or a login's own settings, which whoever has the login may change: what was committed is on disk. */
 export const KEPT = '-c synchronous_commit=on -c default_transaction_read_only=off';
 
+/**
+ * Where a statement's parameters are lists, the server plans it anew for each set of values, which takes four times as long as the
+ * answer. No plan of a look-up depends on its values (see the tests of plans), and one that was made while the tables were small must
+ * not be a scan.
+ */
+const ONE_PLAN = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
+
 export type Isolation = 'read committed' | 'repeatable read' | 'repeatable read, read only' | 'serializable';
 
 export interface PoolSettings {
@@ -22,6 +29,8 @@ export interface PoolSettings {
   readonly statementTimeoutMs?: number;
   /** A query that has no answer by then fails and gives its connection up: its server may have gone without a word. */
   readonly answerTimeoutMs?: number;
+  /** For processes that look rows up by index, with few statements that are asked again and again. */
+  readonly looksUp?: boolean;
   /** Aborted when the process is told to stop. For who loses nothing by a question that is given up a moment later. */
   readonly stopping?: AbortSignal;
 }
@@ -45,7 +54,7 @@ export function openPool(url: string, settings: PoolSettings): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: settings.applicationName,
-    options: KEPT,
+    options: settings.looksUp === true ? `${KEPT} ${ONE_PLAN}` : KEPT,
     max: settings.max,
     types: columnTypes,
     keepAlive: true,
