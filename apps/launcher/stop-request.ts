@@ -1,10 +1,9 @@
-import { repeat, type Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
+import { heedNpm } from '#libs/platform/npm-parent.js';
 
 /** npm passes on the Ctrl-C that the terminal has already sent to everybody: that is not a second one. */
 const SAME_PRESS_NANOS = 700_000_000n;
-
-const NPM_LOOK_MS = 1_000;
 
 /** The first signal asks to stop in order, the second one to be quick about it. */
 export class StopRequest {
@@ -19,13 +18,10 @@ export class StopRequest {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.take());
   }
 
-  /** npm that is killed outright passes nothing on, but leaves us with another parent. */
+  /** Its end is the first signal where there was none. */
   heedNpm(env: Environment): void {
-    if (env.npm_lifecycle_event !== 'start') return;
-    const npm = process.ppid;
-    repeat(this.clock, NPM_LOOK_MS, () => {
-      if (process.ppid !== npm && this.lastNanos === 0n) this.take();
-      return Promise.resolve();
+    heedNpm('start', env, this.clock, () => {
+      if (this.lastNanos === 0n) this.take();
     });
   }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { parseCommandLine } from '#libs/platform/command-line.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { missingForKafka } from '#libs/platform/embedded-kafka/jars.js';
-import { repeat } from '#libs/platform/clock.js';
+import { heedNpm } from '#libs/platform/npm-parent.js';
 import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { watchBrokers } from './kafka/broker-watch.js';
@@ -16,7 +16,6 @@ Maven, which fetches the jars that deploy/kafka/pom.xml names.
   KAFKA_BROKERS=<address> npm start    runs the product on it`;
 
 const EXIT_USAGE = 64;
-const PARENT_LOOK_MILLIS = 1_000;
 const STAY_MILLIS = 60_000;
 const clock = new SystemClock();
 
@@ -65,15 +64,9 @@ async function run(kafka: EmbeddedKafka, stopping: AbortSignal): Promise<number>
   }
 }
 
-/** The signals by which one ends a program; and npm's end, which passes nothing on when it is killed but leaves us another parent. */
 function heedEnds(stop: () => void): void {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
-  if (process.env.npm_lifecycle_event !== 'kafka') return;
-  const npm = process.ppid;
-  repeat(clock, PARENT_LOOK_MILLIS, () => {
-    if (process.ppid !== npm) stop();
-    return Promise.resolve();
-  });
+  heedNpm('kafka', process.env, clock, stop);
 }
 
 /** What is asked for, or the code to exit with. */

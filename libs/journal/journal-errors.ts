@@ -38,6 +38,11 @@ export class JournalUnreadable extends Error {
   override readonly name = 'JournalUnreadable';
 }
 
+/** For a start that has to read: it is refused in one line, and the next one may be able to. */
+export function refuseUnreadable(error: unknown): never {
+  throw error instanceof JournalUnreadable ? new StartFault(error.message) : error;
+}
+
 /** What is stored is not what was written: whoever meets it while it starts does not, and another start changes nothing. */
 export class JournalCorrupt extends StartFault {
   override readonly name = 'JournalCorrupt';

@@ -4,6 +4,7 @@ import { EXIT } from '#libs/platform/start-fault.js';
 import { JournalFailure } from '#libs/journal/journal-errors.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { kafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
+import { KafkaCluster } from '#libs/journal/kafka/kafkajs/kafka-cluster.js';
 import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
 import { loadConfig } from '#libs/platform/config.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
@@ -87,6 +88,19 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       await expect(topics.prepare(SHARD)).rejects.toMatchObject(refusal);
       await expect(topics.isThereAndFit(SHARD)).rejects.toMatchObject(refusal);
       expect(await journals.topics.exists(SHARD)).toBe(false);
+    });
+
+    it('are not counted among those that could take a copy, wherever they stand', async () => {
+      for (const brokers of [
+        [...kafka().addresses, ...other().addresses],
+        [...other().addresses, ...kafka().addresses],
+      ]) {
+        const settled = { settled: () => journals.topics.clusterId() };
+        const address = { brokers, clientId: 'test' };
+        const topics = new KafkajsTopics(address, journals.prefix, clock, new KafkaCluster(settled));
+        await (await topics.prepare(SHARD)).close();
+        expect(await topics.isThereAndFit(SHARD)).toBe(true);
+      }
     });
 
     // The last: the right broker is gone afterwards.

@@ -51,6 +51,14 @@ class Run {
     return new Run(spawn('npm', ['run', 'kafka', '--', ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
+  /** As npm starts it, with nobody left of those who did; says its number. */
+  static orphan(...args: readonly string[]): Run {
+    const line = 'npm_lifecycle_event=kafka setsid "$0" dist/apps/operations/kafka.js "$@" & echo $!';
+    return new Run(
+      spawn('sh', ['-c', line, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
+  }
+
   /** Of the brokers, by number. */
   pids(): number[] {
     return [...this.output.matchAll(BROKER)].map(([, pid]) => Number(pid));
@@ -115,13 +123,40 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(heir.head).toMatchObject({ epoch: 2, sequence: 3 });
     await heir.close();
     const beside = Run.start('--folder', folder);
-    expect([await beside.code, beside.output]).toEqual([69, expect.stringContaining('does it run already?')]);
+    expect([await beside.code, beside.output]).toEqual([
+      69,
+      expect.stringContaining('runs already (process '),
+    ]);
     expect(await again.stop()).toBe(0);
     const other = Run.start('--folder', folder, '--brokers', '3');
     expect([await other.code, other.output]).toEqual([
       78,
       expect.stringContaining('a cluster of 1, not of 3'),
     ]);
+  });
+
+  it('makes one cluster of two starts in one new folder, and says so to the second', async () => {
+    const place = path.join(folder, 'twice');
+    const starts = [Run.start('--folder', place), Run.start('--folder', place)];
+    const second = await Promise.race(starts.map((start) => start.code.then(() => start)));
+    expect([await second.code, second.output]).toEqual([
+      69,
+      expect.stringContaining('runs already (process '),
+    ]);
+    const [first] = starts.filter((start) => start !== second);
+    await first?.ready();
+    expect(await first?.stop()).toBe(0);
+  });
+
+  it('says by which signal somebody has ended a broker', async () => {
+    const run = Run.start('--folder', path.join(folder, 'asked'));
+    await run.ready();
+    for (const pid of run.pids()) process.kill(pid, 'SIGTERM');
+    await eventually(
+      () => expect(run.output).toMatch(/^broker 1 has ended \(SIGTERM\): it is started again/m),
+      GONE_WITHIN_MS,
+    );
+    expect(await run.stop()).toBe(0);
   });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)('ends with npm, by %s, and its broker with it', async (signal) => {
@@ -133,6 +168,19 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     await run.code;
     await run.untilGone(brokers);
     expect(run.output).toContain('stopping');
+  });
+
+  it('ends with an npm that has gone before it could look who that was', async () => {
+    const place = path.join(folder, 'orphan');
+    const run = Run.orphan('--folder', place);
+    await eventually(() => expect(run.output).toMatch(/^\d+$/m));
+    const orphan = Number(/^\d+$/m.exec(run.output)?.[0]);
+    await run.code;
+    await run.untilGone([orphan]);
+    expect(run.output).toContain('starting Kafka');
+    const next = Run.start('--folder', place);
+    await next.ready();
+    expect(await next.stop()).toBe(0);
   });
 
   it('leaves no broker behind when it is killed itself', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { beforeAll, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
 import type { KafkaAddress } from '#libs/journal/kafka/kafkajs/kafka-address.js';
@@ -21,7 +22,7 @@ jest.setTimeout(120_000);
 const SHARD = 1;
 const clock = new SystemClock();
 const [port = 0] = await pickPorts(1);
-const USERS = ['owner', 'reader', 'nobody'];
+const USERS = ['owner', 'reader', 'writer', 'nobody'];
 const SHARDS = [0, 1, 2];
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
@@ -47,7 +48,12 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
   };
   const allow = (user: string, ...rights: Right[]): Promise<void> =>
     allowOn(topicsAt(kafka()).nameOf(SHARD), user, ...rights);
-  const allowOn = async (topic: string, user: string, ...rights: Right[]): Promise<void> => {
+  const set = async (
+    topic: string,
+    user: string,
+    permission: 'ALLOW' | 'DENY',
+    rights: Right[],
+  ): Promise<void> => {
     const acl = rights.map((right) => ({
       resourceType: AclResourceTypes.TOPIC,
       resourceName: topic,
@@ -55,10 +61,14 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
       principal: `User:${user}`,
       host: '*',
       operation: AclOperationTypes[right],
-      permissionType: AclPermissionTypes.ALLOW,
+      permissionType: AclPermissionTypes[permission],
     }));
     await withAdmin(kafka(), (admin) => admin.createAcls({ acl }));
   };
+  const allowOn = (topic: string, user: string, ...rights: Right[]): Promise<void> =>
+    set(topic, user, 'ALLOW', rights);
+  const forbidOn = (topic: string, user: string, ...rights: Right[]): Promise<void> =>
+    set(topic, user, 'DENY', rights);
   const lacks = (right: string): object => ({
     exitCode: 69,
     message: expect.stringContaining(`no right to ${right} on topic ${topicsAt(kafka()).nameOf(SHARD)} (`),
@@ -121,6 +131,14 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     expect(await topicsAt(kafka()).open(SHARD).end()).toBe(before);
   });
 
+  it('is told before it starts that it may not read, with nothing written', async () => {
+    const topic = topicsAt(kafka()).nameOf(SHARD);
+    await allowOn(topic, 'writer', 'WRITE', 'DESCRIBE_CONFIGS');
+    const before = await topicsAt(kafka()).open(SHARD).end();
+    await eventually(() => expect(topicsOf('writer').prepare(SHARD)).rejects.toMatchObject(lacks('READ')));
+    expect(await topicsAt(kafka()).open(SHARD).end()).toBe(before);
+  });
+
   it('that has none at all is told so by whatever it does', async () => {
     await expect(topicsOf('nobody').prepare(SHARD)).rejects.toMatchObject(lacks('DESCRIBE'));
     const reader = readerOf('nobody');
@@ -167,6 +185,14 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     });
     const { pid } = cluster.process('executor');
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('KAFKA_');
+
+    await forbidOn(topics.nameOf(SHARD), 'owner', 'READ');
+    cluster.kill('gateway-0');
+    const log = (): string => readFileSync(path.join(cluster.dataDir, 'logs', 'gateway-0.log'), 'utf8');
+    await eventually(
+      () => expect(log()).toMatch(/"exit_code":69.*shard 1 cannot be read: its user has no right to READ/),
+      30_000,
+    );
     await cluster.stop();
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { allMigrations } from '#libs/schema/all-migrations.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
@@ -65,6 +66,27 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
       expectFault(await run('journal', 'compare', place), 78, 'Kafka has no journal in these topics');
     } finally {
       await left.dispose();
+    }
+  });
+
+  it('journal -- verify --chain-only and compare know of journals that are gone from where they were', async () => {
+    const lost = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
+    try {
+      await lost.write('"a"');
+      for (const shard of SHARDS) {
+        await lost.topics.remove(shard);
+        await eventually(async () => expect(await lost.topics.exists(shard)).toBe(false));
+        await (await lost.topics.prepare(shard)).close();
+      }
+      const place = { DATABASE_URL: lost.database.url, KAFKA_TOPIC_PREFIX: lost.prefix };
+      const { code, output } = await run('journal', 'verify --chain-only', place);
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining('shard 2: it ends at 0, but this database has seen record 2\nDAMAGED'),
+      ]);
+      expectFault(await run('journal', 'compare', place), 78, 'Kafka has no journal in these topics');
+    } finally {
+      await lost.dispose();
     }
   });
 

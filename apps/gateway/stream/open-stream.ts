@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { instantFromNanos } from '#libs/auction/instant.js';
 import type { JournalReader } from '#libs/journal/journal.js';
+import { refuseUnreadable } from '#libs/journal/journal-errors.js';
 import { findJournalLife } from '#libs/journal/life/journal-life.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import type { Clock } from '#libs/platform/clock.js';
@@ -71,7 +72,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     },
   });
   const meter = new StreamMetrics(registry, () => feed);
-  await feed.start();
+  await feed.start().catch(refuseUnreadable);
   owners.onNotice((shard, notice) => {
     feed.hear(shard, notice);
   });

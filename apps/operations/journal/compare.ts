@@ -80,14 +80,13 @@ function isLacking({ surplus }: Comparison, home: StoreKind): boolean {
   return (home === 'kafka' ? surplus.one : surplus.other) > 0;
 }
 
-/** A prefix of nobody's topics looks like a copy that nobody has begun. */
-export function hasNoneInKafka(compared: readonly ComparedShard[]): boolean {
+/** A prefix of nobody's topics looks like a copy that nobody has begun; and so do empty topics like those of which the database knows. */
+export function hasNoneInKafka(compared: readonly ComparedShard[], areKnown: boolean): boolean {
   const copies = compared.filter((one) => 'surplus' in one);
   const isNone = ({ alike, surplus, differsAt }: Comparison): boolean =>
     alike === 0 && surplus.other === 0 && differsAt === undefined;
-  return (
-    copies.length === compared.length && copies.every(isNone) && copies.some(({ surplus }) => surplus.one > 0)
-  );
+  const areSome = areKnown || copies.some(({ surplus }) => surplus.one > 0);
+  return copies.length === compared.length && copies.every(isNone) && areSome;
 }
 
 /** `alike` is what is said of what could be read. */

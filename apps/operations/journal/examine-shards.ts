@@ -26,6 +26,8 @@ export interface Examination extends Pick<Place, 'pool' | 'clock' | 'seals'> {
   readonly held: readonly HeldByJournal[];
   /** Looks at the ledger for what they say of awards, page by page. */
   readonly proof: Pick<LedgerProof, 'look'>;
+  /** Whether the journals are here: then they go as far as the database was told, at least. */
+  readonly isHome: boolean;
   /** Whether what was made from the journals is held against them. */
   readonly isInUse: boolean;
   /** Whether they have to be written for this database. */
@@ -39,8 +41,10 @@ const WHOSEVER = { own: undefined, known: 0 };
 
 /** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, its lives, the rules. */
 export async function examineShards(examination: Examination): Promise<ExaminedShard[]> {
-  const { store, pool, clock, seals, tell, proof, isInUse, isOurs, byRules } = examination;
-  const marks = isInUse ? await marksOf(pool, store.kind) : [];
+  const { store, pool, clock, seals, tell, proof, isHome, isInUse, isOurs, byRules } = examination;
+  const marks = (isHome ? await marksOf(pool, store.kind) : []).filter(
+    ({ of }) => isInUse || of === 'witness',
+  );
   const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
   const sealedFrom = isInUse ? await sealedFromOf(pool) : new Map<number, number>();
   const lives = isOurs ? await livesOf(pool, marks) : () => WHOSEVER;

@@ -47,7 +47,8 @@ export async function verify(
   const { pool } = ports;
   const store = await ports.store(kind);
   // Whoever keeps an older copy has made nothing from it since.
-  const isInUse = !chainOnly && (kind === undefined || (await isHome(ports, store)));
+  const home = kind === undefined || (await isHome(ports, store));
+  const isInUse = !chainOnly && home;
   const wasWritten = await JournalLock.isHeld(pool);
   const proof = new LedgerProof();
   const held = shards.map(
@@ -57,7 +58,7 @@ export async function verify(
       }),
   );
   // In PostgreSQL a journal is restored together with the database, whosever it was.
-  const asks = { isInUse, isOurs: isInUse && store.kind === 'kafka', byRules: !chainOnly };
+  const asks = { isHome: home, isInUse, isOurs: isInUse && store.kind === 'kafka', byRules: !chainOnly };
   const examined = await examineShards({ ...ports, ...asks, store, held, proof });
   const walks: VerifiedShard[] = [];
   for (const one of examined) walks.push(await surveyed(store, one));

@@ -50,5 +50,6 @@ async function watch(
 
 /** Somebody who kills it knows why; of one that gave up its own words say more. */
 async function howEnded(broker: Broker): Promise<string> {
-  return broker.wasKilled ? broker.ending : `${broker.ending}: ${await broker.lastWords()}`;
+  const { killedBy } = broker;
+  return killedBy ?? `${broker.ending}: ${await broker.lastWords()}`;
 }

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartFault } from '../start-fault.js';
@@ -9,6 +9,12 @@ import { DATA_FOLDER, propertiesOf, type BrokerPlace, type ClusterPlan } from '.
 /** The last ones have no controller left that would let them go. */
 const STOP_WITHIN_MS = 10_000;
 const HEAP = '-Xmx384m';
+/** With which Java ends that has been told to: 128 and the number of SIGHUP, SIGINT or SIGTERM. */
+const TOLD_TO_END: ReadonlyMap<number | null, NodeJS.Signals> = new Map([
+  [129, 'SIGHUP'],
+  [130, 'SIGINT'],
+  [143, 'SIGTERM'],
+]);
 /** In the broker's folder, where it is started. */
 const PROPERTIES = 'server.properties';
 /** A Java that thinks it is in a world of ASCII opens no folder with other letters in its path. */
@@ -17,6 +23,8 @@ const ANY_LETTERS = 'LC_ALL=C.UTF-8';
 /** One Kafka process: broker and controller in one. */
 export class Broker {
   private process: ChildProcess | undefined;
+  /** Where in its log this process begins. */
+  private saidBefore = 0;
 
   constructor(
     readonly place: BrokerPlace,
@@ -45,6 +53,7 @@ export class Broker {
       if (code !== 0)
         throw new StartFault(`the folder of broker ${this.place.id} cannot be prepared: see ${this.logFile}`);
     }
+    this.saidBefore = sizeOf(this.logFile);
     const broker = this.java(['kafka.Kafka', PROPERTIES]);
     // Whoever waits for it hears of it by its end.
     broker.on('error', () => undefined);
@@ -52,19 +61,21 @@ export class Broker {
     this.process = broker;
   }
 
-  get wasKilled(): boolean {
-    return typeof this.process?.signalCode === 'string';
+  /** The signal by which somebody ended it. */
+  get killedBy(): NodeJS.Signals | undefined {
+    const { exitCode = null, signalCode = null } = this.process ?? {};
+    return signalCode ?? TOLD_TO_END.get(exitCode);
   }
 
   /** How it ended that has ended. */
   get ending(): string {
-    return this.process?.signalCode ?? `exit code ${this.process?.exitCode ?? 'unknown'}`;
+    return this.killedBy ?? `exit code ${this.process?.exitCode ?? 'unknown'}`;
   }
 
-  /** The last that a broker said which ended too early. */
+  /** The last that a broker said which ended too early; its log has what earlier ones said, too. */
   async lastWords(): Promise<string> {
-    const log = await readFile(this.logFile, 'utf8').catch(() => '');
-    const lines = log.trim().split('\n');
+    const log = await readFile(this.logFile).catch(() => Buffer.alloc(0));
+    const lines = log.toString('utf8', this.saidBefore).split('\n').filter(Boolean);
     return lines.findLast((line) => /ERROR|FATAL|Exception/.test(line)) ?? lines.at(-1) ?? 'it said nothing';
   }
 
@@ -108,6 +119,10 @@ export class Broker {
       child.once('error', reject).once('exit', resolve);
     });
   }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

@@ -5,10 +5,12 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { z } from 'zod';
+import { lockFolder, type FolderLock } from '../folder-lock.js';
 import { makeFolder } from '../make-folder.js';
 import { isPortFree, pickPorts } from '../ports.js';
 import { readIfThere } from '../read-if-there.js';
 import { EXIT, StartFault } from '../start-fault.js';
+import { markerOf } from '../supervision/marker.js';
 import { Broker } from './broker.js';
 import { kafkaJars, type JarPlaces } from './jars.js';
 import type { BrokerPlace, ClusterPlan } from './server-properties.js';
@@ -37,11 +39,28 @@ type Kept = z.output<typeof KEPT>;
 
 /** A real Apache Kafka on loopback: as many processes as brokers, each of them a controller too. */
 export class EmbeddedKafka {
-  private constructor(readonly brokers: readonly Broker[]) {}
+  private constructor(
+    readonly brokers: readonly Broker[],
+    private readonly lock: FolderLock,
+  ) {}
 
   static async start(options: KafkaOptions): Promise<EmbeddedKafka> {
     const jars = await kafkaJars(options);
     await makeFolder(options.folder, 0o755);
+    const lock = await takenForThis(options.folder);
+    try {
+      return await EmbeddedKafka.inOwnFolder(options, jars, lock);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  private static async inOwnFolder(
+    options: KafkaOptions,
+    jars: string,
+    lock: FolderLock,
+  ): Promise<EmbeddedKafka> {
     const { clusterId, ports } = await kept(options);
     const places = Array.from({ length: options.brokers }, (_, index): BrokerPlace => {
       const folder = path.join(options.folder, `broker-${index + 1}`);
@@ -49,7 +68,10 @@ export class EmbeddedKafka {
       return { id: index + 1, host: HOST, port, controllerPort, folder };
     });
     const plan = { clusterId, jars, brokers: places, settings: options.settings ?? (() => ({})) };
-    const kafka = new EmbeddedKafka(places.map((place) => new Broker(place, plan)));
+    const kafka = new EmbeddedKafka(
+      places.map((place) => new Broker(place, plan)),
+      lock,
+    );
     try {
       await Promise.all(kafka.brokers.map((broker) => broker.start()));
       await kafka.untilUsable(options.signal);
@@ -82,6 +104,7 @@ export class EmbeddedKafka {
 
   async stop(): Promise<void> {
     await Promise.all(this.brokers.map((broker) => broker.stop()));
+    await this.lock.release();
   }
 
   private async isUsable(): Promise<boolean> {
@@ -117,6 +140,14 @@ function isListening({ host, port }: BrokerPlace): Promise<boolean> {
   });
 }
 
+/** Two that make a cluster in one folder at the same time would each write over what the other has prepared. */
+async function takenForThis(folder: string): Promise<FolderLock> {
+  const marker = await markerOf(folder);
+  const outcome = await lockFolder(`kafka-${marker.folder}`, `process ${process.pid}`);
+  if ('lock' in outcome) return outcome.lock;
+  throw new StartFault(`the Kafka in ${folder} runs already (${outcome.heldBy})`);
+}
+
 /** A cluster keeps its id and its ports, for both stand in its data. */
 async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   const file = path.join(folder, CLUSTER_FILE);
@@ -142,7 +173,7 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   }
   for (const port of found.ports) {
     if (await isPortFree(port, HOST)) continue;
-    throw new StartFault(`port ${port} of the Kafka in ${folder} is taken: does it run already?`);
+    throw new StartFault(`port ${port} of the Kafka in ${folder} is taken by another process`);
   }
   return found;
 }

@@ -69,6 +69,10 @@ function unlessDoubtful(error: unknown): Pick<FetchAnswer, 'messages'> {
   return { messages: [] };
 }
 
+function onlyNotAllowed(error: unknown): void {
+  if (isNotAllowed(error)) throw error;
+}
+
 /** One topic of a cluster. It has one connection for itself, to the topic's leader. */
 export class KafkajsLog implements TopicLog {
   private readonly finder: LeaderFinder;
@@ -116,11 +120,12 @@ export class KafkajsLog implements TopicLog {
       withinMillis: this.readMillis,
       timestamp: 0n,
     };
-    try {
-      await this.once(appending(asked));
-    } catch (error) {
-      if (isNotAllowed(error)) throw error;
-    }
+    await this.once(appending(asked)).catch(onlyNotAllowed);
+  }
+
+  /** Rejects where the user may not read; for the rest as above. */
+  async mayRead(): Promise<void> {
+    await this.once(messagesFrom(this.topic, 0, LEAST_BYTES)).catch(onlyNotAllowed);
   }
 
   private async send(leader: BrokerLink, sent: Produced): Promise<Written> {

@@ -68,6 +68,8 @@ class TopicBeginningGone extends StartFault {
 export class KafkajsTopics {
   /** The first is asked first, and is the one that has answered last. */
   private seeds: readonly string[];
+  /** Whether they belong to this Kafka. */
+  private readonly asked = new Set<string>();
 
   constructor(
     private readonly address: KafkaAddress,
@@ -135,8 +137,29 @@ export class KafkajsTopics {
    */
   private async replicas(admin: Admin): Promise<number> {
     const { brokers } = await admin.describeCluster();
-    const named = this.address.brokers.filter((broker) => !this.cluster.isStrange(broker)).length;
-    return replicasAmong(Math.max(brokers.length, named, await usualReplicas(admin, brokers[0]?.nodeId)));
+    await this.askOthers();
+    const usual = await usualReplicas(admin, brokers[0]?.nodeId);
+    return replicasAmong(Math.max(brokers.length, this.named, usual));
+  }
+
+  /** How many are named that may be of this Kafka. */
+  private get named(): number {
+    return this.address.brokers.filter((broker) => !this.cluster.isStrange(broker)).length;
+  }
+
+  /** Whoever has been asked nothing yet may be a stranger; whoever does not answer is one of ours that is down. */
+  private async askOthers(): Promise<void> {
+    const others = this.address.brokers.filter((broker) => !this.asked.has(broker));
+    for (const broker of others) this.asked.add(broker);
+    await Promise.allSettled(
+      others.map((broker) => this.withAdminAt(broker, (admin) => this.admit(admin, broker))),
+    );
+  }
+
+  /** Throws where it is one of another Kafka. */
+  private async admit(admin: Admin, broker: string): Promise<void> {
+    this.asked.add(broker);
+    this.cluster.admit(broker, (await admin.describeCluster()).clusterId);
   }
 
   /** By the word of the controller where a broker knows of none: it may not have heard of it yet. */
@@ -152,13 +175,14 @@ export class KafkajsTopics {
     const faults = unfitness(found, replicas);
     if (found.start > 0) throw new TopicBeginningGone(topic, found.start, faults);
     if (faults.length > 0) throw new TopicUnfit(topic, faults);
-    await this.checkMayWrite(topic);
+    await this.checkRights(topic);
   }
 
-  /** Before any process is started, and before a shard is taken over that nobody could write then. */
-  private async checkMayWrite(topic: string): Promise<void> {
+  /** Before any process is started, and before anything is written to a topic that could not be read back, or not be written on. */
+  private async checkRights(topic: string): Promise<void> {
     const log = new KafkajsLog(this.address, topic, this.clock, this.cluster);
     try {
+      await withRight('READ', topic, log.mayRead());
       await withRight('WRITE', topic, log.mayWrite());
     } finally {
       await log.close();
@@ -182,7 +206,7 @@ export class KafkajsTopics {
     return await creating.catch(async (error: unknown) => {
       if (typeOf(error) !== TOO_MANY_REPLICAS) throw error;
       const { brokers } = await admin.describeCluster();
-      throw new TooFewBrokers(topic, replicas, brokers.length, this.address.brokers.length);
+      throw new TooFewBrokers(topic, replicas, brokers.length, this.named);
     });
   }
 
@@ -226,7 +250,7 @@ export class KafkajsTopics {
     const remaining = new Countdown(this.clock, CONNECTED_WITHIN_MILLIS);
     const found = { any: false };
     const whenFound = async (admin: Admin, seed: string): Promise<T> => {
-      this.cluster.admit(seed, (await admin.describeCluster()).clusterId);
+      await this.admit(admin, seed);
       found.any = true;
       return await work(admin);
     };
@@ -234,12 +258,13 @@ export class KafkajsTopics {
     let failure: unknown;
     await this.cluster.learn();
     for (let left = Math.max(this.seeds.length, LEAST_ATTEMPTS) - 1; ; left -= 1) {
+      const [seed = ''] = this.seeds;
       try {
-        return await this.withAdminAt(whenFound);
+        return await this.withAdminAt(seed, whenFound);
       } catch (error) {
         if (error instanceof StartFault) throw error;
         if (error instanceof StrangeBroker) {
-          strange.add(this.seeds[0] ?? '');
+          strange.add(seed);
           if (strange.size === this.seeds.length) throw ofAnother(error);
         } else failure = error;
         // What a broker has answered, another would answer too.
@@ -266,9 +291,8 @@ export class KafkajsTopics {
   }
 
   /** kafkajs is told of one broker alone, and by that one of its own cluster's: of several it would take whichever answers. */
-  private async withAdminAt<T>(work: (admin: Admin, seed: string) => Promise<T>): Promise<T> {
+  private async withAdminAt<T>(seed: string, work: (admin: Admin, seed: string) => Promise<T>): Promise<T> {
     const { clientId, ssl, sasl } = this.address;
-    const [seed = ''] = this.seeds;
     const kafka = new Kafka({
       ...seedBrokers({ ...this.address, brokers: [seed] }),
       clientId,
