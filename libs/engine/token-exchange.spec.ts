@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import { homeShard } from '#libs/owner-link/routing.js';
 import { nextTurn } from '#libs/platform/clock.js';
@@ -17,6 +17,10 @@ let clock: MovableClock;
 beforeEach(() => {
   clock = new MovableClock();
   clock.stopAtEpoch(clock.epochNanos());
+});
+
+afterEach(() => {
+  clock.forgetTimers();
 });
 
 /** The exchange of shard 1, whose every question to shard 0 is answered so. */

@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { enterSandbox } from './sandbox.js';
+import { Scheduler } from './scheduler.js';
+
+describe('the sandbox of a simulation', () => {
+  it('finds out whoever asks for real time or chance, until it is left', () => {
+    const leave = enterSandbox(new Scheduler(), () => 1);
+    try {
+      expect(() => process.hrtime.bigint()).toThrow('process.hrtime.bigint was asked within a simulation');
+      expect(() => process.hrtime()).toThrow('process.hrtime was asked');
+      expect(() => Date.now()).toThrow('Date.now was asked');
+      expect(() => Math.random()).toThrow('Math.random was asked');
+      expect(() => setTimeout(() => undefined, 0)).toThrow('setTimeout was asked');
+    } finally {
+      leave();
+    }
+    expect(process.hrtime.bigint()).toBeGreaterThan(0n);
+    expect(Date.now()).toBeGreaterThan(0);
+  });
+
+  it('is not entered by what an earlier file of tests has left in the same process', () => {
+    const { hrtime: leftBehind } = process;
+    const leave = enterSandbox(new Scheduler(), () => 1);
+    try {
+      expect(leftBehind.bigint()).toBeGreaterThan(0n);
+    } finally {
+      leave();
+    }
+  });
+});
