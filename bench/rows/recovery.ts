@@ -61,11 +61,16 @@ async function killed(cluster: OwnedCluster): Promise<Comeback> {
   const { health_url: healthUrl } = cluster.process(OWNER);
   const connection = new HttpConnection(healthUrl);
   for (;;) {
-    const answer = await connection.send({ method: 'GET', path: '/readyz' }).catch(() => undefined);
+    const answer = await connection.send({ method: 'GET', path: '/readyz' }).catch(unlessRefused);
     if (answer?.status === 200) break;
     await sleep(LOOK_MILLIS);
   }
   connection.close();
   const now = performance.now();
   return { sinceKill: (now - begun) / MILLIS_PER_SECOND, sinceStart: (now - started) / MILLIS_PER_SECOND };
+}
+
+/** Nobody listens yet. */
+function unlessRefused(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ECONNREFUSED') throw error;
 }

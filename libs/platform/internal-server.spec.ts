@@ -46,6 +46,14 @@ describe('the internal listener', () => {
     expect(await get('/readyz')).toEqual([503, '{"status":"draining"}']);
   });
 
+  it('says how long its answers are', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+      const { byteLength } = await response.arrayBuffer();
+      expect([path, response.headers.get('content-length')]).toEqual([path, String(byteLength)]);
+    }
+  });
+
   it('fails closed when the check itself fails or hangs', async () => {
     ready = () => Promise.reject(new Error('x'));
     expect(await get('/readyz')).toEqual([503, '{"status":"check_failed"}']);

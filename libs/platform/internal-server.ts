@@ -133,7 +133,7 @@ function closeServer(server: Server): Promise<void> {
 async function answerMetrics(response: ServerResponse, registry: Registry): Promise<void> {
   try {
     const body = await registry.metrics();
-    response.writeHead(200, { 'content-type': registry.contentType }).end(body);
+    response.setHeader('content-type', registry.contentType).end(body);
   } catch {
     sendJson(response, 500, { status: 'metrics_failed' });
   }
@@ -145,7 +145,8 @@ async function answerHealth(response: ServerResponse, asked: Promise<Health>): P
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    .end(JSON.stringify(body));
+  response.statusCode = status;
+  // Not by `writeHead`, which sends them off before the length is known.
+  response.setHeader('content-type', 'application/json').setHeader('cache-control', 'no-store');
+  response.end(JSON.stringify(body));
 }

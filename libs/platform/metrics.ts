@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 /** Each sample wakes the process up; what starves it for longer is seen for certain, what is shorter now and then. */
-const RESOLUTION_MS = 100;
+const RESOLUTION_MS = 250;
 /** The figures of the client library for the same thing, which are not shown. */
 const SELDOM_MS = 3_600_000;
 const NANOS_PER_SECOND = 1e9;

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, jest } from '@jest/globals';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+
+jest.setTimeout(300_000);
+
+/** Without those that need brokers, which test/kafka has real ones for. */
+const ROWS = [
+  'idle',
+  'journal',
+  'replay',
+  'reserve',
+  'projection',
+  'quotes',
+  'latency',
+  'lag',
+  'http',
+  'get',
+  'fanout',
+  'push',
+  'memory',
+  'recovery',
+  'completed',
+];
+
+interface Report {
+  readonly quick: boolean;
+  readonly rows: readonly {
+    readonly name: string;
+    readonly checks: readonly { readonly what: string; readonly measured: number; readonly score: number }[];
+  }[];
+}
+
+async function bench(...args: readonly string[]): Promise<ToolRun> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sotto-bench-'));
+  try {
+    return await runTool('bench/bench.js', [...args, '--save', folder], {});
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+it('npm run bench comes to a figure for every row, whatever it is on this machine', async () => {
+  const { code, output, errors } = await bench('--quick', '--json', '--only', ROWS.join(','));
+  expect([code, code === 0 ? '' : errors]).toEqual([0, '']);
+  const { quick, rows } = JSON.parse(output) as Report;
+  expect([quick, rows.map(({ name }) => name)]).toEqual([true, ROWS]);
+  for (const { name, checks } of rows) {
+    expect([name, checks.length > 0]).toEqual([name, true]);
+    for (const { what, measured, score } of checks) {
+      expect([name, what, Number.isFinite(measured), Number.isFinite(score)]).toEqual([
+        name,
+        what,
+        true,
+        true,
+      ]);
+    }
+  }
+});
+
+it('knows no other row', async () => {
+  const { code, errors } = await bench('fan-out');
+  expect([code, errors]).toEqual([64, expect.stringContaining('there is no row fan-out')]);
+});
