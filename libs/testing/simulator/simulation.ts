@@ -39,8 +39,8 @@ const REST_WITHIN_MILLIS = 120_000;
 const LOOK_MILLIS = 200;
 /** A deposed owner that goes on may take so long to find out. */
 const HEALING_MILLIS = 1_500;
-/** For so long after a take-over may the former owner go on answering from memory, and the start of the new one takes a while. */
-const LAST_PROOF_MILLIS = 6_000;
+/** For so long may the former owner go on answering from memory when the new one has taken the shard, and a little more. */
+const LAST_PROOF_MILLIS = 5_500;
 const LIVENESS = 'everything comes to rest';
 
 /** One world from its beginning to its end. */

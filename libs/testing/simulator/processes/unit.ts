@@ -22,7 +22,8 @@ export class Unit {
   /** Those that others were started beside. */
   private readonly rivals: Life[] = [];
   private lives = 0;
-  private startedAt = 0;
+  /** Since when the current process has been all that it is to be; undefined while it starts. */
+  private readySince: number | undefined;
   private readonly random: Random;
 
   constructor(
@@ -41,16 +42,16 @@ export class Unit {
     return this.lives;
   }
 
-  /** For so long has there been another one beside those that it has replaced; undefined where none of them is left. */
+  /** For so long has another one been ready beside those that it has replaced; undefined where none of them is left. */
   get replacedForMillis(): number | undefined {
     if (!this.rivals.some(({ host }) => host.isAlive)) return undefined;
-    return this.current === undefined ? 0 : (this.world.scheduler.now - this.startedAt) / NANOS_PER_MILLI;
+    return this.readySince === undefined ? 0 : (this.world.scheduler.now - this.readySince) / NANOS_PER_MILLI;
   }
 
   start(): void {
     const { world, name } = this;
     this.lives += 1;
-    this.startedAt = world.scheduler.now;
+    this.readySince = undefined;
     const random = this.random.fork(String(this.lives));
     const host = new Host(name, world.scheduler);
     const life: Life = {
@@ -66,9 +67,14 @@ export class Unit {
     this.current = life;
     world.trace.note(`${name}: starts`);
     world.scheduler.after(0, host, () => {
-      this.boot(life).catch((error: unknown) => {
-        life.exit(`it cannot start: ${error instanceof Error ? error.message : String(error)}`);
-      });
+      this.boot(life).then(
+        () => {
+          if (life === this.current) this.readySince = world.scheduler.now;
+        },
+        (error: unknown) => {
+          life.exit(`it cannot start: ${error instanceof Error ? error.message : String(error)}`);
+        },
+      );
     });
   }
 
@@ -77,8 +83,7 @@ export class Unit {
     if (life?.host.isAlive !== true) return;
     life.host.die();
     if (life !== this.current) return;
-    this.current = undefined;
-    this.startSoon();
+    this.leave();
   }
 
   /** The process stands still, and its supervisor takes it for dead: another one is started beside it. */
@@ -94,8 +99,7 @@ export class Unit {
     const { current } = this;
     if (current === undefined) return;
     this.rivals.push(current);
-    this.current = undefined;
-    this.startSoon();
+    this.leave();
   }
 
   pause(): void {
@@ -108,7 +112,10 @@ export class Unit {
     }
   }
 
-  private startSoon(): void {
+  /** There is no current process, until the supervisor has started one. */
+  private leave(): void {
+    this.current = undefined;
+    this.readySince = undefined;
     const { least, most } = RESTART_MILLIS;
     const wait = this.random.between(least, most) * NANOS_PER_MILLI;
     this.world.scheduler.after(wait, undefined, () => {
