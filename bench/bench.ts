@@ -1,5 +1,7 @@
 import { callOf, UsageFault, usageOf, type Call } from './call.js';
 import { Ground } from './ground/ground.js';
+import { OwnProfile } from './profiles/own-profile.js';
+import { linesOfProfiles } from './profiles/tell.js';
 import { missedIn, reportOf, save, tableOf } from './report.js';
 import type { Outcome, Row } from './row.js';
 import { ROWS } from './rows/all-rows.js';
@@ -22,7 +24,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(usageOf(ROWS));
     return 0;
   }
-  const report = reportOf(await measured(call), call.quick, new Date());
+  const report = reportOf(await profiled(call, () => measured(call)), call.quick, new Date());
   const file = await save(report, call.folder);
   if (call.json) console.log(JSON.stringify(report));
   else for (const line of tableOf(report)) console.log(line);
@@ -31,6 +33,16 @@ async function main(args: readonly string[]): Promise<number> {
   const missed = missedIn(report);
   for (const line of missed) console.error(`bench: MISSED ${line}`);
   return call.strict && missed.length > 0 ? EXIT_MISSED : 0;
+}
+
+/** Every process of the clusters leaves a profile when it ends, so it is told of once all have. */
+async function profiled<T>({ profiles }: Call, work: () => Promise<T>): Promise<T> {
+  if (profiles === undefined) return work();
+  const own = await OwnProfile.begin();
+  const result = await work();
+  await own.end(profiles);
+  for (const line of await linesOfProfiles(profiles)) console.error(`bench: profile of ${line}`);
+  return result;
 }
 
 async function measured({

@@ -10,7 +10,7 @@ export interface Call {
   readonly runs: number;
   readonly seconds: number;
   readonly folder: string;
-  /** Where every process of the clusters leaves its profile. */
+  /** Where every process leaves its profile. */
   readonly profiles: string | undefined;
 }
 
@@ -35,7 +35,7 @@ ${rows.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
   --runs n   runs for each figure, of which the median counts (default ${RUNS})
   --seconds  how long a run lasts (default ${SECONDS})
   --save     where the JSON is kept (default ${FOLDER})
-  --profile  folder for a processor profile of every process of the clusters; profiling slows them down`;
+  --profile  empty folder for a processor profile of every process; says who had which share, and slows them down`;
 }
 
 /** Undefined where only help is wanted. */

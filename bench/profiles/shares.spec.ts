@@ -1,0 +1,57 @@
+import { expect, it } from '@jest/globals';
+import { sharesOf, type CpuProfile, type ProfileNode } from './shares.js';
+
+const ENGINE = 'file:///sotto/dist/libs/engine/shard.js';
+const PG = 'file:///sotto/node_modules/pg/lib/client.js';
+const TYPES = 'file:///sotto/node_modules/@nestjs/core/index.js';
+
+function node(id: number, functionName: string, url: string, children: number[] = []): ProfileNode {
+  return { id, callFrame: { functionName, url }, children };
+}
+
+/** A sample of ten microseconds for each node that is named. */
+function profile(nodes: readonly ProfileNode[], samples: readonly number[]): CpuProfile {
+  return { nodes, samples, timeDeltas: samples.map(() => 10) };
+}
+
+it('gives the time of Node and V8 to whoever of ours, or of a package, has asked for it', () => {
+  const nodes = [
+    node(1, '(root)', '', [2, 5]),
+    node(2, 'handle', ENGINE, [3, 4]),
+    node(3, 'parse', ''),
+    node(4, 'query', PG, [6]),
+    node(5, 'processTimers', 'node:internal/timers'),
+    node(6, 'update', 'node:internal/crypto/hash'),
+  ];
+  const { busyMicros, parts } = sharesOf(profile(nodes, [2, 3, 3, 4, 6, 6, 6, 5, 5, 5]));
+  expect(busyMicros).toBe(100);
+  expect(Object.fromEntries(parts)).toEqual({ 'libs/engine': 0.3, pg: 0.4, node: 0.3 });
+});
+
+it('counts writing to sockets and collecting garbage by themselves, whoever caused them', () => {
+  const nodes = [
+    node(1, '(root)', '', [2, 4]),
+    node(2, 'send', TYPES, [3]),
+    node(3, 'writev', ''),
+    node(4, '(garbage collector)', ''),
+  ];
+  expect(sharesOf(profile(nodes, [2, 3, 3, 4])).parts).toEqual([
+    ['writing to sockets', 0.5],
+    ['@nestjs/core', 0.25],
+    ['collecting garbage', 0.25],
+  ]);
+});
+
+it('leaves out idling and what it takes to load modules, and names the program by its main module', () => {
+  const nodes = [
+    node(1, '(root)', '', [2, 3, 6]),
+    node(2, '(idle)', ''),
+    node(3, 'evaluate', 'node:internal/modules/esm/module_job', [4]),
+    node(4, '', 'file:///sotto/dist/apps/owner/main.js', [5]),
+    node(5, 'run', ENGINE),
+    node(6, 'handle', ENGINE),
+  ];
+  const of = profile(nodes, [2, 2, 3, 4, 5, 6]);
+  expect(sharesOf(of)).toEqual({ program: 'owner', busyMicros: 10, parts: [['libs/engine', 1]] });
+  expect(sharesOf(profile([node(1, '(root)', '')], [])).program).toBeUndefined();
+});
