@@ -16,7 +16,7 @@ import {
   outcomeOf,
 } from './journal/compare.js';
 import { dump, type DumpEnd } from './journal/dump.js';
-import { marksOf } from './journal/marks.js';
+import { marksOf, refuseWithout } from './journal/marks.js';
 import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
 import { Progress } from './journal/progress.js';
 import { verdictLines } from './journal/verdict-text.js';
@@ -102,6 +102,9 @@ async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<n
     clock: place.clock,
     shards: ALL_SHARDS,
     opener: NAME,
+    check: async (reader) => {
+      await refuseWithout(await marksOf(place.pool, from), reader);
+    },
     tell: ({ shard, doing, done, of }) => {
       progress.tell(`shard ${shard}: ${doing}, ${done} of ${of}`);
     },

@@ -98,6 +98,7 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     ['unclean.leader.election.enable', 'true'],
     ['compression.type', 'gzip'],
     ['max.message.bytes', '1000000'],
+    ['segment.bytes', '1048576'],
     ['message.timestamp.before.max.ms', '60000'],
     ['message.timestamp.after.max.ms', '1000'],
   ])('whose %s is %s is refused with one line that says so', async (name, value) => {

@@ -64,8 +64,42 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
       }
       const place = { DATABASE_URL: left.database.url, KAFKA_TOPIC_PREFIX: left.prefix };
       expectFault(await run('journal', 'compare', place), 78, 'Kafka has no journal in these topics');
+      expectFault(await run('journal', 'verify --store kafka', place), 78, 'Kafka has no copy of them');
     } finally {
       await left.dispose();
+    }
+  });
+
+  it('journal -- verify of a PostgreSQL that has no copy is no soundness: 78', async () => {
+    const { code, errors } = await run('journal', 'verify --store postgres --chain-only');
+    expect([code, errors]).toEqual([78, expect.stringContaining('PostgreSQL has no copy of them')]);
+  });
+
+  it('journal -- copy leaves journals where and as they are that lack what the database knows of them', async () => {
+    const cut = await KeptJournals.begin(kafka(), SHARDS, allMigrations);
+    try {
+      const records = async (): Promise<number | null> =>
+        (await cut.database.pool.query('select from journal.records')).rowCount;
+      const store = await cut.store({ kind: 'postgres' });
+      for (const shard of SHARDS) {
+        const writer = await store.journalOf('owner').open(shard);
+        await writer.append(['"a"', '"b"']);
+        await writer.close();
+      }
+      await store.close();
+      await cut.database.pool.query(
+        `insert into execution.positions (shard, epoch, sequence, hash) values (1, 1, 7, sha256('x'))`,
+      );
+      const before = await records();
+      const place = { DATABASE_URL: cut.database.url, KAFKA_TOPIC_PREFIX: cut.prefix };
+      const copy = 'copy --from postgres --to kafka';
+      expectFault(await run('journal', copy, place), 1, 'it ends at 3, but projections know record 7');
+      expect(await records()).toBe(before);
+      await cut.database.pool.query('update execution.positions set sequence = 3 where shard = 1');
+      expectFault(await run('journal', copy, place), 1, 'record 3 is not the one of which');
+      expect(await records()).toBe(before);
+    } finally {
+      await cut.dispose();
     }
   });
 

@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import { findJournalLife } from '#libs/journal/life/journal-life.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
@@ -19,6 +21,16 @@ const MARKS = `
   union all
   select 'witness', shard, sequence, encode(hash, 'hex') from journal.witness where sequence > 0 and $1 = 'kafka'
   order by sequence`;
+const KNOWN: Readonly<Record<Mark['of'], string>> = {
+  projections: 'projections know',
+  snapshot: 'a snapshot knows',
+  witness: 'this database has seen',
+};
+const WHICH: Readonly<Record<Mark['of'], string>> = {
+  projections: 'of which the projections were made',
+  snapshot: 'of which the snapshot was made',
+  witness: 'that this database has seen',
+};
 const SEALED = 'select shard, sequence from journal.sealed';
 const ACCEPTED = 'select shard, sequence from journal.accepted';
 const FENCES = 'select shard, epoch from risk.shard_fence';
@@ -26,6 +38,28 @@ const FENCES = 'select shard, epoch from risk.shard_fence';
 /** A chain alone cannot show that its end was cut off; what was made from it can. */
 export async function marksOf(pool: Pool, store: StoreKind): Promise<Mark[]> {
   return (await pool.query<Mark>(MARKS, [store])).rows;
+}
+
+/** What is wrong with a journal that ends before the record. */
+export function lackOf({ of, sequence }: Mark, end: number): string {
+  return `it ends at ${end}, but ${KNOWN[of]} record ${sequence}`;
+}
+
+/** What is wrong with a journal that has another record in its place. */
+export function differenceFrom({ of, sequence }: Mark): string {
+  return `record ${sequence} is not the one ${WHICH[of]}`;
+}
+
+/** Refuses journals that do not have what is known of them: without reading them, only looking where the marks are. */
+export async function refuseWithout(marks: readonly Mark[], reader: JournalReader): Promise<void> {
+  const heads = await reader.heads();
+  for (const mark of marks) {
+    const { shard, sequence, hash } = mark;
+    const end = heads.get(shard) ?? 0;
+    if (end < sequence) throw new JournalCorrupt(shard, sequence, lackOf(mark, end));
+    const [entry] = await reader.read(shard, sequence, 1);
+    if (entry?.hash !== hash) throw new JournalCorrupt(shard, sequence, differenceFrom(mark));
+  }
 }
 
 /** The epoch, by shard, in which somebody last reserved. */

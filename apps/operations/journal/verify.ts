@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import { JournalHome, WrongHome } from '#libs/journal/home/journal-home.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
-import { StartFault } from '#libs/platform/start-fault.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import type { Call } from './call.js';
@@ -37,6 +37,11 @@ export interface VerifyPorts extends Place {
 }
 
 const READ_ON_PAGE = 4_000;
+const NO_COPY: Readonly<Record<JournalStore['kind'], string>> = {
+  postgres: 'the journals are in Kafka, and PostgreSQL has no copy of them',
+  kafka:
+    'the journals are in PostgreSQL, and Kafka has no copy of them in these topics: KAFKA_TOPIC_PREFIX says which',
+};
 
 /** Everything that can be said of the journals, of what was made from them and of what they promise. */
 export async function verify(
@@ -60,6 +65,8 @@ export async function verify(
   // In PostgreSQL a journal is restored together with the database, whosever it was.
   const asks = { isHome: home, isInUse, isOurs: isInUse && store.kind === 'kafka', byRules: !chainOnly };
   const examined = await examineShards({ ...ports, ...asks, store, held, proof });
+  if (!home && examined.every(({ records, isRead }) => isRead && records === 0))
+    throw new WrongHome(NO_COPY[store.kind]);
   const walks: VerifiedShard[] = [];
   for (const one of examined) walks.push(await surveyed(store, one));
   const isDamaged = walks.some(({ faults, rules }) => faults.length > 0 || (rules?.found ?? 0) > 0);
@@ -143,11 +150,8 @@ async function projectionsOf(
   return await compareProjections({ pool, reader, clock }, shards.length === 1 ? only : undefined);
 }
 
-async function isHome({ store: open }: VerifyPorts, store: JournalStore): Promise<boolean> {
-  try {
-    return (await open()).kind === store.kind;
-  } catch (error) {
-    if (error instanceof StartFault) return false;
-    throw error;
-  }
+/** By the database's own word, whatever settings the caller happens to have. A Kafka that is not the journals' was refused before. */
+async function isHome({ pool }: VerifyPorts, { kind }: JournalStore): Promise<boolean> {
+  const isInKafka = await new JournalHome(pool).isSettled();
+  return isInKafka === (kind === 'kafka');
 }

@@ -1,7 +1,7 @@
 import { BEFORE_FIRST, headAt } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
-import type { Mark } from './marks.js';
+import { differenceFrom, lackOf, type Mark } from './marks.js';
 import { soundPage } from './sound-page.js';
 
 export interface Walk {
@@ -30,17 +30,6 @@ export interface WalkPorts {
 }
 
 const PAGE = 4_000;
-const KNOWN: Readonly<Record<Mark['of'], string>> = {
-  projections: 'projections know',
-  snapshot: 'a snapshot knows',
-  witness: 'this database has seen',
-};
-const WHICH: Readonly<Record<Mark['of'], string>> = {
-  projections: 'of which the projections were made',
-  snapshot: 'of which the snapshot was made',
-  witness: 'that this database has seen',
-};
-
 /** Reads a shard from its first record to its last, or to the first damage. */
 export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> {
   let head = BEFORE_FIRST;
@@ -69,9 +58,7 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
       ports.tell(head.sequence);
     }
     isRead = true;
-    faults.push(
-      ...waiting.map((mark) => `it ends at ${head.sequence}, but ${KNOWN[mark.of]} record ${mark.sequence}`),
-    );
+    faults.push(...waiting.map((mark) => lackOf(mark, head.sequence)));
     if (ports.reservingEpoch > head.epoch) {
       faults.push(
         `it ends in epoch ${head.epoch}, but somebody has reserved in epoch ${ports.reservingEpoch}`,
@@ -88,7 +75,6 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
 function faultOf(mark: Mark | undefined, page: readonly JournalEntry[]): string | undefined {
   const [first] = page;
   if (mark === undefined || first === undefined) return undefined;
-  const { of, sequence, hash } = mark;
-  if (page[sequence - first.sequence]?.hash === hash) return undefined;
-  return `record ${sequence} is not the one ${WHICH[of]}`;
+  const { sequence, hash } = mark;
+  return page[sequence - first.sequence]?.hash === hash ? undefined : differenceFrom(mark);
 }

@@ -12,9 +12,7 @@ export async function copyShard(
   to: JournalReceiver,
   tell: (copied: number) => void = () => undefined,
 ): Promise<number> {
-  const { sequence, hash } = await to.head(shard);
-  await checkIsOf(shard, from, { sequence, hash });
-  let copied = sequence;
+  let { sequence: copied } = await checkIsCopy(shard, from, to);
   for (;;) {
     const page = await from.read(shard, copied + 1, PAGE);
     if (page.length === 0) return copied;
@@ -26,18 +24,19 @@ export async function copyShard(
   }
 }
 
-/** An earlier copy of this journal may be gone on with; anything else must not be mixed with it. */
-async function checkIsOf(
+/** An earlier copy of this journal may be gone on with; anything else must not be mixed with it. Resolves with where that ends. */
+export async function checkIsCopy(
   shard: number,
   from: JournalReader,
-  { sequence, hash }: Pick<JournalEntry, 'sequence' | 'hash'>,
-): Promise<void> {
-  if (sequence === 0) return;
-  const [entry] = await from.read(shard, sequence, 1);
-  if (entry?.hash === hash) return;
+  to: Pick<JournalReceiver, 'head'>,
+): Promise<Pick<JournalEntry, 'sequence' | 'hash'>> {
+  const end = await to.head(shard);
+  if (end.sequence === 0) return end;
+  const [entry] = await from.read(shard, end.sequence, 1);
+  if (entry?.hash === end.hash) return end;
   throw new JournalCorrupt(
     shard,
-    sequence,
+    end.sequence,
     'where it is to be copied to, another record stands there already',
   );
 }

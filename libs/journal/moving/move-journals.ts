@@ -2,10 +2,11 @@ import type { Clock } from '#libs/platform/clock.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { JournalHome, WrongHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
+import type { JournalReader } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalStore } from '../stores/journal-store.js';
 import { compareShard } from './compare-shard.js';
-import { copyShard } from './copy-shard.js';
+import { checkIsCopy, copyShard } from './copy-shard.js';
 
 export interface MoveProgress {
   readonly shard: number;
@@ -21,6 +22,8 @@ export interface Move {
   readonly clock: Clock;
   readonly shards: readonly number[];
   readonly opener: string;
+  /** Refuses journals of which it is known that they are not whole. Nothing has been written yet, and nobody writes meanwhile. */
+  readonly check?: (from: JournalReader) => Promise<void>;
   readonly tell?: (progress: MoveProgress) => void;
 }
 
@@ -46,6 +49,8 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
     await lock
       .whileHeld(async (client) => new JournalHome(client).check(await from.home()))
       .catch(notFromThere);
+    await move.check?.(from.bareReader);
+    for (const shard of move.shards) await checkIsCopy(shard, from.bareReader, receiver);
     const moved: MovedShard[] = [];
     for (const shard of move.shards) {
       const { sequence: found } = await receiver.head(shard);

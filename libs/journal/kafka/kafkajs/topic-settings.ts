@@ -1,12 +1,21 @@
+/** What a topic is made with, and the least that will do where more than that value does. */
+type Setting = readonly [name: string, value: string, least?: number];
+
+/** The largest append and what a batch adds to it. */
+const MESSAGE_BYTES = 20 * 1024 * 1024;
+const SEGMENT_BYTES = 1024 * 1024 * 1024;
+
 /** What a topic of the journal must be set to, whatever the brokers' defaults are. */
-const SETTINGS: readonly (readonly [name: string, value: string, atLeast?: 'at least'])[] = [
+const SETTINGS: readonly Setting[] = [
   ['cleanup.policy', 'delete'],
   ['retention.ms', '-1'],
   ['retention.bytes', '-1'],
   ['unclean.leader.election.enable', 'false'],
   // Batches are kept as they were sent.
   ['compression.type', 'producer'],
-  ['max.message.bytes', String(20 * 1024 * 1024), 'at least'],
+  ['max.message.bytes', String(MESSAGE_BYTES), MESSAGE_BYTES],
+  // A batch goes into one segment, or is refused.
+  ['segment.bytes', String(SEGMENT_BYTES), MESSAGE_BYTES],
 ];
 /**
  * How far the time that stands with a message may be off the broker's. Owners write theirs, so a bound that the difference of two clocks or
@@ -45,10 +54,11 @@ export function unfitness(found: FoundTopic, replicas: number): string[] {
   const faults: string[] = [];
   if (found.partitions !== 1) faults.push(`it has ${found.partitions} partitions instead of 1`);
   if (found.replicas < replicas) faults.push(`it has ${found.replicas} replicas instead of ${replicas}`);
-  for (const [name, value, atLeast] of wanted(Math.max(replicas, found.replicas))) {
+  for (const [name, value, least] of wanted(Math.max(replicas, found.replicas))) {
     const given = found.settings.get(name);
-    const isGood = atLeast === undefined ? given === value : Number(given) >= Number(value);
-    if (!isGood) faults.push(`${name} is ${given ?? 'not set'} instead of ${value}`);
+    const isGood = least === undefined ? given === value : Number(given) >= least;
+    const asked = least === undefined ? value : `${least} or more`;
+    if (!isGood) faults.push(`${name} is ${given ?? 'not set'} instead of ${asked}`);
   }
   return [...faults, ...refusalsByTime(found)];
 }
@@ -63,7 +73,7 @@ function refusalsByTime({ settings }: FoundTopic): string[] {
   });
 }
 
-function wanted(replicas: number): (typeof SETTINGS)[number][] {
-  const inSync = String(replicas >= REPLICAS ? IN_SYNC : 1);
-  return [...SETTINGS, ['min.insync.replicas', inSync, 'at least']];
+function wanted(replicas: number): Setting[] {
+  const inSync = replicas >= REPLICAS ? IN_SYNC : 1;
+  return [...SETTINGS, ['min.insync.replicas', String(inSync), inSync]];
 }
