@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { KEPT } from '#libs/platform/postgres.js';
 import { isCodedError, EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { findSecrets, keepNewSecrets, keepRenewed, secretsPath, type ClusterSecrets } from './secrets.js';
 
@@ -54,7 +55,11 @@ async function isThere(place: string): Promise<boolean> {
 
 /** Gateways make their first signing key before they serve, so that it marks a database that has been in use. */
 async function hasServed(databaseUrl: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'sotto-launcher' });
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'sotto-launcher',
+    options: KEPT,
+  });
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { KEPT } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 
 /** Any constant that nobody else uses. */
@@ -67,6 +68,7 @@ export class DatabaseLock {
     const client = new pg.Client({
       connectionString: this.url,
       application_name: `${NAME} ${this.holder}`,
+      options: KEPT,
       keepAlive: true,
     });
     const lost = (): void => {

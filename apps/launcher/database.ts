@@ -2,6 +2,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
+import { KEPT } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { BackOff } from '#libs/platform/supervision/back-off.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
@@ -20,7 +21,7 @@ export interface Database {
 
 /** A server that somebody else runs: it only has to fit. */
 export async function useDatabase(url: string): Promise<Database> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, options: KEPT });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -44,6 +44,8 @@ const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 /** With more than this still unread a peer is told of the head later, when it has read. */
 const NOTICE_PATIENCE_BYTES = 64 * 1024;
 const POLICY_VIOLATION = 1008;
+/** For the other end to go by itself. */
+const GOODBYE_MILLIS = 1_000;
 const INTERNAL_ERROR: LinkReply = { status: 500, body: '{"error":"internal_error"}' };
 
 /** The owner's end of the link, on the HTTP server of its internal listener. */
@@ -104,10 +106,17 @@ export class LinkServer {
     this.sockets.close();
   }
 
-  /** Peers whose token is no longer good are sent away; one that has another comes back at once. */
+  /** Peers whose token is no longer good are sent away, and cut off where they do not go; one that has another comes back at once. */
   dropRevoked(): void {
-    const good = this.options.serviceTokens();
-    for (const [ws, token] of this.served) if (!isGoodToken(token, good)) ws.close(POLICY_VIOLATION);
+    const { clock, serviceTokens } = this.options;
+    const good = serviceTokens();
+    for (const [ws, token] of this.served) {
+      if (isGoodToken(token, good)) continue;
+      ws.close(POLICY_VIOLATION);
+      clock.after(GOODBYE_MILLIS, () => {
+        ws.terminate();
+      });
+    }
   }
 
   private refusal(request: IncomingMessage): string | undefined {
@@ -142,6 +151,8 @@ export class LinkServer {
       this.options.onFault(error, peer.name);
     });
     ws.on('message', (data) => {
+      // Whoever was told to go may go on talking: nobody hears it.
+      if (ws.readyState !== WebSocket.OPEN) return;
       const requests = parseRequests(textOf(data));
       if (requests === undefined) {
         this.options.onFault(new Error('an unreadable frame'), peer.name);

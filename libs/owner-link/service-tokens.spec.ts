@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -127,8 +128,10 @@ describe('a rotation', () => {
   let links: LinkServer;
   let url: string;
   let good: TokenFile;
+  let heard: string[];
 
   beforeEach(async () => {
+    heard = [];
     good = await tokensOf(OLD);
     const [port = 0] = await pickPorts(1);
     server = createServer();
@@ -138,6 +141,7 @@ describe('a rotation', () => {
       serviceTokens: () => good.accepted(),
       // Some answers take their time: what is asked on the old connection is answered on it.
       handle: async (request) => {
+        if ('account' in request) heard.push(request.account);
         await pause(clock, 'account' in request && request.account === 'slow' ? 300 : 1);
         return reply(200, {});
       },
@@ -159,6 +163,23 @@ describe('a rotation', () => {
     await writeFile(file, tokens.join('\n'));
     await good.look();
   }
+
+  it('leaves a peer unheard that does not go without its token, and cuts it off', async () => {
+    const headers = { [SERVICE_TOKEN_HEADER]: OLD, [PEER_HEADER]: 'gateway-0' };
+    const deaf = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
+    await once(deaf, 'open');
+    const ask = (account: string): void => {
+      deaf.send(JSON.stringify([[1, { op: 'limits', account, request_id: 'r' }]]));
+    };
+    ask('before');
+    await eventually(() => expect(heard).toEqual(['before']));
+    // It does not answer the end of the conversation.
+    deaf.close = () => undefined;
+    await accept(NEW);
+    ask('behind');
+    await once(deaf, 'close');
+    expect(heard).toEqual(['before']);
+  });
 
   it('in three steps fails no request', async () => {
     const tokens = { shown: OLD };

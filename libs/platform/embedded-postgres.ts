@@ -11,6 +11,7 @@ import { checkDataFiles, openDataPlace, type DataPlace } from './embedded-postgr
 import { KEEPER_SCRIPT } from './embedded-postgres/keeper.js';
 import { endLeftoverServer, readPostmasterPid, signal } from './embedded-postgres/leftover.js';
 import { whyItRefuses } from './embedded-postgres/refusal.js';
+import { KEPT } from './postgres.js';
 import { markerEnvironment, type ClusterMarker } from './supervision/marker.js';
 import { makeFolder } from './make-folder.js';
 import { pickPorts } from './ports.js';
@@ -263,6 +264,7 @@ async function asSuperuser(
     password: place.credentials.superuser,
     database,
     application_name: 'sotto-launcher',
+    options: KEPT,
   });
   admin.on('error', () => undefined);
   await admin.connect();

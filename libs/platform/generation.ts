@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { ClientBase } from 'pg';
+import { KEPT } from './postgres.js';
 import { EXIT, isCodedError, StartFault } from './start-fault.js';
 
 /** Of this release. A database says which generation is the oldest that may work on it; decision 89 says when either goes up. */
@@ -34,7 +35,11 @@ export async function refuseNewerDatabase(database: Pick<ClientBase, 'query'>): 
 
 /** The same, for who has no connection yet. */
 export async function refuseNewerDatabaseAt(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'sotto-generation' });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'sotto-generation',
+    options: KEPT,
+  });
   client.on('error', () => undefined);
   await client.connect();
   try {

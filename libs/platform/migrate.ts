@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
 import { refuseNewerDatabase } from './generation.js';
+import { KEPT } from './postgres.js';
 import { EXIT, StartFault } from './start-fault.js';
 
 export type MigrationClass = new () => MigrationInterface;
@@ -24,7 +25,7 @@ export async function migrate(
   migrationClasses: readonly MigrationClass[],
   log: MigrationLog,
 ): Promise<readonly string[]> {
-  const guard = new pg.Client({ connectionString: url, application_name: 'sotto-migrate' });
+  const guard = new pg.Client({ connectionString: url, application_name: 'sotto-migrate', options: KEPT });
   guard.on('error', () => undefined);
   await guard.connect();
   try {
@@ -81,6 +82,7 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     migrationsTransactionMode: 'each',
     migrations: [...classes],
     applicationName: 'sotto-migrate',
+    extra: { options: KEPT },
     logging: false,
     poolSize: 1,
   });

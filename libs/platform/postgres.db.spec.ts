@@ -7,8 +7,8 @@ let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  await database.pool.query('create table balance (account text primary key, atoms int8 not null)');
-  await database.pool.query(`insert into balance values ('a', 10), ('b', 10)`);
+  await database.pool.query('create table public.balance (account text primary key, atoms int8 not null)');
+  await database.pool.query(`insert into public.balance values ('a', 10), ('b', 10)`);
 });
 
 afterAll(() => database.drop());
@@ -37,7 +37,7 @@ it('gives up what has no answer a while after its process was told to stop, and 
 describe('int8 columns', () => {
   it('come as numbers up to the largest safe integer', async () => {
     const { rows } = await database.pool.query(
-      'select 9007199254740991::int8 as big, count(*) as n from balance',
+      'select 9007199254740991::int8 as big, count(*) as n from public.balance',
     );
     expect(rows).toEqual([{ big: 9_007_199_254_740_991, n: 2 }]);
   });
@@ -56,7 +56,7 @@ it('writes, and waits for the disk, whatever its login has been told to do', asy
   const pool = openPool(database.url, { applicationName: 'told', max: 1 });
   try {
     expect((await pool.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: 'on' }]);
-    expect((await pool.query('update balance set atoms = atoms')).rowCount).toBe(2);
+    expect((await pool.query('update public.balance set atoms = atoms')).rowCount).toBe(2);
   } finally {
     await pool.end();
     await database.pool.query(`alter role current_user ${login} reset all`);
@@ -66,22 +66,22 @@ it('writes, and waits for the disk, whatever its login has been told to do', asy
 describe('withTransaction', () => {
   it('takes back everything when the function fails', async () => {
     const work = withTransaction(database.pool, 'read committed', async (client) => {
-      await client.query(`update balance set atoms = 0`);
+      await client.query(`update public.balance set atoms = 0`);
       throw new Error('no');
     });
     await expect(work).rejects.toThrow('no');
-    expect((await database.pool.query('select sum(atoms)::int8 as all from balance')).rows).toEqual([
+    expect((await database.pool.query('select sum(atoms)::int8 as all from public.balance')).rows).toEqual([
       { all: 20 },
     ]);
   });
 
   it('does not report a commit when the function swallowed the failure of a statement', async () => {
     const work = withTransaction(database.pool, 'read committed', async (client) => {
-      await client.query(`insert into balance values ('c', 1)`);
+      await client.query(`insert into public.balance values ('c', 1)`);
       await caught(client.query('select 1/0'));
     });
     await expect(work).rejects.toThrow('rolled back');
-    expect((await database.pool.query(`select from balance where account = 'c'`)).rowCount).toBe(0);
+    expect((await database.pool.query(`select from public.balance where account = 'c'`)).rowCount).toBe(0);
   });
 
   it('gives up a connection that did not answer, without asking it once more', async () => {
@@ -97,7 +97,7 @@ describe('withTransaction', () => {
 
   it('refuses writes when it is read only', async () => {
     const work = withTransaction(database.pool, 'repeatable read, read only', (client) =>
-      client.query(`update balance set atoms = 0`),
+      client.query(`update public.balance set atoms = 0`),
     );
     await expect(work).rejects.toMatchObject({ code: '25006' });
   });
@@ -110,11 +110,13 @@ describe('withTransaction', () => {
     });
     const spend = (account: string): Promise<unknown> =>
       withTransaction(database.pool, 'serializable', async (client) => {
-        const { rows } = await client.query<{ all: number }>('select sum(atoms)::int8 as all from balance');
+        const { rows } = await client.query<{ all: number }>(
+          'select sum(atoms)::int8 as all from public.balance',
+        );
         arrived += 1;
         if (arrived === 2) open();
         await gate;
-        await client.query('update balance set atoms = $2 where account = $1', [
+        await client.query('update public.balance set atoms = $2 where account = $1', [
           account,
           (rows[0]?.all ?? 0) - 20,
         ]);
@@ -187,7 +189,7 @@ it('a server that has gone without a word fails a query in time, and its connect
 it('plans a look-up once, whatever lists it is asked with', async () => {
   const plans = async (looksUp: boolean): Promise<unknown> => {
     const pool = openPool(database.url, { applicationName: 'looking up', max: 1, looksUp });
-    const text = 'select atoms from balance where account in (select * from unnest($1::text[]))';
+    const text = 'select atoms from public.balance where account in (select * from unnest($1::text[]))';
     for (let asked = 0; asked < 10; asked += 1) await pool.query({ name: 'look-up', text, values: [['a']] });
     const { rows } = await pool.query<object>(
       `select generic_plans as once, custom_plans as anew from pg_prepared_statements where name = 'look-up'`,

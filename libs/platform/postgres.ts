@@ -11,8 +11,13 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 /** What a process that is told to stop has asked by then without an answer is given up: it has to leave while its database hangs, too. */
 const LEAVE_AFTER_MS = 2_500;
 
-/** Not left to a server's or a login's own settings, which whoever has the login may change: what was committed is on disk. */
-export const KEPT = '-c synchronous_commit=on -c default_transaction_read_only=off';
+/**
+ * Of every session, and not left to a server's or a login's own settings, which whoever has the login may change: what was committed is
+ * on disk, and a name without a schema is PostgreSQL's own. Otherwise a schema that bears the name of a role comes first for that role, and
+ * whoever may make one has others call his functions.
+ */
+export const KEPT =
+  '-c synchronous_commit=on -c default_transaction_read_only=off -c search_path=pg_catalog,pg_temp';
 
 /**
  * Where a statement's parameters are lists, the server plans it anew for each set of values, which takes four times as long as the

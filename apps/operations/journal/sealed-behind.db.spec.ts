@@ -24,11 +24,11 @@ beforeAll(async () => {
   await writer.append(['"a"', '"b"']);
   await writer.append(['"c"', '"d"']);
   await writer.close();
-  await database.pool.query('create table kept as table journal.records');
+  await database.pool.query('create table public.kept as table journal.records');
 });
 afterEach(async () => {
   await database.pool.query('truncate journal.records');
-  await database.pool.query('insert into journal.records select * from kept');
+  await database.pool.query('insert into journal.records select * from public.kept');
 });
 afterAll(() => database.drop());
 

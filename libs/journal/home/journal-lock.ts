@@ -1,5 +1,6 @@
 import pg, { type ClientBase } from 'pg';
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { KEPT } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 
 /** Any constant will do as long as it never changes: it keeps this lock apart from all others. */
@@ -81,6 +82,7 @@ export class JournalLock {
     const client = new pg.Client({
       connectionString: this.databaseUrl,
       application_name: 'sotto-journal-lock',
+      options: KEPT,
     });
     const lost = (): void => {
       if (this.client === client) this.client = undefined;

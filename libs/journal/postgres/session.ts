@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
-import { columnTypes } from '#libs/platform/postgres.js';
+import { columnTypes, KEPT } from '#libs/platform/postgres.js';
 
 const GOODBYE_MILLIS = 1_000;
 const IDLE_IN_TRANSACTION_MILLIS = 10_000;
@@ -38,6 +38,7 @@ export class Session {
     const client = new pg.Client({
       connectionString: url,
       application_name: 'sotto-journal',
+      options: KEPT,
       types: columnTypes,
       keepAlive: true,
       stream: () => socket,

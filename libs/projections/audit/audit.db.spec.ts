@@ -64,14 +64,14 @@ async function audited(id: string): Promise<AuditedAuction> {
 /** Changes a stored row, looks, and puts it back. */
 async function whileChanged(change: string, id: string, position: number, look: () => Promise<void>) {
   const { pool } = database;
-  await pool.query('create table kept as select * from execution.events');
+  await pool.query('create table public.kept as select * from execution.events');
   try {
     await pool.query(change, [id, position]);
     await look();
   } finally {
     await pool.query('truncate execution.events');
-    await pool.query('insert into execution.events select * from kept');
-    await pool.query('drop table kept');
+    await pool.query('insert into execution.events select * from public.kept');
+    await pool.query('drop table public.kept');
   }
 }
 

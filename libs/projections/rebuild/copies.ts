@@ -4,19 +4,25 @@ import { CATALOGUE, qualified } from '../table-catalogue.js';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/**
- * Empty tables, the same in every respect as those in use, whatever migrations have made of them. Those that are only looked
- * at and thrown away need not survive a crash.
- */
-export async function createCopies(client: Client, copies: Schemas, kind: 'kept' | 'passing'): Promise<void> {
-  const create = kind === 'kept' ? 'create table' : 'create unlogged table';
+/** Schemas and tables that are to take the place of those in use. */
+export async function createCopies(client: Client, copies: Schemas): Promise<void> {
   for (const schema of schemaNames(copies)) await client.query(`create schema ${schema}`);
+  await createTables(client, copies, 'create table');
+  await copyRights(client, copies);
+}
+
+/** Tables that are only looked at and thrown away, in schemas that are there; they need not survive a crash. */
+export async function createPassingTables(client: Client, copies: Schemas): Promise<void> {
+  await createTables(client, copies, 'create unlogged table');
+}
+
+/** Empty, and the same in every respect as those in use, whatever migrations have made of them. */
+async function createTables(client: Client, copies: Schemas, create: string): Promise<void> {
   for (const table of CATALOGUE) {
     await client.query(
       `${create} ${qualified(table, copies)} (like ${qualified(table, LIVE)} including all)`,
     );
   }
-  if (kind === 'kept') await copyRights(client, copies);
 }
 
 const RIGHTS_ON_SCHEMA = `

@@ -50,7 +50,7 @@ export class Rebuild {
     const { pool, reader, say } = this.ports;
     await withTransaction(pool, 'read committed', async (client) => {
       await dropCopies(client, COPIES);
-      await createCopies(client, COPIES, 'kept');
+      await createCopies(client, COPIES);
     });
     const heads = await reader.heads();
     const shards = [...heads.keys()].filter((each) => shard === undefined || each === shard).sort();

@@ -255,13 +255,13 @@ describe('the roles of the database', () => {
   it.each(DATABASE_ROLES)('%s cannot have a guard act on a table of its own', async (role) => {
     expect(await attempt(role, 'create temporary table e (x int)')).toBe(DENIED);
     // Even where it has got hold of a table.
-    await database.pool.query(`create table own_of_${role} (account_id text)`);
-    await database.pool.query(`grant all on own_of_${role} to ${roleName(name, role)}`);
+    await database.pool.query(`create table public.own_of_${role} (account_id text)`);
+    await database.pool.query(`grant all on public.own_of_${role} to ${roleName(name, role)}`);
     for (const call of ['custody.post_entries', 'risk.make_room_for_holds', 'control.bump_version']) {
-      const hang = `create trigger t after insert on own_of_${role} for each statement execute function ${call}()`;
+      const hang = `create trigger t after insert on public.own_of_${role} for each statement execute function ${call}()`;
       expect([call, await attempt(role, hang)]).toEqual([call, DENIED]);
     }
-    await database.pool.query(`drop table own_of_${role}`);
+    await database.pool.query(`drop table public.own_of_${role}`);
   });
 
   it('gateway cannot impose or lift a halt that the book of operators does not have', async () => {

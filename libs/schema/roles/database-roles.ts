@@ -1,7 +1,8 @@
 import pg from 'pg';
+import { KEPT } from '#libs/platform/postgres.js';
 import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
-import { CALLS, DATABASE_ROLES, GRANTS, MAY_CREATE_SCHEMAS, type DatabaseRole } from './grants.js';
+import { CALLS, DATABASE_ROLES, GRANTS, MAY_CREATE_IN, type DatabaseRole } from './grants.js';
 
 /** Those without a password may not log in. */
 export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
@@ -29,7 +30,7 @@ export function urlAs(databaseUrl: string, role: DatabaseRole, password: string)
  * may not make roles.
  */
 export async function prepareDatabaseRoles(url: string, passwords: RolePasswords): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, application_name: 'sotto-roles' });
+  const client = new pg.Client({ connectionString: url, application_name: 'sotto-roles', options: KEPT });
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -45,7 +46,9 @@ export async function prepareDatabaseRoles(url: string, passwords: RolePasswords
       const name = roleName(database, role);
       await makeRole(client, name, passwords[role]);
       await takeBack(client, database, name);
+      await removeSchemas(client, name);
     }
+    await removePassing(client);
     await client.query(grantStatements(database).join(';\n'));
     await client.query('commit');
     return true;
@@ -87,8 +90,42 @@ async function takeBack(client: pg.Client, database: string, name: string): Prom
   for (const { other } of rows) await client.query(`revoke ${pg.escapeIdentifier(other)} from ${role}`);
 }
 
+/** No role is meant to own anything: what one has made, when it still could, was made for others to stumble on. */
+async function removeSchemas(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query<{ schema: string }>(
+    `select nspname as schema from pg_namespace join pg_roles me on me.oid = nspowner where me.rolname = $1`,
+    [name],
+  );
+  if (rows.length === 0) return;
+  const role = pg.escapeIdentifier(name);
+  await client.query(`grant ${role} to current_user`);
+  for (const { schema } of rows) await client.query(`drop schema ${pg.escapeIdentifier(schema)} cascade`);
+  await client.query(`revoke ${role} from current_user`);
+}
+
+/** Whoever may make tables there was to roll them back. What is on its way is not seen here, and is not waited for. */
+async function removePassing(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ schema: string }>(
+    `select nspname as schema from pg_namespace place where nspname = any($1::text[]) and (
+       exists (select from pg_class where relnamespace = place.oid)
+       or exists (select from pg_proc where pronamespace = place.oid)
+       or exists (select from pg_type where typnamespace = place.oid)
+       or exists (select from pg_operator where oprnamespace = place.oid))`,
+    [Object.keys(MAY_CREATE_IN)],
+  );
+  for (const { schema } of rows) {
+    await client.query(`drop schema ${schema} cascade`);
+    await client.query(`create schema ${schema}`);
+  }
+}
+
 function grantStatements(database: string): string[] {
-  const schemas = [...new Set(Object.keys(GRANTS).map((table) => table.split('.')[0] ?? ''))];
+  const schemas = [
+    ...new Set([
+      ...Object.keys(GRANTS).map((table) => table.split('.')[0] ?? ''),
+      ...Object.keys(MAY_CREATE_IN),
+    ]),
+  ];
   const everybody = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
   return [
     `revoke all on all tables in schema ${schemas.join(', ')} from ${everybody}`,
@@ -98,8 +135,10 @@ function grantStatements(database: string): string[] {
     `revoke all on schema ${schemas.join(', ')} from ${everybody}`,
     `revoke all on database ${pg.escapeIdentifier(database)} from public, ${everybody}`,
     `grant connect on database ${pg.escapeIdentifier(database)} to ${everybody}`,
-    ...MAY_CREATE_SCHEMAS.map(
-      (role) => `grant create on database ${pg.escapeIdentifier(database)} to ${identifier(database, role)}`,
+    // Of which nothing is ours: a server that was upgraded from before 15 lets everybody make things there.
+    `do $$ begin if to_regnamespace('public') is not null then revoke create on schema public from public, ${everybody}; end if; end $$`,
+    ...Object.entries(MAY_CREATE_IN).flatMap(([schema, roles]) =>
+      roles.map((role) => `grant usage, create on schema ${schema} to ${identifier(database, role)}`),
     ),
     ...DATABASE_ROLES.flatMap((role) => grantsOf(role, identifier(database, role))),
   ];

@@ -121,5 +121,8 @@ export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['executor'],
 };
 
-/** Comparing projections makes them again in schemas of its own, which it rolls back. */
-export const MAY_CREATE_SCHEMAS: readonly DatabaseRole[] = ['operations'];
+/** Schemas in which tables may be made: comparing projections makes them again there, and rolls that back. */
+export const MAY_CREATE_IN: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  compare_completed: ['operations'],
+  compare_execution: ['operations'],
+};

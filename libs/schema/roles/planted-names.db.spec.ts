@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
+import { JournalLock } from '#libs/journal/home/journal-lock.js';
+import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
+import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
+import { migrate } from '#libs/platform/migrate.js';
+import { openPool } from '#libs/platform/postgres.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { allMigrations } from '../all-migrations.js';
+import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
+import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
+
+jest.setTimeout(30_000);
+
+const PASSWORD = 'some-password';
+const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, PASSWORD])) as Record<
+  DatabaseRole,
+  string
+>;
+/** Better matches for what statements say than PostgreSQL's own functions of that name: their parameters have no type yet. */
+const PLANTED = [
+  'pg_advisory_lock(text)',
+  'pg_advisory_lock_shared(text)',
+  'pg_try_advisory_lock(text)',
+  'pg_try_advisory_lock_shared(text)',
+  'pg_advisory_xact_lock(text)',
+  'hashtextextended(text, int)',
+  'now()',
+  'to_regclass(text)',
+  'current_setting(text)',
+];
+const clock = new SystemClock();
+let database: TestDatabase;
+let name: string;
+
+const as = (role: DatabaseRole): string => urlAs(database.url, role, PASSWORD);
+const schemas = async (): Promise<string[]> =>
+  (
+    await database.pool.query<{ name: string }>('select nspname as name from pg_namespace order by 1')
+  ).rows.map((row) => row.name);
+
+/** As in releases in which the operations' role could make schemas: one named like each role that comes by. */
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  name = new URL(database.url).pathname.slice(1);
+  await prepareDatabaseRoles(database.url, PASSWORDS);
+  await database.pool.query(`grant create on database ${name} to ${roleName(name, 'operations')}`);
+  await database.pool.query('create table public.heard (what text)');
+  await database.pool.query('grant insert on public.heard to public');
+  const operations = new pg.Client({ connectionString: as('operations') });
+  await operations.connect();
+  const owner = new URL(database.url).username;
+  for (const victim of [owner, ...DATABASE_ROLES.map((role) => roleName(name, role))]) {
+    await operations.query(`create schema ${victim}`);
+    await operations.query(`grant all on schema ${victim} to public`);
+    for (const call of PLANTED) {
+      await operations.query(`create function ${victim}.${call} returns text language plpgsql as $$
+        begin insert into public.heard values (current_user || ' called ${call}'); return null; end $$`);
+      await operations.query(`grant execute on function ${victim}.${call} to public`);
+    }
+  }
+  await operations.end();
+});
+
+afterAll(async () => {
+  for (const role of DATABASE_ROLES) {
+    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
+    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
+  }
+  await database.drop();
+});
+
+async function heard(): Promise<string[]> {
+  const { rows } = await database.pool.query<{ what: string }>('select what from public.heard');
+  return rows.map(({ what }) => what);
+}
+
+it('nobody of the product calls what somebody has given the name of something that he calls', async () => {
+  const pool = openPool(as('gateway'), { applicationName: 'test', max: 1 });
+  await pool.query(`select hashtextextended($1, 7)::text, now(), to_regclass($2)`, ['a', 'b']);
+  await pool.query('select pg_advisory_xact_lock($1)', [7]);
+  await pool.end();
+  const lock = new JournalLock(as('owner'), clock);
+  await lock.share();
+  await lock.letGo();
+  const writer = await new PostgresJournal({ url: as('owner'), clock, opener: 'test' }).open(0);
+  await writer.append(['"a"']);
+  await writer.close();
+  const desk = await PostgresReservationDesk.open({
+    url: as('owner'),
+    shard: 0,
+    epoch: 1,
+    clock,
+    random: () => 0,
+  });
+  await desk.close();
+  await refuseNewerDatabaseAt(as('projector'));
+  await migrate(database.url, allMigrations, { info: () => undefined });
+  expect(await heard()).toEqual([]);
+});
+
+it('what was planted is gone with the next migration, and nothing can be planted again', async () => {
+  expect(await schemas()).toContain(roleName(name, 'gateway'));
+  await prepareDatabaseRoles(database.url, PASSWORDS);
+  expect((await schemas()).filter((schema) => schema.startsWith(name))).toEqual([]);
+  expect(await heard()).toEqual([]);
+  for (const role of DATABASE_ROLES) {
+    const client = new pg.Client({ connectionString: as(role) });
+    await client.connect();
+    await expect(client.query('create schema planted')).rejects.toMatchObject({ code: '42501' });
+    await expect(client.query('create table public.planted ()')).rejects.toMatchObject({ code: '42501' });
+    await client.end();
+  }
+});
+
+it('what a comparison was said to leave behind is gone with the next migration', async () => {
+  const client = new pg.Client({ connectionString: as('operations') });
+  await client.connect();
+  await client.query('create table compare_completed.auctions (left_behind int)');
+  await prepareDatabaseRoles(database.url, PASSWORDS);
+  expect((await client.query(`select to_regclass('compare_completed.auctions') as found`)).rows).toEqual([
+    { found: null },
+  ]);
+  await client.query('begin; create table compare_completed.auctions (x int)');
+  await prepareDatabaseRoles(database.url, PASSWORDS);
+  await client.query('rollback');
+  await client.end();
+});
+
+it('every session of the product is one that keeps to this', () => {
+  const sources = ['apps', 'libs'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file)),
+  );
+  const made = sources
+    .filter((file) => file.endsWith('.ts') && !/\.(spec|fixture)\.ts$|^libs\/testing\//.test(file))
+    .flatMap((file) => {
+      const text = readFileSync(file, 'utf8');
+      return [...text.matchAll(/new (?:pg\.(?:Client|Pool)|DataSource)\(\{.*?\}\)/gs)].map(
+        ([call]) => [file, call.includes('options')] as const,
+      );
+    });
+  expect(made.length).toBeGreaterThan(8);
+  expect(made.filter(([, keeps]) => !keeps)).toEqual([]);
+});
