@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
@@ -6,7 +8,7 @@ import { migrate } from '#libs/platform/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { BackupDamaged, readManifest, type Manifest } from './manifest.js';
+import { BackupDamaged, readManifest, tableOf, type Manifest } from './manifest.js';
 import { readRows } from './row-file.js';
 
 const PAGE = 1_000;
@@ -15,12 +17,23 @@ const SILENT = { info: (): void => undefined };
 /** Every file, from its first line to its last. */
 export async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
+  await refuseUnnamed(folder, manifest);
   for (const file of manifest.tables) {
     let rows = 0;
     for await (const page of readRows(folder, file, PAGE)) rows += page.length;
     if (rows !== file.rows) throw new BackupDamaged(`${file.name} has ${rows} rows instead of ${file.rows}`);
   }
   return manifest;
+}
+
+/** A table that is there and is not to be restored: somebody has taken it out of the manifest, or files of two backups lie together. */
+async function refuseUnnamed(folder: string, { tables }: Manifest): Promise<void> {
+  const named = new Set(tables.map(({ name }) => name));
+  for (const file of await readdir(folder)) {
+    const table = tableOf(file);
+    if (table === undefined || named.has(table)) continue;
+    throw new BackupDamaged(`${path.join(folder, file)} is there, and the manifest does not name it`);
+  }
 }
 
 /**
