@@ -39,9 +39,11 @@ async function run({ command, folder }: Call, environment: Environment): Promise
     case 'create':
       return await create(folder, environment);
     case 'restore': {
-      const { url, close } = await openEmptyDatabase(environment, tell);
+      const { url, done, close } = await openEmptyDatabase(environment, tell);
       try {
-        return await restoreBackup(url, folder, tell);
+        const manifest = await restoreBackup(url, folder, tell);
+        await done();
+        return manifest;
       } finally {
         await close();
       }

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,10 +17,11 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { allMigrations } from '#libs/schema/all-migrations.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { runTool } from '#libs/testing/tool-run.js';
 import { createBackup } from './create-backup.js';
-import { checkBackup } from './restore-backup.js';
+import { checkBackup, restoreBackup } from './restore-backup.js';
 
 jest.setTimeout(60_000);
 
@@ -154,5 +157,61 @@ describe('backup check', () => {
       DATABASE_URL: database.url,
     });
     expect([code, errors]).toEqual([1, expect.stringContaining('the manifest does not name it')]);
+  });
+});
+
+describe('a restore that is interrupted', () => {
+  const TOLD = 'the beginning of a restore that has not come to its end';
+
+  it('leaves a database that nothing works on, and that is not restored into again', async () => {
+    await create();
+    const half = await createTestDatabase();
+    const ended = restoreBackup(half.url, backup, () => {
+      throw new Error('interrupted');
+    });
+    await expect(ended).rejects.toThrow('interrupted');
+    const env = { DATABASE_URL: half.url };
+    for (const [program, ...args] of [
+      ['journal', 'verify'],
+      ['backup', 'create', '--folder', path.join(folder, 'other')],
+      ['backup', 'restore', '--folder', backup],
+    ] as const) {
+      const { code, output, errors } = await runTool(`apps/operations/${program}.js`, args, env);
+      expect([code, output, errors.trimEnd().split('\n')]).toEqual([65, '', [expect.stringContaining(TOLD)]]);
+    }
+    await half.drop();
+  });
+
+  it('leaves a data folder that nothing works on, also where its database was only just made', async () => {
+    await create();
+    chmodSync(folder, 0o711);
+    const data = path.join(folder, 'data');
+    const env = { PATH: process.env.PATH, DATA_DIR: data };
+    const child = spawn(process.execPath, ['dist/apps/operations/backup.js', 'restore', '--folder', backup], {
+      env,
+      stdio: 'ignore',
+    });
+    const gone = once(child, 'close');
+    await eventually(() => {
+      expect(existsSync(path.join(data, 'postgres', 'data'))).toBe(true);
+      return Promise.resolve();
+    });
+    child.kill('SIGKILL');
+    await gone;
+    for (const [program, ...args] of [
+      ['operations/journal', 'verify'],
+      ['operations/backup', 'restore', '--folder', backup],
+      ['launcher/main'],
+    ] as const) {
+      const { code, output, errors } = await runTool(`apps/${program}.js`, args, { DATA_DIR: data });
+      expect([program, code, `${output}${errors}`]).toEqual([program, 65, expect.stringContaining(TOLD)]);
+      expect(`${output}${errors}`).not.toContain('SOUND');
+    }
+    rmSync(path.join(data, 'postgres'), { recursive: true });
+    const args = ['restore', '--folder', backup];
+    const again = await runTool('apps/operations/backup.js', args, { DATA_DIR: data });
+    expect([again.code, again.output]).toEqual([0, expect.stringContaining('restored from')]);
+    const verified = await runTool('apps/operations/journal.js', ['verify'], { DATA_DIR: data });
+    expect([verified.code, verified.output]).toEqual([0, expect.stringContaining('SOUND')]);
   });
 });
