@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
 import { refuseUnfitDatabase } from './fit-database.js';
 import { refuseNewerDatabase } from './generation.js';
+import { asSchemaFault } from './schema-fault.js';
 import { EXIT, StartFault } from './start-fault.js';
 
 export type MigrationClass = new () => MigrationInterface;
@@ -39,6 +40,8 @@ export async function migrate(
     await runMigrations(url, migrationClasses);
     for (const name of pending) log.info({ migration: name }, 'migration applied');
     return [];
+  } catch (error) {
+    throw asSchemaFault(error);
   } finally {
     await guard.end().catch(() => undefined);
   }
@@ -84,6 +87,8 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     migrations: [...classes],
     applicationName: 'sotto-migrate',
     logging: false,
+    // The usual one prints what fails, whatever is said of logging: that is told by who asked for it.
+    logger: 'debug',
     poolSize: 1,
   });
   await source.initialize();

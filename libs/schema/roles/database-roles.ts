@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { asSchemaFault } from '#libs/platform/schema-fault.js';
 import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_CREATE_SCHEMAS, type DatabaseRole } from './grants.js';
@@ -50,7 +51,7 @@ export async function prepareDatabaseRoles(url: string, passwords: RolePasswords
     await client.query('commit');
     return true;
   } catch (error) {
-    if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
+    if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
     throw new StartFault(
       `the database roles cannot be prepared: ${error.message}; they belong to somebody else`,
       EXIT.unavailable,
