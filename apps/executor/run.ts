@@ -1,7 +1,7 @@
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { onceDatabaseAnswers } from '#libs/platform/await-database.js';
 import { DatabasePulse } from '#libs/platform/database-pulse.js';
-import { refuseNewerDatabase } from '#libs/platform/generation.js';
+import { refuseUnfitDatabase } from '#libs/platform/fit-database.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { Environment } from '#libs/platform/config.js';
 import { runProcess } from '#libs/platform/lifecycle.js';
@@ -60,7 +60,7 @@ export function run(env: Environment): void {
     // What a newer release keeps is left alone, and what a restored ledger lacks must not be settled anew.
     const mayBegin = await onceDatabaseAnswers(
       async () => {
-        await refuseNewerDatabase(pool);
+        await refuseUnfitDatabase(pool);
         await new RestoredMark(pool).refuse();
       },
       {

@@ -8,7 +8,7 @@ import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import type { Config } from '#libs/platform/config.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database-pulse.js';
-import { refuseNewerDatabase } from '#libs/platform/generation.js';
+import { refuseUnfitDatabase } from '#libs/platform/fit-database.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
@@ -125,7 +125,7 @@ async function openDatabase(config: GatewayProcess['config'], scope: ProcessScop
     looksUp: true,
   });
   scope.onStop('pool', () => pool.end());
-  await refuseNewerDatabase(pool);
+  await refuseUnfitDatabase(pool);
   return pool;
 }
 

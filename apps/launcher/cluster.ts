@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Patience } from '#libs/journal/stores/until-settled.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Environment } from '#libs/platform/config.js';
-import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
+import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
 import { startInternalServer, type InternalServer } from '#libs/platform/internal-server.js';
 import { makeFolder } from '#libs/platform/make-folder.js';
 import { createMetrics } from '#libs/platform/metrics.js';
@@ -113,7 +113,7 @@ export class Cluster {
     const database = await this.openDatabase();
     this.database = database;
     await this.holdDatabase(database.url);
-    await refuseNewerDatabaseAt(database.url);
+    await refuseUnfitDatabaseAt(database.url);
     const secrets = await secretsBeside(dataFolder, database, (what) => {
       terminal.problem(what);
     });

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DatabaseTooNew, GENERATION, refuseNewerDatabase } from '#libs/platform/generation.js';
 import { pickPortRange } from '#libs/platform/ports.js';
+import { beginRestore, endRestore } from '#libs/platform/unfinished-restore.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
 import { DATABASE_ROLES, GRANTS } from '#libs/schema/roles/grants.js';
@@ -107,18 +108,36 @@ const TOLD = new RegExp(
   `for releases of generation ${GENERATION + 1} and later since 0\\.9\\.0 .* this release is of generation ${GENERATION}:`,
 );
 
-describe('a database that is for later releases alone', () => {
+describe.each([
+  {
+    what: 'is for later releases alone',
+    make: () => setOldest(GENERATION + 1),
+    mend: () => Promise.resolve(),
+    refusal: TOLD,
+    exitCode: 78,
+  },
+  {
+    what: 'a restore has left half done',
+    make: () => beginRestore(database.pool),
+    mend: () => endRestore(database.pool),
+    refusal:
+      /the beginning of a restore that has not come to its end: unless one is at work, drop the database/,
+    exitCode: 65,
+  },
+])('a database that $what', ({ make, mend, refusal, exitCode }) => {
   let before: Record<string, string>;
 
   beforeEach(async () => {
-    await setOldest(GENERATION + 1);
+    await setOldest(GENERATION);
+    await make();
     before = await everyRow();
   });
+  afterEach(mend);
 
   it.each(['owner', 'gateway', 'projector', 'executor'])('is left alone by the %s', async (kind) => {
     const plan = plans.find((planned) => planned.kind === kind)!;
     const { code, told } = await run(plan.script, { env: plan.env });
-    expect([code, told]).toEqual([78, expect.stringMatching(TOLD)]);
+    expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
   });
 
@@ -141,7 +160,7 @@ describe('a database that is for later releases alone', () => {
         ...(tool === 'migrate' ? { DATABASE_PASSWORD_OWNER: PASSWORD } : {}),
       },
     });
-    expect([code, told]).toEqual([78, expect.stringMatching(TOLD)]);
+    expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -150,7 +169,7 @@ describe('a database that is for later releases alone', () => {
     const data = path.join(folder, 'data');
     const env = { DATABASE_URL: database.url, DATA_DIR: data, PORT: String(await pickPortRange(1)) };
     const { code, told } = await run('launcher/main.js', { env });
-    expect([code, told]).toEqual([78, expect.stringMatching(TOLD)]);
+    expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
     expect(existsSync(path.join(data, 'secrets.json'))).toBe(false);
     rmSync(data, { recursive: true });

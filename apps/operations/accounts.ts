@@ -6,6 +6,7 @@ import { callOf, USAGE, UsageFault } from './accounts/call.js';
 import { runAccounts } from './accounts/run-accounts.js';
 import { openDatabase } from './journal/database.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
+import { print } from './standard-output.js';
 import { tellFault } from './tool-faults.js';
 
 /** Who may come in and what it may do: the way in which a deployment without a demo gets its users. Resolves with the exit code. */
@@ -13,7 +14,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
   try {
     const call = callOf(args);
     if (call === undefined) {
-      console.log(USAGE);
+      print(USAGE);
       return 0;
     }
     // Who is missing in a database that was restored beside its topics is entered before anything may start on it.
@@ -25,9 +26,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
         databaseUrl: url,
         clock: new SystemClock(),
         keyboard: { input: process.stdin, output: process.stderr },
-        say: (line) => {
-          console.log(line);
-        },
+        say: print,
       });
     } finally {
       await close();

@@ -8,6 +8,7 @@ import { BackupDamaged, type Manifest } from './backup/manifest.js';
 import { openEmptyDatabase } from './backup/restore-place.js';
 import { checkBackup, restoreBackup } from './backup/restore-backup.js';
 import { openDatabase } from './journal/database.js';
+import { print } from './standard-output.js';
 import { tellFault } from './tool-faults.js';
 
 const EXIT_USAGE = 64;
@@ -21,14 +22,14 @@ const DONE: Readonly<Record<Call['command'], string>> = {
 async function main(args: readonly string[], environment: Environment): Promise<void> {
   const call = callOf(args);
   if (call === undefined) {
-    console.log(USAGE);
+    print(USAGE);
     return;
   }
   const manifest = await run(call, environment);
   const { taken_at: takenAt, tables } = manifest;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  if (call.json) console.log(JSON.stringify({ folder: call.folder, taken_at: takenAt, rows, tables }));
-  else console.log(`${rows} rows of ${takenAt} ${DONE[call.command]} ${call.folder}`);
+  if (call.json) print(JSON.stringify({ folder: call.folder, taken_at: takenAt, rows, tables }));
+  else print(`${rows} rows of ${takenAt} ${DONE[call.command]} ${call.folder}`);
 }
 
 async function run({ command, folder }: Call, environment: Environment): Promise<Manifest> {
@@ -38,9 +39,11 @@ async function run({ command, folder }: Call, environment: Environment): Promise
     case 'create':
       return await create(folder, environment);
     case 'restore': {
-      const { url, close } = await openEmptyDatabase(environment, tell);
+      const { url, done, close } = await openEmptyDatabase(environment, tell);
       try {
-        return await restoreBackup(url, folder, tell);
+        const manifest = await restoreBackup(url, folder, tell);
+        await done();
+        return manifest;
       } finally {
         await close();
       }

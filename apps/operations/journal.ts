@@ -22,6 +22,7 @@ import { Progress } from './journal/progress.js';
 import { verdictLines } from './journal/verdict-text.js';
 import { verify } from './journal/verify.js';
 import { refuseWhoOwnsNoTables } from './ledger/owner-of-tables.js';
+import { print, printed } from './standard-output.js';
 import { tellFault } from './tool-faults.js';
 
 const EXIT_USAGE = 64;
@@ -47,7 +48,7 @@ const NO_SEALS =
 async function main(environment: Environment): Promise<number> {
   const call = callOf(args, SHARDS);
   if (call === undefined) {
-    console.log(USAGE);
+    print(USAGE);
     return 0;
   }
   return await atPlace(environment, tell, (place) => run(call, place));
@@ -59,13 +60,13 @@ async function run(call: Call, place: Place): Promise<number> {
   switch (call.command) {
     case 'verify': {
       const verdict = await verify({ ...place, tell }, shards, call);
-      if (call.json) console.log(JSON.stringify(verdict));
-      else for (const line of verdictLines(verdict)) console.log(line);
+      if (call.json) print(JSON.stringify(verdict));
+      else for (const line of verdictLines(verdict)) print(line);
       return verdict.sound ? 0 : verdict.damaged ? EXIT_DAMAGED : EXIT.unavailable;
     }
     case 'dump': {
       const store = await place.store(call.store);
-      return DUMP_CODES[await dump(store.bareReader, shards, call.dump, process.stdout, say)];
+      return DUMP_CODES[await dump(store.bareReader, shards, call.dump, printed, say)];
     }
     case 'copy':
       return await copy(call, place);
@@ -82,13 +83,11 @@ async function accept({ confirmed, json }: Call, place: Place): Promise<number> 
   if (place.seals === undefined) throw new ConfigFault([NO_SEALS]);
   const acceptance = await acceptRestored({ ...place, tell }, confirmed);
   if (acceptance === undefined) {
-    console.log(
-      json ? '{"accepted":false}' : 'this database is not marked as restored: nothing is to be done',
-    );
+    print(json ? '{"accepted":false}' : 'this database is not marked as restored: nothing is to be done');
     return 0;
   }
-  if (json) console.log(JSON.stringify(acceptanceDocument(acceptance)));
-  else for (const line of acceptanceLines(acceptance)) console.log(line);
+  if (json) print(JSON.stringify(acceptanceDocument(acceptance)));
+  else for (const line of acceptanceLines(acceptance)) print(line);
   const { shortfalls, objections } = acceptance;
   return shortfalls.length + objections.length === 0 ? 0 : EXIT_DAMAGED;
 }
@@ -109,12 +108,12 @@ async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<n
       progress.tell(`shard ${shard}: ${doing}, ${done} of ${of}`);
     },
   });
-  if (json) console.log(JSON.stringify({ from, to, shards: moved }));
+  if (json) print(JSON.stringify({ from, to, shards: moved }));
   else {
     for (const { shard, records, found, hash } of moved) {
-      console.log(`shard ${shard}: ${records} records, ${found} of them there before; head ${hash}`);
+      print(`shard ${shard}: ${records} records, ${found} of them there before; head ${hash}`);
     }
-    console.log(`the journals are in ${to} from now on; those in ${from} are left as they are`);
+    print(`the journals are in ${to} from now on; those in ${from} are left as they are`);
   }
   return 0;
 }
@@ -131,8 +130,8 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const home = (await new JournalHome(place.pool).isSettled()) ? 'kafka' : 'postgres';
   const outcome = outcomeOf(compared, home);
   if (json) {
-    console.log(JSON.stringify({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
-  } else for (const one of compared) console.log(comparedLine(one, home));
+    print(JSON.stringify({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
+  } else for (const one of compared) print(comparedLine(one, home));
   return COMPARE_CODES[outcome];
 }
 

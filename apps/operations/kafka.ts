@@ -6,6 +6,7 @@ import { heedNpm } from '#libs/platform/npm-parent.js';
 import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { watchBrokers } from './kafka/broker-watch.js';
+import { print } from './standard-output.js';
 
 const USAGE = `Usage: npm run kafka -- [--brokers 1|3] [--folder .data/kafka]
 
@@ -27,13 +28,17 @@ interface Call {
 async function main(args: readonly string[]): Promise<number> {
   const call = callOf(args);
   if (typeof call === 'number') return call;
+  if (call === undefined) {
+    print(USAGE);
+    return 0;
+  }
   const places = {
     cacheFolder: path.resolve('node_modules/.cache/sotto-kafka'),
     pom: path.resolve('deploy/kafka/pom.xml'),
   };
   const missing = missingForKafka(places);
   if (missing !== undefined) throw new StartFault(missing, EXIT.unavailable);
-  console.log('starting Kafka; the first time its jars are fetched');
+  print('starting Kafka; the first time its jars are fetched');
   const stopping = new AbortController();
   heedEnds(() => stopping.abort());
   const kafka = await EmbeddedKafka.start({
@@ -51,13 +56,13 @@ async function main(args: readonly string[]): Promise<number> {
 /** Until it is told to stop. */
 async function run(kafka: EmbeddedKafka, stopping: AbortSignal): Promise<number> {
   for (const { place, pid } of kafka.brokers) {
-    console.log(`broker ${place.id}: ${place.host}:${place.port}, process ${pid}`);
+    print(`broker ${place.id}: ${place.host}:${place.port}, process ${pid}`);
   }
-  console.log(`ready: KAFKA_BROKERS=${kafka.addresses.join(',')}`);
+  print(`ready: KAFKA_BROKERS=${kafka.addresses.join(',')}`);
   try {
-    await watchBrokers(kafka.brokers, { clock, stopping, say: (line) => console.log(line) });
+    await watchBrokers(kafka.brokers, { clock, stopping, say: print });
     if (!stopping.aborted) throw new StartFault('no broker is left');
-    console.log('stopping');
+    print('stopping');
     return 0;
   } finally {
     await kafka.stop();
@@ -69,8 +74,8 @@ function heedEnds(stop: () => void): void {
   heedNpm('kafka', process.env, clock, stop);
 }
 
-/** What is asked for, or the code to exit with. */
-function callOf(args: readonly string[]): Call | number {
+/** What is asked for, undefined for help, or the code to exit with. */
+function callOf(args: readonly string[]): Call | number | undefined {
   try {
     const { values } = parseCommandLine({
       args: [...args],
@@ -80,10 +85,7 @@ function callOf(args: readonly string[]): Call | number {
         help: { type: 'boolean', short: 'h' },
       },
     });
-    if (values.help === true) {
-      console.log(USAGE);
-      return 0;
-    }
+    if (values.help === true) return undefined;
     if (!/^[13]$/.test(values.brokers)) throw new Error('there can be 1 broker or 3');
     return { brokers: Number(values.brokers), folder: values.folder };
   } catch (error) {

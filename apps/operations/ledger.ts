@@ -6,6 +6,7 @@ import { openDatabase } from './journal/database.js';
 import { callOf, USAGE, UsageFault } from './ledger/call.js';
 import { runLedger } from './ledger/run-ledger.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
+import { print } from './standard-output.js';
 import { tellFault } from './tool-faults.js';
 
 /** What is traded and who has what to trade with: the way in which a deployment without a demo opens its books. Resolves with the exit code. */
@@ -13,7 +14,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
   try {
     const call = callOf(args);
     if (call === undefined) {
-      console.log(USAGE);
+      print(USAGE);
       return 0;
     }
     // What is missing in a database that was restored beside its topics is entered before anything may start on it.
@@ -24,9 +25,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
       await runLedger(call, {
         databaseUrl: url,
         clock: new SystemClock(),
-        say: (line) => {
-          console.log(line);
-        },
+        say: print,
       });
     } finally {
       await close();

@@ -6,6 +6,8 @@ import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, type RolePasswords } from '#libs/schema/roles/database-roles.js';
 import { migrationConfig, type MigrationConfig } from './config.js';
+import { PrintedLog } from './standard-output.js';
+import { tellFault } from './tool-faults.js';
 
 function passwordsIn(config: MigrationConfig): RolePasswords {
   const passwords = {
@@ -46,7 +48,8 @@ async function bringUpToDate(): Promise<number> {
 }
 
 const config = loadConfigOrExit('migrate', migrationConfig, process.env);
-const log = createLogger({ name: 'migrate', level: 'info' });
+const destination = new PrintedLog();
+const log = createLogger({ name: 'migrate', level: 'info', destination });
 try {
   process.exitCode = await bringUpToDate();
 } catch (error) {
@@ -54,4 +57,9 @@ try {
   if (fault === undefined) throw error;
   log.fatal({ exit_code: fault.exitCode }, fault.message);
   process.exitCode = fault.exitCode;
+}
+const { lost } = destination;
+if (lost !== undefined) {
+  tellFault('migrate', [], lost);
+  if (process.exitCode === 0) process.exitCode = lost.exitCode;
 }

@@ -1,4 +1,4 @@
-import { ConfigFault } from '#libs/platform/start-fault.js';
+import { ConfigFault, StartFault } from '#libs/platform/start-fault.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { credentialsFrom } from './ops/credentials.js';
@@ -7,6 +7,7 @@ import { GatewayClient } from './ops/gateway-client.js';
 import { parseCall, type Parsed } from './ops/parse-call.js';
 import { findPlace, opsSettings } from './ops/place.js';
 import { Report } from './ops/report.js';
+import { print } from './standard-output.js';
 import { wantsJson } from './tool-faults.js';
 
 const STAY_MS = 60_000;
@@ -20,7 +21,7 @@ async function main(args: readonly string[], environment: Environment, stop: Abo
   try {
     const parsed = parseCall(args);
     if (!('help' in parsed)) return await carryOut(parsed, environment, stop);
-    console.log(parsed.help);
+    print(parsed.help);
     return 0;
   } catch (error) {
     const fault = asCommandFault(error);
@@ -50,14 +51,14 @@ async function carryOut(
 }
 
 function reportFor(json: boolean): Report {
-  const out = (text: string): void => void process.stdout.write(text);
   const err = (text: string): void => void process.stderr.write(text);
-  return new Report(out, err, json, process.stdout.isTTY);
+  return new Report(print, err, json, process.stdout.isTTY);
 }
 
 function asCommandFault(error: unknown): CommandFault {
   if (error instanceof CommandFault) return error;
   if (error instanceof ConfigFault) return new CommandFault(error.faults.join('; '), error.exitCode);
+  if (error instanceof StartFault) return new CommandFault(error.message, error.exitCode);
   throw error;
 }
 

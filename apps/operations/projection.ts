@@ -11,6 +11,7 @@ import { asStartFault, StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openDatabase } from './journal/database.js';
 import { refuseAnotherKafka } from './journal/refuse-another-kafka.js';
+import { print } from './standard-output.js';
 import { tellFault } from './tool-faults.js';
 import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
 
@@ -47,7 +48,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
       tellFault('projection', args, { message: call, help: USAGE });
       return EXIT_USAGE;
     }
-    console.log(USAGE);
+    print(USAGE);
     return 0;
   }
   const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
@@ -81,9 +82,7 @@ async function run(call: Call, url: string, settings: KafkaSettings): Promise<nu
     });
     await refuseAnotherKafka(store, pool);
     const ports = { pool, reader: store.reader, clock };
-    return await runProjectionCommand(call.command, call, ports, (line) => {
-      console.log(line);
-    });
+    return await runProjectionCommand(call.command, call, ports, print);
   } finally {
     await store?.close();
     clearInterval(stay);

@@ -5,6 +5,7 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { callOf, USAGE, UsageFault } from './seed/call.js';
 import { findPlace } from './seed/place.js';
 import { seed } from './seed/seeding.js';
+import { print } from './standard-output.js';
 
 const EXIT_USAGE = 64;
 
@@ -13,7 +14,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
   try {
     const call = callOf(args);
     if (call === undefined) {
-      console.log(USAGE);
+      print(USAGE);
       return 0;
     }
     const told = await seed(call, {
@@ -23,7 +24,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
         console.error(`seed: ${line}`);
       },
     });
-    console.log(JSON.stringify(told));
+    print(JSON.stringify(told));
     return 0;
   } catch (error) {
     if (error instanceof UsageFault) {

@@ -14,7 +14,7 @@ import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snap
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
 import { repeat } from '#libs/platform/clock.js';
-import { refuseNewerDatabase } from '#libs/platform/generation.js';
+import { refuseUnfitDatabase } from '#libs/platform/fit-database.js';
 import { keyBytes } from '#libs/platform/setting-types.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { checkIdKeys } from './known-ids.js';
@@ -45,7 +45,7 @@ function random(): number {
 /** Becomes the shard's only writer and gives the engine its adapters. What is opened last is closed first. */
 export async function openShard(parts: ShardParts): Promise<Shard> {
   const { config, log, registry, clock, pool, scope, tracing, announce, onJournalFailure } = parts;
-  await refuseNewerDatabase(pool);
+  await refuseUnfitDatabase(pool);
   const { journal, reader, hasRoom } = await openOwnerJournal(parts, pool);
   const writer = await journal.open(config.SHARD);
   scope.onStop('journal', () => writer.close());

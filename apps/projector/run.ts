@@ -4,7 +4,7 @@ import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { onceDatabaseAnswers } from '#libs/platform/await-database.js';
 import type { Environment } from '#libs/platform/config.js';
-import { refuseNewerDatabase } from '#libs/platform/generation.js';
+import { refuseUnfitDatabase } from '#libs/platform/fit-database.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import { runProcess, type ProcessScope } from '#libs/platform/lifecycle.js';
 import { createLogger, type Logger } from '#libs/platform/log.js';
@@ -61,7 +61,7 @@ export function run(env: Environment): void {
     );
     scope.onStop('listener', () => server.close());
 
-    const mayBegin = await onceDatabaseAnswers(() => refuseNewerDatabase(pool), {
+    const mayBegin = await onceDatabaseAnswers(() => refuseUnfitDatabase(pool), {
       clock,
       stopping: scope.stopping,
       onFault: (error) => {

@@ -16,6 +16,7 @@ import { markerEnvironment, type ClusterMarker } from './supervision/marker.js';
 import { makeFolder } from './make-folder.js';
 import { pickPorts } from './ports.js';
 import { EXIT, StartFault } from './start-fault.js';
+import { beginRestoreIn, refuseUnfinishedRestoreIn } from './unfinished-restore.js';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 15;
@@ -34,6 +35,8 @@ export interface EmbeddedPostgresOptions {
   readonly removeFolder?: boolean;
   /** Set in the server's environment, so that its processes can be told from others on this machine. */
   readonly marker?: ClusterMarker;
+  /** A backup is to be restored into it: until `endRestoreIn` nobody else opens it. */
+  readonly isRestore?: boolean;
   /** Takes a line that the operator ought to see. */
   readonly note?: (line: string) => void;
 }
@@ -55,6 +58,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const note = options.note ?? (() => undefined);
   await makeFolder(path.dirname(options.logFile), 0o700);
   const place = await openDataPlace(options.folder, note);
+  if (options.isRestore === true) await beginRestoreIn(place.folder);
+  else await refuseUnfinishedRestoreIn(place.folder);
   const copies = place.user === undefined ? place.folder : '/var/lib/sotto';
   const binaries = await findBinaries(place.user, path.join(copies, 'postgresql'), note);
   if (place.isNew) await initialise(place, binaries, options);

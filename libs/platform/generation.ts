@@ -1,6 +1,4 @@
-import pg from 'pg';
 import type { ClientBase } from 'pg';
-import { KEPT } from './postgres.js';
 import { EXIT, isCodedError, StartFault } from './start-fault.js';
 
 /** Of this release. A database says which generation is the oldest that may work on it; decision 89 says when either goes up. */
@@ -27,26 +25,10 @@ export class DatabaseTooNew extends StartFault {
   }
 }
 
-/** Before anything is written, by everybody who may write. That newer migrations have run is no reason: an upgrade begins with them. */
+/** That newer migrations have run is no reason: an upgrade begins with them. */
 export async function refuseNewerDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
   const bound = await findBound(database);
   if (bound !== undefined && bound.oldest > GENERATION) throw new DatabaseTooNew(bound);
-}
-
-/** The same, for who has no connection yet. */
-export async function refuseNewerDatabaseAt(url: string): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'sotto-generation',
-    options: KEPT,
-  });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    await refuseNewerDatabase(client);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }
 
 async function findBound(database: Pick<ClientBase, 'query'>): Promise<Bound | undefined> {

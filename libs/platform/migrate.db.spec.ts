@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { openSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
@@ -90,4 +92,40 @@ it('leaves nothing of a migration that failed', async () => {
   const all = [First1790000000001, Second1790000000002, Broken1790000000003];
   await expect(migrate(database.url, all, log)).rejects.toThrow('nonsense');
   expect(await steps()).toEqual([2]);
+});
+
+it('tells in one line what the database refuses, and by the code what that is', async () => {
+  const url = new URL(database.url);
+  const role = `${url.pathname.slice(1)}_stranger`;
+  await database.pool.query('drop schema meta cascade');
+  await database.pool.query(`create role ${role} login password 'a-password-of-his-own'`);
+  url.username = role;
+  url.password = 'a-password-of-his-own';
+  await expect(migrate(url.href, [First1790000000001], log)).rejects.toMatchObject({
+    exitCode: 78,
+    message: expect.stringMatching(/^the schema cannot be brought up to date: permission denied/),
+  });
+  const tool = ['dist/apps/operations/migrate.js'];
+  const env = { PATH: process.env.PATH, DATABASE_URL: url.href };
+  const { status, stdout, stderr } = spawnSync(process.execPath, tool, { env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([78, '']);
+  expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', exit_code: 78 });
+  await database.pool.query(`drop role ${role}`);
+  const broken = [First1790000000001, Broken1790000000003];
+  await expect(migrate(database.url, broken, log)).rejects.toMatchObject({ exitCode: 65 });
+});
+
+it('loses its log on a full disk, not its work, and says so', async () => {
+  const env = { PATH: process.env.PATH, DATABASE_URL: database.url };
+  const { status, stderr } = spawnSync(process.execPath, ['dist/apps/operations/migrate.js'], {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+  });
+  expect([status, stderr]).toEqual([
+    69,
+    'migrate: cannot use standard output: no space left on the device\n',
+  ]);
+  const { rows } = await database.pool.query(`select to_regclass('journal.records') is not null as made`);
+  expect(rows).toEqual([{ made: true }]);
 });

@@ -1,7 +1,9 @@
 import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
+import { refuseUnfitDatabase } from './fit-database.js';
 import { refuseNewerDatabase } from './generation.js';
 import { KEPT } from './postgres.js';
+import { asSchemaFault } from './schema-fault.js';
 import { EXIT, StartFault } from './start-fault.js';
 
 export type MigrationClass = new () => MigrationInterface;
@@ -18,19 +20,20 @@ const ADVISORY_LOCK = 7_210_554_316;
 /**
  * Brings the database up to date; safe to call from many processes at once, and again at every start. The lock lives on
  * a connection of its own, so that it also covers what TypeORM does before its first transaction. Resolves with the migrations of
- * newer releases that it found: then it has left everything as it is.
+ * newer releases that it found: then it has left everything as it is. Only a restore makes tables where one is under way.
  */
 export async function migrate(
   url: string,
   migrationClasses: readonly MigrationClass[],
   log: MigrationLog,
+  { isRestore = false }: { readonly isRestore?: boolean } = {},
 ): Promise<readonly string[]> {
   const guard = new pg.Client({ connectionString: url, application_name: 'sotto-migrate', options: KEPT });
   guard.on('error', () => undefined);
   await guard.connect();
   try {
     await guard.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
-    await refuseNewerDatabase(guard);
+    await (isRestore ? refuseNewerDatabase(guard) : refuseUnfitDatabase(guard));
     await guard.query(`create schema if not exists ${SCHEMA}`);
     const { pending, unknown } = await compareWith(guard, migrationClasses);
     if (pending.length === 0) return unknown;
@@ -38,6 +41,8 @@ export async function migrate(
     await runMigrations(url, migrationClasses);
     for (const name of pending) log.info({ migration: name }, 'migration applied');
     return [];
+  } catch (error) {
+    throw asSchemaFault(error);
   } finally {
     await guard.end().catch(() => undefined);
   }
@@ -84,6 +89,8 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     applicationName: 'sotto-migrate',
     extra: { options: KEPT },
     logging: false,
+    // The usual one prints what fails, whatever is said of logging: that is told by who asked for it.
+    logger: 'debug',
     poolSize: 1,
   });
   await source.initialize();

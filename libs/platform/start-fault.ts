@@ -57,6 +57,7 @@ const FILE_FAULTS = new Map([
   ['EISDIR', 'it is a folder'],
   ['ERR_FS_EISDIR', 'it is a folder'],
   ['EDQUOT', 'the quota is used up'],
+  ['EFBIG', 'no file may grow that large'],
   ['ELOOP', 'too many symbolic links'],
   ['ENAMETOOLONG', 'the name is too long'],
   ['EIO', 'the device has failed'],
@@ -71,7 +72,11 @@ export function asStartFault(error: unknown): StartFault | undefined {
   const listening = LISTEN_FAULTS.get(code);
   if (port !== undefined && listening !== undefined)
     return new StartFault(`address ${address}:${port} ${listening}`);
-  const filing = FILE_FAULTS.get(code);
-  if (path !== undefined && filing !== undefined) return new StartFault(`cannot use ${path}: ${filing}`);
-  return undefined;
+  return path === undefined ? undefined : asFileFault(error, path);
+}
+
+/** Of what is written or read in pieces: such an error does not say where. */
+export function asFileFault(error: unknown, place: string): StartFault | undefined {
+  const filing = isCodedError(error) ? FILE_FAULTS.get(error.code) : undefined;
+  return filing === undefined ? undefined : new StartFault(`cannot use ${place}: ${filing}`);
 }

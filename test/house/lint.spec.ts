@@ -64,6 +64,12 @@ describe('the bans on ambient time, chance and settings', () => {
     expect(messagesOf('libs/engine/breaks-the-bans.ts')).toHaveLength(BANNED.length);
   });
 
+  it('finds what a tool of operators says by a console, which is silent about a full disk', () => {
+    expect(messagesOf('apps/operations/says.ts').map(({ ruleId, line }) => [ruleId, line])).toEqual([
+      ['no-console', 2],
+    ]);
+  });
+
   it('lets the adapters of libs/platform and the composition roots do their work', () => {
     expect(messagesOf('libs/platform/system-clock.ts')).toEqual([]);
     expect(messagesOf('apps/owner/main.ts')).toEqual([]);

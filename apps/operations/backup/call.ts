@@ -12,8 +12,8 @@ export const USAGE = `Usage: npm run --silent backup -- <command> [options]
 
 The database is that of DATABASE_URL, as the role that owns the tables, else that of the cluster on DATA_DIR (.data). restore wants one that holds
 nothing; without DATABASE_URL it makes a new one in DATA_DIR. The secrets of the cluster (secrets.json) are not in it: keep them elsewhere.
-Where the journals are kept in Kafka they are not in it either. Exit codes: 0 done; 1 the backup is not whole; 64 called wrongly;
-69 the database does not answer, is not empty, or something is in the way; 78 a wrong setting.`;
+Where the journals are kept in Kafka they are not in it either. Exit codes: 0 done; 1 the backup is not whole; 64 called wrongly; 65 what an interrupted restore has left;
+69 the database does not answer, is not empty, or something is in the way, such as a full disk; 78 a wrong setting.`;
 
 export const COMMANDS = ['create', 'check', 'restore'] as const;
 

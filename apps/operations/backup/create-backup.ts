@@ -1,11 +1,8 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '#libs/platform/postgres.js';
-import { makeFolder } from '#libs/platform/make-folder.js';
-import { isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { GRANTS } from '#libs/schema/roles/grants.js';
-import { FORMAT, manifestPath, type Manifest, type TableFile } from './manifest.js';
+import { fillFolder } from './fresh-folder.js';
+import { FORMAT, writeManifest, type Manifest, type TableFile } from './manifest.js';
 import { writeRows } from './row-file.js';
 
 export interface BackupPorts {
@@ -22,28 +19,13 @@ const BOOKKEEPING = 'meta.';
  * as they did then, whatever is written meanwhile. Nobody waits for it. The folder appears when it is whole.
  */
 export async function createBackup({ pool, tell }: BackupPorts, folder: string): Promise<Manifest> {
-  const partial = `${path.resolve(folder)}.partial`;
-  const manifest = await withTransaction(pool, 'repeatable read, read only', async (client) => {
-    // Not before there is a database: a call that finds none leaves nothing behind.
-    await refuseExisting(folder);
-    await rm(partial, { recursive: true, force: true });
-    await makeFolder(partial, 0o700);
-    return await copyAll(client, partial, tell);
+  return await fillFolder(folder, tell, async (own) => {
+    const manifest = await withTransaction(pool, 'repeatable read, read only', (client) =>
+      copyAll(client, own, tell),
+    );
+    await writeManifest(own, manifest);
+    return manifest;
   });
-  await writeFile(manifestPath(partial), `${JSON.stringify(manifest, undefined, 2)}\n`, { flush: true });
-  await rename(partial, folder);
-  return manifest;
-}
-
-async function refuseExisting(folder: string): Promise<void> {
-  await makeFolder(path.dirname(path.resolve(folder)), 0o755);
-  try {
-    await mkdir(folder);
-    await rm(folder, { recursive: true });
-  } catch (error) {
-    if (!isCodedError(error) || error.code !== 'EEXIST') throw error;
-    throw new StartFault(`${folder} exists already: a backup is never written over another`);
-  }
 }
 
 async function copyAll(client: PoolClient, folder: string, tell: (line: string) => void): Promise<Manifest> {

@@ -1,10 +1,15 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { asFileFault } from '#libs/platform/start-fault.js';
 
 /** That of the whole folder; one that is not known is not read. */
-export const FORMAT = 1;
+export const FORMAT = 2;
+/** Its manifest has no hash of itself. */
+const UNHASHED = 1;
 const FILE = 'manifest.json';
+const ROWS = '.rows.gz';
 
 const tableSchema = z.object({
   name: z.string().regex(/^[a-z_]+\.[a-z_]+$/),
@@ -14,7 +19,7 @@ const tableSchema = z.object({
 });
 
 const manifestSchema = z.object({
-  format: z.literal(FORMAT, { error: 'it is of a version that this one does not know' }),
+  format: z.literal([UNHASHED, FORMAT], { error: 'it is of a version that this one does not know' }),
   taken_at: z.string(),
   server_version: z.string(),
   /** Those that had run, in their order: rows are of the tables as these had made them. */
@@ -24,6 +29,9 @@ const manifestSchema = z.object({
   sequences: z.array(z.object({ name: z.string(), last_value: z.string().regex(/^\d+$/) })),
 });
 
+/** Also of what this version does not know. */
+const hashedSchema = z.looseObject({ sha256: z.unknown().optional() });
+
 export type Manifest = z.output<typeof manifestSchema>;
 export type TableFile = Manifest['tables'][number];
 
@@ -32,25 +40,48 @@ export class BackupDamaged extends Error {
   override readonly name = 'BackupDamaged';
 }
 
-export function manifestPath(folder: string): string {
-  return path.join(folder, FILE);
+export function tablePath(folder: string, table: string): string {
+  return path.join(folder, `${table}${ROWS}`);
 }
 
-export function tablePath(folder: string, table: string): string {
-  return path.join(folder, `${table}.rows.gz`);
+/** The table whose rows a file of a backup holds. */
+export function tableOf(file: string): string | undefined {
+  return file.endsWith(ROWS) ? file.slice(0, -ROWS.length) : undefined;
+}
+
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const file = path.join(folder, FILE);
+  const text = JSON.stringify({ ...manifest, sha256: hashOf(manifest) }, undefined, 2);
+  try {
+    await writeFile(file, `${text}\n`, { flush: true });
+  } catch (error) {
+    throw asFileFault(error, file) ?? error;
+  }
 }
 
 export async function readManifest(folder: string): Promise<Manifest> {
-  const text = await readFile(manifestPath(folder), 'utf8').catch((error: unknown) => {
+  const file = path.join(folder, FILE);
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new BackupDamaged(`${folder} holds no backup`, { cause: error });
   });
   let found: unknown;
   try {
     found = JSON.parse(text);
   } catch (error) {
-    throw new BackupDamaged(`${manifestPath(folder)} is no JSON`, { cause: error });
+    throw new BackupDamaged(`${file} is no JSON`, { cause: error });
   }
   const parsed = manifestSchema.safeParse(found);
-  if (parsed.success) return parsed.data;
-  throw new BackupDamaged(`${manifestPath(folder)}: ${parsed.error.issues[0]?.message ?? 'unreadable'}`);
+  if (!parsed.success) throw new BackupDamaged(`${file}: ${parsed.error.issues[0]?.message ?? 'unreadable'}`);
+  if (parsed.data.format !== UNHASHED) refuseChanged(found, file);
+  return parsed.data;
+}
+
+function refuseChanged(found: unknown, file: string): void {
+  const { sha256, ...rest } = hashedSchema.parse(found);
+  if (sha256 !== hashOf(rest)) throw new BackupDamaged(`${file} is not what was written`);
+}
+
+/** Of what it says, in the order in which it says it, whatever stands between. */
+function hashOf(manifest: object): string {
+  return createHash('sha256').update(JSON.stringify(manifest)).digest('hex');
 }

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
@@ -5,16 +7,19 @@ import { beginJournalLife } from '#libs/journal/life/journal-life.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
+import { beginRestore, endRestore, refuseUnfinishedRestore } from '#libs/platform/unfinished-restore.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { BackupDamaged, readManifest, type Manifest } from './manifest.js';
+import { BackupDamaged, readManifest, tableOf, type Manifest } from './manifest.js';
 import { readRows } from './row-file.js';
 
 const PAGE = 1_000;
+const RESTORE = { isRestore: true };
 const SILENT = { info: (): void => undefined };
 
 /** Every file, from its first line to its last. */
 export async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
+  await refuseUnnamed(folder, manifest);
   for (const file of manifest.tables) {
     let rows = 0;
     for await (const page of readRows(folder, file, PAGE)) rows += page.length;
@@ -23,9 +28,20 @@ export async function checkBackup(folder: string): Promise<Manifest> {
   return manifest;
 }
 
+/** A table that is there and is not to be restored: somebody has taken it out of the manifest, or files of two backups lie together. */
+async function refuseUnnamed(folder: string, { tables }: Manifest): Promise<void> {
+  const named = new Set(tables.map(({ name }) => name));
+  for (const file of await readdir(folder)) {
+    const table = tableOf(file);
+    if (table === undefined || named.has(table)) continue;
+    throw new BackupDamaged(`${path.join(folder, file)} is there, and the manifest does not name it`);
+  }
+}
+
 /**
  * Makes the tables as they were when the backup was taken, fills them in one transaction, and then brings them up to date as a
- * new version would: so a backup of any earlier version is one of this version.
+ * new version would: so a backup of any earlier version is one of this version. From before the first table to the end a mark tells
+ * everybody else that it is not whole.
  */
 export async function restoreBackup(
   databaseUrl: string,
@@ -41,11 +57,13 @@ export async function restoreBackup(
   const pool = openPool(databaseUrl, { applicationName: 'sotto-restore', max: 1 });
   try {
     await refuseUsed(pool);
-    await migrate(databaseUrl, former, SILENT);
+    await beginRestore(pool);
+    await migrate(databaseUrl, former, SILENT, RESTORE);
     await withTransaction(pool, 'read committed', (client) => fill(client, folder, manifest, tell));
-    await migrate(databaseUrl, allMigrations, SILENT);
+    await migrate(databaseUrl, allMigrations, SILENT, RESTORE);
     await beginJournalLife(pool);
     await pool.query('analyze');
+    await endRestore(pool);
   } finally {
     await pool.end();
   }
@@ -53,6 +71,7 @@ export async function restoreBackup(
 }
 
 async function refuseUsed(pool: Pool): Promise<void> {
+  await refuseUnfinishedRestore(pool);
   const { rowCount } = await pool.query(
     `select from pg_tables where schemaname not in ('pg_catalog', 'information_schema') limit 1`,
   );

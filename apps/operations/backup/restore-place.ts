@@ -7,6 +7,7 @@ import { makeFolder } from '#libs/platform/make-folder.js';
 import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
+import { endRestoreIn, refuseUnfinishedRestoreIn } from '#libs/platform/unfinished-restore.js';
 
 export const restoreSettings = defineConfig({
   DATABASE_URL: {
@@ -23,6 +24,8 @@ export const restoreSettings = defineConfig({
 
 export interface EmptyDatabase {
   readonly url: string;
+  /** To be called when everything is in it: before that nobody else opens it. */
+  readonly done: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -32,8 +35,11 @@ export async function openEmptyDatabase(
   tell: (line: string) => void,
 ): Promise<EmptyDatabase> {
   const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(restoreSettings, environment);
-  if (given !== undefined) return { url: given, close: () => Promise.resolve() };
-  if (existsSync(path.join(folder, 'postgres'))) {
+  if (given !== undefined)
+    return { url: given, done: () => Promise.resolve(), close: () => Promise.resolve() };
+  const postgres = path.join(folder, 'postgres');
+  if (existsSync(postgres)) {
+    await refuseUnfinishedRestoreIn(postgres);
     throw new StartFault(`${folder} has a database already: restore into another folder`, EXIT.unavailable);
   }
   await makeFolder(path.join(folder, 'logs'), 0o700);
@@ -42,12 +48,14 @@ export async function openEmptyDatabase(
   if (!('lock' in outcome)) throw new StartFault(`${folder} is in use by ${outcome.heldBy}`);
   tell(`a database is made in ${folder}`);
   const server = await startEmbeddedPostgres({
-    folder: path.join(folder, 'postgres'),
+    folder: postgres,
+    isRestore: true,
     logFile: path.join(folder, 'logs', 'postgres.log'),
     marker,
   });
   return {
     url: server.url,
+    done: () => endRestoreIn(postgres),
     close: async () => {
       await server.stop();
       await outcome.lock.release();

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { asFileFault } from '#libs/platform/start-fault.js';
 import { BackupDamaged, tablePath, type TableFile } from './manifest.js';
 
 /**
@@ -25,11 +26,12 @@ export async function writeRows(
       if (text !== '') yield text;
     }
   }
-  await pipeline(
-    Readable.from(lines()),
-    createGzip(),
-    createWriteStream(tablePath(folder, table), { flush: true }),
-  );
+  const file = tablePath(folder, table);
+  try {
+    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(file, { flush: true }));
+  } catch (error) {
+    throw asFileFault(error, file) ?? error;
+  }
   return { name: table, rows, sha256: hash.digest('hex') };
 }
 

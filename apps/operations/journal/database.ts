@@ -4,7 +4,7 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
 import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
 import { lockFolder } from '#libs/platform/folder-lock.js';
-import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
+import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { nonEmpty } from '#libs/platform/setting-types.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
@@ -36,7 +36,7 @@ export async function openDatabase(
   const idle = given === undefined ? await lockIdle(folder) : undefined;
   if (idle === undefined) {
     const url = await databaseUrl(environment);
-    await refuseNewerDatabaseAt(url);
+    await refuseUnfitDatabaseAt(url);
     return { url, close: () => Promise.resolve() };
   }
   try {

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { BareReader } from '#libs/journal/journal.js';
@@ -13,16 +12,14 @@ const ALL: DumpFilter = { from: 1, to: Infinity, raw: false };
 /** `shard/sequence` of every line, and every damage at its place among them, with what stands there. */
 async function dumped(reader: BareReader, filter: Partial<DumpFilter> = {}) {
   const said: string[] = [];
-  const output = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      for (const line of String(chunk).split('\n').slice(0, -1)) {
-        const { shard, sequence, damaged, offset, payload } = JSON.parse(line) as Record<string, string>;
-        said.push(damaged === undefined ? `${shard}/${sequence}` : `${damaged} (${offset}: ${payload})`);
-      }
-      done();
-    },
-  });
-  const end: DumpEnd = await dump(reader, SHARDS, { ...ALL, ...filter }, output, ({ message }) => {
+  const take = (text: string): Promise<boolean> => {
+    for (const line of text.split('\n').slice(0, -1)) {
+      const { shard, sequence, damaged, offset, payload } = JSON.parse(line) as Record<string, string>;
+      said.push(damaged === undefined ? `${shard}/${sequence}` : `${damaged} (${offset}: ${payload})`);
+    }
+    return Promise.resolve(true);
+  };
+  const end: DumpEnd = await dump(reader, SHARDS, { ...ALL, ...filter }, take, ({ message }) => {
     said.push(message);
   });
   return { end, said };
@@ -82,6 +79,16 @@ describe('a dump', () => {
       end: 'unread',
       said: [...lines(0, 1, 11), 'journal of shard 1 cannot be read: away', ...lines(2, 1, 11)],
     });
+  });
+
+  it('ends where nobody takes its lines any more, and with the fault where they cannot be written', async () => {
+    const reader = (await MemoryShards.of(SHARDS, 2_500)).reader();
+    let pages = 0;
+    const leave = (): Promise<boolean> => Promise.resolve((pages += 1) < 2);
+    expect(await dump(reader, SHARDS, ALL, leave, () => undefined)).toBe('sound');
+    expect(pages).toBe(2);
+    const full = (): Promise<boolean> => Promise.reject(new Error('no space left'));
+    await expect(dump(reader, SHARDS, ALL, full, () => undefined)).rejects.toThrow('no space left');
   });
 
   it('comes as far where the damage is named by a record before it', async () => {

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { Writable } from 'node:stream';
 import type { BareReader, JournalEntry, UncheckedRecord } from '#libs/journal/journal.js';
 import { JournalUnreadable, type JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { DumpFilter } from './call.js';
@@ -15,13 +13,15 @@ interface Told {
   readonly auction_id?: unknown;
 }
 
+/** Resolves when the text is taken, with false when nobody takes any more: `| head` closes the pipe. */
+type Output = (text: string) => Promise<boolean>;
+
 interface Dump {
   readonly reader: BareReader;
   readonly filter: DumpFilter;
-  readonly output: Writable;
+  readonly output: Output;
   readonly onTrouble: (trouble: JournalCorrupt | JournalUnreadable) => void;
-  /** Aborted when nobody takes lines any more: `| head` closes the pipe. */
-  readonly gone: AbortSignal;
+  readonly gone: AbortController;
 }
 
 /** What became of a shard, or of the worst of them. */
@@ -36,14 +36,13 @@ export async function dump(
   reader: BareReader,
   shards: readonly number[],
   filter: DumpFilter,
-  output: Writable,
+  output: Output,
   onTrouble: Dump['onTrouble'],
 ): Promise<DumpEnd> {
   const gone = new AbortController();
-  output.on('error', () => gone.abort());
   const ends: DumpEnd[] = [];
   for (const shard of shards) {
-    ends.push(await dumpShard({ reader, filter, output, onTrouble, gone: gone.signal }, shard));
+    ends.push(await dumpShard({ reader, filter, output, onTrouble, gone }, shard));
   }
   return BY_WEIGHT.find((end) => ends.includes(end)) ?? 'sound';
 }
@@ -52,7 +51,7 @@ async function dumpShard(dumped: Dump, shard: number): Promise<DumpEnd> {
   const { reader, filter, onTrouble, gone } = dumped;
   let end: DumpEnd = 'sound';
   try {
-    for (let next = filter.from; next <= filter.to && !gone.aborted;) {
+    for (let next = filter.from; next <= filter.to && !gone.signal.aborted;) {
       const limit = Math.min(PAGE, filter.to - next + 1);
       const { page, damage } = await soundPage(reader, shard, next, limit);
       if (damage !== undefined) {
@@ -78,10 +77,8 @@ async function dumpShard(dumped: Dump, shard: number): Promise<DumpEnd> {
 
 async function write({ output, gone }: Dump, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return;
-  if (output.write(lines.map((line) => `${line}\n`).join('')) || gone.aborted) return;
-  await once(output, 'drain', { signal: gone }).catch((error: unknown) => {
-    if (!gone.aborted) throw error;
-  });
+  const isTaken = await output(lines.map((line) => `${line}\n`).join(''));
+  if (!isTaken) gone.abort();
 }
 
 /** Whoever looks at damage wants to see it; a filter asks for certain records, and what these are nobody knows. */

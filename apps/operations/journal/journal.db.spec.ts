@@ -379,3 +379,31 @@ async function writeAnew(records: readonly JournalEntry[]): Promise<void> {
     previousHash = hash;
   }
 }
+
+describe('what npm run journal says', () => {
+  /** All of it goes through a shell, which says what becomes of it. */
+  async function through(shell: string): Promise<[number | null, string]> {
+    const child = spawn('/bin/bash', ['-c', shell, process.execPath], {
+      env: { PATH: process.env.PATH, DATABASE_URL: database.url },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const told: string[] = [];
+    child.stderr.on('data', (chunk) => told.push(String(chunk)));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return [code, told.join('')];
+  }
+
+  it.each(['dump --shard 0', 'verify --output json', 'verify'])(
+    'is told to be lost where the disk is full: %s',
+    async (args) => {
+      const [code, told] = await through(`"$0" dist/apps/operations/journal.js ${args} > /dev/full`);
+      expect([code, told]).toEqual([69, expect.stringContaining('no space left on the device')]);
+      expect(told).not.toContain('    at ');
+    },
+  );
+
+  it('is no fault of a reader that has read enough', async () => {
+    const dump = '"$0" dist/apps/operations/journal.js dump --raw';
+    expect(await through(`${dump} | head -1; exit "\${PIPESTATUS[0]}"`)).toEqual([0, '']);
+  });
+});

@@ -5,6 +5,7 @@ type Write = (text: string) => void;
 /** Where results go: as text for people or as JSON for programs, never both. */
 export class Report {
   constructor(
+    /** Takes lines, without their end. */
     private readonly out: Write,
     private readonly err: Write,
     readonly json: boolean,
@@ -13,18 +14,22 @@ export class Report {
   ) {}
 
   result(document: object, lines: () => readonly string[]): void {
-    this.out(this.json ? `${JSON.stringify(document)}\n` : `${lines().join('\n')}\n`);
+    this.out(this.textOf(document, lines));
   }
 
   /** One picture after another: a wiped screen, or in a log one behind the other. */
   picture(document: object, lines: () => readonly string[]): void {
-    if (this.screen && !this.json) this.out(WIPE);
-    this.result(document, lines);
+    const wiped = this.screen && !this.json ? WIPE : '';
+    this.out(`${wiped}${this.textOf(document, lines)}`);
   }
 
   /** What happens meanwhile; programs wait for the result. */
   progress(line: string): void {
-    if (!this.json) this.out(`${line}\n`);
+    if (!this.json) this.out(line);
+  }
+
+  private textOf(document: object, lines: () => readonly string[]): string {
+    return this.json ? JSON.stringify(document) : lines().join('\n');
   }
 
   fault({ message, told }: CommandFault): void {

@@ -11,7 +11,7 @@ import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { pause, repeat, type Clock } from '#libs/platform/clock.js';
-import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
+import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { projectionLag } from '#libs/projections/following/lag.js';
 import { calendarOf, type Calendar } from './calendar.js';
@@ -41,7 +41,7 @@ const KEY_BASE = 36;
 /** Fills a running cluster. The shards' owners are away meanwhile; whatever happens, they are let in again. */
 export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
   const { place, clock } = ports;
-  await refuseNewerDatabaseAt(place.cluster.database_url);
+  await refuseUnfitDatabaseAt(place.cluster.database_url);
   const pool = openPool(place.cluster.database_url, { applicationName: 'seed', max: POOL });
   const policy = new PolicyWatch(pool, clock);
   const seals = new JournalSeals(place.idKeys);

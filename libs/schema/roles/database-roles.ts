@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { KEPT } from '#libs/platform/postgres.js';
+import { asSchemaFault } from '#libs/platform/schema-fault.js';
 import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_CREATE_IN, type DatabaseRole } from './grants.js';
@@ -53,7 +54,7 @@ export async function prepareDatabaseRoles(url: string, passwords: RolePasswords
     await client.query('commit');
     return true;
   } catch (error) {
-    if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
+    if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
     throw new StartFault(
       `the database roles cannot be prepared: ${error.message}; they belong to somebody else`,
       EXIT.unavailable,

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
-import { refuseNewerDatabaseAt } from '#libs/platform/generation.js';
+import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
@@ -98,7 +98,7 @@ it('nobody of the product calls what somebody has given the name of something th
     random: () => 0,
   });
   await desk.close();
-  await refuseNewerDatabaseAt(as('projector'));
+  await refuseUnfitDatabaseAt(as('projector'));
   await migrate(database.url, allMigrations, { info: () => undefined });
   expect(await heard()).toEqual([]);
 });

@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { runTool } from '#libs/testing/tool-run.js';
+import { createBackup } from './create-backup.js';
+import { checkBackup, restoreBackup } from './restore-backup.js';
+
+jest.setTimeout(60_000);
+
+const silent = (): void => undefined;
+/** One of before manifests had a hash of themselves. */
+const FORMER = 'test/upgrade/0.2.0/backup';
+
+let database: TestDatabase;
+let folder: string;
+let backup: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  await database.pool.query(
+    `insert into risk.reserved (account_id, venue, resource, asset, shard_0)
+     select gen_random_uuid(), 'venue_a', 'cash', '', 1 from generate_series(1, 2000)`,
+  );
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sotto-backup-'));
+  backup = path.join(folder, 'backup');
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const create = (tell: (line: string) => void = silent) => createBackup({ pool: database.pool, tell }, backup);
+const rowsIn = (tables: readonly { name: string; rows: number }[]) =>
+  tables.find(({ name }) => name === 'risk.reserved')?.rows;
+
+describe('calls of backup create that overlap', () => {
+  it('leave one backup, which is whole, and refuse the others', async () => {
+    const others: Promise<unknown>[] = [];
+    const first = create(() => {
+      if (others.length < 3) others.push(create());
+    });
+    await first.catch(silent);
+    const ended = await Promise.allSettled([first, ...others]);
+    expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of ended) {
+      if (one.status === 'fulfilled') continue;
+      expect(one.reason).toMatchObject({ exitCode: 69, message: expect.stringContaining('exists already') });
+    }
+    expect(rowsIn((await checkBackup(backup)).tables)).toBe(2_000);
+    expect(readdirSync(folder)).toEqual(['backup']);
+  });
+
+  it('touch nothing of one that was killed, or is at work elsewhere, and say so', async () => {
+    const left = `${backup}.partial-killed`;
+    mkdirSync(left);
+    writeFileSync(path.join(left, 'risk.reserved.rows.gz'), 'half');
+    const told: string[] = [];
+    await create((line) => told.push(line));
+    expect(told).toContainEqual(expect.stringContaining(left));
+    expect(readFileSync(path.join(left, 'risk.reserved.rows.gz'), 'utf8')).toBe('half');
+    expect(rowsIn((await checkBackup(backup)).tables)).toBe(2_000);
+  });
+
+  it.each([
+    ['an empty folder', (place: string) => mkdirSync(place)],
+    ['a file', (place: string) => writeFileSync(place, '')],
+    ['a link to nowhere', (place: string) => symlinkSync('/nowhere', place)],
+  ])('are refused by %s in the place, before they begin', async (_, make) => {
+    make(backup);
+    const told: string[] = [];
+    await expect(create((line) => told.push(line))).rejects.toMatchObject({ exitCode: 69 });
+    expect([told, readdirSync(folder)]).toEqual([[], ['backup']]);
+  });
+});
+
+describe('a disk that is full', () => {
+  /** Blocks of 512 bytes that a file may have: less than 2,000 accounts need, or than the manifest. */
+  it.each([
+    [16, 'risk.reserved.rows.gz'],
+    [8, 'manifest.json'],
+  ])('ends a backup with one line, and leaves nothing: after %i blocks', async (blocks, file) => {
+    if (file === 'manifest.json') await database.pool.query('truncate risk.reserved');
+    const child = spawn(
+      '/bin/sh',
+      [
+        '-c',
+        `ulimit -f ${blocks}; exec "$0" dist/apps/operations/backup.js create --folder ${backup}`,
+        process.execPath,
+      ],
+      { env: { PATH: process.env.PATH, DATABASE_URL: database.url }, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    const [errors, output, [code]] = await Promise.all([
+      text(child.stderr),
+      text(child.stdout),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    const faults = errors
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !/^\w+\.\w+: \d+ rows$/.test(line));
+    expect([code, output, faults]).toEqual([69, '', [expect.stringMatching(/^backup: cannot use .*: no /)]]);
+    expect(faults[0]).toContain(file);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('backup check', () => {
+  const manifest = (): string => path.join(backup, 'manifest.json');
+  const change = (by: (told: Record<string, unknown>) => void): void => {
+    const told = JSON.parse(readFileSync(manifest(), 'utf8')) as Record<string, unknown>;
+    by(told);
+    writeFileSync(manifest(), JSON.stringify(told));
+  };
+  const withoutFirst = (told: Record<string, unknown>): void => {
+    (told.tables as unknown[]).shift();
+  };
+
+  it.each<[string, (told: Record<string, unknown>) => void]>([
+    ['a table was taken out', withoutFirst],
+    ['another moment stands there', (told) => (told.taken_at = '2026-01-01T00:00:00.000000Z')],
+    ['its hash was taken out', (told) => delete told.sha256],
+    ['something was put in that nobody knows', (told) => (told.more = 1)],
+  ])('finds a manifest that was changed: %s', async (_, by) => {
+    await create();
+    change(() => undefined);
+    await checkBackup(backup);
+    change(by);
+    await expect(checkBackup(backup)).rejects.toThrow('manifest.json is not what was written');
+  });
+
+  it('finds a table that the manifest does not name, also in a backup of an earlier version, which is whole otherwise', async () => {
+    cpSync(FORMER, backup, { recursive: true });
+    await checkBackup(backup);
+    change(withoutFirst);
+    await expect(checkBackup(backup)).rejects.toThrow('is there, and the manifest does not name it');
+    const { code, errors } = await runTool('apps/operations/backup.js', ['restore', '--folder', backup], {
+      DATABASE_URL: database.url,
+    });
+    expect([code, errors]).toEqual([1, expect.stringContaining('the manifest does not name it')]);
+  });
+});
+
+describe('a restore that is interrupted', () => {
+  const TOLD = 'the beginning of a restore that has not come to its end';
+
+  it('leaves a database that nothing works on, and that is not restored into again', async () => {
+    await create();
+    const half = await createTestDatabase();
+    const ended = restoreBackup(half.url, backup, () => {
+      throw new Error('interrupted');
+    });
+    await expect(ended).rejects.toThrow('interrupted');
+    const env = { DATABASE_URL: half.url };
+    for (const [program, ...args] of [
+      ['journal', 'verify'],
+      ['backup', 'create', '--folder', path.join(folder, 'other')],
+      ['backup', 'restore', '--folder', backup],
+    ] as const) {
+      const { code, output, errors } = await runTool(`apps/operations/${program}.js`, args, env);
+      expect([code, output, errors.trimEnd().split('\n')]).toEqual([65, '', [expect.stringContaining(TOLD)]]);
+    }
+    await half.drop();
+  });
+
+  it('leaves a data folder that nothing works on, also where its database was only just made', async () => {
+    await create();
+    chmodSync(folder, 0o711);
+    const data = path.join(folder, 'data');
+    const env = { PATH: process.env.PATH, DATA_DIR: data };
+    const child = spawn(process.execPath, ['dist/apps/operations/backup.js', 'restore', '--folder', backup], {
+      env,
+      stdio: 'ignore',
+    });
+    const gone = once(child, 'close');
+    await eventually(() => {
+      expect(existsSync(path.join(data, 'postgres', 'data'))).toBe(true);
+      return Promise.resolve();
+    });
+    child.kill('SIGKILL');
+    await gone;
+    for (const [program, ...args] of [
+      ['operations/journal', 'verify'],
+      ['operations/backup', 'restore', '--folder', backup],
+      ['launcher/main'],
+    ] as const) {
+      const { code, output, errors } = await runTool(`apps/${program}.js`, args, { DATA_DIR: data });
+      expect([program, code, `${output}${errors}`]).toEqual([program, 65, expect.stringContaining(TOLD)]);
+      expect(`${output}${errors}`).not.toContain('SOUND');
+    }
+    rmSync(path.join(data, 'postgres'), { recursive: true });
+    const args = ['restore', '--folder', backup];
+    const again = await runTool('apps/operations/backup.js', args, { DATA_DIR: data });
+    expect([again.code, again.output]).toEqual([0, expect.stringContaining('restored from')]);
+    const verified = await runTool('apps/operations/journal.js', ['verify'], { DATA_DIR: data });
+    expect([verified.code, verified.output]).toEqual([0, expect.stringContaining('SOUND')]);
+  });
+});

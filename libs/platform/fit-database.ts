@@ -1,0 +1,23 @@
+import pg from 'pg';
+import type { ClientBase } from 'pg';
+import { refuseNewerDatabase } from './generation.js';
+import { KEPT } from './postgres.js';
+import { refuseUnfinishedRestore } from './unfinished-restore.js';
+
+/** Before anything is written, by everybody who may write: not where only later releases may, nor on what a restore has left half done. */
+export async function refuseUnfitDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
+  await refuseUnfinishedRestore(database);
+  await refuseNewerDatabase(database);
+}
+
+/** The same, for who has no connection yet. */
+export async function refuseUnfitDatabaseAt(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'sotto-fitness', options: KEPT });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await refuseUnfitDatabase(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
