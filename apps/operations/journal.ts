@@ -102,7 +102,7 @@ async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<n
     shards: ALL_SHARDS,
     opener: NAME,
     check: async (reader) => {
-      await refuseWithout(await marksOf(place.pool, from), reader);
+      await refuseWithout(place.pool, reader);
     },
     tell: ({ shard, doing, done, of }) => {
       progress.tell(`shard ${shard}: ${doing}, ${done} of ${of}`);
@@ -125,7 +125,7 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const compared = await compareShards(readers, shards, (shard, done) => {
     progress.tell(`shard ${shard}: ${done} compared`);
   });
-  const areKnown = (await marksOf(place.pool, 'kafka')).some(({ of }) => of === 'witness');
+  const areKnown = (await marksOf(place.pool)).some(({ of }) => of === 'witness');
   if (hasNoneInKafka(compared, areKnown)) throw new WrongHome(NO_COPY);
   const home = (await new JournalHome(place.pool).isSettled()) ? 'kafka' : 'postgres';
   const outcome = outcomeOf(compared, home);

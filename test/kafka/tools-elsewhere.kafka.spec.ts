@@ -97,6 +97,18 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
       expect(await records()).toBe(before);
       await cut.database.pool.query('update execution.positions set sequence = 3 where shard = 1');
       expectFault(await run('journal', copy, place), 1, 'record 3 is not the one of which');
+      await cut.database.pool.query('delete from execution.positions');
+      await cut.database.pool.query('insert into risk.shard_fence values (2, 5)');
+      expectFault(
+        await run('journal', copy, place),
+        1,
+        'it ends in epoch 1, but somebody has reserved in epoch 5',
+      );
+      await cut.database.pool.query('delete from risk.shard_fence');
+      await cut.database.pool.query(
+        `insert into journal.witness (shard, sequence, hash) values (0, 9, sha256('x'))`,
+      );
+      expectFault(await run('journal', copy, place), 1, 'it ends at 3, but this database has seen record 9');
       expect(await records()).toBe(before);
     } finally {
       await cut.dispose();

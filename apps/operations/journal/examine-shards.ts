@@ -42,8 +42,8 @@ const WHOSEVER = { own: undefined, known: 0 };
 /** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, its lives, the rules. */
 export async function examineShards(examination: Examination): Promise<ExaminedShard[]> {
   const { store, pool, clock, seals, tell, proof, isHome, isInUse, isOurs, byRules } = examination;
-  const marks = isHome ? await marksOf(pool, store.kind) : [];
-  const epochs = isInUse ? await reservingEpochs(pool) : new Map<number, number>();
+  const marks = isHome ? await marksOf(pool) : [];
+  const epochs = isHome ? await reservingEpochs(pool) : new Map<number, number>();
   const sealedFrom = isInUse ? await sealedFromOf(pool) : new Map<number, number>();
   const lives = isOurs ? await livesOf(pool, marks) : () => WHOSEVER;
   const progress = new Progress(clock, tell);

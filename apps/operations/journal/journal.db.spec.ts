@@ -235,6 +235,19 @@ describe('npm run journal -- verify', () => {
     });
   });
 
+  it('--chain-only knows of an epoch in which somebody has reserved, and of records that were once seen in Kafka', async () => {
+    const fence = 'insert into risk.shard_fence values (0, 2) on conflict (shard) do update set epoch = 2';
+    await database.pool.query(fence);
+    expect((await journal('verify --chain-only')).output).toContain('somebody has reserved in epoch 2');
+    await database.pool.query('delete from risk.shard_fence');
+    await database.pool.query(
+      `insert into journal.witness (shard, sequence, hash) values (0, 900, sha256('x'))`,
+    );
+    const { code, output } = await journal('verify --chain-only');
+    await database.pool.query('delete from journal.witness');
+    expect([code, output]).toEqual([1, expect.stringContaining('but this database has seen record 900')]);
+  });
+
   it('takes what a killed owner has left set aside for no damage', async () => {
     await database.pool.query('update risk.reserved set shard_0 = shard_0 + 5');
     const { code, output } = await journal('verify');

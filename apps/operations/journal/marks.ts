@@ -3,7 +3,6 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import { findJournalLife } from '#libs/journal/life/journal-life.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
-import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 import type { LifeChecks } from './life-check.js';
 
 /** Something that was made from a shard's journal, or was told of it, and remembers up to which record. */
@@ -19,7 +18,7 @@ const MARKS = `
   union all
   select 'snapshot', shard, sequence, encode(hash, 'hex') from journal.snapshots
   union all
-  select 'witness', shard, sequence, encode(hash, 'hex') from journal.witness where sequence > 0 and $1 = 'kafka'
+  select 'witness', shard, sequence, encode(hash, 'hex') from journal.witness where sequence > 0
   order by sequence`;
 const KNOWN: Readonly<Record<Mark['of'], string>> = {
   projections: 'projections know',
@@ -35,9 +34,9 @@ const SEALED = 'select shard, sequence from journal.sealed';
 const ACCEPTED = 'select shard, sequence from journal.accepted';
 const FENCES = 'select shard, epoch from risk.shard_fence';
 
-/** A chain alone cannot show that its end was cut off; what was made from it can. */
-export async function marksOf(pool: Pool, store: StoreKind): Promise<Mark[]> {
-  return (await pool.query<Mark>(MARKS, [store])).rows;
+/** A chain alone cannot show that its end was cut off; what was made from it can, and what was seen of it while it was in Kafka. */
+export async function marksOf(pool: Pool): Promise<Mark[]> {
+  return (await pool.query<Mark>(MARKS)).rows;
 }
 
 /** What is wrong with a journal that ends before the record. */
@@ -50,15 +49,26 @@ export function differenceFrom({ of, sequence }: Mark): string {
   return `record ${sequence} is not the one ${WHICH[of]}`;
 }
 
-/** Refuses journals that do not have what is known of them: without reading them, only looking where the marks are. */
-export async function refuseWithout(marks: readonly Mark[], reader: JournalReader): Promise<void> {
+/** What is wrong with a journal that ends in an epoch before that in which somebody has reserved. */
+export function epochLackOf(epoch: number, reservingEpoch: number): string {
+  return `it ends in epoch ${epoch}, but somebody has reserved in epoch ${reservingEpoch}`;
+}
+
+/** Refuses journals that do not have what is known of them: without reading them, only looking where the marks are, and at their ends. */
+export async function refuseWithout(pool: Pool, reader: JournalReader): Promise<void> {
   const heads = await reader.heads();
-  for (const mark of marks) {
+  for (const mark of await marksOf(pool)) {
     const { shard, sequence, hash } = mark;
     const end = heads.get(shard) ?? 0;
     if (end < sequence) throw new JournalCorrupt(shard, sequence, lackOf(mark, end));
     const [entry] = await reader.read(shard, sequence, 1);
     if (entry?.hash !== hash) throw new JournalCorrupt(shard, sequence, differenceFrom(mark));
+  }
+  for (const [shard, reserving] of await reservingEpochs(pool)) {
+    const end = heads.get(shard) ?? 0;
+    const [last] = end === 0 ? [] : await reader.read(shard, end, 1);
+    const epoch = last?.epoch ?? 0;
+    if (epoch < reserving) throw new JournalCorrupt(shard, end + 1, epochLackOf(epoch, reserving));
   }
 }
 

@@ -9,7 +9,7 @@ const MOST = 20;
 const NOT_READ = 'NOT ALL WAS READ: what was is sound; look for why the rest does not answer, and ask again';
 
 export function verdictLines(verdict: Verdict): string[] {
-  const { sound, damaged, store, shards, projections, reservations, ledger } = verdict;
+  const { sound, damaged, shards, projections, reservations, ledger } = verdict;
   return [
     ...shards.flatMap(shardLines),
     ...(projections ?? []).map(({ table, rows, differing }) =>
@@ -20,8 +20,13 @@ export function verdictLines(verdict: Verdict): string[] {
     ...(reservations === undefined ? [] : reservationLines(reservations)),
     ...(ledger === undefined ? [] : ledgerLines(ledger)),
     ...leftOut(verdict),
-    sound ? `SOUND: the journals in ${store} are whole` : damaged ? 'DAMAGED: see above' : NOT_READ,
+    sound ? soundLine(verdict) : damaged ? 'DAMAGED: see above' : NOT_READ,
   ];
+}
+
+function soundLine({ store, is_home: isHome }: Verdict): string {
+  if (isHome) return `SOUND: the journals in ${store} are whole`;
+  return `SOUND as far as it goes: the copy in ${store}; what it lacks of the journals is told by compare`;
 }
 
 function shardLines(verified: VerifiedShard): string[] {

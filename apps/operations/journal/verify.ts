@@ -23,6 +23,8 @@ export interface Verdict {
   /** Neither where something could not be read, and what could be is sound. */
   readonly damaged: boolean;
   readonly store: JournalStore['kind'];
+  /** Whether the journals are there; else it is a copy, which may end before them. */
+  readonly is_home: boolean;
   readonly shards: readonly VerifiedShard[];
   /** Undefined where it was not asked for, or nothing can be said of it because a journal is damaged or could not be read. */
   readonly projections: readonly TableComparison[] | undefined;
@@ -38,9 +40,9 @@ export interface VerifyPorts extends Place {
 
 const READ_ON_PAGE = 4_000;
 const NO_COPY: Readonly<Record<JournalStore['kind'], string>> = {
-  postgres: 'the journals are in Kafka, and PostgreSQL has no copy of them',
+  postgres: 'the journals are in Kafka, and PostgreSQL has no copy of them, or none of all shards',
   kafka:
-    'the journals are in PostgreSQL, and Kafka has no copy of them in these topics: KAFKA_TOPIC_PREFIX says which',
+    'the journals are in PostgreSQL, and Kafka has no copy of them in these topics, or none of all shards: KAFKA_TOPIC_PREFIX says which',
 };
 
 /** Everything that can be said of the journals, of what was made from them and of what they promise. */
@@ -65,7 +67,7 @@ export async function verify(
   // In PostgreSQL a journal is restored together with the database, whosever it was.
   const asks = { isHome: home, isInUse, isOurs: isInUse && store.kind === 'kafka', byRules: !chainOnly };
   const examined = await examineShards({ ...ports, ...asks, store, held, proof });
-  if (!home && examined.every(({ records, isRead }) => isRead && records === 0))
+  if (!home && examined.some(({ records, isRead }) => isRead && records === 0))
     throw new WrongHome(NO_COPY[store.kind]);
   const walks: VerifiedShard[] = [];
   for (const one of examined) walks.push(await surveyed(store, one));
@@ -91,6 +93,7 @@ export async function verify(
     sound: isRead && !damaged,
     damaged,
     store: store.kind,
+    is_home: home,
     shards: walks,
     projections,
     reservations,

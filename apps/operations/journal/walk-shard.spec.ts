@@ -31,7 +31,7 @@ function said(walk: Walk, damaged: boolean): string[] {
   const seals = { sealed_from: null, found: 0, by_former_keys: null, last_sealed: null };
   const shards = [{ ...walk, rules: undefined, seals, survey: undefined, sealed_behind: undefined }];
   const beside = { projections: undefined, reservations: undefined, ledger: undefined };
-  return verdictLines({ sound: false, damaged, store: 'kafka', shards, ...beside });
+  return verdictLines({ sound: false, damaged, store: 'kafka', is_home: true, shards, ...beside });
 }
 
 it('a damaged shard is walked up to the damage, so that what stands before it is looked at as well', async () => {

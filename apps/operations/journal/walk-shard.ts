@@ -1,7 +1,7 @@
 import { BEFORE_FIRST, headAt } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
-import { differenceFrom, lackOf, type Mark } from './marks.js';
+import { differenceFrom, epochLackOf, lackOf, type Mark } from './marks.js';
 import { soundPage } from './sound-page.js';
 
 export interface Walk {
@@ -60,9 +60,7 @@ export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> 
     isRead = true;
     faults.push(...waiting.map((mark) => lackOf(mark, head.sequence)));
     if (ports.reservingEpoch > head.epoch) {
-      faults.push(
-        `it ends in epoch ${head.epoch}, but somebody has reserved in epoch ${ports.reservingEpoch}`,
-      );
+      faults.push(epochLackOf(head.epoch, ports.reservingEpoch));
     }
   } catch (error) {
     if (error instanceof JournalCorrupt) faults.push(error.message);
