@@ -75,21 +75,41 @@ function plant(copy, name) {
 }
 
 /** The first seed that finds the bug, and what it says; undefined for none. */
-function search(copy) {
-  const args = [SIMULATOR, '--seed', '1', '--count', values.count, '--threads', '1', '--no-shrink'];
-  const child = spawn(process.execPath, args, { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'] });
+async function search(copy) {
+  const output = await simulated(copy, [
+    '--seed',
+    '1',
+    '--count',
+    values.count,
+    '--threads',
+    '1',
+    '--no-shrink',
+  ]);
+  const found = /^seed (\d+)(?:: | fails)(.+)$/m.exec(output) ?? /(seed \d+) ended its thread/.exec(output);
+  if (found === null) return undefined;
+  const digest = /^seed \d+ fails at commit .*, trace (\S+)$/m.exec(output)?.[1];
+  return { seed: found[1], what: (found[2] ?? 'its process ended').slice(0, 140), digest };
+}
+
+/** Whether its seed alone finds it again by the same trace, as a report promises; a process that ended has told none. */
+async function isReplayed(copy, { seed, digest }) {
+  if (digest === undefined) return true;
+  const told = /^seed \d+: trace (\S+), (.*)$/m.exec(await simulated(copy, ['--seed', seed, '--trace']));
+  return told !== null && told[1] === digest && told[2] !== 'nothing found';
+}
+
+/** All that it says. */
+function simulated(copy, args) {
+  const child = spawn(process.execPath, [SIMULATOR, ...args], {
+    cwd: copy,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   child.stderr.on('data', (chunk) => (output += chunk));
   return new Promise((resolve) => {
     child.on('close', () => {
-      const found =
-        /^seed (\d+)(?:: | fails)(.+)$/m.exec(output) ?? /(seed \d+) ended its thread/.exec(output);
-      resolve(
-        found === null
-          ? undefined
-          : { seed: found[1], what: (found[2] ?? 'its process ended').slice(0, 140) },
-      );
+      resolve(output);
     });
   });
 }
@@ -105,10 +125,12 @@ async function lane() {
       const began = performance.now();
       const undo = plant(copy, name);
       const found = await search(copy);
+      const fails =
+        found === undefined ? 'NOT FOUND' : (await isReplayed(copy, found)) ? '' : 'NOT REPLAYED, ';
       undo();
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
-      if (found === undefined) missed.push(name);
-      const verdict = found === undefined ? 'NOT FOUND' : `seed ${found.seed}: ${found.what}`;
+      if (fails !== '') missed.push(name);
+      const verdict = `${fails}${found === undefined ? '' : `seed ${found.seed}: ${found.what}`}`;
       console.log(`${name} (${seconds} s): ${verdict}`);
     }
   } finally {

@@ -12,7 +12,7 @@ import { Installation } from './installation/installation.js';
 import { TOPIC_PREFIX } from './installation/plan.js';
 import { kindsNamed } from './kinds/catalogue.js';
 import { lookAtMachine } from './machine.js';
-import { measureRecovery, type Recovery } from './recovery.js';
+import { lateIn, measureRecovery, type Recovery } from './recovery.js';
 import { Deck, playRound, untilWell, type Round } from './rounds.js';
 
 const WARM_UP_MS = 3_000;
@@ -133,6 +133,7 @@ async function settle(
     say(`opening ${openAuctions} auctions at one owner, to be killed`);
     const maker = makers[0]?.account ?? '';
     recovery = await measureRecovery(site, originators, maker, openAuctions, random.fork('recovery'));
+    for (const late of lateIn(recovery)) findings.add(late);
   }
   const journals = await readAtRest(site, findings);
   for (let tries = 0; tries < HEARD.tries; tries += 1) {

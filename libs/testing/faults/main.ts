@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readCall, USAGE, type Call } from './call.js';
 import { runCampaign } from './campaign.js';
 import type { Installation } from './installation/installation.js';
+import { ALL_KINDS, wordsForNothing } from './kinds/catalogue.js';
 import { reportOf } from './report.js';
 
 const MOST_SEEDS = 1_000_000;
@@ -45,5 +46,10 @@ if (call === undefined) {
   say(USAGE);
   process.exitCode = EXIT_USAGE;
 } else {
-  process.exitCode = await run(call);
+  const unknown = wordsForNothing(call.only);
+  if (unknown.length === 0) process.exitCode = await run(call);
+  else {
+    say(`there is no fault ${unknown.join()}; there are: ${ALL_KINDS.map(({ name }) => name).join(', ')}`);
+    process.exitCode = EXIT_USAGE;
+  }
 }

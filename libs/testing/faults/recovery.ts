@@ -13,6 +13,11 @@ const TERM_MS = 3_600_000;
 const LOOK_EVERY_MS = 15;
 const HEALTHY_MS = 5_000;
 
+/** What is promised, and of how many open auctions. */
+const WANTED = { openAuctions: 10_000, readyMs: 5_000 };
+/** What a machine keeps that is busy with other things. */
+const BUSY_MS = 30_000;
+
 export interface Recovery {
   readonly openAuctions: number;
   /** From the kill until its readiness. */
@@ -54,6 +59,31 @@ export async function measureRecovery(
     .then(() => performance.now() - began);
   const readyMs = await untilReady(`${site.internalUrl(name)}/readyz`, began);
   return { openAuctions: count, readyMs, servesMs: await served };
+}
+
+/** Within which it has to be ready; with fewer auctions than the promise is about, the promise itself is not judged. */
+export function readyWithin({ openAuctions }: Recovery): {
+  readonly millis: number;
+  readonly isPromise: boolean;
+} {
+  const isPromise = openAuctions >= WANTED.openAuctions;
+  return { millis: isPromise ? (WANTED.readyMs * openAuctions) / WANTED.openAuctions : BUSY_MS, isPromise };
+}
+
+/** What is too late of it, in words. */
+export function lateIn(recovery: Recovery): string[] {
+  const { openAuctions, readyMs, servesMs } = recovery;
+  const { millis } = readyWithin(recovery);
+  const bounds = [
+    ['ready', readyMs, millis],
+    ['serving', servesMs, Math.max(millis, BUSY_MS)],
+  ] as const;
+  return bounds
+    .filter(([, took, within]) => took > within)
+    .map(
+      ([what, took, within]) =>
+        `recovery in time: with ${openAuctions} open auctions ${what} after ${Math.round(took)} ms, later than ${within} ms`,
+    );
 }
 
 async function untilReady(url: string, began: number): Promise<number> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Random } from '../simulator/kernel/random.js';
-import { ALL_KINDS, kindsNamed } from './kinds/catalogue.js';
+import { ALL_KINDS, kindsNamed, wordsForNothing } from './kinds/catalogue.js';
 import type { Answered } from './load/transcript.js';
 import { Deck, longestGap } from './rounds.js';
 
@@ -52,5 +52,13 @@ describe('a deck of faults', () => {
       'cut:owner-postgres',
       'cut:owner-broker',
     ]);
+  });
+
+  it('is not dealt for words that name nothing', () => {
+    expect(wordsForNothing(['kill:', 'nosuchkind', 'cut:owner', 'kil:owner'])).toEqual([
+      'nosuchkind',
+      'kil:owner',
+    ]);
+    expect(wordsForNothing([])).toEqual([]);
   });
 });

@@ -1,9 +1,10 @@
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { HttpCheck } from '../interface/http-check.js';
-import type { WireAnswer, WireRequest } from './wire.js';
+import { PATIENCE_MS, type WireAnswer, type WireRequest } from './wire.js';
 
 const SLOW_MS = 1_000;
 const KEPT = 40;
+const SILENT = `a complete request has no answer within ${PATIENCE_MS} ms, and none when it is asked alone`;
 /** Of the edge, before there is a request that could have an operation. */
 const BEFORE_REQUESTS: ReadonlySet<number> = new Set([400, 408, 413, 417, 431, 501, 503]);
 
@@ -11,7 +12,6 @@ const BEFORE_REQUESTS: ReadonlySet<number> = new Set([400, 408, 413, 417, 431, 5
 export class Judge {
   readonly found = new Map<string, string>();
   readonly statuses = new Map<string, number>();
-  slowestMs = 0;
   private readonly check: HttpCheck;
 
   constructor(document: OpenApi) {
@@ -39,12 +39,21 @@ export class Judge {
   }
 
   /** True when it is worth another look: only what is slow twice is. */
-  isSlow({ millis }: WireAnswer): boolean {
+  isSlow({ millis }: { readonly millis: number }): boolean {
     return millis > SLOW_MS;
   }
 
   slow(millis: number, how: string): void {
     this.add(`slower than ${SLOW_MS} ms: ${millis.toFixed(0)} ms`, how);
+  }
+
+  silent(how: string): void {
+    this.add(SILENT, how);
+  }
+
+  /** What is known to be so is not waited for again. */
+  get knowsSilence(): boolean {
+    return this.found.has(SILENT);
   }
 
   count(what: string): void {

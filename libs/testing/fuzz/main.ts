@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Random } from '../simulator/kernel/random.js';
 import { readCall, USAGE, type Call } from './call.js';
-import { fuzz, type Fuzzed } from './fuzz.js';
+import { fuzz, type Fuzzed, type Verdicts } from './fuzz.js';
 import { inMegabytes, type Sizes } from './memory.js';
 import { openTarget } from './target.js';
 
@@ -13,7 +13,14 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function report({ requests, frames, pureBatches, judge, spoils, grown, steady }: Fuzzed): void {
+function inVerdicts(what: string, verdicts: Verdicts): string {
+  const [whole, part, none] = (['AS A WHOLE', 'IN PART', 'NOT AT ALL'] as const).map(
+    (verdict) => verdicts.get(verdict) ?? 0,
+  );
+  return `${whole} ${what} refused as a whole, ${part} in part, ${none} not at all`;
+}
+
+function report({ judge, spoils, grown, steady, ...counts }: Fuzzed): void {
   const inOrder = (counts: ReadonlyMap<string, number>): string =>
     [...counts]
       .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -26,10 +33,9 @@ function report({ requests, frames, pureBatches, judge, spoils, grown, steady }:
   say(`memory, more than after the warm-up: ${inWords(grown)}`);
   say(`memory, more in each part since, at least: ${inWords(steady)}`);
   for (const [what, how] of judge.found) say(`\nVIOLATION ${what}\n${how.replaceAll(/^/gm, '    ')}`);
-  say(
-    `${requests} requests, ${frames} frames, ${pureBatches} batches refused as a whole and without a trace, ` +
-      `${judge.found.size} violations`,
-  );
+  say(inVerdicts('batches', counts.batches));
+  say(`${inVerdicts('streams', counts.streams)}; ${counts.putBack} quotes put back`);
+  say(`${counts.requests} requests, ${counts.frames} frames, ${judge.found.size} violations`);
 }
 
 const call = readCall(process.argv.slice(2), randomInt(MOST_SEEDS));
@@ -54,6 +60,7 @@ async function run({ seed, requests }: Call): Promise<number> {
     report(fuzzed);
     return fuzzed.judge.found.size === 0 ? 0 : 1;
   } finally {
+    target.furniture.close();
     await target.cluster.stop();
   }
 }

@@ -20,7 +20,7 @@ export interface State {
   readonly heads: readonly number[];
 }
 
-interface Event {
+export interface Event {
   readonly type: string;
   readonly data?: { readonly by?: string };
 }

@@ -3,7 +3,8 @@ import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { ApiClient } from '../api-client.js';
 import { startCluster, type OwnedCluster } from '../cluster.js';
 import { StreamClient } from '../stream-client.js';
-import type { AuctionView, QuoteView } from '../wire.js';
+import type { AuctionView } from '../wire.js';
+import { Furniture } from './furniture.js';
 import type { KnownValues } from './schema-values.js';
 
 /** Every process may be asked, by signal alone, to open its debugger at any port. */
@@ -20,6 +21,7 @@ export interface Target {
   readonly tokens: ReadonlyMap<string, string>;
   readonly known: KnownValues;
   readonly resumeToken: string;
+  readonly furniture: Furniture;
 }
 
 /** A cluster with a little in it, so that hostile requests can name what there is. */
@@ -46,7 +48,6 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     .slice(0, 3)
     .map(({ venue, contract_id, outcome }) => ({ venue, contract_id, outcome }));
   const auctions: string[] = [];
-  const quotes: string[] = [];
   for (const route of routes) {
     const opened = await originator.post<AuctionView>('/v1/auctions', {
       side: 'BUY',
@@ -56,10 +57,10 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
       audience: { market_maker_ids: [accountOf('maker-1'), accountOf('maker-2')] },
     });
     auctions.push(opened.body.auction_id);
-    const terms = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
-    const quoted = await maker.post<QuoteView>(`/v1/auctions/${opened.body.auction_id}/quotes`, terms);
-    quotes.push(quoted.body.quote_id);
   }
+  const furniture = new Furniture(maker, auctions);
+  await furniture.putBack();
+  const { quotes } = furniture;
   const group = { name: 'friends', market_maker_ids: [accountOf('maker-1')] };
   const grouped = await originator.post<{ readonly group_id: string }>('/v1/groups', group);
   const listed = await originator.get<{ readonly next_cursor: string }>('/v1/auctions?limit=1');
@@ -68,7 +69,7 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     anybody.get<AsyncApi>('/asyncapi.json'),
   ]);
   const resumeToken = await resumeTokenOf(gatewayUrl, tokens.get('maker-1') ?? '');
-  for (const client of [anybody, originator, maker]) client.close();
+  for (const client of [anybody, originator]) client.close();
   return {
     cluster,
     ports: file.processes.flatMap(({ url }) => (url === undefined ? [] : [Number(new URL(url).port)])),
@@ -76,6 +77,7 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     stream: stream.body,
     tokens,
     resumeToken,
+    furniture,
     known: new Map<string, readonly unknown[]>([
       ['auctionID', auctions],
       ['auction_id', auctions],

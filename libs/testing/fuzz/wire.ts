@@ -17,7 +17,11 @@ export interface WireAnswer {
   readonly millis: number;
 }
 
-const PATIENCE_MS = 15_000;
+/** What came of bytes that were not answered: the other end hung up, which it may on what is malformed, or said nothing at all. */
+export type NoAnswer = 'CLOSED' | 'SILENCE';
+
+/** Long enough for whatever is not lost. */
+export const PATIENCE_MS = 5_000;
 const INCOMPLETE_MS = 400;
 
 export function bytesOf({ method, target, headers, body }: WireRequest): Buffer {
@@ -25,18 +29,21 @@ export function bytesOf({ method, target, headers, body }: WireRequest): Buffer 
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, 'latin1'), body]);
 }
 
-/** Sends bytes on a connection of their own; undefined where nothing that is an answer came back. */
-export function exchange(
-  port: number,
-  bytes: Buffer,
-  isIncomplete: boolean,
-): Promise<WireAnswer | undefined> {
+/** Sends bytes on a connection of their own. */
+export function exchange(port: number, bytes: Buffer, isIncomplete: boolean): Promise<WireAnswer | NoAnswer> {
   return new Promise((resolve) => {
     const began = performance.now();
     const socket = connect({ host: '127.0.0.1', port });
     const chunks: Buffer[] = [];
     const isHead = bytes.subarray(0, 5).toString() === 'HEAD ';
-    const timer = setTimeout(() => socket.destroy(), isIncomplete ? INCOMPLETE_MS : PATIENCE_MS);
+    let isPatient = true;
+    const timer = setTimeout(
+      () => {
+        isPatient = false;
+        socket.destroy();
+      },
+      isIncomplete ? INCOMPLETE_MS : PATIENCE_MS,
+    );
     socket.on('connect', () => socket.write(bytes));
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
@@ -45,7 +52,8 @@ export function exchange(
     });
     socket.on('close', () => {
       clearTimeout(timer);
-      resolve(answerIn(Buffer.concat(chunks), performance.now() - began));
+      const answer = answerIn(Buffer.concat(chunks), performance.now() - began);
+      resolve(answer ?? (isPatient ? 'CLOSED' : 'SILENCE'));
     });
   });
 }

@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { campaign, type Findings } from './campaign/campaign.js';
 import { readCall, USAGE, type Call } from './campaign/call.js';
 import { GOALS } from './campaign/coverage-goals.js';
-import { draw } from './plan/draw.js';
+import { search, type Searched } from './campaign/search.js';
+import { TRIALS } from './campaign/trials.js';
 import { shrink } from './plan/shrink.js';
-import { simulate, type Outcome } from './simulation.js';
-import { TWINS } from './twins/compare-twins.js';
 
 const NANOS_PER_SECOND = 1e9;
 const PROGRESS_EVERY = 100;
@@ -20,12 +19,12 @@ function commit(): string {
   return asked.status === 0 ? asked.stdout.trim() : 'unknown';
 }
 
-async function explain({ seed, violation, digest }: Outcome, { shrinks }: Call): Promise<void> {
+async function explain({ seed, trial, violation, digest }: Searched, { shrinks }: Call): Promise<void> {
   if (violation === undefined) return;
   say(`\nseed ${seed} fails at commit ${commit()}, trace ${digest}\n  ${violation.what}`);
   say(`  replay: npm run simulate -- --seed ${seed} --trace`);
-  if (!shrinks || violation.check === TWINS) return;
-  const { plan, outcome, runs } = await shrink(draw(seed), violation.check);
+  if (!shrinks) return;
+  const { plan, outcome, runs } = await shrink(TRIALS[trial](seed), violation.check);
   say(
     `  shrunk in ${runs} runs to ${plan.incidents.length} incidents: ${outcome.violation?.what ?? 'nothing'}`,
   );
@@ -39,7 +38,7 @@ function showCoverage(coverage: Findings['coverage']): readonly string[] {
 }
 
 async function replay(seed: number): Promise<number> {
-  const outcome = await simulate(draw(seed), { keepsTrace: true });
+  const outcome = await search(seed, { keepsTrace: true });
   for (const line of outcome.lines) say(line);
   say(`seed ${seed}: trace ${outcome.digest}, ${outcome.violation?.what ?? 'nothing found'}`);
   return outcome.violation === undefined ? 0 : 1;

@@ -3,7 +3,7 @@ import type { Random } from './kernel/random.js';
 import { closeMarket, suspend } from './people/authority.js';
 import { FOG, MAKERS } from './people/cast.js';
 import type { Crowd } from './people/crowd.js';
-import type { Fault } from './plan/plan.js';
+import type { Fault, FaultName } from './plan/plan.js';
 import type { Cluster } from './processes/cluster.js';
 import type { Unit } from './processes/unit.js';
 import type { World } from './processes/world.js';
@@ -13,7 +13,6 @@ const LONG_MILLIS = 5_500;
 /** By then whoever has ended is mostly back, and so much longer nobody projects. */
 const RESTARTED_MILLIS = 1_750;
 const UNPROJECTED_MILLIS = 2_500;
-const SETTLED_UNTOLD = 'SETTLED_UNTOLD';
 
 /** Makes go wrong what the plan says, and counts what really did. */
 export class Nemesis {
@@ -29,11 +28,12 @@ export class Nemesis {
     private readonly random: Random,
   ) {}
 
+  /** What only lies in wait is counted when it comes about. */
   strike(fault: Fault): void {
     const unit = this.cluster.units.get(fault.target);
     if (unit === undefined) return;
     if (!this.carryOut(fault, unit)) return;
-    this.met.set(fault.name, (this.met.get(fault.name) ?? 0) + 1);
+    this.count(fault.name);
     this.world.trace.note(`fault: ${fault.name} ${fault.target} ${fault.other} ${fault.millis} ms`);
   }
 
@@ -42,8 +42,8 @@ export class Nemesis {
     const millis = this.armedFor;
     if (millis === undefined || this.world.database.tables.settlements.rows.size <= this.settled) return;
     this.armedFor = undefined;
-    this.pauseAll('executor', millis);
-    this.met.set(SETTLED_UNTOLD, (this.met.get(SETTLED_UNTOLD) ?? 0) + 1);
+    if (!this.pauseAll('executor', millis)) return;
+    this.count('LONG_PAUSE');
     this.world.trace.note(`executors stand still for ${millis} ms before they tell of a settlement`);
   }
 
@@ -61,13 +61,12 @@ export class Nemesis {
       case 'LONG_PAUSE':
         this.armedFor = LONG_MILLIS + millis;
         this.settled = database.tables.settlements.rows.size;
-        return true;
+        return false;
       case 'PROJECTORS_PAUSE':
-        this.pauseAll('projector', millis);
-        return true;
+        return this.pauseAll('projector', millis);
       case 'CRASH_UNPROJECTED':
         this.crashUnprojected(unit, millis);
-        return true;
+        return false;
       case 'DEPOSE':
         if (unit.life === undefined) return false;
         unit.replace();
@@ -134,6 +133,9 @@ export class Nemesis {
     this.pauseAll('projector', millis + UNPROJECTED_MILLIS);
     const crashesAfter = (millis * (1 + this.random.next())) / 2;
     this.later(crashesAfter, () => {
+      if (unit.life === undefined) return;
+      this.count('CRASH_UNPROJECTED');
+      this.world.trace.note(`fault: CRASH_UNPROJECTED ${unit.name}`);
       unit.crash();
     });
     this.later(crashesAfter + RESTARTED_MILLIS, () => {
@@ -141,12 +143,18 @@ export class Nemesis {
     });
   }
 
-  private pauseAll(kind: string, millis: number): void {
+  /** False where there was nobody to stand still. */
+  private pauseAll(kind: string, millis: number): boolean {
     const units = [...this.cluster.units.values()].filter(({ name }) => name.startsWith(kind));
     for (const unit of units) unit.pause();
     this.later(millis, () => {
       for (const unit of units) unit.resumeAll();
     });
+    return units.some(({ life }) => life !== undefined);
+  }
+
+  private count(name: FaultName): void {
+    this.met.set(name, (this.met.get(name) ?? 0) + 1);
   }
 
   private later(millis: number, act: () => void): void {

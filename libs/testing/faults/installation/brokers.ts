@@ -29,7 +29,13 @@ interface Listener {
   readonly advertised: number;
 }
 
-/** Kafka with a listener for each of its users: what a broker tells about itself leads through that user's own wire. */
+/** As whom the brokers themselves come to one another. */
+const PEER = 'broker';
+
+/**
+ * Kafka with a listener for each of its users, and one for brokers among themselves: what a broker tells about itself leads through
+ * that user's own wire. Controllers find each other without, at addresses that are the same for all.
+ */
 export class Brokers {
   private readonly stopLooking: Cancel;
 
@@ -42,11 +48,12 @@ export class Brokers {
   }
 
   static async start({ folder, count, users, wires, clock }: BrokersPlace): Promise<Brokers> {
-    const ports = await pickPorts(count * users.length);
+    const comers = count > 1 ? [...users, PEER] : users;
+    const ports = await pickPorts(count * comers.length);
     const listeners = new Map<string, Listener[]>();
     for (let id = 1; id <= count; id += 1) {
       const own: Listener[] = [];
-      for (const user of users) {
+      for (const user of comers) {
         const port = ports.pop() ?? 0;
         const advertised = await wires.lay(user, `broker-${id}`, port);
         own.push({ name: listenerOf(user), port, advertised });
@@ -110,5 +117,6 @@ function settingsOf(
     listeners: [...plain, `CONTROLLER://${host}:${controllerPort}`].join(','),
     'advertised.listeners': [`PLAINTEXT://${host}:${port}`, ...advertised].join(','),
     'listener.security.protocol.map': names.map((name) => `${name}:PLAINTEXT`).join(','),
+    'inter.broker.listener.name': names.find((name) => name === listenerOf(PEER)) ?? 'PLAINTEXT',
   };
 }

@@ -18,3 +18,8 @@ export function kindsNamed(beginnings: readonly string[]): readonly FaultKind[] 
   if (beginnings.length === 0) return ALL_KINDS;
   return ALL_KINDS.filter(({ name }) => beginnings.some((beginning) => name.startsWith(beginning)));
 }
+
+/** Of these words those that no name begins with. */
+export function wordsForNothing(beginnings: readonly string[]): readonly string[] {
+  return beginnings.filter((beginning) => !ALL_KINDS.some(({ name }) => name.startsWith(beginning)));
+}

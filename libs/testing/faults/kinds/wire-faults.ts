@@ -17,6 +17,7 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ['gateway', 'broker'],
   ['owner', 'broker'],
   ['projector', 'broker'],
+  ['broker', 'broker'],
 ];
 const OUTAGE_MS = 30_000;
 
@@ -56,8 +57,10 @@ const DEEDS: Readonly<Record<string, Deed>> = {
 const ofPairs: readonly FaultKind[] = Object.entries(DEEDS).flatMap(([what, deed]) =>
   PAIRS.map(([from, to]) => ({
     name: `${what}:${from}-${to}`,
-    missing: (site) =>
-      site.wires.between(from, to).length === 0 ? 'the journals are in PostgreSQL' : undefined,
+    missing: (site) => {
+      if (site.wires.between(from, to).length > 0) return undefined;
+      return site.brokers === undefined ? 'the journals are in PostgreSQL' : 'there is one broker';
+    },
     strike: async (site, random) => {
       const all = site.wires.between(from, to);
       // One of them, or all.

@@ -29,9 +29,12 @@ export function readCall(args: readonly string[]): Call | undefined {
         'no-shrink': { type: 'boolean', default: false },
       },
     });
-    const numbers = [values.seed, values.count, values.threads, values.failures].map(Number);
-    if (!numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) return undefined;
-    const [seed = 1, count = 1, threads = 1, mostFailures = 1] = numbers;
+    const seed = Number(values.seed);
+    const numbers = [values.count, values.threads, values.failures].map(Number);
+    if (![seed, ...numbers].every(Number.isSafeInteger)) return undefined;
+    // None of these, and nothing would be looked at.
+    if (seed < 0 || numbers.some((number) => number < 1)) return undefined;
+    const [count = 1, threads = 1, mostFailures = 1] = numbers;
     const flags = {
       mustReach: values['must-reach'],
       showsTrace: values.trace,

@@ -1,18 +1,18 @@
 import { Worker } from 'node:worker_threads';
-import type { Outcome } from '../simulation.js';
+import type { Searched } from './search.js';
 
 export interface CampaignOptions {
   readonly from: number;
   readonly count: number;
   readonly threads: number;
-  readonly onOutcome: (outcome: Outcome, done: number) => void;
+  readonly onOutcome: (outcome: Searched, done: number) => void;
   /** Seeds that fail; past so many the campaign ends. */
   readonly mostFailures: number;
 }
 
 export interface Findings {
   readonly searched: number;
-  readonly failures: readonly Outcome[];
+  readonly failures: readonly Searched[];
   readonly coverage: ReadonlyMap<string, number>;
   readonly steps: number;
   readonly simulatedMillis: number;
@@ -21,10 +21,10 @@ export interface Findings {
 /** Searches seeds on several threads. Which thread had which seed makes no difference. */
 export async function campaign(options: CampaignOptions): Promise<Findings> {
   const { from, count, threads, mostFailures } = options;
-  const failures: Outcome[] = [];
+  const failures: Searched[] = [];
   const coverage = new Map<string, number>();
   let [next, searched, steps, simulatedMillis] = [from, 0, 0, 0];
-  const note = (outcome: Outcome): void => {
+  const note = (outcome: Searched): void => {
     searched += 1;
     steps += outcome.steps;
     simulatedMillis += outcome.simulatedMillis;
@@ -51,9 +51,9 @@ export async function campaign(options: CampaignOptions): Promise<Findings> {
   return { searched, failures, coverage, steps, simulatedMillis };
 }
 
-function searchedBy(worker: Worker, seed: number): Promise<Outcome> {
+function searchedBy(worker: Worker, seed: number): Promise<Searched> {
   return new Promise((resolve, reject) => {
-    worker.once('message', (outcome: Outcome) => {
+    worker.once('message', (outcome: Searched) => {
       worker.removeAllListeners('error');
       resolve(outcome);
     });

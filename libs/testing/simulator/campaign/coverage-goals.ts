@@ -5,7 +5,6 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'LONG_PAUSE',
     'PROJECTORS_PAUSE',
     'CRASH_UNPROJECTED',
-    'SETTLED_UNTOLD',
     'DEPOSE',
     'RIVAL',
     'CUT',

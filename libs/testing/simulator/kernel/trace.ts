@@ -21,3 +21,8 @@ export class Trace {
     return this.hash.copy().digest('hex').slice(0, 16);
   }
 }
+
+/** When a line of a trace was noted. */
+export function millisOf(line: string): number {
+  return Number.parseFloat(line);
+}

@@ -4,12 +4,13 @@ import { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS, STRANGER } from '../people/cast.js';
 import { draw, type Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
-import { simulate } from '../simulation.js';
+import { simulate, type Outcome, type Watching } from '../simulation.js';
+import { millisOf } from '../kernel/trace.js';
 import { CALM_TOPIC } from '../storage/topic.js';
 import { firstDifference } from './first-difference.js';
 import { Transcript } from './transcript.js';
 
-export const TWINS = 'noninterference';
+const TWINS = 'noninterference';
 
 const CLOSES_AT_MILLIS = 6_000;
 const NANOS_PER_MILLI = 1_000_000;
@@ -33,32 +34,37 @@ const ACTS: readonly Deed['act'][] = [
 
 /**
  * Lives one world twice, with and without the deeds of competitors, and compares every word that the others were told until
- * results were disclosed. Nothing goes wrong in it: what competitors do is the only difference.
+ * results were disclosed. Nothing goes wrong in it: what competitors do is the only difference. Tells of the life that broke; where
+ * they differ, of the one with competitors until that moment.
  */
-export async function compareTwins(
-  seed: number,
-): Promise<{ readonly check: string; readonly what: string } | undefined> {
-  const plan = twinPlan(seed);
+export async function liveTwins(plan: Plan, { keepsTrace = false }: Watching = {}): Promise<Outcome> {
   const alone: Plan = {
     ...plan,
     incidents: plan.incidents.filter((one) => one.kind === 'DEED' && OBSERVERS.includes(one.account)),
   };
   const closesAtNanos = CLOSES_AT_MILLIS * NANOS_PER_MILLI;
-  const [crowded, quiet] = [new Transcript(closesAtNanos), new Transcript(closesAtNanos)];
-  for (const [life, transcript] of [
-    [plan, crowded],
-    [alone, quiet],
-  ] as const) {
-    const { violation } = await simulate(life, { transcript });
-    if (violation !== undefined) return { ...violation, what: `twins: ${violation.what}` };
-  }
+  const told = { crowded: new Transcript(closesAtNanos), quiet: new Transcript(closesAtNanos) };
+  const crowded = await simulate(plan, { transcript: told.crowded, keepsTrace });
+  if (crowded.violation !== undefined) return ofTwins(crowded, 'with competitors');
+  const quiet = await simulate(alone, { transcript: told.quiet, keepsTrace });
+  if (quiet.violation !== undefined) return ofTwins(quiet, 'without competitors');
+  const both = { ...crowded, digest: `${crowded.digest}+${quiet.digest}` };
   const settledNanos = closesAtNanos - MARGIN_MILLIS * NANOS_PER_MILLI;
-  const difference = firstDifference(crowded, quiet, OBSERVERS, settledNanos);
-  return difference === undefined ? undefined : { check: TWINS, what: `${TWINS}: ${difference}` };
+  const difference = firstDifference(told.crowded, told.quiet, OBSERVERS, settledNanos);
+  if (difference === undefined) return both;
+  const what = `${TWINS}: ${difference.what}`;
+  const lines = crowded.lines.filter((line) => millisOf(line) * NANOS_PER_MILLI <= difference.atNanos);
+  return { ...both, violation: { check: TWINS, what }, lines: [...lines, what] };
+}
+
+function ofTwins(outcome: Outcome, life: string): Outcome {
+  const { violation } = outcome;
+  if (violation === undefined) return outcome;
+  return { ...outcome, violation: { ...violation, what: `twins, ${life}: ${violation.what}` } };
 }
 
 /** All auctions close at the same moment, so that until then nothing is disclosed of any. */
-function twinPlan(seed: number): Plan {
+export function twinPlan(seed: number): Plan {
   const base = draw(seed);
   const random = new Random(`twins ${seed}`);
   const closesAt = instantFromNanos(BEGINNING + BigInt(CLOSES_AT_MILLIS) * 1_000_000n);

@@ -13,7 +13,7 @@ function told(...lines: readonly (readonly [number, string])[]): Transcript {
 }
 
 function differ(one: Transcript, other: Transcript): string | undefined {
-  return firstDifference(one, other, ['mia'], SETTLED);
+  return firstDifference(one, other, ['mia'], SETTLED)?.what;
 }
 
 describe('two transcripts of one life', () => {
@@ -23,6 +23,17 @@ describe('two transcripts of one life', () => {
     expect(differ(less, more)).toBe('mia stream 1: with competitors nothing, without b');
     expect(differ(told([100, 'a']), told([100, 'b']))).toBe('mia stream 0: with competitors a, without b');
     expect(differ(told(), less)).toBe('mia stream 0: with competitors nothing, without a');
+  });
+
+  it('differ at the moment when the first was told', () => {
+    const difference = firstDifference(
+      told([100, 'a'], [310, 'b']),
+      told([100, 'a'], [300, 'c']),
+      ['mia'],
+      SETTLED,
+    );
+    expect(difference?.atNanos).toBe(300);
+    expect(firstDifference(told([100, 'a']), told(), ['mia'], SETTLED)?.atNanos).toBe(100);
   });
 
   it('do not differ where the same came a moment earlier in one than in the other, on whatever side of the line', () => {

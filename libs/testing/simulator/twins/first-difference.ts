@@ -1,5 +1,11 @@
 import type { Line, Transcript } from './transcript.js';
 
+export interface Difference {
+  readonly what: string;
+  /** When the first of the two was told it. */
+  readonly atNanos: number;
+}
+
 /**
  * Where one transcript says other than another what came by `settledNanos`. Two lives of one world are not told at the very same
  * instant, so wherever a line is drawn something may come just before it in one and just behind it in the other. What follows the line
@@ -10,7 +16,7 @@ export function firstDifference(
   quiet: Transcript,
   observers: readonly string[],
   settledNanos: number,
-): string | undefined {
+): Difference | undefined {
   const isSettled = (line: Line | undefined): boolean => line !== undefined && line.atNanos <= settledNanos;
   for (const way of observers.flatMap((one) => [
     ...new Set([...crowded.waysOf(one), ...quiet.waysOf(one)]),
@@ -19,7 +25,10 @@ export function firstDifference(
     for (let index = 0; isSettled(one[index]) || isSettled(other[index]); index += 1) {
       const [here, there] = [one[index]?.text, other[index]?.text];
       if (here === there) continue;
-      return `${way} ${index}: with competitors ${here ?? 'nothing'}, without ${there ?? 'nothing'}`;
+      return {
+        what: `${way} ${index}: with competitors ${here ?? 'nothing'}, without ${there ?? 'nothing'}`,
+        atNanos: Math.min(one[index]?.atNanos ?? Infinity, other[index]?.atNanos ?? Infinity),
+      };
     }
   }
   return undefined;

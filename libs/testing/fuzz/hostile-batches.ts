@@ -1,0 +1,119 @@
+import type { Random } from '../simulator/kernel/random.js';
+import { HostileRequests } from './hostile-requests.js';
+import type { Judge } from './judge.js';
+import type { Played, Stillness, Verdict } from './stillness.js';
+import type { Target } from './target.js';
+import { bytesOf, exchange, type NoAnswer, type WireAnswer, type WireRequest } from './wire.js';
+
+export const BATCH = 8;
+/** What is answered with good news and changes nothing. */
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const PREFLIGHTS: ReadonlySet<string> = new Set(['preflightAuction', 'preflightQuote']);
+const KEY = 'Idempotency-Key';
+const UUID = /^[\da-f]{8}-[\da-f-]{27}$/;
+
+interface Asked {
+  readonly operationId: string;
+  readonly request: WireRequest;
+  readonly port: number;
+  readonly spoils: readonly string[];
+}
+
+interface Answered extends Asked {
+  readonly isAccepted: boolean;
+}
+
+/** Hostile requests, so many at once. */
+export class HostileBatches {
+  readonly spoils = new Map<string, number>();
+  private readonly requests: HostileRequests;
+  /** How many are needed is up to the answers, what is drawn to the seed alone. */
+  private readonly keys: Random;
+
+  constructor(
+    private readonly target: Target,
+    private readonly judge: Judge,
+    private readonly stillness: Stillness,
+    random: Random,
+  ) {
+    this.requests = new HostileRequests(target, random);
+    this.keys = random.fork('keys');
+  }
+
+  /** One batch; what of it is refused beside what is not is asked again. */
+  play(): Promise<Verdict> {
+    const { ports } = this.target;
+    const drawn = Array.from({ length: BATCH }, (_, index): Asked => {
+      const port = ports[index % ports.length] ?? 0;
+      return { ...this.requests.draw(), port };
+    });
+    for (const { spoils } of drawn)
+      for (const name of spoils) this.spoils.set(name, (this.spoils.get(name) ?? 0) + 1);
+    return this.stillness.hold(drawn, (asked) => this.playOnce(asked));
+  }
+
+  private async playOnce(asked: readonly Asked[]): Promise<Played<Asked>> {
+    const answers = await Promise.all(asked.map(async (one) => ({ one, answer: await ask(one) })));
+    const answered: Answered[] = [];
+    for (const { one, answer } of answers) {
+      this.note(one, answer);
+      const again = await this.askedAlone(one, answer);
+      const isAccepted =
+        changesSomething(one, answer) || (again !== undefined && changesSomething(one, again));
+      answered.push({ ...one, isAccepted });
+    }
+    const refused = answered.filter(({ isAccepted }) => !isAccepted);
+    return {
+      isRefused: refused.length === asked.length,
+      refused: refused.map((one) => this.renewed(one)),
+      how: asked.map(({ request }) => bytesOf(request).toString('latin1').slice(0, 300)).join('\n---\n'),
+    };
+  }
+
+  private note(one: Asked, answer: WireAnswer | NoAnswer): void {
+    const { judge } = this;
+    if (answer === 'CLOSED') judge.count('closed without an answer');
+    else if (answer === 'SILENCE') judge.count(one.request.isIncomplete ? 'waits for the rest' : 'no answer');
+    else judge.answer(one.request, answer, wordsOf(one));
+  }
+
+  /** Nobody else is there any more: what is late or lost now is so by itself. Undefined where there was no need. */
+  private async askedAlone(
+    one: Asked,
+    answer: WireAnswer | NoAnswer,
+  ): Promise<WireAnswer | NoAnswer | undefined> {
+    const { judge } = this;
+    if (one.request.isIncomplete || answer === 'CLOSED') return undefined;
+    const isWorthIt = answer === 'SILENCE' ? !judge.knowsSilence : judge.isSlow(answer);
+    if (!isWorthIt) return undefined;
+    const again = await ask(one);
+    if (again === 'SILENCE') judge.silent(wordsOf(one));
+    else if (again !== 'CLOSED' && judge.isSlow(again)) judge.slow(again.millis, wordsOf(one));
+    return again;
+  }
+
+  /** Under a new key, as the old one has its answer. */
+  private renewed({ request, ...rest }: Asked): Asked {
+    const headers = request.headers.map(
+      ([name, value]) => [name, name === KEY && UUID.test(value) ? this.keys.uuid() : value] as const,
+    );
+    return { ...rest, request: { ...request, headers } };
+  }
+}
+
+function ask({ port, request }: Asked): Promise<WireAnswer | NoAnswer> {
+  return exchange(port, bytesOf(request), request.isIncomplete);
+}
+
+function changesSomething({ operationId, request }: Asked, answer: WireAnswer | NoAnswer): boolean {
+  if (typeof answer === 'string' || answer.status >= 400) return false;
+  return !READS.has(request.method) && !PREFLIGHTS.has(operationId);
+}
+
+function wordsOf({ operationId, spoils, request }: Asked): string {
+  const text = bytesOf(request)
+    .toString('latin1')
+    .replace(/Bearer [\w.-]{20,}/g, 'Bearer ...')
+    .slice(0, 900);
+  return `${operationId} (${spoils.join(', ')}): ${text}`;
+}

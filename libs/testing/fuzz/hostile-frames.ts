@@ -1,0 +1,106 @@
+import { messagesOf, type StreamMessage } from '#libs/edge/documents/asyncapi-types.js';
+import type { Random } from '../simulator/kernel/random.js';
+import { mutatedBytes, mutatedJson, mutatedText } from './mutations.js';
+import { SchemaValues } from './schema-values.js';
+import type { Frame } from './stream-talk.js';
+import type { Target } from './target.js';
+
+const FRAMES = { least: 1, most: 12 };
+/** Streams that are not ended by what they say, but refused most of it. */
+const READ_ON = 0.6;
+/** It would take away what the others name. */
+const SPARED: ReadonlySet<string> = new Set(['auction.cancel']);
+const RAW = [
+  '8f00',
+  '83ffff',
+  'c1850000000068656c6c6f',
+  '81fe00',
+  '8185000000',
+  '89fe0100',
+  '0105aaaa',
+  '810568656c6c6f',
+  '88028000',
+];
+const KEY = /"idempotency_key":"idempotency_key-\d+"/;
+
+interface Named {
+  readonly type?: string;
+  readonly cmd_id?: string;
+}
+
+/** Draws what people say who do not keep to the protocol. */
+export class HostileFrames {
+  private readonly values: SchemaValues;
+  private readonly messages: readonly StreamMessage[];
+  /** How many are needed is up to the answers, what is drawn to the seed alone. */
+  private readonly keys: Random;
+
+  constructor(
+    private readonly target: Target,
+    private readonly random: Random,
+  ) {
+    this.keys = random.fork('keys');
+    this.values = new SchemaValues(target.stream.components.schemas, target.known, random);
+    this.messages = messagesOf(target.stream, 'receive').filter(({ name }) => !SPARED.has(name));
+  }
+
+  /** All that one stream says. */
+  draw(): Frame[] {
+    const { random } = this;
+    const count = random.between(FRAMES.least, FRAMES.most);
+    if (random.chance(READ_ON))
+      return [this.hello(), ...Array.from({ length: count }, (_, index) => this.refusable(index))];
+    const frames = Array.from({ length: count }, (_, index) => this.frame(index));
+    return random.chance(0.8) ? [this.hello(), ...frames] : frames;
+  }
+
+  /** The same once more, behind a greeting that is good: under new keys, as the old ones have their answers. */
+  again(frames: readonly Frame[]): Frame[] {
+    const greeting = Buffer.from(JSON.stringify({ type: 'hello', cmd_id: 'again' }));
+    const renewed = frames.map(({ form, bytes }): Frame => {
+      const text = bytes.toString('latin1');
+      const key = `"idempotency_key":"${this.keys.uuid()}"`;
+      return { form, bytes: Buffer.from(text.replace(KEY, key), 'latin1') };
+    });
+    return [{ form: 'text', bytes: greeting }, ...renewed];
+  }
+
+  private hello(): Frame {
+    const { random, target } = this;
+    const token = random.chance(0.5) ? target.resumeToken : mutatedText(target.resumeToken, random);
+    const resume = random.chance(0.5) ? { resume_token: token } : {};
+    return { form: 'text', bytes: Buffer.from(JSON.stringify({ type: 'hello', cmd_id: 'h', ...resume })) };
+  }
+
+  private refusable(index: number): Frame {
+    const { payload } = this.random.pick(this.messages);
+    return { form: 'text', bytes: this.named(this.values.value(payload), index) };
+  }
+
+  private frame(index: number): Frame {
+    const { random } = this;
+    if (random.chance(0.05)) return { form: 'raw', bytes: Buffer.from(random.pick(RAW), 'hex') };
+    const { payload } = random.pick(this.messages);
+    const good = this.values.value(payload);
+    const named = (): Buffer => this.named(good, index);
+    const bytes = random.pick([
+      () => Buffer.from(JSON.stringify(good)),
+      named,
+      named,
+      named,
+      () => (random.chance(0.3) ? mutatedJson(good, random) : named()),
+      () => mutatedBytes(Buffer.from(JSON.stringify(good)), random),
+      () => Buffer.from('x'.repeat(random.pick([1, 65_535, 70_000]))),
+    ])();
+    return { form: random.chance(0.05) ? 'binary' : 'text', bytes };
+  }
+
+  /** Spoilt in everything but what it is called, so that it is read on and can be refused. */
+  private named(good: unknown, index: number): Buffer {
+    const { type, ...others } = { ...(good as Named) };
+    const fields = Object.fromEntries(Object.entries(others).filter(([name]) => name !== 'cmd_id'));
+    const name = `{"type":${JSON.stringify(type)},"cmd_id":"c${index}"`;
+    const rest = mutatedJson(fields, this.random).toString();
+    return Buffer.from(rest.startsWith('{"') ? `${name},${rest.slice(1)}` : `${name}}`);
+  }
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Furniture } from './furniture.js';
+import type { Judge } from './judge.js';
+import type { Books, Event, State } from './state.js';
+
+/** What an accepted command sets in motion is over by then. */
+const AFTER_EFFECTS_MS = 200;
+const LOOKS = 25;
+/** So often what was refused is played anew without what was accepted. */
+const TRIES = 3;
+/** What comes of itself, and moves what is set aside. */
+const OF_TIME = /^(QUOTE_EXPIRED|AUCTION_(CLOSED|AWARDED|NOT_AWARDED|COMPLETED)|EXECUTION_\w+)$/;
+
+export interface Played<Thing> {
+  /** Whether nothing of it may have changed anything. */
+  readonly isRefused: boolean;
+  /** What of it was refused for certain. */
+  readonly refused: readonly Thing[];
+  readonly how: string;
+}
+
+/** How it was judged, if at all. */
+export type Verdict = 'AS A WHOLE' | 'IN PART' | 'NOT AT ALL';
+
+/**
+ * Holds what is played between two looks at the state. What only reads or is refused must have left it as it was, so wherever something
+ * else was accepted beside it, it is played again alone. Between one look and the next nobody plays unseen.
+ */
+export class Stillness {
+  private last: State | undefined;
+
+  constructor(
+    private readonly books: Pick<Books, 'look' | 'eventsSince'>,
+    private readonly judge: Pick<Judge, 'add'>,
+    private readonly furniture: Pick<Furniture, 'putBack'>,
+    private readonly afterEffectsMs = AFTER_EFFECTS_MS,
+  ) {}
+
+  async hold<Thing>(
+    things: readonly Thing[],
+    play: (things: readonly Thing[]) => Promise<Played<Thing>>,
+  ): Promise<Verdict> {
+    let rest = things;
+    for (let tries = 0; tries < TRIES && rest.length > 0; tries += 1) {
+      const before = this.last ?? (await this.atRest());
+      const { isRefused, refused, how } = await play(rest);
+      if (isRefused) {
+        await this.compare(before, how);
+        return tries === 0 ? 'AS A WHOLE' : 'IN PART';
+      }
+      this.last = undefined;
+      await this.furniture.putBack();
+      rest = refused;
+    }
+    return 'NOT AT ALL';
+  }
+
+  private async compare(before: State, how: string): Promise<void> {
+    const after = await this.books.look();
+    const events = await this.books.eventsSince(before);
+    const isMoved = events.some(comesOfItself);
+    for (const event of events) {
+      const { type } = event;
+      if (type.endsWith('_REJECTED') || type.startsWith('CONNECTION') || comesOfItself(event)) continue;
+      this.judge.add(`${type} was journaled although all was refused`, how);
+    }
+    if (!isMoved && after.tables !== before.tables)
+      this.judge.add('something changed although all was refused', how);
+    this.last = isMoved ? undefined : after;
+  }
+
+  /** As soon as two looks see the same. */
+  private async atRest(): Promise<State> {
+    let one = await this.books.look();
+    for (let looks = 1; ; looks += 1) {
+      await sleep(this.afterEffectsMs);
+      const other = await this.books.look();
+      if (looks === LOOKS || isSame(one, other)) return other;
+      one = other;
+    }
+  }
+}
+
+function comesOfItself({ type, data }: Event): boolean {
+  return OF_TIME.test(type) || data?.by === 'DISCONNECT';
+}
+
+function isSame(one: State, other: State): boolean {
+  return one.tables === other.tables && one.heads.join() === other.heads.join();
+}

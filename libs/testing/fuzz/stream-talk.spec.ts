@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { refusalsIn, type Frame } from './stream-talk.js';
+
+const frame = (text: string): Frame => ({ form: 'text', bytes: Buffer.from(text) });
+const command = (type: string, id: string): Frame => frame(JSON.stringify({ type, cmd_id: id }));
+const told = (said: readonly Frame[], ...replies: readonly (readonly [string, string])[]) =>
+  refusalsIn({
+    said,
+    heard: replies.map(([type, id]) => JSON.stringify({ type, cmd_id: id })),
+    code: undefined,
+    millis: 0,
+  });
+
+describe('a talk', () => {
+  const [submit, withdraw] = [command('quote.submit', 'a'), command('quote.withdraw', 'b')];
+
+  it('is refused where no command of it is done', () => {
+    expect(told([submit, frame('{')], ['reject', 'a'])).toEqual({ refused: [submit], isRefused: true });
+  });
+
+  it('is not where one of them is', () => {
+    const replies = [
+      ['reject', 'a'],
+      ['ack', 'b'],
+    ] as const;
+    expect(told([submit, withdraw], ...replies)).toEqual({ refused: [submit], isRefused: false });
+  });
+
+  it('is in doubt where one has no answer', () => {
+    expect(told([submit, withdraw], ['reject', 'a'])).toEqual({ refused: [submit], isRefused: false });
+  });
+
+  it('changes nothing by a preflight, or by what is no command', () => {
+    const said = [command('quote.preflight', 'p'), command('ping', 'q')];
+    expect(told(said, ['ack', 'p'])).toEqual({ refused: [], isRefused: true });
+  });
+});

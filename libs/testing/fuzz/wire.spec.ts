@@ -1,0 +1,36 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { exchange } from './wire.js';
+
+const ASKED = Buffer.from('GET / HTTP/1.1\r\n\r\n');
+
+describe('bytes that are sent', () => {
+  let server: Server;
+
+  async function answering(answer: (socket: Socket) => void): Promise<number> {
+    server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', () => answer(socket));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }
+
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  it('are answered', async () => {
+    const port = await answering((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+    expect(await exchange(port, ASKED, false)).toMatchObject({ status: 204, body: '' });
+  });
+
+  it('may be hung up on', async () => {
+    const port = await answering((socket) => socket.destroy());
+    expect(await exchange(port, ASKED, false)).toBe('CLOSED');
+  });
+
+  it('are met with silence, which is told apart', async () => {
+    const port = await answering(() => undefined);
+    expect(await exchange(port, ASKED, true)).toBe('SILENCE');
+    expect(await exchange(port, ASKED, false)).toBe('SILENCE');
+  }, 30_000);
+});

@@ -1,0 +1,31 @@
+import { draw, type Plan } from '../plan/draw.js';
+import { simulate, type Outcome, type Watching } from '../simulation.js';
+import { CALM_TOPIC } from '../storage/topic.js';
+import { liveTwins, twinPlan } from '../twins/compare-twins.js';
+
+/** What can be lived by a plan, and in which ways a plan may be made simpler before its incidents are. */
+export interface Trial {
+  readonly plan: Plan;
+  readonly live: (plan: Plan, watching?: Watching) => Promise<Outcome>;
+  readonly simpler: readonly Partial<Plan>[];
+}
+
+export type TrialName = 'WORLD' | 'TWINS';
+
+const FEW: readonly Partial<Plan>[] = [{ projectors: 1, executors: 1 }, { gateways: 1 }];
+
+/** What a seed stands for. */
+export const TRIALS: Readonly<Record<TrialName, (seed: number) => Trial>> = {
+  WORLD: (seed) => {
+    const plan = draw(seed);
+    const calmer: Partial<Plan>[] = [
+      { wire: { slowestMillis: 1, drop: 0, repeat: 0, reorder: 0 } },
+      { topic: CALM_TOPIC },
+      { database: { slowestMillis: 1, stall: 0, cut: 0 } },
+      { incidents: plan.incidents.filter(({ kind }) => kind === 'DEED') },
+    ];
+    return { plan, live: simulate, simpler: [...calmer, ...FEW, { graces: {} }] };
+  },
+  // Their world is as calm as they can be compared in.
+  TWINS: (seed) => ({ plan: twinPlan(seed), live: liveTwins, simpler: FEW }),
+};
