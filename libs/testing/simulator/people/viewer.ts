@@ -1,6 +1,7 @@
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Host } from '../kernel/host.js';
 import type { Random } from '../kernel/random.js';
+import type { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { must } from '../oracle/violation.js';
 import { streamAddress } from '../processes/gateway.js';
@@ -60,6 +61,8 @@ export class Viewer {
       readonly gateways: readonly string[];
       readonly transcript: Transcript | undefined;
       readonly graceMillis: number | undefined;
+      readonly names: Names;
+      readonly onTold: (auctionId: string, place: number) => void;
     },
   ) {}
 
@@ -91,6 +94,7 @@ export class Viewer {
     };
     end.onText = (text) => {
       if (this.end !== end) return;
+      this.options.names.check(this.account, text);
       const said = JSON.parse(text) as Said & ToldEvent;
       if (said.type !== 'heartbeat' && said.type !== 'pong') {
         this.options.transcript?.note(this.account, 'stream', text, this.world.scheduler.now);
@@ -143,12 +147,17 @@ export class Viewer {
     if (type === 'welcome') this.welcome(said, gateway);
     else if (type === 'subscribed') this.subscribed(id, cmdId);
     else if (type === 'snapshot') this.record(id).snapshot(said.auctions ?? [], said.more === true);
-    else if (type === 'event') this.record(id).event(said);
+    else if (type === 'event') this.told(id, said);
     else if (type === 'resync') this.resync(said);
     else if (type === 'ack' || type === 'reject') this.answered(cmdId, said);
     if (said.resume_token === undefined) return;
     this.token = said.resume_token;
     this.young.clear();
+  }
+
+  private told(id: string, event: ToldEvent): void {
+    this.record(id).event(event);
+    this.options.onTold(event.auction_id, event.timeline_seq);
   }
 
   private welcome(said: Said, gateway: string): void {

@@ -133,8 +133,16 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
       isTwice: random.chance(0.08),
       isAmbiguous: random.chance(0.04),
       ...(random.chance(0.2) ? { repeatMillis: random.between(200, 5_000) } : {}),
+      ...(act === 'CREATE' ? identityOf(random.fork(`identity ${index}`)) : {}),
     };
   });
+}
+
+export function identityOf(random: Random): Pick<Deed, 'identity'> {
+  if (random.chance(0.2)) return {};
+  const originator = random.pick(['ANONYMOUS', 'DISCLOSED', 'WINNER_ONLY']);
+  const makers = random.pick(['ANONYMOUS', 'DISCLOSED_AFTER_AWARD']);
+  return { identity: { originator, market_makers: makers } };
 }
 
 const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; readonly millis: number }[] = [

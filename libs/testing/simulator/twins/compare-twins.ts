@@ -2,7 +2,7 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { BEGINNING } from '../kernel/sim-clock.js';
 import { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS, STRANGER } from '../people/cast.js';
-import { draw, type Plan } from '../plan/draw.js';
+import { draw, identityOf, type Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import { simulate } from '../simulation.js';
 import { CALM_TOPIC } from '../storage/topic.js';
@@ -72,6 +72,7 @@ function twinPlan(seed: number): Plan {
       key: `c${index}`,
       isTwice: false,
       closesAt,
+      ...identityOf(random.fork(`identity ${index}`)),
     };
   });
   const deeds = Array.from({ length: random.between(20, 60) }, (_, index): Deed => {
