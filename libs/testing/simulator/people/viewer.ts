@@ -33,6 +33,7 @@ export type StreamAnswer = { readonly status: number; readonly body: string } | 
 
 const RECONNECT_MILLIS = { soonest: 1, least: 20, most: 900 };
 const PING_MILLIS = 8_000;
+const TOO_SLOW = 4431;
 const RESUMED = 'streams can be resumed anywhere';
 
 /** Somebody's live view: goes on at whatever gateway there is, with its token, and remembers what it was told. */
@@ -109,6 +110,15 @@ export class Viewer {
   /** Its way to the gateway breaks. */
   drop(): void {
     this.end?.reset();
+  }
+
+  /** It takes nothing off its socket for a while. */
+  stopReading(): void {
+    this.end?.stopReading();
+  }
+
+  readOn(): void {
+    this.end?.readOn();
   }
 
   /** Whether the command was sent; its answer comes once, if only to say that there is none. */
@@ -213,6 +223,7 @@ export class Viewer {
   /** Whoever says truly what it has seen is never told that this was not so. */
   private resync({ subscription_id: id = '', reason }: Said): void {
     must(reason !== 'HISTORY_GONE', RESUMED, () => `${nameOf(this.account)}/${id}: ${reason ?? ''}`);
+    if (reason === 'SLOW_READER') this.count('slow reader shown the present');
     this.record(id).resync();
   }
 
@@ -230,6 +241,7 @@ export class Viewer {
   private lost(code: number): void {
     this.end = undefined;
     this.isWelcome = false;
+    if (code === TOO_SLOW) this.count('slow reader closed');
     this.world.trace.note(`${nameOf(this.account)}: stream lost, ${code}`);
     const waiting = [...this.waiting.values()];
     this.waiting.clear();

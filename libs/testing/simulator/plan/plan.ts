@@ -32,6 +32,7 @@ export type FaultName =
   | 'BROKER_OUTAGE'
   | 'GATEWAY_BEHIND'
   | 'STREAM_CUT'
+  | 'READER_STOPS'
   | 'MARKET_CLOSES'
   | 'MAKER_SUSPENDED';
 

@@ -91,7 +91,13 @@ function twinPlan(seed: number): Plan {
     database: { slowestMillis: 0, stall: 0, cut: 0 },
     settings: {
       ...base.settings,
-      stream: { history: 1_000, snapshotPart: 200, timelinePage: 200 },
+      stream: {
+        history: 1_000,
+        snapshotPart: 200,
+        timelinePage: 200,
+        bufferedMessages: 4_096,
+        overflowMillis: 10_000,
+      },
       shard: {
         ...shard,
         activeAuctionLimit: 100,
