@@ -3,6 +3,7 @@ import type { Random } from './kernel/random.js';
 import { closeMarket, suspend } from './people/authority.js';
 import { FOG, MAKERS } from './people/cast.js';
 import type { Crowd } from './people/crowd.js';
+import type { Viewer } from './people/viewer.js';
 import type { Fault, FaultName } from './plan/plan.js';
 import type { Cluster } from './processes/cluster.js';
 import type { Unit } from './processes/unit.js';
@@ -106,13 +107,23 @@ export class Nemesis {
       case 'MAKER_SUSPENDED':
         suspend(database, this.random.pick(MAKERS));
         return true;
-      case 'STREAM_CUT': {
-        const everybody = this.random.chance(0.4);
-        const { viewers } = this.crowd;
-        for (const viewer of everybody ? viewers : [this.random.pick(viewers)]) viewer.drop();
+      case 'READER_STOPS': {
+        const viewers = this.somebody();
+        for (const viewer of viewers) viewer.stopReading();
+        this.later(millis, () => {
+          for (const viewer of viewers) viewer.readOn();
+        });
         return true;
       }
+      case 'STREAM_CUT':
+        for (const viewer of this.somebody()) viewer.drop();
+        return true;
     }
+  }
+
+  private somebody(): readonly Viewer[] {
+    const { viewers } = this.crowd;
+    return this.random.chance(0.4) ? viewers : [this.random.pick(viewers)];
   }
 
   /** A gateway hears of nothing for a while, and clients come over to it that have heard more where they were. */

@@ -6,6 +6,7 @@ import { Scheduler } from './kernel/scheduler.js';
 import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import { Trace } from './kernel/trace.js';
 import { Nemesis } from './nemesis.js';
+import { LAST_PROOF_MILLIS } from './oracle/freshness.js';
 import { Oracle } from './oracle/oracle.js';
 import { must, Violation } from './oracle/violation.js';
 import { furnish } from './people/cast.js';
@@ -39,8 +40,6 @@ const REST_WITHIN_MILLIS = 120_000;
 const LOOK_MILLIS = 200;
 /** A deposed owner that goes on may take so long to find out. */
 const HEALING_MILLIS = 1_500;
-/** For so long may the former owner go on answering from memory when the new one has taken the shard, and a little more. */
-const LAST_PROOF_MILLIS = 5_500;
 const LIVENESS = 'everything comes to rest';
 
 /** One world from its beginning to its end. */
@@ -73,7 +72,7 @@ class Simulation {
       (account) => plan.wealth[account] ?? { collateral: 0, tokens: 0, positions: 0, exposure: 0 },
       (maker) => plan.isProtected[maker] === true,
     );
-    this.oracle = new Oracle(tables);
+    this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI);
     this.cluster = new Cluster(this.world, plan);
     const { gateways } = this.cluster;
     this.crowd = new Crowd({
@@ -250,7 +249,7 @@ class Simulation {
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;
     }
-    sums.reads = this.crowd.reads;
+    sums.reads = this.crowd.reader.reads;
     return sums;
   }
 }

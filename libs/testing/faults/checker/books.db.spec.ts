@@ -13,7 +13,12 @@ import { Findings } from './findings.js';
 const AWARD = '0a000000-0000-8000-8000-000000000001';
 const AUCTION = '0a000000-0000-8000-8000-000000000002';
 const [PRICE, CONTRACT] = [400_000, 1_000_000];
-const routeOf = (contract: string) => ({ venue: 'venue_a', contract_id: contract, outcome: 'YES' });
+const routeOf = (contract: string) => ({
+  venue: 'venue_a',
+  contract_id: contract,
+  outcome: 'YES',
+  title: contract,
+});
 const ROUTES = [routeOf('rain'), routeOf('snow')];
 const TOKENS = { venue: 'venue_a', asset: 'snow/YES', amount: CONTRACT };
 const FUNDS = { venue: 'venue_a', asset: '', amount: PRICE };
@@ -51,11 +56,11 @@ async function found(asset: string): Promise<readonly string[]> {
     shard: 0,
     terms: {
       auction_id: AUCTION,
-      originator: { account_id: 'olga' },
+      originator: { account_id: 'olga', display_name: 'Olga', alias: 'originator' },
       side: 'BUY',
       quantity_atoms: CONTRACT,
       routes: ROUTES.map((route) => ({ ...route, equivalence_id: 'same' })),
-      grid: { price_tick_atoms: 1, max_price_atoms: 1, quantity_step_atoms: 1 },
+      grid: { price_tick_atoms: 1, min_price_atoms: 1, max_price_atoms: 1, quantity_step_atoms: 1 },
       min_fill_quantity_atoms: 1,
       allocation: 'SINGLE_WINNER',
       max_winners: 1,
@@ -63,6 +68,8 @@ async function found(asset: string): Promise<readonly string[]> {
       closes_at: '',
       quote_revision_policy: 'FREE',
       audience: [],
+      identity_policy: { originator: 'ANONYMOUS', market_makers: 'ANONYMOUS' },
+      result_disclosure: 'OWN_RESULT',
       execution_deadline_ms: 1,
     },
     hold: [],

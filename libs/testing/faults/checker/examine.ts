@@ -1,9 +1,10 @@
 import type { Archive } from '../../simulator/oracle/archive.js';
+import { Acknowledged } from '../../simulator/oracle/acknowledged.js';
+import { LAST_PROOF_MILLIS } from '../../simulator/oracle/freshness.js';
 import { Promises } from '../../simulator/oracle/promises.js';
 import { Readings } from '../../simulator/oracle/readings.js';
 import type { Cast } from '../cast.js';
 import type { Caller } from '../load/caller.js';
-import type { Reading } from '../load/transcript.js';
 import type { Findings } from './findings.js';
 import { checkLeaks } from './leaks.js';
 import { checkStream } from './streams.js';
@@ -16,14 +17,20 @@ export function examine(
   archive: Archive,
   findings: Findings,
 ): void {
-  const promises = new Promises(archive);
+  const acknowledged = new Acknowledged();
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
-  for (const { command, status, body } of answered) {
+  let now = 0;
+  const promises = new Promises(archive, (placed) => acknowledged.note(placed, now));
+  for (const { command, status, body, endedAt } of answered) {
+    now = endedAt;
     findings.look('answers to commands', () => promises.answered(command, status, body));
   }
   findings.look('all promises at once', () => promises.checkAll());
-  const readings = new Readings(archive);
-  for (const reading of transcript.readings) findings.look('reads', () => checkReading(readings, reading));
+  // Nobody knows here when which owner was replaced: what was known for that long is known to all.
+  const floor = (shard: number, askedAt: number): number =>
+    acknowledged.upTo(shard, askedAt - LAST_PROOF_MILLIS);
+  const readings = new Readings(archive, { floor });
+  for (const { kind, reading } of transcript.readings) findings.look('reads', () => readings[kind](reading));
   for (const { told, memory, caller } of listeners) {
     for (const fault of memory.faults) findings.add(`streams are dense: ${caller.name} ${fault}`);
     checkStream(told, archive, caller.account, findings);
@@ -37,18 +44,13 @@ export function examine(
   for (const fault of transcript.faults) findings.add(`as documented: ${fault}`);
 }
 
-function checkReading(readings: Readings, { kind, account, auctionId, status, body }: Reading): void {
-  if (kind === 'timeline') readings.timeline(account, auctionId, status, body);
-  else readings[kind](account, status, body);
-}
-
 /** Everybody reads everything once more, at rest. */
 export async function readAll(
   callers: readonly Caller[],
   archive: Archive,
   findings: Findings,
 ): Promise<void> {
-  const readings = new Readings(archive);
+  const readings = new Readings(archive, { floor: () => Infinity });
   const asked = [...archive.files.values()].flatMap(({ id, stage, stories }) =>
     stage === 'COMPLETED' ? [...stories.keys()].map((account) => ({ id, account })) : [],
   );
@@ -59,7 +61,9 @@ export async function readAll(
       if (caller === undefined) continue;
       const view = await caller.insist(`/v1/auctions/${id}`);
       const timeline = await caller.insist(`/v1/auctions/${id}/events?limit=1000`);
-      findings.look('auctions read at rest', () => readings.atRest(account, id, view, timeline));
+      const reading = { account, auctionId: id, status: 200, askedAt: undefined };
+      findings.look('auctions read at rest', () => readings.view({ ...reading, body: view }));
+      findings.look('timelines read at rest', () => readings.timeline({ ...reading, body: timeline }));
     }
   };
   await Promise.all(Array.from({ length: READERS_AT_ONCE }, worker));

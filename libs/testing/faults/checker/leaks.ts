@@ -1,18 +1,20 @@
 import type { Archive } from '../../simulator/oracle/archive.js';
+import { Names } from '../../simulator/oracle/names.js';
 import { must } from '../../simulator/oracle/violation.js';
 import type { Transcript } from '../load/transcript.js';
 import type { Findings } from './findings.js';
 
 const PRIVATE = 'nothing leaks';
 
-/** No maker was ever told an id that belongs to a competitor: of its account, its quotes or its awards. All are anonymous here. */
+/** No maker was ever told an id that belongs to a competitor: of its account, its quotes or its awards, nor an originator's that has not disclosed itself to it. */
 export function checkLeaks(
   transcript: Transcript,
   archive: Archive,
   makers: readonly string[],
   findings: Findings,
 ): void {
-  const owners = new Map<string, string>(makers.map((maker) => [maker, maker]));
+  const names = new Names(archive);
+  const owners = new Map<string, string>();
   for (const { quotes, awards } of archive.files.values()) {
     for (const { id, maker } of quotes.values()) owners.set(id, maker);
     for (const { terms } of awards.values()) owners.set(terms.award_id, terms.maker);
@@ -26,6 +28,7 @@ export function checkLeaks(
           PRIVATE,
           () => `${maker} was told ${id}, which is ${owner ?? ''}'s`,
         );
+        names.checkId(maker, id);
       });
     }
   }

@@ -11,6 +11,8 @@ const STORY: readonly StoryLine[] = ['AUCTION_OPENED', 'AUCTION_CLOSED', 'AUCTIO
   kind,
   at: '2026-11-20T12:00:00.000000000Z',
   sequence: 1,
+  actor: 'SYSTEM',
+  data: { kind },
 }));
 
 function archiveOf(...ids: string[]): Archive {
@@ -33,7 +35,7 @@ function event(seq: number, id: string, place: number, kind = STORY[place - 1]?.
     timeline_seq: place,
     kind,
     occurred_at: at,
-    data: {},
+    data: { kind },
   };
 }
 
@@ -63,6 +65,14 @@ it('misses what was left out in the middle and at the end', () => {
 it('knows another story from the true one', () => {
   expect(wrongs([...WHOLE.slice(0, 5), event(6, 'b', 3, 'AUCTION_VOIDED')])).toEqual([
     'streams tell what happened: 3 of b is AUCTION_VOIDED, not AUCTION_COMPLETED',
+  ]);
+});
+
+it('knows other contents from the true ones', () => {
+  const [first, ...rest] = WHOLE;
+  if (first === undefined) throw new Error('there is no first event');
+  expect(wrongs([{ ...first, data: { ...first.data, limit_price_atoms: 1 } }, ...rest])).toEqual([
+    'streams tell what happened: 1 of a, AUCTION_OPENED: .limit_price_atoms is 1 instead of absent',
   ]);
 });
 

@@ -1,8 +1,10 @@
 import type { Archive } from '../../simulator/oracle/archive.js';
 import type { StoryLine } from '../../simulator/oracle/auction-file.js';
+import { differenceOf } from '../../simulator/oracle/told/shown.js';
 import { must } from '../../simulator/oracle/violation.js';
 import type { Told } from '../../stream-memory.js';
 import type { StreamEvent } from '../../stream-wire.js';
+import type { AuctionView } from '../../wire.js';
 import type { Findings } from './findings.js';
 
 const TRUE = 'streams tell what happened';
@@ -26,7 +28,10 @@ export function checkStream(told: Told, archive: Archive, account: string, findi
       const shown = waiting.shift()?.auctions ?? [];
       const isAnew = told.snapshots.length > waiting.length + 1;
       if (isAnew) settleLeftOut(known, new Set(shown.map((view) => view.auction_id)), stories);
-      for (const view of shown) known.set(view.auction_id, view.view_version);
+      for (const view of shown) {
+        findings.look('views on streams', () => checkView(view, stories));
+        known.set(view.auction_id, view.view_version);
+      }
     }
   };
   for (const event of told.events) {
@@ -62,6 +67,14 @@ function checkEvent(
     TRUE,
     () => `${place} of ${id} is ${kind}, not ${line?.kind ?? 'told'}`,
   );
+  const difference = differenceOf(line.data, event.data);
+  must(difference === undefined, TRUE, () => `${place} of ${id}, ${kind}: ${difference ?? ''}`);
+}
+
+function checkView(view: AuctionView, stories: ReadonlyMap<string, readonly StoryLine[]>): void {
+  const { auction_id: id, view_version: version } = view;
+  const difference = differenceOf(stories.get(id)?.[version - 1]?.sight?.view, view);
+  must(difference === undefined, TRUE, () => `${id} as it is shown at ${version}: ${difference ?? ''}`);
 }
 
 /** A snapshot in the middle holds no auction that has ended meanwhile; that is how its reader learns that it has. */

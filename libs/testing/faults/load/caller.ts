@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient, type ApiAnswer } from '../../api-client.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
-import type { Reading, ReadingKind, Transcript } from './transcript.js';
+import type { ReadingKind, Transcript } from './transcript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,6 +15,8 @@ export interface Errand {
 
 const AGAIN = { firstMs: 40, mostMs: 800 };
 const INSISTS = 60;
+/** Hours of answers are kept until the end, so of those that say something only one in so many. */
+const KEPT_OF = 4;
 const LOGIN_LASTS_MS = 15 * 60_000;
 
 export interface CallerOptions {
@@ -28,6 +30,7 @@ export interface CallerOptions {
 
 /** Somebody who uses the service over HTTP at whatever gateway there is, and repeats until there is an answer that settles it. */
 export class Caller {
+  private answeredReads = 0;
   private token: { readonly text: string; readonly since: number } | undefined;
   private readonly clients: readonly ApiClient[];
 
@@ -101,17 +104,21 @@ export class Caller {
     return answer;
   }
 
-  async read(kind: ReadingKind, path: string, auctionId = '', body?: Fields): Promise<void> {
+  async read(
+    kind: ReadingKind,
+    path: string,
+    { auctionId = '', body, limit }: { auctionId?: string; body?: Fields; limit?: number } = {},
+  ): Promise<void> {
     const method = body === undefined ? 'GET' : 'POST';
+    const askedAt = performance.now();
     const answer = await this.ask(method, path, body === undefined ? {} : { body });
     if (answer === undefined) return;
-    this.options.transcript.readings.push({
-      kind,
-      account: this.account,
-      auctionId,
-      status: answer.status,
-      body: answer.status === 200 ? slim(kind, answer) : '',
-    });
+    const { status, text } = answer;
+    const { readings } = this.options.transcript;
+    this.answeredReads += 1;
+    if (status === 200 && this.answeredReads % KEPT_OF !== 0) return;
+    const reading = { account: this.account, auctionId, status, body: text, askedAt };
+    readings.push({ kind, reading: limit === undefined ? reading : { ...reading, limit } });
   }
 
   /** The same read at each of them at once; undefined where no answer came. */
@@ -161,39 +168,4 @@ function nothing(): undefined {
 
 function isSettled({ status, text }: ApiAnswer): boolean {
   return status < 500 && status !== 429 && !text.includes('idempotency_key_in_progress');
-}
-
-interface Slim {
-  readonly auction_id?: string;
-  readonly role?: string;
-  readonly status?: string;
-  readonly view_version?: number;
-  readonly quote_id?: string;
-  readonly seq?: number;
-  readonly kind?: string;
-  readonly occurred_at?: string;
-}
-
-/** Hours of answers are kept until the end, so only what is looked at then. */
-function slim(kind: ReadingKind, { body }: ApiAnswer): Reading['body'] {
-  const { auctions, quotes, events, complete } = body as {
-    readonly auctions?: readonly Slim[];
-    readonly quotes?: readonly Slim[];
-    readonly events?: readonly Slim[];
-    readonly complete?: boolean;
-  };
-  if (kind === 'list') return JSON.stringify({ auctions: auctions?.map(ofView) });
-  if (kind === 'view') return JSON.stringify(ofView(body));
-  if (kind === 'timeline') {
-    return JSON.stringify({
-      complete,
-      events: events?.map(({ seq, kind: what, occurred_at: at }) => ({ seq, kind: what, occurred_at: at })),
-    });
-  }
-  if (kind === 'preflight') return '';
-  return JSON.stringify({ quotes: quotes?.map(({ quote_id, auction_id }) => ({ quote_id, auction_id })) });
-}
-
-function ofView({ auction_id, role, status, view_version }: Slim): Slim {
-  return JSON.parse(JSON.stringify({ auction_id, role, status, view_version })) as Slim;
 }

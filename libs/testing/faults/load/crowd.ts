@@ -95,7 +95,7 @@ export class Crowd {
     }
     const accounts = makers.map(({ account }) => account);
     const errand = createErrand(caller.account, random.pick(contracts), accounts, random);
-    if (random.chance(0.1)) return caller.read('preflight', '/v1/auctions/preflight', '', errand.body);
+    if (random.chance(0.1)) return caller.read('preflight', '/v1/auctions/preflight', { body: errand.body });
     const answer = await this.settle(caller, errand);
     if (answer?.status === 201 || answer?.status === 200) this.learnAuction(caller, answer.body);
   }
@@ -147,16 +147,18 @@ export class Crowd {
   private async lookAround(caller: Caller, random: Random, auction: KnownAuction | undefined): Promise<void> {
     const path = `/v1/auctions/${auction?.id ?? ''}`;
     const kind = random.pick(['list', 'quotes', 'view', 'timeline', 'ownQuotes', 'preflight'] as const);
-    if (kind === 'list') return caller.read(kind, `/v1/auctions?limit=${random.between(1, 50)}`);
-    if (kind === 'quotes') return caller.read(kind, `/v1/quotes?limit=${random.between(1, 50)}`);
+    const limit = random.between(1, 50);
+    if (kind === 'list') return caller.read(kind, `/v1/auctions?limit=${limit}`, { limit });
+    if (kind === 'quotes') return caller.read(kind, `/v1/quotes?limit=${limit}`, { limit });
     if (auction === undefined) return;
-    if (kind === 'view') return caller.read(kind, path, auction.id);
-    if (kind === 'timeline') return caller.read(kind, `${path}/events?limit=1000`, auction.id);
-    if (kind === 'ownQuotes') return caller.read(kind, `${path}/quotes`, auction.id);
+    const auctionId = auction.id;
+    if (kind === 'view') return caller.read(kind, path, { auctionId });
+    if (kind === 'timeline') return caller.read(kind, `${path}/events?limit=1000`, { auctionId });
+    if (kind === 'ownQuotes') return caller.read(kind, `${path}/quotes`, { auctionId });
     if (!auction.makers.includes(caller.account)) return;
     const price = 500_000 - (500_000 % auction.tick);
     const body = { price_atoms: price, max_executable_quantity_atoms: auction.step };
-    return caller.read(kind, `${path}/quotes/preflight`, auction.id, body);
+    return caller.read(kind, `${path}/quotes/preflight`, { auctionId, body });
   }
 
   private learnAuction(caller: Caller, body: object): void {

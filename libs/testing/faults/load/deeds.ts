@@ -48,6 +48,14 @@ export function createErrand(
     ...(random.chance(0.3)
       ? { result_disclosure: random.pick(['WINNING_PRICE', 'WINNING_PRICE_AND_RANK']) }
       : {}),
+    ...(random.chance(0.7)
+      ? {
+          identity_policy: {
+            originator: random.pick(['ANONYMOUS', 'DISCLOSED', 'WINNER_ONLY']),
+            market_makers: random.pick(['ANONYMOUS', 'DISCLOSED_AFTER_AWARD']),
+          },
+        }
+      : {}),
     ...differing,
   };
   return { command: commandOf('CREATE', account, '', random, body), path: '/v1/auctions', body };

@@ -2,6 +2,7 @@ import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { HttpCheck } from '../../interface/http-check.js';
 import type { RecordedExchange } from '../../interface/recorder.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
+import type { Reading } from '../../simulator/oracle/readings.js';
 
 /** A command and one answer to it. */
 export interface Answered {
@@ -15,13 +16,9 @@ export interface Answered {
 
 export type ReadingKind = 'view' | 'list' | 'timeline' | 'quotes' | 'ownQuotes' | 'preflight';
 
-export interface Reading {
+export interface KindOfReading {
   readonly kind: ReadingKind;
-  readonly account: string;
-  readonly auctionId: string;
-  readonly status: number;
-  /** Without what no check looks at. */
-  readonly body: string;
+  readonly reading: Reading;
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -32,7 +29,7 @@ const KEPT_FAULTS = 50;
 /** Everything that was asked and told, as the people of the campaign remember it. */
 export class Transcript {
   readonly answered: Answered[] = [];
-  readonly readings: Reading[] = [];
+  readonly readings: KindOfReading[] = [];
   /** Answers by status and code, unanswered requests included. */
   readonly codes = new Map<string, number>();
   readonly faults = new Set<string>();

@@ -15,6 +15,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'BROKER_OUTAGE',
     'GATEWAY_BEHIND',
     'STREAM_CUT',
+    'READER_STOPS',
     'MARKET_CLOSES',
     'MAKER_SUSPENDED',
   ],
@@ -48,7 +49,17 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   allocation: ['SINGLE_WINNER', 'SPLIT'],
   nobody: ['won NO_QUOTES', 'won RESERVE_NOT_MET', 'won MINIMUM_NOT_MET'],
   priority: ['kept', 'lost'],
-  stream: ['resumed', 'recalled', 'told by owners', 'events', 'single', 'waited for its gateway', 'believed'],
+  stream: [
+    'resumed',
+    'recalled',
+    'told by owners',
+    'events',
+    'single',
+    'waited for its gateway',
+    'believed',
+    'slow reader shown the present',
+    'slow reader closed',
+  ],
 };
 
 const ANSWERS = [

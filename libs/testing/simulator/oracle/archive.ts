@@ -1,7 +1,8 @@
-import type { AuctionFile, StoryLine } from './auction-file.js';
+import { partiesOf, type AuctionFile, type StoryLine } from './auction-file.js';
 import { enter, opened } from './filing.js';
 import type { PlacedEvent } from './raw-events.js';
 import { tell } from './stories.js';
+import { Picture } from './told/picture.js';
 import { must } from './violation.js';
 
 const ONCE = 'every command once';
@@ -10,6 +11,10 @@ const RULES = 'the rules of an auction';
 /** All auctions as they follow from the journals' events, and the event that each command has led to. */
 export class Archive {
   readonly files = new Map<string, AuctionFile>();
+  /** By auction, what there is to be told of it. */
+  readonly pictures = new Map<string, Picture>();
+  /** Everybody who has ever been a party. */
+  readonly accounts = new Set<string>();
   /** By the command's name. */
   readonly commands = new Map<string, PlacedEvent>();
 
@@ -19,12 +24,23 @@ export class Archive {
     const { event } = placed;
     if (event.auction_id === undefined) return undefined;
     const file = this.fileFor(placed, event.auction_id);
-    tell(file, placed);
+    const picture = this.pictureOf(file);
+    picture.take(placed);
+    tell(file, picture, placed);
     return file;
   }
 
   storyOf(auctionId: string, account: string): readonly StoryLine[] {
     return this.files.get(auctionId)?.stories.get(account) ?? [];
+  }
+
+  private pictureOf(file: AuctionFile): Picture {
+    const known = this.pictures.get(file.id);
+    if (known !== undefined) return known;
+    const picture = new Picture(file);
+    this.pictures.set(file.id, picture);
+    for (const account of partiesOf(file)) this.accounts.add(account);
+    return picture;
   }
 
   private fileFor(placed: PlacedEvent, id: string): AuctionFile {

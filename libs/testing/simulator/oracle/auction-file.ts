@@ -1,4 +1,5 @@
 import type { RawAward, RawHold, RawSettlement, RawTerms } from './raw-events.js';
+import type { Shown, Sight } from './told/shown.js';
 
 export interface FiledQuote {
   readonly id: string;
@@ -21,11 +22,15 @@ export interface FiledAward {
   settlement?: RawSettlement;
 }
 
-/** One line of somebody's timeline: its kind, when it was, and which record of its shard's journal says so. */
+/** One line of somebody's timeline, as it must be told, and which record of its shard's journal says so. */
 export interface StoryLine {
   readonly kind: string;
   readonly at: string;
   readonly sequence: number;
+  readonly actor: string;
+  readonly data: Shown;
+  /** What there is to be seen as of this line; nothing where the record has told of more at once. */
+  readonly sight?: Sight;
 }
 
 /** An auction as the oracle keeps it: plain, and grown event by event. */

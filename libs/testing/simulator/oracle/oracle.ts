@@ -1,6 +1,7 @@
 import type { Tables } from '../storage/tables.js';
 import { Archive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
+import { OwnersKnowledge } from './freshness.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
 import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
@@ -16,12 +17,22 @@ export class Oracle {
   readonly reached = new Map<string, number>();
   private readonly awards = new Map<string, { readonly file: AuctionFile; readonly award: RawAward }>();
 
-  constructor(private readonly tables: Tables) {
+  /** What every owner must know that answers. */
+  readonly owners: OwnersKnowledge;
+
+  constructor(
+    private readonly tables: Tables,
+    nowMillis: () => number,
+  ) {
+    this.owners = new OwnersKnowledge(nowMillis);
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId));
   }
 
   onMessage(shard: number, offset: number, value: Buffer): void {
-    const placed = this.copies[shard]?.take(offset, value);
+    const copy = this.copies[shard];
+    const epoch = copy?.epoch;
+    const placed = copy?.take(offset, value);
+    if (copy?.epoch !== epoch) this.owners.takenOver(shard);
     if (placed !== undefined) this.onEvent(placed);
   }
 

@@ -1,4 +1,5 @@
 import { commandName, type Archive } from './archive.js';
+import type { PlacedEvent } from './raw-events.js';
 import { must } from './violation.js';
 
 /** A command as its caller sees it. */
@@ -34,7 +35,11 @@ export class Promises {
   >();
   readonly codes = new Map<string, number>();
 
-  constructor(private readonly archive: Archive) {}
+  constructor(
+    private readonly archive: Archive,
+    /** Hears of each event that an owner is known to know, because it has acknowledged it. */
+    private readonly onAcknowledged: (placed: PlacedEvent) => void = () => undefined,
+  ) {}
 
   answered(command: Promised, status: number, body: string): void {
     const { operation, account, auctionId, key, content } = command;
@@ -47,6 +52,8 @@ export class Promises {
     if (told.error === 'auction_not_found') this.checkUnknown(command, name);
     const isSuccess = status < 300;
     if (isSuccess) this.checkPresent(command, name, status, body);
+    const placed = this.archive.commands.get(name);
+    if (isSuccess && placed !== undefined) this.onAcknowledged(placed);
     if (status === 422 && told.error !== 'COMMAND_EXPIRED') this.checkAbsent(command, name, told.error ?? '');
     const known = this.first.get(name);
     if (!isSuccess && (status !== 422 || told.error === 'COMMAND_EXPIRED')) return;

@@ -1,3 +1,5 @@
+import type { RawDisclosure, RawNotes, RawRefusal } from './raw-parties.js';
+
 /** What the journal holds, as somebody reads it who knows nothing but its text. */
 export interface RawHold {
   readonly venue: string;
@@ -6,7 +8,7 @@ export interface RawHold {
   readonly amount: number;
 }
 
-export interface RawQuote {
+export interface RawQuote extends RawNotes {
   readonly quote_id: string;
   readonly maker: string;
   readonly revision: number;
@@ -31,16 +33,17 @@ export interface RawRoute {
   readonly venue: string;
   readonly contract_id: string;
   readonly outcome: string;
+  readonly title: string;
 }
 
-export interface RawTerms {
+export interface RawTerms extends RawDisclosure {
   readonly auction_id: string;
-  readonly originator: { readonly account_id: string };
   readonly side: 'BUY' | 'SELL';
   readonly quantity_atoms: number;
   readonly routes: readonly RawRoute[];
   readonly grid: {
     readonly price_tick_atoms: number;
+    readonly min_price_atoms: number;
     readonly max_price_atoms: number;
     readonly quantity_step_atoms: number;
   };
@@ -51,7 +54,6 @@ export interface RawTerms {
   readonly opened_at: string;
   readonly closes_at: string;
   readonly quote_revision_policy: 'FREE' | 'IMPROVE_ONLY' | 'FINAL';
-  readonly audience: readonly { readonly account_id: string }[];
   readonly execution_deadline_ms: number;
 }
 
@@ -63,7 +65,7 @@ export interface RawMark {
 }
 
 /** All that the data of any type may hold; which of it there is follows from the type. */
-export interface RawData {
+export interface RawData extends RawRefusal {
   readonly terms?: RawTerms;
   readonly hold?: readonly RawHold[];
   readonly quote?: RawQuote;

@@ -1,129 +1,186 @@
 import type { Archive } from './archive.js';
+import type { AuctionFile, StoryLine } from './auction-file.js';
+import type { Freshness } from './freshness.js';
+import { checkPage, type PageRow } from './pages.js';
+import { differenceOf, type Shown } from './told/shown.js';
 import { must } from './violation.js';
 
 const TRUE = 'reads tell what happened';
 const PRIVATE = 'strangers see nothing';
 const FULL = 'at rest everything is read';
+const ANSWERED = 'parties are answered';
 
-interface Timeline {
-  readonly complete: boolean;
-  readonly events: readonly { readonly seq: number; readonly kind: string; readonly occurred_at: string }[];
+/** Somebody asked, and was answered. */
+export interface Reading {
+  readonly account: string;
+  /** Which auction it is about; empty where it is about all. */
+  readonly auctionId: string;
+  readonly status: number;
+  readonly body: string;
+  /** In milliseconds of the clock by which freshness goes; nothing at rest, when all must be there. */
+  readonly askedAt: number | undefined;
+  /** Of a page, how much was asked for, and behind which row. */
+  readonly limit?: number;
+  readonly behind?: PageRow;
 }
 
-interface View {
+interface Timeline extends Shown {
+  readonly events: readonly Shown[];
+}
+
+interface View extends Shown {
   readonly auction_id: string;
-  readonly role: string;
-  readonly status: string;
   readonly view_version: number;
 }
 
-/** What reads answer, held against the journals. */
+interface Quote extends Shown {
+  readonly auction_id: string;
+  readonly quote_id: string;
+}
+
+/** What reads answer, held against the journals: every field of it, and whether it is there at all. */
 export class Readings {
-  constructor(private readonly archive: Archive) {}
+  constructor(
+    private readonly archive: Archive,
+    private readonly freshness: Freshness,
+  ) {}
 
-  view(account: string, status: number, body: string): void {
-    if (status !== 200) return;
-    this.checkView(account, JSON.parse(body) as View);
+  view(reading: Reading): void {
+    if (this.isAnswered(reading)) this.checkView(reading, JSON.parse(reading.body) as View);
   }
 
-  list(account: string, status: number, body: string): void {
-    if (status !== 200) return;
-    const { auctions } = JSON.parse(body) as { readonly auctions: readonly View[] };
-    for (const view of auctions) this.checkView(account, view);
-    must(
-      new Set(auctions.map((view) => view.auction_id)).size === auctions.length,
-      TRUE,
-      () => 'an auction is listed twice',
-    );
-  }
-
-  timeline(account: string, auctionId: string, status: number, body: string): void {
-    if (status !== 200) return;
-    const { complete, events } = JSON.parse(body) as Timeline;
-    const story = this.archive.storyOf(auctionId, account);
-    must(story.length > 0, PRIVATE, () => `${account} reads the timeline of ${auctionId}`);
-    must(
-      complete && events.length <= story.length,
-      TRUE,
-      () => `${events.length} of ${story.length} entries of ${auctionId}`,
-    );
-    for (const [index, { seq, kind, occurred_at: at }] of events.entries()) {
-      const line = story[index];
-      must(
-        seq === index + 1 && line?.kind === kind && line.at === at,
-        TRUE,
-        () => `${seq} of ${auctionId} is ${kind} instead of ${line?.kind ?? ''}`,
-      );
-    }
-  }
-
-  quotes(account: string, status: number, body: string): void {
-    if (status !== 200) return;
-    const { quotes } = JSON.parse(body) as {
-      readonly quotes: readonly { readonly quote_id: string; readonly auction_id: string }[];
-    };
-    for (const { quote_id: id, auction_id: auctionId } of quotes) {
-      const quote = this.archive.files.get(auctionId)?.quotes.get(id);
-      must(quote?.maker === account, PRIVATE, () => `${account} reads quote ${id}`);
-    }
+  timeline(reading: Reading): void {
+    if (!this.isAnswered(reading)) return;
+    const { account, auctionId: id } = reading;
+    const told = JSON.parse(reading.body) as Timeline;
+    const story = this.archive.storyOf(id, account);
+    const { length } = told.events;
+    const view = this.sightAt(reading, id, length).view;
+    const events = story
+      .slice(0, length)
+      .map(({ kind, at, actor, data }, index) => ({ seq: index + 1, kind, occurred_at: at, actor, data }));
+    const { role, status } = view;
+    const difference = differenceOf({ auction_id: id, role, status, complete: true, events }, told);
+    must(difference === undefined, TRUE, () => `the timeline of ${id} to ${account}: ${difference ?? ''}`);
   }
 
   /** The originator sees awarded quotes alone, a maker its own. */
-  ownQuotes(account: string, status: number, body: string): void {
-    if (status !== 200) return;
-    const { quotes } = JSON.parse(body) as {
-      readonly quotes: readonly { readonly quote_id: string; readonly auction_id: string }[];
-    };
-    for (const { quote_id: id, auction_id: auctionId } of quotes) {
-      const file = this.archive.files.get(auctionId);
-      const isAwarded = [...(file?.awards.values() ?? [])].some(({ terms }) => terms.quote_id === id);
-      const isOwn = file?.quotes.get(id)?.maker === account;
-      const isMay = isOwn || (isAwarded && file?.terms.originator.account_id === account);
-      must(isMay, PRIVATE, () => `${account} reads quote ${id}`);
-    }
+  ownQuotes(reading: Reading): void {
+    if (!this.isAnswered(reading)) return;
+    const { account, auctionId: id } = reading;
+    const told = JSON.parse(reading.body) as Shown;
+    const story = this.archive.storyOf(id, account);
+    const since = Math.max(0, this.knownOf(reading, id) - 1);
+    const differences = story.slice(since).flatMap(({ sight }) => {
+      return sight === undefined ? [] : [differenceOf({ quotes: sight.quotes }, told)];
+    });
+    must(
+      differences.includes(undefined),
+      TRUE,
+      () => `the quotes of ${id} to ${account}: ${differences.join(', ')}`,
+    );
   }
 
-  preflight(account: string, status: number, body: string): void {
+  list(reading: Reading): void {
+    if (!this.isAnswered(reading)) return;
+    const page = JSON.parse(reading.body) as { readonly auctions: readonly View[] };
+    for (const view of page.auctions) this.checkView(reading, view);
+    const rows = page.auctions.map(({ auction_id: id }) => {
+      return { at: this.archive.files.get(id)?.terms.opened_at ?? '', id };
+    });
+    const wanted = this.filesOf(reading.account).flatMap(({ id, terms }) => {
+      return this.knownOf(reading, id) > 0 ? [{ at: terms.opened_at, id }] : [];
+    });
+    checkPage(reading, { name: 'auctions', rows, wanted, told: page });
+  }
+
+  /** Everything that the account has ever quoted. */
+  quotes(reading: Reading): void {
+    if (!this.isAnswered(reading)) return;
+    const { account } = reading;
+    const page = JSON.parse(reading.body) as { readonly quotes: readonly Quote[] };
+    for (const quote of page.quotes) this.checkQuote(reading, quote);
+    const rows = page.quotes.map((quote) => ({ at: String(quote.submitted_at), id: quote.quote_id }));
+    const wanted = this.filesOf(account).flatMap(({ id, shard }) => {
+      const floor = this.floorOf(reading, shard);
+      const own = this.archive.pictures.get(id)?.quotesOf(account) ?? [];
+      return own
+        .filter(({ past }) => (past[0]?.sequence ?? Infinity) <= floor)
+        .map(({ shown }) => ({ at: String(shown.submitted_at), id: String(shown.quote_id) }));
+    });
+    checkPage(reading, { name: 'quotes', rows, wanted, told: page });
+  }
+
+  preflight({ account, status, body }: Reading): void {
     must([200, 403, 404, 422, 500, 503].includes(status), TRUE, () => `${account} is told ${status} ${body}`);
   }
 
-  /** Everybody's last word, at any gateway: nothing of the story is missing. */
-  atRest(account: string, auctionId: string, view: string, timeline: string): void {
-    const file = this.archive.files.get(auctionId);
-    const story = this.archive.storyOf(auctionId, account);
-    const told = JSON.parse(timeline) as Timeline;
-    const shown = JSON.parse(view) as View;
+  /** Whether there is something to look at. Who is a party of an auction is not told that there is none, nor that something failed. */
+  private isAnswered(reading: Reading): boolean {
+    const { account, auctionId: id, status, body } = reading;
+    const isOfAll = id === '';
     must(
-      told.events.length === story.length,
-      FULL,
-      () => `${told.events.length} of ${story.length} entries of ${auctionId}`,
+      [200, 429, 503].includes(status) || (status === 404 && !isOfAll),
+      ANSWERED,
+      () => `${account} is told ${status} ${body} of ${id}`,
     );
-    must(
-      shown.view_version === story.length,
-      FULL,
-      () => `${auctionId} at version ${shown.view_version} of ${story.length}`,
-    );
-    if (shown.role === 'ORIGINATOR')
-      must(
-        shown.status === file?.status,
-        FULL,
-        () => `${auctionId} is ${shown.status} instead of ${file?.status ?? ''}`,
-      );
+    const isParty = isOfAll || this.archive.storyOf(id, account).length > 0;
+    if (status === 200) must(isParty, PRIVATE, () => `${account} reads ${id}`);
+    if (status === 404)
+      must(this.knownOf(reading, id) === 0, ANSWERED, () => `${account} is told that there is no ${id}`);
+    return status === 200;
   }
 
-  private checkView(account: string, view: View): void {
-    const story = this.archive.storyOf(view.auction_id, account);
-    must(story.length > 0, PRIVATE, () => `${account} sees ${view.auction_id}`);
-    must(
-      view.view_version > 0 && view.view_version <= story.length,
-      TRUE,
-      () => `${view.auction_id} at version ${view.view_version} of ${story.length}`,
+  private checkView(reading: Reading, view: View): void {
+    const { account } = reading;
+    const { auction_id: id, view_version: version } = view;
+    must(this.archive.storyOf(id, account).length > 0, PRIVATE, () => `${account} sees ${id}`);
+    const difference = differenceOf(this.sightAt(reading, id, version).view, view);
+    must(difference === undefined, TRUE, () => `${id} as ${account} sees it: ${difference ?? ''}`);
+  }
+
+  private checkQuote(reading: Reading, quote: Quote): void {
+    const { account } = reading;
+    const { quote_id: id, auction_id: auctionId } = quote;
+    const course = this.archive.pictures.get(auctionId)?.quotes.get(id);
+    must(course?.maker === account, PRIVATE, () => `${account} reads quote ${id}`);
+    const floor = this.floorOf(reading, this.archive.files.get(auctionId)?.shard ?? 0);
+    const since = Math.max(
+      0,
+      course.past.findLastIndex(({ sequence }) => sequence <= floor),
     );
-    const isOriginator = this.archive.files.get(view.auction_id)?.terms.originator.account_id === account;
+    const differences = course.past.slice(since).map(({ shown }) => differenceOf(shown, quote));
+    must(differences.includes(undefined), TRUE, () => `quote ${id} of ${account}: ${differences.join(', ')}`);
+  }
+
+  /** What there was to be seen at this point of the story, to which it must have come. */
+  private sightAt(reading: Reading, id: string, version: number): NonNullable<StoryLine['sight']> {
+    const { account } = reading;
+    const story = this.archive.storyOf(id, account);
+    const known = this.knownOf(reading, id);
+    const check = reading.askedAt === undefined ? FULL : TRUE;
     must(
-      view.role === (isOriginator ? 'ORIGINATOR' : 'MARKET_MAKER'),
-      TRUE,
-      () => `${account} is ${view.role}`,
+      version >= known && version <= story.length,
+      check,
+      () => `${id} as ${account} sees it is at ${version} of ${story.length}, and ${known} must be known`,
     );
+    const sight = story[version - 1]?.sight;
+    must(sight !== undefined, TRUE, () => `${id} as ${account} sees it is at ${version}, within a record`);
+    return sight;
+  }
+
+  /** How much of the story must be known to whoever answers. */
+  private knownOf(reading: Reading, id: string): number {
+    const floor = this.floorOf(reading, this.archive.files.get(id)?.shard ?? 0);
+    const story = this.archive.storyOf(id, reading.account);
+    return story.findLastIndex(({ sequence }) => sequence <= floor) + 1;
+  }
+
+  private floorOf({ askedAt }: Reading, shard: number): number {
+    return askedAt === undefined ? Infinity : this.freshness.floor(shard, askedAt);
+  }
+
+  private filesOf(account: string): AuctionFile[] {
+    return [...this.archive.files.values()].filter(({ stories }) => stories.has(account));
   }
 }

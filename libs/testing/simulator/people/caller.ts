@@ -24,6 +24,8 @@ export class Caller {
     private readonly world: World,
     private readonly host: Host,
     readonly account: string,
+    /** Hears all that it says and is told. */
+    private readonly onAnswer: (said: string, told: string) => void,
   ) {}
 
   ask(gateway: string, request: Omit<HttpRequest, 'id'>, heed: Heed): void {
@@ -31,7 +33,10 @@ export class Caller {
     const id = this.lastId;
     const line = this.lineTo(gateway);
     const text = JSON.stringify({ id, ...request });
-    line.waiting.set(id, heed);
+    line.waiting.set(id, (answer) => {
+      if (answer !== undefined) this.onAnswer(text, answer.body);
+      heed(answer);
+    });
     if (line.end.state === 'CONNECTING') line.kept.push(text);
     else line.end.send(text);
     this.world.scheduler.after(PATIENCE_MILLIS * NANOS_PER_MILLI, this.host, () => {

@@ -1,13 +1,11 @@
 import { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
+import { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { Promises } from '../oracle/promises.js';
-import { Readings } from '../oracle/readings.js';
-import { must } from '../oracle/violation.js';
 import type { Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
-import type { HttpRequest } from '../processes/http-desk.js';
 import type { World } from '../processes/world.js';
 import type { Transcript } from '../twins/transcript.js';
 import { Caller } from './caller.js';
@@ -15,12 +13,11 @@ import { MAKERS, ORIGINATORS, STRANGER } from './cast.js';
 import { commandFor } from './deeds.js';
 import { Errands, type Errand } from './errands.js';
 import { Knowledge, type KnownAuction } from './knowledge.js';
+import { Reader } from './reader.js';
 import { Viewer } from './viewer.js';
 
-const AGAIN_MILLIS = 300;
 /** Commands that are said once more. */
 const LATEST = 20;
-const WHOLE = { after_seq: 0, limit: 1_000 };
 
 interface CreatedView {
   readonly auction_id: string;
@@ -45,8 +42,8 @@ export class Crowd {
   readonly promises: Promises;
   readonly viewers: readonly Viewer[];
   readonly errands: Errands;
-  reads = 0;
-  private readonly readings: Readings;
+  readonly reader: Reader;
+  private readonly names: Names;
   private readonly known = new Knowledge();
   private readonly callers = new Map<string, Caller>();
   /** In their order. */
@@ -54,13 +51,26 @@ export class Crowd {
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    this.promises = new Promises(oracle.archive);
-    this.readings = new Readings(oracle.archive);
+    this.promises = new Promises(oracle.archive, (placed) => oracle.owners.acknowledge(placed));
+    this.names = new Names(oracle.archive);
+    const callerOf = (account: string): Caller => this.caller(account);
+    this.reader = new Reader({
+      world,
+      oracle,
+      random: random.fork('reader'),
+      gateways,
+      transcript,
+      callerOf,
+    });
     this.errands = new Errands(world, random.fork('errands'), this.promises, gateways, transcript);
     const hosts = new Map(
       [...ORIGINATORS, ...MAKERS, STRANGER].map((account) => [account, new Host('client', world.scheduler)]),
     );
-    for (const [account, host] of hosts) this.callers.set(account, new Caller(world, host, account));
+    for (const [account, host] of hosts)
+      this.callers.set(
+        account,
+        new Caller(world, host, account, (said, told) => this.names.check(account, told, said)),
+      );
     this.viewers = [...hosts].map(
       ([account, host]) =>
         new Viewer(world, host, account, {
@@ -69,6 +79,8 @@ export class Crowd {
           gateways,
           transcript,
           graceMillis: plan.graces[account],
+          names: this.names,
+          onTold: (auctionId, place) => this.reader.look(account, auctionId, place),
         }),
     );
   }
@@ -121,35 +133,7 @@ export class Crowd {
 
   /** Everybody reads everything once more; calls back when all of it was found to be true. */
   readAll(done: () => void): void {
-    const asked = [...this.parts.oracle.files.values()].flatMap(({ id, stories }) =>
-      [...stories.keys()].map((account) => ({ id, account })),
-    );
-    let left = asked.length;
-    if (left === 0) done();
-    for (const { id, account } of asked) {
-      const ids = { auctionID: id };
-      this.insist(account, { operation: 'getAuction', ids }, (view) => {
-        this.insist(account, { operation: 'listAuctionEvents', ids, query: WHOLE }, (timeline) => {
-          this.readings.atRest(account, id, view, timeline);
-          left -= 1;
-          if (left === 0) done();
-        });
-      });
-    }
-  }
-
-  /** Nothing is broken any more, but somebody may still be starting. */
-  private insist(account: string, request: Omit<HttpRequest, 'id'>, heed: (body: string) => void): void {
-    const { world, random, gateways } = this.parts;
-    this.caller(account).ask(random.pick(gateways), request, (answer) => {
-      if (answer?.status === 200) heed(answer.body);
-      else if (answer === undefined || answer.status === 503) {
-        world.scheduler.after(AGAIN_MILLIS * NANOS_PER_MILLI, undefined, () =>
-          this.insist(account, request, heed),
-        );
-      } else
-        must(false, 'at rest everything is read', () => `${account} is told ${answer.status} ${answer.body}`);
-    });
+    this.reader.readAll([...this.callers.keys()], done);
   }
 
   /** The same key, and something else said under it. */
@@ -188,46 +172,9 @@ export class Crowd {
   }
 
   private read({ account, key }: Deed, random: Random): void {
-    const gateway = random.pick(this.parts.gateways);
     const { auctions } = this.known;
     const auction = auctions.at(-1 - random.below(Math.min(6, Math.max(1, auctions.length))));
-    const ask = (request: Omit<HttpRequest, 'id'>, heed: (status: number, body: string) => void): void => {
-      this.reads += 1;
-      this.caller(account).ask(gateway, request, (answer) => {
-        if (answer === undefined) return;
-        this.parts.transcript?.note(
-          account,
-          key,
-          `${answer.status} ${answer.body}`,
-          this.parts.world.scheduler.now,
-        );
-        heed(answer.status, answer.body);
-      });
-    };
-    const { readings } = this;
-    const query = { limit: random.between(1, 50) };
-    const ids = { auctionID: auction?.id ?? '' };
-    const kind = random.pick(['LIST', 'QUOTES', 'VIEW', 'TIMELINE', 'OWN_QUOTES', 'PREFLIGHT'] as const);
-    if (kind === 'LIST')
-      ask({ operation: 'listAuctions', query }, (...said) => readings.list(account, ...said));
-    else if (kind === 'QUOTES') {
-      ask({ operation: 'listQuotes', query }, (...said) => readings.quotes(account, ...said));
-    } else if (auction === undefined) return;
-    else if (kind === 'VIEW') {
-      ask({ operation: 'getAuction', ids }, (...said) => readings.view(account, ...said));
-    } else if (kind === 'TIMELINE') {
-      ask({ operation: 'listAuctionEvents', ids, query: WHOLE }, (...said) =>
-        readings.timeline(account, auction.id, ...said),
-      );
-    } else if (kind === 'OWN_QUOTES') {
-      ask({ operation: 'listAuctionQuotes', ids }, (...said) => readings.ownQuotes(account, ...said));
-    } else {
-      const body = {
-        price_atoms: 500_000 - (500_000 % auction.tick),
-        max_executable_quantity_atoms: auction.step,
-      };
-      ask({ operation: 'preflightQuote', ids, body }, (...said) => readings.preflight(account, ...said));
-    }
+    this.reader.read(account, key, random, auction);
   }
 
   private learn({ command, request }: Errand, status: number, body: string): void {

@@ -52,7 +52,8 @@ export function commandFor(
 
 function create(deed: Deed, random: Random): Command {
   const drafted = random.chance(0.1) ? spoiled(createBody(random), random) : createBody(random);
-  const body = deed.closesAt === undefined ? drafted : closingAt(drafted, deed.closesAt);
+  const timed = deed.closesAt === undefined ? drafted : closingAt(drafted, deed.closesAt);
+  const body = deed.identity === undefined ? timed : { ...timed, identity_policy: deed.identity };
   const content = JSON.stringify(body);
   const command = {
     operation: 'CREATE',

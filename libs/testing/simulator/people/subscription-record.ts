@@ -1,8 +1,9 @@
 import type { AuctionFile, StoryLine } from '../oracle/auction-file.js';
 import type { Oracle } from '../oracle/oracle.js';
+import { differenceOf, type Shown } from '../oracle/told/shown.js';
 import { must } from '../oracle/violation.js';
 
-export interface ToldEvent {
+export interface ToldEvent extends Shown {
   readonly seq: number;
   readonly auction_id: string;
   readonly timeline_seq: number;
@@ -10,7 +11,7 @@ export interface ToldEvent {
   readonly occurred_at: string;
 }
 
-export interface ToldView {
+export interface ToldView extends Shown {
   readonly auction_id: string;
   readonly view_version: number;
 }
@@ -21,6 +22,17 @@ export interface Wish {
   readonly afterSeq: number | undefined;
 }
 
+const EVENT_FIELDS: ReadonlySet<string> = new Set([
+  'type',
+  'subscription_id',
+  'seq',
+  'auction_id',
+  'timeline_seq',
+  'kind',
+  'occurred_at',
+  'data',
+  'resume_token',
+]);
 const DENSE = 'streams are dense';
 const TRUE = 'streams tell what happened';
 const COMPLETE = 'streams are complete';
@@ -55,7 +67,8 @@ export class SubscriptionRecord {
 
   snapshot(views: readonly ToldView[], more: boolean): void {
     this.parts = [...(this.parts ?? []), ...views];
-    for (const { auction_id: id, view_version: version } of views) {
+    for (const view of views) {
+      const { auction_id: id, view_version: version } = view;
       const story = this.oracle.storyOf(id, this.account);
       must(
         version > 0 && version <= story.length,
@@ -63,6 +76,8 @@ export class SubscriptionRecord {
         () => `${this.id}: ${id} at version ${version} of ${story.length}`,
       );
       must(this.isAbout(id), TRUE, () => `${this.id}: it is shown ${id}`);
+      const difference = differenceOf(story[version - 1]?.sight?.view, view);
+      must(difference === undefined, TRUE, () => `${this.id}: ${id} as it is shown: ${difference ?? ''}`);
       this.note(id, story[version - 1]);
     }
     if (more) return;
@@ -98,6 +113,10 @@ export class SubscriptionRecord {
       TRUE,
       () => `${this.id}: ${place} of ${id} is ${kind} instead of ${line?.kind ?? 'nothing'}`,
     );
+    const difference = differenceOf(line.data, told.data);
+    must(difference === undefined, TRUE, () => `${this.id}: ${place} of ${id}, ${kind}: ${difference ?? ''}`);
+    const extra = Object.keys(told).filter((field) => !EVENT_FIELDS.has(field));
+    must(extra.length === 0, TRUE, () => `${this.id}: ${kind} comes with ${extra.join()}`);
     this.last = seq;
     this.events += 1;
     this.known.set(id, place);

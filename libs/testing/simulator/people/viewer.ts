@@ -1,6 +1,7 @@
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Host } from '../kernel/host.js';
 import type { Random } from '../kernel/random.js';
+import type { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { must } from '../oracle/violation.js';
 import { streamAddress } from '../processes/gateway.js';
@@ -32,6 +33,7 @@ export type StreamAnswer = { readonly status: number; readonly body: string } | 
 
 const RECONNECT_MILLIS = { soonest: 1, least: 20, most: 900 };
 const PING_MILLIS = 8_000;
+const TOO_SLOW = 4431;
 const RESUMED = 'streams can be resumed anywhere';
 
 /** Somebody's live view: goes on at whatever gateway there is, with its token, and remembers what it was told. */
@@ -60,6 +62,8 @@ export class Viewer {
       readonly gateways: readonly string[];
       readonly transcript: Transcript | undefined;
       readonly graceMillis: number | undefined;
+      readonly names: Names;
+      readonly onTold: (auctionId: string, place: number) => void;
     },
   ) {}
 
@@ -91,6 +95,7 @@ export class Viewer {
     };
     end.onText = (text) => {
       if (this.end !== end) return;
+      this.options.names.check(this.account, text);
       const said = JSON.parse(text) as Said & ToldEvent;
       if (said.type !== 'heartbeat' && said.type !== 'pong') {
         this.options.transcript?.note(this.account, 'stream', text, this.world.scheduler.now);
@@ -105,6 +110,15 @@ export class Viewer {
   /** Its way to the gateway breaks. */
   drop(): void {
     this.end?.reset();
+  }
+
+  /** It takes nothing off its socket for a while. */
+  stopReading(): void {
+    this.end?.stopReading();
+  }
+
+  readOn(): void {
+    this.end?.readOn();
   }
 
   /** Whether the command was sent; its answer comes once, if only to say that there is none. */
@@ -143,12 +157,17 @@ export class Viewer {
     if (type === 'welcome') this.welcome(said, gateway);
     else if (type === 'subscribed') this.subscribed(id, cmdId);
     else if (type === 'snapshot') this.record(id).snapshot(said.auctions ?? [], said.more === true);
-    else if (type === 'event') this.record(id).event(said);
+    else if (type === 'event') this.told(id, said);
     else if (type === 'resync') this.resync(said);
     else if (type === 'ack' || type === 'reject') this.answered(cmdId, said);
     if (said.resume_token === undefined) return;
     this.token = said.resume_token;
     this.young.clear();
+  }
+
+  private told(id: string, event: ToldEvent): void {
+    this.record(id).event(event);
+    this.options.onTold(event.auction_id, event.timeline_seq);
   }
 
   private welcome(said: Said, gateway: string): void {
@@ -204,6 +223,7 @@ export class Viewer {
   /** Whoever says truly what it has seen is never told that this was not so. */
   private resync({ subscription_id: id = '', reason }: Said): void {
     must(reason !== 'HISTORY_GONE', RESUMED, () => `${nameOf(this.account)}/${id}: ${reason ?? ''}`);
+    if (reason === 'SLOW_READER') this.count('slow reader shown the present');
     this.record(id).resync();
   }
 
@@ -221,6 +241,7 @@ export class Viewer {
   private lost(code: number): void {
     this.end = undefined;
     this.isWelcome = false;
+    if (code === TOO_SLOW) this.count('slow reader closed');
     this.world.trace.note(`${nameOf(this.account)}: stream lost, ${code}`);
     const waiting = [...this.waiting.values()];
     this.waiting.clear();

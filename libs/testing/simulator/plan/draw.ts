@@ -59,7 +59,7 @@ export function draw(seed: number): Plan {
       staleEnd: has() ? 0.1 : 0,
     },
     database: { slowestMillis: random.pick([1, 3, 15]), stall: has() ? 0.01 : 0, cut: has() ? 0.03 : 0 },
-    settings: settingsOf(random),
+    settings: settingsOf(random, random.fork('readers')),
     wealth,
     isProtected: Object.fromEntries(MAKERS.map((maker) => [maker, random.chance(0.25)])),
     graces: Object.fromEntries(
@@ -72,7 +72,7 @@ export function draw(seed: number): Plan {
   };
 }
 
-function settingsOf(random: Random): WorldSettings {
+function settingsOf(random: Random, ofReaders: Random): WorldSettings {
   return {
     shard: {
       activeAuctionLimit: random.chance(0.1) ? 3 : 100,
@@ -87,6 +87,8 @@ function settingsOf(random: Random): WorldSettings {
       history: random.pick([4, 30, 1_000]),
       snapshotPart: random.pick([1, 200]),
       timelinePage: random.pick([1, 3, 200]),
+      bufferedMessages: ofReaders.pick([2, 3, 5, 4_096]),
+      overflowMillis: ofReaders.pick([100, 1_000, 10_000]),
     },
     executionConcurrency: random.between(1, 8),
   };
@@ -133,8 +135,16 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
       isTwice: random.chance(0.08),
       isAmbiguous: random.chance(0.04),
       ...(random.chance(0.2) ? { repeatMillis: random.between(200, 5_000) } : {}),
+      ...(act === 'CREATE' ? identityOf(random.fork(`identity ${index}`)) : {}),
     };
   });
+}
+
+export function identityOf(random: Random): Pick<Deed, 'identity'> {
+  if (random.chance(0.2)) return {};
+  const originator = random.pick(['ANONYMOUS', 'DISCLOSED', 'WINNER_ONLY']);
+  const makers = random.pick(['ANONYMOUS', 'DISCLOSED_AFTER_AWARD']);
+  return { identity: { originator, market_makers: makers } };
 }
 
 const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; readonly millis: number }[] = [
@@ -155,6 +165,7 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'MARKET_CLOSES', most: 1, millis: 0 },
   { name: 'MAKER_SUSPENDED', most: 1, millis: 0 },
   { name: 'RIVAL', most: 3, millis: 0 },
+  { name: 'READER_STOPS', most: 10, millis: 4_000 },
 ];
 
 const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'RIVAL', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);

@@ -12,6 +12,8 @@ export interface Deed {
   readonly isAmbiguous?: boolean;
   /** Of a create, where the plan wants to know it. */
   readonly closesAt?: string;
+  /** Of a create, who may know whom; nothing where that is left to its default. */
+  readonly identity?: object;
 }
 
 export type FaultName =
@@ -30,6 +32,7 @@ export type FaultName =
   | 'BROKER_OUTAGE'
   | 'GATEWAY_BEHIND'
   | 'STREAM_CUT'
+  | 'READER_STOPS'
   | 'MARKET_CLOSES'
   | 'MAKER_SUSPENDED';
 

@@ -5,6 +5,8 @@ import type { StreamHub } from '#libs/stream/stream-hub.js';
 import type { WireEnd } from '../wire/wire-end.js';
 
 const FAR_AHEAD = 4_000_000_000;
+/** More than a socket holds: there it takes no event to fill up one that is not read. */
+const FULL = 1_000_000;
 
 /** Everybody has both capabilities; what counts is the policy. */
 export function principalOf(account: string): Principal {
@@ -26,7 +28,7 @@ export function acceptStream(hub: StreamHub, end: WireEnd, account: string): voi
   let kept: string[] = [];
   const socket: StreamSocket = {
     get buffered() {
-      return end.buffered;
+      return end.isUnread ? FULL : end.buffered;
     },
     send: (text, onWritten) => end.send(text, onWritten),
     cork: () => undefined,

@@ -20,6 +20,8 @@ export interface WorldSettings {
     readonly history: number;
     readonly snapshotPart: number;
     readonly timelinePage: number;
+    readonly bufferedMessages: number;
+    readonly overflowMillis: number;
   };
   readonly executionConcurrency: number;
 }

@@ -2,7 +2,7 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { BEGINNING } from '../kernel/sim-clock.js';
 import { Random } from '../kernel/random.js';
 import { MAKERS, ORIGINATORS, STRANGER } from '../people/cast.js';
-import { draw, type Plan } from '../plan/draw.js';
+import { draw, identityOf, type Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import { simulate, type Outcome, type Watching } from '../simulation.js';
 import { millisOf } from '../kernel/trace.js';
@@ -78,6 +78,7 @@ export function twinPlan(seed: number): Plan {
       key: `c${index}`,
       isTwice: false,
       closesAt,
+      ...identityOf(random.fork(`identity ${index}`)),
     };
   });
   const deeds = Array.from({ length: random.between(20, 60) }, (_, index): Deed => {
@@ -96,7 +97,13 @@ export function twinPlan(seed: number): Plan {
     database: { slowestMillis: 0, stall: 0, cut: 0 },
     settings: {
       ...base.settings,
-      stream: { history: 1_000, snapshotPart: 200, timelinePage: 200 },
+      stream: {
+        history: 1_000,
+        snapshotPart: 200,
+        timelinePage: 200,
+        bufferedMessages: 4_096,
+        overflowMillis: 10_000,
+      },
       shard: {
         ...shard,
         activeAuctionLimit: 100,

@@ -30,6 +30,8 @@ export class WireEnd {
   onText: (text: string) => void = () => undefined;
   onClose: (code: number) => void = () => undefined;
   onFail: () => void = () => undefined;
+  /** Whoever holds this end takes nothing for now. */
+  private isIdle = false;
   private stuck: Frame[] = [];
   private lastArrival = 0;
   private isGone = false;
@@ -113,13 +115,30 @@ export class WireEnd {
     });
   }
 
+  /** Nothing is taken any more: what the other side says waits there. */
+  stopReading(): void {
+    this.isIdle = true;
+  }
+
+  readOn(): void {
+    this.isIdle = false;
+    this.peer?.flush();
+  }
+
+  /** Whether what is said here is not taken there. */
+  get isUnread(): boolean {
+    return this.peer?.isIdle === true;
+  }
+
   /** The way is free again. */
   flush(): void {
+    if (this.isStuck()) return;
     for (const frame of this.stuck.splice(0)) this.deliver(frame);
   }
 
   private isStuck(): boolean {
-    return this.peer !== undefined && this.network.isBlocked(this.host.name, this.peer.host.name);
+    if (this.peer === undefined) return false;
+    return this.isUnread || this.network.isBlocked(this.host.name, this.peer.host.name);
   }
 
   private deliver(frame: Frame): void {

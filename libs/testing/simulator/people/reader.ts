@@ -1,0 +1,201 @@
+import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
+import type { Random } from '../kernel/random.js';
+import type { Oracle } from '../oracle/oracle.js';
+import type { PageRow } from '../oracle/pages.js';
+import { Readings, type Reading } from '../oracle/readings.js';
+import { must } from '../oracle/violation.js';
+import type { HttpRequest } from '../processes/http-desk.js';
+import type { World } from '../processes/world.js';
+import type { Transcript } from '../twins/transcript.js';
+import type { Caller } from './caller.js';
+import type { KnownAuction } from './knowledge.js';
+
+const AGAIN_MILLIS = 300;
+const WHOLE = { after_seq: 0, limit: 1_000 };
+const KINDS = ['LIST', 'QUOTES', 'VIEW', 'TIMELINE', 'OWN_QUOTES', 'PREFLIGHT'] as const;
+const OF_ONE = ['VIEW', 'TIMELINE', 'OWN_QUOTES'] as const;
+/** So many of those who are told something look at it once more. */
+const LOOKS = 0.2;
+
+type Kind = (typeof KINDS)[number];
+type Request = Omit<HttpRequest, 'id'>;
+type Heed = (status: number, body: string) => void;
+
+interface ReaderParts {
+  readonly world: World;
+  readonly oracle: Oracle;
+  readonly random: Random;
+  readonly gateways: readonly string[];
+  readonly transcript: Transcript | undefined;
+  readonly callerOf: (account: string) => Caller;
+}
+
+interface PageAsked {
+  readonly account: string;
+  readonly kind: 'LIST' | 'QUOTES';
+  readonly limit: number;
+}
+
+/** Everybody's reads, each held against what has happened. */
+export class Reader {
+  reads = 0;
+  private readonly readings: Readings;
+
+  constructor(private readonly parts: ReaderParts) {
+    const { archive, owners } = parts.oracle;
+    this.readings = new Readings(archive, owners);
+  }
+
+  /** One read of whatever kind; of `auction`, where it is one of a single auction and there is any. */
+  read(account: string, key: string, random: Random, auction: KnownAuction | undefined): void {
+    const gateway = random.pick(this.parts.gateways);
+    const limit = random.between(1, 50);
+    const kind = random.pick(KINDS);
+    const heed = (status: number, body: string): void => {
+      this.parts.transcript?.note(account, key, `${status} ${body}`, this.parts.world.scheduler.now);
+    };
+    if (kind === 'LIST' || kind === 'QUOTES')
+      this.ask(gateway, { account, kind, auctionId: '', limit }, heed);
+    else if (kind === 'PREFLIGHT' && auction !== undefined) {
+      const body = {
+        price_atoms: 500_000 - (500_000 % auction.tick),
+        max_executable_quantity_atoms: auction.step,
+      };
+      this.ask(gateway, { account, kind, auctionId: auction.id, body }, heed);
+    } else if (auction !== undefined) this.ask(gateway, { account, kind, auctionId: auction.id }, heed);
+  }
+
+  /** Somebody was told of this over its stream, and looks at the auction or at its lists. */
+  look(account: string, auctionId: string, place: number): void {
+    const { random, transcript, gateways } = this.parts;
+    // Twins are compared by what they ask for at the same time.
+    if (transcript !== undefined) return;
+    const own = random.fork(`look ${account} ${auctionId} ${place}`);
+    if (!own.chance(LOOKS)) return;
+    const gateway = own.pick(gateways);
+    if (own.chance(0.5)) this.ask(gateway, { account, kind: own.pick(OF_ONE), auctionId });
+    else
+      this.ask(gateway, {
+        account,
+        kind: own.pick(['LIST', 'QUOTES'] as const),
+        auctionId: '',
+        limit: own.between(1, 50),
+      });
+  }
+
+  /** Everybody reads everything once more; calls back when all of it was found to be true. */
+  readAll(accounts: readonly string[], done: () => void): void {
+    const asked = [...this.parts.oracle.files.values()].flatMap(({ id, stories }) =>
+      [...stories.keys()].map((account) => ({ id, account })),
+    );
+    let left = 3 * asked.length + 2 * accounts.length;
+    const oneLess = (): void => {
+      left -= 1;
+      if (left === 0) done();
+    };
+    for (const { id, account } of asked) {
+      for (const kind of OF_ONE) this.insist({ account, kind, auctionId: id }, oneLess);
+    }
+    for (const account of accounts) {
+      const limit = this.parts.random.between(1, 10);
+      for (const kind of ['LIST', 'QUOTES'] as const) this.pageOn({ account, kind, limit }, oneLess);
+    }
+  }
+
+  private ask(gateway: string, wanted: Wanted, heed: Heed = () => undefined): void {
+    const { world, callerOf } = this.parts;
+    const askedAt = world.scheduler.now / NANOS_PER_MILLI;
+    this.reads += 1;
+    callerOf(wanted.account).ask(gateway, requestFor(wanted), (answer) => {
+      if (answer === undefined) return;
+      heed(answer.status, answer.body);
+      this.check(wanted.kind, { ...readingOf(wanted), status: answer.status, body: answer.body, askedAt });
+    });
+  }
+
+  /** Nothing is broken any more, but somebody may still be starting. */
+  private insist(wanted: Wanted, heed: (body: string) => void): void {
+    const { world, random, gateways, callerOf } = this.parts;
+    const { account, kind } = wanted;
+    callerOf(account).ask(random.pick(gateways), requestFor(wanted), (answer) => {
+      if (answer?.status === 200) {
+        const { status, body } = answer;
+        this.check(kind, { ...readingOf(wanted), status, body, askedAt: undefined });
+        heed(body);
+      } else if (answer === undefined || answer.status === 503) {
+        world.scheduler.after(AGAIN_MILLIS * NANOS_PER_MILLI, undefined, () => this.insist(wanted, heed));
+      } else
+        must(false, 'at rest everything is read', () => `${account} is told ${answer.status} ${answer.body}`);
+    });
+  }
+
+  private pageOn(asked: PageAsked, done: () => void, cursor?: Cursor): void {
+    this.insist({ ...asked, auctionId: '', ...(cursor === undefined ? {} : { cursor }) }, (body) => {
+      const { next_cursor: next } = JSON.parse(body) as { readonly next_cursor?: string };
+      if (next === undefined) done();
+      else this.pageOn(asked, done, cursorOf(next));
+    });
+  }
+
+  private check(kind: Kind, reading: Reading): void {
+    const { readings } = this;
+    if (kind === 'LIST') readings.list(reading);
+    else if (kind === 'QUOTES') readings.quotes(reading);
+    else if (kind === 'VIEW') readings.view(reading);
+    else if (kind === 'TIMELINE') readings.timeline(reading);
+    else if (kind === 'OWN_QUOTES') readings.ownQuotes(reading);
+    else readings.preflight(reading);
+  }
+}
+
+interface Cursor {
+  readonly o?: string;
+  readonly s?: string;
+  readonly i: string;
+}
+
+interface Wanted {
+  readonly account: string;
+  readonly kind: Kind;
+  readonly auctionId: string;
+  readonly limit?: number;
+  readonly cursor?: Cursor;
+  readonly body?: object;
+}
+
+const OPERATIONS: Readonly<Record<Kind, string>> = {
+  LIST: 'listAuctions',
+  QUOTES: 'listQuotes',
+  VIEW: 'getAuction',
+  TIMELINE: 'listAuctionEvents',
+  OWN_QUOTES: 'listAuctionQuotes',
+  PREFLIGHT: 'preflightQuote',
+};
+
+function requestFor({ kind, auctionId, limit, cursor, body }: Wanted): Request {
+  const operation = OPERATIONS[kind];
+  if (auctionId === '') return { operation, query: { limit, cursor } };
+  const ids = { auctionID: auctionId };
+  if (kind === 'TIMELINE') return { operation, ids, query: WHOLE };
+  return body === undefined ? { operation, ids } : { operation, ids, body };
+}
+
+function readingOf({
+  account,
+  auctionId,
+  limit,
+  cursor,
+}: Wanted): Omit<Reading, 'status' | 'body' | 'askedAt'> {
+  const behind: PageRow | undefined = cursor && { at: cursor.o ?? cursor.s ?? '', id: cursor.i };
+  return {
+    account,
+    auctionId,
+    ...(limit === undefined ? {} : { limit }),
+    ...(behind === undefined ? {} : { behind }),
+  };
+}
+
+/** As the contract has it: base64url of JSON. */
+function cursorOf(text: string): Cursor {
+  return JSON.parse(Buffer.from(text, 'base64url').toString('utf8')) as Cursor;
+}
