@@ -1,8 +1,9 @@
-import type { AuctionFile, StoryLine } from './auction-file.js';
+import type { AuctionFile, FiledQuote, StoryLine } from './auction-file.js';
 import { enter, opened } from './filing.js';
 import type { PlacedEvent } from './raw-events.js';
 import { tell } from './stories.js';
 import { must } from './violation.js';
+import { partOf, type WithdrawnPart } from './withdraw-all.js';
 
 const ONCE = 'every command once';
 const RULES = 'the rules of an auction';
@@ -12,19 +13,42 @@ export class Archive {
   readonly files = new Map<string, AuctionFile>();
   /** By the command's name. */
   readonly commands = new Map<string, PlacedEvent>();
+  /** Of withdraw-alls, by the command's name in each shard. */
+  readonly withdrawn = new Map<string, WithdrawnPart>();
+  private readonly open = new Set<AuctionFile>();
+  /** In which auction each quote is. */
+  private readonly quoted = new Map<string, AuctionFile>();
 
   /** Files the event, provided that it may happen; the auction that it happens to, if it happens to one. */
   take(placed: PlacedEvent): AuctionFile | undefined {
-    this.noteCommand(placed);
+    const name = this.noteCommand(placed);
     const { event } = placed;
+    if (event.type === 'ALL_WITHDRAWN')
+      this.withdrawn.set(
+        name,
+        partOf(placed, this.open, (id) => this.findQuote(id)),
+      );
     if (event.auction_id === undefined) return undefined;
     const file = this.fileFor(placed, event.auction_id);
+    this.index(file, event.data.quote?.quote_id);
     tell(file, placed);
     return file;
   }
 
   storyOf(auctionId: string, account: string): readonly StoryLine[] {
     return this.files.get(auctionId)?.stories.get(account) ?? [];
+  }
+
+  findQuote(id: string): { readonly file: AuctionFile; readonly quote: FiledQuote } | undefined {
+    const file = this.quoted.get(id);
+    const quote = file?.quotes.get(id);
+    return file === undefined || quote === undefined ? undefined : { file, quote };
+  }
+
+  private index(file: AuctionFile, quoteId: string | undefined): void {
+    if (file.stage === 'OPEN') this.open.add(file);
+    else this.open.delete(file);
+    if (quoteId !== undefined) this.quoted.set(quoteId, file);
   }
 
   private fileFor(placed: PlacedEvent, id: string): AuctionFile {
@@ -40,9 +64,10 @@ export class Archive {
     return file;
   }
 
-  private noteCommand(placed: PlacedEvent): void {
+  /** The command's name; nothing where the event comes of none. */
+  private noteCommand(placed: PlacedEvent): string {
     const { shard, event } = placed;
-    if (event.command === undefined) return;
+    if (event.command === undefined) return '';
     const { operation, account_id: account, key } = event.command;
     const where = operation === 'WITHDRAW_ALL' ? String(shard) : (event.auction_id ?? '');
     const name = commandName(operation, account, where, key);
@@ -53,6 +78,7 @@ export class Archive {
       () => `${name} stands at ${known?.sequence ?? 0} and again at ${placed.sequence}`,
     );
     this.commands.set(name, placed);
+    return name;
   }
 }
 

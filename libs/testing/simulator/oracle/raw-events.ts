@@ -14,6 +14,7 @@ export interface RawQuote {
   readonly quantity_atoms: number;
   readonly min_quantity_atoms: number;
   readonly expires_at?: string;
+  readonly client_reference?: string;
   readonly hold: readonly RawHold[];
 }
 
@@ -79,8 +80,15 @@ export interface RawData {
   readonly attempt?: number;
   readonly settlement?: RawSettlement;
   readonly status?: string;
+  readonly account_id?: string;
   readonly withdrawn?: readonly string[];
+  readonly not_withdrawable?: readonly RawRefusal[];
   readonly grace_ms?: number;
+}
+
+export interface RawRefusal {
+  readonly quote_id: string;
+  readonly error: string;
 }
 
 export interface RawSettlement {
