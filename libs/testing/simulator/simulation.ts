@@ -14,7 +14,7 @@ import { Crowd } from './people/crowd.js';
 import type { Plan } from './plan/draw.js';
 import { Cluster } from './processes/cluster.js';
 import { SHARDS, type World } from './processes/world.js';
-import { Database } from './storage/database.js';
+import { Database, slowestMillis } from './storage/database.js';
 import { Topic } from './storage/topic.js';
 import type { Transcript } from './twins/transcript.js';
 import { Network } from './wire/network.js';
@@ -40,6 +40,7 @@ const REST_WITHIN_MILLIS = 120_000;
 const LOOK_MILLIS = 200;
 /** A deposed owner that goes on may take so long to find out. */
 const HEALING_MILLIS = 1_500;
+const UNNOTICED_STEP_MILLIS = 500;
 const LIVENESS = 'everything comes to rest';
 
 /** One world from its beginning to its end. */
@@ -72,7 +73,10 @@ class Simulation {
       (account) => plan.wealth[account] ?? { collateral: 0, tokens: 0, positions: 0, exposure: 0 },
       (maker) => plan.isProtected[maker] === true,
     );
-    this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI);
+    this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI, {
+      now: () => this.world.database.now(),
+      aheadMillis: trustedMillis(plan),
+    });
     this.cluster = new Cluster(this.world, plan);
     const { gateways } = this.cluster;
     this.crowd = new Crowd({
@@ -252,6 +256,14 @@ class Simulation {
     sums.reads = this.crowd.reader.reads;
     return sums;
   }
+}
+
+/**
+ * An owner believes a clock that the database's agrees with, but for what is tolerated and for what the question takes, until it is set by
+ * more than half a second.
+ */
+function trustedMillis({ settings, database }: Plan): number {
+  return settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS + 2 * slowestMillis(database);
 }
 
 function violationOf(error: unknown): Violation {

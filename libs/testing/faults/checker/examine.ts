@@ -20,7 +20,13 @@ export function examine(
   const acknowledged = new Acknowledged();
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
   let now = 0;
-  const promises = new Promises(archive, (placed) => acknowledged.note(placed, now));
+  // Here nobody is kept out of an audience.
+  const promises = new Promises(
+    archive,
+    () => false,
+    (placed) => acknowledged.note(placed, now),
+  );
+  for (const { command } of answered) promises.said(command);
   for (const { command, status, body, endedAt } of answered) {
     now = endedAt;
     findings.look('answers to commands', () => promises.answered(command, status, body));

@@ -166,6 +166,8 @@ function nothing(): undefined {
   return undefined;
 }
 
+/** Of a withdraw-all where a shard could not be asked there is more to be done. */
 function isSettled({ status, text }: ApiAnswer): boolean {
-  return status < 500 && status !== 429 && !text.includes('idempotency_key_in_progress');
+  if (status >= 500 || status === 429 || text.includes('"UNAVAILABLE"')) return false;
+  return !text.includes('idempotency_key_in_progress');
 }

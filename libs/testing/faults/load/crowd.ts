@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiAnswer } from '../../api-client.js';
 import type { ClusterContract } from '../../cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
+import { FamiliarKeys } from '../../simulator/people/familiar-keys.js';
 import type { Caller, Errand } from './caller.js';
 import {
   cancelErrand,
@@ -18,6 +19,8 @@ import type { Transcript } from './transcript.js';
 
 const PAUSE_MS = { originator: { least: 250, most: 700 }, maker: { least: 60, most: 260 } };
 const KNOWN = 40;
+/** From how many of the latest auctions a withdraw-all picks. */
+const SOME = 20;
 
 interface Created {
   readonly auction_id: string;
@@ -49,6 +52,7 @@ export class Crowd {
   /** The latest ones. */
   private readonly auctions: KnownAuction[] = [];
   private readonly quotes = new Map<string, KnownQuote[]>();
+  private readonly keys = new FamiliarKeys();
   private going = true;
   private hurries = false;
   private work: Promise<unknown>[] = [];
@@ -90,13 +94,13 @@ export class Crowd {
     const own = this.ownOf(caller);
     if (random.chance(0.15)) return this.lookAround(caller, random, own);
     if (random.chance(0.08) && own !== undefined) {
-      await this.settle(caller, cancelErrand(caller.account, own.id, random));
+      await this.settle(caller, this.named(cancelErrand(caller.account, own.id, random), random));
       return;
     }
     const accounts = makers.map(({ account }) => account);
     const errand = createErrand(caller.account, random.pick(contracts), accounts, random);
     if (random.chance(0.1)) return caller.read('preflight', '/v1/auctions/preflight', { body: errand.body });
-    const answer = await this.settle(caller, errand);
+    const answer = await this.settle(caller, this.named(errand, random));
     if (answer?.status === 201 || answer?.status === 200) this.learnAuction(caller, answer.body);
   }
 
@@ -105,16 +109,19 @@ export class Crowd {
     if (auction === undefined) return;
     if (random.chance(0.2)) return this.lookAround(caller, random, auction);
     if (random.chance(0.01)) {
-      await this.settle(caller, withdrawAllErrand(caller.account, random));
+      const ids = this.auctions.slice(-SOME).map(({ id }) => id);
+      const venues = this.parts.contracts.map(({ venue }) => venue);
+      const errand = withdrawAllErrand(caller.account, ids, venues, random);
+      await this.settle(caller, this.named(errand, random));
       return;
     }
     const quote = this.quotes.get(caller.account)?.findLast(({ auctionId }) => auctionId === auction.id);
     if (quote === undefined)
-      return this.submit(caller, submitErrand(caller.account, auction, random), random);
+      return this.submit(caller, this.named(submitErrand(caller.account, auction, random), random), random);
     const errand = random.chance(0.2)
       ? withdrawErrand(caller.account, quote, random)
       : reviseErrand(caller.account, auction, quote, random);
-    this.learnQuote(caller, await this.settle(caller, errand));
+    this.learnQuote(caller, await this.settle(caller, this.named(errand, random)));
   }
 
   /** Over the stream, where there is one; its reply and that to the same command over HTTP must be the same. */
@@ -136,6 +143,11 @@ export class Crowd {
       }
     }
     this.learnQuote(caller, await this.settle(caller, errand));
+  }
+
+  private named(errand: Errand, random: Random): Errand {
+    const key = this.keys.keyFor(errand.command, random);
+    return { ...errand, command: { ...errand.command, key } };
   }
 
   private async settle(caller: Caller, errand: Errand): Promise<ApiAnswer | undefined> {

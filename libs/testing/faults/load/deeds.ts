@@ -56,6 +56,7 @@ export function createErrand(
           },
         }
       : {}),
+    ...(random.chance(0.3) ? { client_reference: referenceOf(random) } : {}),
     ...differing,
   };
   return { command: commandOf('CREATE', account, '', random, body), path: '/v1/auctions', body };
@@ -68,8 +69,9 @@ export function submitErrand(account: string, auction: KnownAuction, random: Ran
     price_atoms: priceOn(tick, random) + (random.chance(0.03) ? 1 : 0),
     quantity_atoms: step * size,
     ...(random.chance(0.3) ? { min_quantity_atoms: step * random.between(1, size) } : {}),
+    ...(random.chance(0.2) ? { client_reference: referenceOf(random) } : {}),
   };
-  return onAuction('SUBMIT', account, auction.id, 'quotes', body, random);
+  return onAuction('SUBMIT', { account, auctionId: auction.id, action: 'quotes', body }, random);
 }
 
 export function reviseErrand(
@@ -81,37 +83,53 @@ export function reviseErrand(
   const { tick, step, quantity } = auction;
   const price = { price_atoms: priceOn(tick, random) };
   const size = { quantity_atoms: step * random.between(1, quantity / step) };
-  const terms = random.pick<Fields>([price, size, { ...price, ...size }]);
+  const least = { min_quantity_atoms: step * random.between(1, Math.min(3, quantity / step)) };
+  const usual = random.pick<Fields>([price, size, { ...price, ...size }]);
+  const terms = random.chance(0.7)
+    ? usual
+    : random.pick<Fields>([least, { client_reference: referenceOf(random) }, { ...usual, ...least }]);
   const body = { expected_revision: quote.revision, ...terms };
-  return onAuction('REVISE', account, auction.id, `quotes/${quote.id}/revise`, body, random);
+  const path = { account, auctionId: auction.id, action: `quotes/${quote.id}/revise` };
+  return onAuction('REVISE', { ...path, quoteId: quote.id, body }, random);
 }
 
 export function withdrawErrand(account: string, { id, auctionId }: KnownQuote, random: Random): Errand {
-  return onAuction('WITHDRAW', account, auctionId, `quotes/${id}/withdraw`, {}, random);
+  const path = { account, auctionId, action: `quotes/${id}/withdraw` };
+  return onAuction('WITHDRAW', { ...path, quoteId: id, body: {} }, random);
 }
 
 export function cancelErrand(account: string, auctionId: string, random: Random): Errand {
   const body = random.pick<Fields>([{}, { reason: 'no longer needed' }]);
-  return onAuction('CANCEL', account, auctionId, 'cancel', body, random);
+  return onAuction('CANCEL', { account, auctionId, action: 'cancel', body }, random);
 }
 
-export function withdrawAllErrand(account: string, random: Random): Errand {
-  return {
-    command: commandOf('WITHDRAW_ALL', account, '', random, {}),
-    path: '/v1/quotes/withdraw-all',
-    body: {},
-  };
-}
-
-function onAuction(
-  operation: Promised['operation'],
+/** Often all of it, else what is in some of these auctions, at a venue, or both. */
+export function withdrawAllErrand(
   account: string,
-  auctionId: string,
-  action: string,
-  body: Fields,
+  auctionIds: readonly string[],
+  venues: readonly string[],
   random: Random,
 ): Errand {
-  const command = commandOf(operation, account, auctionId, random, [action, body]);
+  const some = { auction_ids: random.shuffled(auctionIds).slice(0, random.between(0, auctionIds.length)) };
+  const venue = { venue: random.pick(venues) };
+  const body = random.pick<Fields>([{}, {}, {}, some, venue, { ...some, ...venue }]);
+  const command = commandOf('WITHDRAW_ALL', account, '', random, body);
+  return { command, path: '/v1/quotes/withdraw-all', body };
+}
+
+interface OnAuction {
+  readonly account: string;
+  readonly auctionId: string;
+  readonly action: string;
+  /** Of what the path names. */
+  readonly quoteId?: string;
+  readonly body: Fields;
+}
+
+function onAuction(operation: Promised['operation'], on: OnAuction, random: Random): Errand {
+  const { account, auctionId, action, quoteId, body } = on;
+  const content = quoteId === undefined ? body : { quote_id: quoteId, ...body };
+  const command = commandOf(operation, account, auctionId, random, content);
   return { command, path: `/v1/auctions/${auctionId}/${action}`, body };
 }
 
@@ -123,6 +141,10 @@ function commandOf(
   content: object,
 ): Promised {
   return { operation, account, auctionId, key: random.uuid(), content: JSON.stringify(content) };
+}
+
+function referenceOf(random: Random): string {
+  return `our number ${random.below(1_000)}`;
 }
 
 /** Often one of a few that are on every grid: quotes of the same price are what the rule of priority is for. */

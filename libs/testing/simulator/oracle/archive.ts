@@ -1,9 +1,10 @@
-import { partiesOf, type AuctionFile, type StoryLine } from './auction-file.js';
+import { partiesOf, type AuctionFile, type FiledQuote, type StoryLine } from './auction-file.js';
 import { enter, opened } from './filing.js';
 import type { PlacedEvent } from './raw-events.js';
 import { tell } from './stories.js';
 import { Picture } from './told/picture.js';
 import { must } from './violation.js';
+import { partOf, type WithdrawnPart } from './withdraw-all.js';
 
 const ONCE = 'every command once';
 const RULES = 'the rules of an auction';
@@ -17,13 +18,24 @@ export class Archive {
   readonly accounts = new Set<string>();
   /** By the command's name. */
   readonly commands = new Map<string, PlacedEvent>();
+  /** Of withdraw-alls, by the command's name in each shard. */
+  readonly withdrawn = new Map<string, WithdrawnPart>();
+  private readonly open = new Set<AuctionFile>();
+  /** In which auction each quote is. */
+  private readonly quoted = new Map<string, AuctionFile>();
 
   /** Files the event, provided that it may happen; the auction that it happens to, if it happens to one. */
   take(placed: PlacedEvent): AuctionFile | undefined {
-    this.noteCommand(placed);
+    const name = this.noteCommand(placed);
     const { event } = placed;
+    if (event.type === 'ALL_WITHDRAWN')
+      this.withdrawn.set(
+        name,
+        partOf(placed, this.open, (id) => this.findQuote(id)),
+      );
     if (event.auction_id === undefined) return undefined;
     const file = this.fileFor(placed, event.auction_id);
+    this.index(file, event.data.quote?.quote_id);
     const picture = this.pictureOf(file);
     picture.take(placed);
     tell(file, picture, placed);
@@ -43,6 +55,18 @@ export class Archive {
     return picture;
   }
 
+  findQuote(id: string): { readonly file: AuctionFile; readonly quote: FiledQuote } | undefined {
+    const file = this.quoted.get(id);
+    const quote = file?.quotes.get(id);
+    return file === undefined || quote === undefined ? undefined : { file, quote };
+  }
+
+  private index(file: AuctionFile, quoteId: string | undefined): void {
+    if (file.stage === 'OPEN') this.open.add(file);
+    else this.open.delete(file);
+    if (quoteId !== undefined) this.quoted.set(quoteId, file);
+  }
+
   private fileFor(placed: PlacedEvent, id: string): AuctionFile {
     const known = this.files.get(id);
     if (placed.event.type !== 'AUCTION_OPENED') {
@@ -56,9 +80,10 @@ export class Archive {
     return file;
   }
 
-  private noteCommand(placed: PlacedEvent): void {
+  /** The command's name; nothing where the event comes of none. */
+  private noteCommand(placed: PlacedEvent): string {
     const { shard, event } = placed;
-    if (event.command === undefined) return;
+    if (event.command === undefined) return '';
     const { operation, account_id: account, key } = event.command;
     const where = operation === 'WITHDRAW_ALL' ? String(shard) : (event.auction_id ?? '');
     const name = commandName(operation, account, where, key);
@@ -69,6 +94,7 @@ export class Archive {
       () => `${name} stands at ${known?.sequence ?? 0} and again at ${placed.sequence}`,
     );
     this.commands.set(name, placed);
+    return name;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RawAward, RawHold, RawSettlement, RawTerms } from './raw-events.js';
+import type { RawAward, RawHold, RawQuote, RawSettlement, RawTerms } from './raw-events.js';
 import type { Shown, Sight } from './told/shown.js';
 
 export interface FiledQuote {
@@ -12,6 +12,15 @@ export interface FiledQuote {
   priority: number;
   status: 'ACTIVE' | 'WITHDRAWN' | 'EXPIRED' | 'JUDGED';
   hold: readonly RawHold[];
+  /** As submitted, and as each revision has left it. */
+  readonly versions: RawQuote[];
+  withdrawal?: Withdrawal;
+}
+
+export interface Withdrawal {
+  readonly by: string;
+  /** Whether some command says already that it has led to it. */
+  isClaimed: boolean;
 }
 
 export interface FiledAward {
@@ -50,6 +59,10 @@ export interface AuctionFile {
 
 export function activeQuotes(file: AuctionFile): FiledQuote[] {
   return [...file.quotes.values()].filter(({ status }) => status === 'ACTIVE');
+}
+
+export function isExpired({ expiresAt }: FiledQuote, at: string): boolean {
+  return expiresAt !== undefined && expiresAt <= at;
 }
 
 export function partiesOf({ terms }: AuctionFile): string[] {

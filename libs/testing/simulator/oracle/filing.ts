@@ -1,4 +1,4 @@
-import { activeQuotes, type AuctionFile, type FiledQuote } from './auction-file.js';
+import { activeQuotes, isExpired, type AuctionFile, type FiledQuote } from './auction-file.js';
 import { faultOfHold } from './holds.js';
 import type { PlacedEvent, RawAward, RawData, RawQuote, RawTerms } from './raw-events.js';
 import { must } from './violation.js';
@@ -76,6 +76,7 @@ export function enter(file: AuctionFile, { sequence, event }: PlacedEvent): void
       const quote = standing(file, data.quote_id, at);
       must(file.terms.quote_revision_policy === 'FREE', RULES, () => `${where()} although quotes stand`);
       quote.status = 'WITHDRAWN';
+      quote.withdrawal = { by: data.by ?? '', isClaimed: event.command !== undefined };
       return;
     }
     case 'QUOTE_EXPIRED': {
@@ -150,6 +151,7 @@ function submit(file: AuctionFile, { quote }: RawData, sequence: number, at: str
     priority: sequence,
     status: 'ACTIVE',
     hold: quote.hold,
+    versions: [quote],
   });
 }
 
@@ -179,6 +181,7 @@ function revise(
   known.revision = quote.revision;
   known.expiresAt = quote.expires_at;
   known.hold = quote.hold;
+  known.versions.push(quote);
   if (!staysPut) known.priority = sequence;
 }
 
@@ -205,10 +208,6 @@ function standing(file: AuctionFile, id: string | undefined, at: string): FiledQ
     () => `quote ${id ?? ''} of ${file.id} does not stand at ${at}`,
   );
   return quote;
-}
-
-function isExpired({ expiresAt }: FiledQuote, at: string): boolean {
-  return expiresAt !== undefined && expiresAt <= at;
 }
 
 function decide(file: AuctionFile, { awards = [] }: RawData): void {

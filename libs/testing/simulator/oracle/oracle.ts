@@ -8,6 +8,13 @@ import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
 import { must } from './violation.js';
 
 const EXECUTION = 'execution follows the ledger';
+const EARLY = 'nothing is over before its time';
+
+/** Time as nobody in the world knows it, and how far ahead of it an owner may be that believes its clock. */
+export interface TrueTime {
+  readonly now: () => string;
+  readonly aheadMillis: number;
+}
 
 /** Everything that is known of the world by looking at its disks, and checked while it grows. */
 export class Oracle {
@@ -23,6 +30,7 @@ export class Oracle {
   constructor(
     private readonly tables: Tables,
     nowMillis: () => number,
+    private readonly time: TrueTime,
   ) {
     this.owners = new OwnersKnowledge(nowMillis);
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId));
@@ -52,6 +60,7 @@ export class Oracle {
     const { event } = placed;
     this.count(`event ${event.type}`);
     this.countDetails(event);
+    this.checkTime(placed);
     const file = this.archive.take(placed);
     if (file === undefined) return;
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
@@ -70,6 +79,18 @@ export class Oracle {
       this.count(data.keeps_priority === true ? 'priority kept' : 'priority lost');
     if (type === 'AUCTION_NOT_AWARDED') this.count(`nobody won ${data.reason ?? ''}`);
     if ((data.awards?.length ?? 0) > 1) this.count('several winners');
+  }
+
+  /** Its own time is the one that was agreed on, whenever it is written; so what is looked at is when it is. */
+  private checkTime({ event: { type, at, auction_id: id } }: PlacedEvent): void {
+    if (type !== 'AUCTION_CLOSED' && type !== 'QUOTE_EXPIRED') return;
+    const now = this.time.now();
+    const aheadMillis = Date.parse(at) - Date.parse(now);
+    must(
+      aheadMillis <= this.time.aheadMillis,
+      EARLY,
+      () => `${type} of ${id ?? ''} for ${at} is written at ${now}`,
+    );
   }
 
   private checkExecution({ event: { type, data } }: PlacedEvent): void {

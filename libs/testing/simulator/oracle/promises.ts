@@ -1,6 +1,16 @@
 import { commandName, type Archive } from './archive.js';
-import type { PlacedEvent } from './raw-events.js';
+import {
+  mustCancel,
+  mustOpen,
+  mustRevise,
+  mustSubmit,
+  mustWithdraw,
+  type Asked,
+  type Told,
+} from './asked.js';
+import type { PlacedEvent, RawEvent } from './raw-events.js';
 import { must } from './violation.js';
+import { mustWithdrawAll, type WithdrawnAnswer } from './withdraw-all.js';
 
 /** A command as its caller sees it. */
 export interface Promised {
@@ -8,7 +18,7 @@ export interface Promised {
   readonly account: string;
   readonly auctionId: string;
   readonly key: string;
-  /** What it says besides its name. */
+  /** What it says besides its name: as JSON the fields of its body, and the id of the quote that its path names. */
   readonly content: string;
 }
 
@@ -16,6 +26,7 @@ const ACKNOWLEDGED = 'acknowledged means present exactly once';
 const REFUSED = 'refused means absent';
 const REPEATED = 'a repeat is told the same';
 const KNOWN = 'nobody is told that its auction never was';
+const CONFLICT = 'only a key that was used for something else is a conflict';
 const DOCUMENTED = 'documented codes only';
 const SUCCESS: Readonly<Record<Promised['operation'], string>> = {
   CREATE: 'AUCTION_OPENED',
@@ -35,11 +46,24 @@ export class Promises {
   >();
   readonly codes = new Map<string, number>();
 
+  /** What was said under each name. */
+  private readonly contents = new Map<string, Set<string>>();
+
   constructor(
     private readonly archive: Archive,
+    /** Whom the policy keeps out of audiences. */
+    private readonly isKeptOut: (account: string) => boolean,
     /** Hears of each event that an owner is known to know, because it has acknowledged it. */
     private readonly onAcknowledged: (placed: PlacedEvent) => void = () => undefined,
   ) {}
+
+  /** Somebody says this, and may never hear of it. */
+  said({ operation, account, auctionId, key, content }: Promised): void {
+    const name = commandName(operation, account, auctionId, key);
+    const known = this.contents.get(name);
+    if (known === undefined) this.contents.set(name, new Set([content]));
+    else known.add(content);
+  }
 
   answered(command: Promised, status: number, body: string): void {
     const { operation, account, auctionId, key, content } = command;
@@ -48,7 +72,11 @@ export class Promises {
     const code = `${status} ${told.error ?? operation}`;
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
     must(STATUSES.has(status), DOCUMENTED, () => `${name}: ${status} ${body}`);
-    if (operation === 'WITHDRAW_ALL') return;
+    if (told.error === 'idempotency_key_conflict') this.checkConflict(command, name);
+    if (operation === 'WITHDRAW_ALL') {
+      if (status === 200) this.checkAllWithdrawn(command, name, body);
+      return;
+    }
     if (told.error === 'auction_not_found') this.checkUnknown(command, name);
     const isSuccess = status < 300;
     if (isSuccess) this.checkPresent(command, name, status, body);
@@ -81,7 +109,26 @@ export class Promises {
     must(this.archive.storyOf(auctionId, account).length === 0, KNOWN, () => `${name}: 404`);
   }
 
-  private checkPresent({ operation }: Promised, name: string, status: number, body: string): void {
+  private checkConflict({ content }: Promised, name: string): void {
+    const others = [...(this.contents.get(name) ?? [])].filter((other) => other !== content);
+    must(others.length > 0, CONFLICT, () => `${name}: nothing else was ever said under this name`);
+    const known = this.first.get(name);
+    must(known?.content !== content, CONFLICT, () => `${name}: it is what was done`);
+  }
+
+  private checkAllWithdrawn({ account, key, content }: Promised, name: string, body: string): void {
+    const { archive } = this;
+    mustWithdrawAll(
+      JSON.parse(content) as Asked,
+      JSON.parse(body) as WithdrawnAnswer,
+      (shard) => archive.withdrawn.get(commandName('WITHDRAW_ALL', account, String(shard), key)),
+      (id) => archive.findQuote(id),
+      () => name,
+    );
+  }
+
+  private checkPresent(command: Promised, name: string, status: number, body: string): void {
+    const { operation, auctionId } = command;
     const placed = this.archive.commands.get(name);
     must(
       placed?.event.type === SUCCESS[operation],
@@ -89,26 +136,44 @@ export class Promises {
       () => `${name}: ${status}, and the journal has ${placed?.event.type ?? 'nothing'}`,
     );
     const { data, auction_id: id } = placed.event;
-    const view = JSON.parse(body) as {
-      readonly auction_id?: string;
-      readonly quote_id?: string;
-      readonly revision?: number;
-      readonly price_atoms?: number;
-    };
+    const view = JSON.parse(body) as Told & { readonly auction_id?: string; readonly quote_id?: string };
     must(
-      view.auction_id === id,
+      view.auction_id === id && (operation === 'CREATE' || id === auctionId),
       ACKNOWLEDGED,
       () => `${name}: told of ${view.auction_id ?? ''} instead of ${id ?? ''}`,
     );
     const { quote } = data;
-    if (quote === undefined) return;
     must(
-      view.quote_id === quote.quote_id &&
-        view.revision === quote.revision &&
-        view.price_atoms === quote.price_atoms,
+      quote === undefined || (view.quote_id === quote.quote_id && quote.maker === command.account),
       ACKNOWLEDGED,
       () => `${name}: told ${body}, and the journal has ${JSON.stringify(quote)}`,
     );
+    this.checkAsked(command, name, placed.event, view);
+  }
+
+  private checkAsked(
+    { operation, account, content }: Promised,
+    name: string,
+    event: RawEvent,
+    told: Told,
+  ): void {
+    const asked = JSON.parse(content) as Asked;
+    const file = this.archive.files.get(event.auction_id ?? '');
+    must(file !== undefined, ACKNOWLEDGED, () => `${name}: there is no such auction`);
+    const what = (): string => name;
+    if (operation === 'CREATE') {
+      must(file.terms.originator.account_id === account, ACKNOWLEDGED, () => `${name}: is somebody else's`);
+      mustOpen(asked, event, told, this.isKeptOut, what);
+      return;
+    }
+    if (operation === 'CANCEL') mustCancel(asked, event, told, what);
+    else if (operation === 'SUBMIT') mustSubmit(asked, event, told, file, what);
+    else {
+      const quote = file.quotes.get(asked.quote_id ?? '');
+      must(quote?.maker === account, ACKNOWLEDGED, () => `${name}: there is no such quote`);
+      if (operation === 'REVISE') mustRevise(asked, event, told, quote.versions, what);
+      else mustWithdraw(asked, event, told, quote, what);
+    }
   }
 
   private checkAbsent({ operation }: Promised, name: string, error: string): void {

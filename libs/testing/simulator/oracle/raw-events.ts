@@ -81,8 +81,16 @@ export interface RawData extends RawRefusal {
   readonly attempt?: number;
   readonly settlement?: RawSettlement;
   readonly status?: string;
+  readonly account_id?: string;
   readonly withdrawn?: readonly string[];
+  readonly not_withdrawable?: readonly RawNotWithdrawable[];
   readonly grace_ms?: number;
+}
+
+/** A quote that a withdraw-all could not take back. */
+export interface RawNotWithdrawable {
+  readonly quote_id: string;
+  readonly error: string;
 }
 
 export interface RawSettlement {

@@ -1,5 +1,5 @@
 import type { Database } from '../storage/database.js';
-import { keyOf } from '../storage/tables.js';
+import { keyOf, type Tables } from '../storage/tables.js';
 import { Transaction } from '../storage/transaction.js';
 import type { Contract } from './cast.js';
 
@@ -17,6 +17,11 @@ export function suspend(database: Database, account: string): void {
   change(database, 'principals', (tx) => {
     tx.put(principals, account, { ...tx.get(principals, account), suspended: true });
   });
+}
+
+export function isSuspended({ principals }: Tables, account: string): boolean {
+  const row = principals.rows.get(account) ?? {};
+  return 'suspended' in row && row.suspended === true;
 }
 
 /** A part of the policy changes, and its version with it. */

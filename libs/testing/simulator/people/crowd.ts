@@ -8,10 +8,12 @@ import type { Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import type { World } from '../processes/world.js';
 import type { Transcript } from '../twins/transcript.js';
+import { isSuspended } from './authority.js';
 import { Caller } from './caller.js';
 import { MAKERS, ORIGINATORS, STRANGER } from './cast.js';
 import { commandFor } from './deeds.js';
 import { Errands, type Errand } from './errands.js';
+import { FamiliarKeys } from './familiar-keys.js';
 import { Knowledge, type KnownAuction } from './knowledge.js';
 import { Reader } from './reader.js';
 import { Viewer } from './viewer.js';
@@ -45,13 +47,18 @@ export class Crowd {
   readonly reader: Reader;
   private readonly names: Names;
   private readonly known = new Knowledge();
+  private readonly keys = new FamiliarKeys();
   private readonly callers = new Map<string, Caller>();
   /** In their order. */
   private readonly given: Errand[] = [];
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    this.promises = new Promises(oracle.archive, (placed) => oracle.owners.acknowledge(placed));
+    this.promises = new Promises(
+      oracle.archive,
+      (account) => isSuspended(world.database.tables, account),
+      (placed) => oracle.owners.acknowledge(placed),
+    );
     this.names = new Names(oracle.archive);
     const callerOf = (account: string): Caller => this.caller(account);
     this.reader = new Reader({
@@ -96,8 +103,10 @@ export class Crowd {
       this.follow(deed, own);
       return;
     }
-    const found = commandFor(deed, this.known, own, world.database.epochNanos());
-    if (found === undefined) return;
+    const drafted = commandFor(deed, this.known, own, world.database.epochNanos());
+    if (drafted === undefined) return;
+    const key = this.keys.keyFor(drafted.command, own.fork('key'));
+    const found = { command: { ...drafted.command, key }, request: { ...drafted.request, key } };
     const errand: Errand = {
       ...found,
       caller: this.caller(deed.account),
@@ -143,9 +152,10 @@ export class Crowd {
     const body = otherwise(command.operation, request.body);
     if (body === undefined) return;
     world.scheduler.after(own.between(0, 3_000) * NANOS_PER_MILLI, undefined, () => {
+      const other = { ...command, content: JSON.stringify(body) };
+      this.promises.said(other);
       caller.ask(own.pick(gateways), { ...request, body }, (answer) => {
-        if (answer === undefined) return;
-        this.promises.answered({ ...command, content: JSON.stringify(body) }, answer.status, answer.body);
+        if (answer !== undefined) this.promises.answered(other, answer.status, answer.body);
       });
     });
   }
@@ -153,6 +163,7 @@ export class Crowd {
   private overStream(errand: Errand, viewer: Viewer): boolean {
     const { command, request } = errand;
     const fields = { auction_id: command.auctionId, idempotency_key: command.key, ...request.body };
+    this.promises.said(command);
     return viewer.command('quote.submit', fields, (answer) => {
       if (answer !== undefined) this.promises.answered(command, answer.status, answer.body);
       if (answer !== undefined && answer.status < 500 && answer.status !== 429)

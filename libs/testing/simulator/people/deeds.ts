@@ -34,17 +34,9 @@ export function commandFor(
     }
     case 'REVISE':
     case 'WITHDRAW':
-      return onQuote(deed, known, random);
-    case 'WITHDRAW_ALL': {
-      const command = {
-        operation: 'WITHDRAW_ALL',
-        account: deed.account,
-        auctionId: '',
-        key: deed.key,
-        content: '{}',
-      } as const;
-      return { command, request: { operation: 'withdrawAllQuotes', body: {}, key: deed.key } };
-    }
+      return onQuote(deed, known, random, nowNanos);
+    case 'WITHDRAW_ALL':
+      return withdrawAll(deed, known, random);
     default:
       return undefined;
   }
@@ -68,6 +60,22 @@ function create(deed: Deed, random: Random): Command {
 function closingAt(draft: CreateDraft, closesAt: string): object {
   const fields = Object.entries(draft).filter(([name]) => name !== 'duration_ms');
   return { ...Object.fromEntries(fields), audience: { market_maker_ids: MAKERS }, closes_at: closesAt };
+}
+
+/** Often all of it, else what is in some auctions, at one venue, or both. */
+function withdrawAll({ account, key }: Deed, known: Knowledge, random: Random): Command {
+  const some = random.shuffled(known.auctions.slice(-8).map(({ id }) => id));
+  const auctions = { auction_ids: some.slice(0, random.between(0, some.length)) };
+  const venue = { venue: random.pick([RAIN, RAIN_AT_B]).venue };
+  const body = random.pick<object>([{}, {}, {}, auctions, venue, { ...auctions, ...venue }]);
+  const command = {
+    operation: 'WITHDRAW_ALL',
+    account,
+    auctionId: '',
+    key,
+    content: JSON.stringify(body),
+  } as const;
+  return { command, request: { operation: 'withdrawAllQuotes', body, key } };
 }
 
 interface CreateDraft {
@@ -98,7 +106,21 @@ function createBody(random: Random): CreateDraft {
     ...(random.chance(0.4)
       ? { result_disclosure: random.pick(['WINNING_PRICE', 'WINNING_PRICE_AND_RANK']) }
       : {}),
+    ...(random.chance(0.3) ? { identity_policy: identities(random) } : {}),
+    ...(random.chance(0.3) ? { client_reference: referenceOf(random) } : {}),
   };
+}
+
+function identities(random: Random): object {
+  return random.pick<object>([
+    { originator: random.pick(['DISCLOSED', 'WINNER_ONLY']) },
+    { market_makers: 'DISCLOSED_AFTER_AWARD' },
+    { originator: 'DISCLOSED', market_makers: 'DISCLOSED_AFTER_AWARD' },
+  ]);
+}
+
+function referenceOf(random: Random): string {
+  return `our number ${random.below(1_000)}`;
 }
 
 function spoiled(body: CreateDraft, random: Random): CreateDraft {
@@ -129,9 +151,8 @@ function submit(deed: Deed, auction: KnownAuction, random: Random, nowNanos: big
     price_atoms: price,
     quantity_atoms: step * size,
     ...(random.chance(0.4) ? { min_quantity_atoms: step * random.between(1, size) } : {}),
-    ...(random.chance(0.3)
-      ? { expires_at: instantFromNanos(nowNanos + BigInt(random.between(100, 5_000)) * 1_000_000n) }
-      : {}),
+    ...(random.chance(0.3) ? { expires_at: soon(random, nowNanos) } : {}),
+    ...(random.chance(0.2) ? { client_reference: referenceOf(random) } : {}),
   };
   const body = random.chance(0.08)
     ? random.pick<object>([
@@ -146,7 +167,11 @@ function submit(deed: Deed, auction: KnownAuction, random: Random, nowNanos: big
   return onAuction('SUBMIT', 'submitQuote', deed, auction.id, body);
 }
 
-function onQuote(deed: Deed, known: Knowledge, random: Random): Command | undefined {
+function soon(random: Random, nowNanos: bigint): string {
+  return instantFromNanos(nowNanos + BigInt(random.between(100, 5_000)) * 1_000_000n);
+}
+
+function onQuote(deed: Deed, known: Knowledge, random: Random, nowNanos: bigint): Command | undefined {
   const own = known.quotes.filter(({ maker }) => maker === deed.account);
   const quote = own.at(-1 - random.below(Math.min(4, Math.max(1, own.length))));
   const auction = known.auctions.find(({ id }) => id === quote?.auctionId);
@@ -154,7 +179,7 @@ function onQuote(deed: Deed, known: Knowledge, random: Random): Command | undefi
   const expected = random.chance(0.1) ? quote.revision + 1 : quote.revision;
   const isRevision = deed.act === 'REVISE';
   const body = isRevision
-    ? { expected_revision: expected, ...terms(auction, random) }
+    ? { expected_revision: expected, ...terms(auction, random, nowNanos) }
     : random.chance(0.5)
       ? { expected_revision: expected }
       : {};
@@ -165,7 +190,7 @@ function onQuote(deed: Deed, known: Knowledge, random: Random): Command | undefi
       account: deed.account,
       auctionId: quote.auctionId,
       key: deed.key,
-      content: JSON.stringify([quote.id, body]),
+      content: JSON.stringify({ quote_id: quote.id, ...body }),
     },
     request: {
       operation: isRevision ? 'reviseQuote' : 'withdrawQuote',
@@ -176,13 +201,22 @@ function onQuote(deed: Deed, known: Knowledge, random: Random): Command | undefi
   };
 }
 
-function terms({ tick, step, quantity }: KnownAuction, random: Random): object {
+/** Mostly price or size; what is left out stays as it was. */
+function terms({ tick, step, quantity }: KnownAuction, random: Random, nowNanos: bigint): object {
   const price = priceOn(tick, random);
   const size = step * random.between(1, quantity / step);
-  return random.pick<object>([
+  const least = step * random.between(1, Math.min(3, quantity / step));
+  const usual = random.pick<object>([
     { price_atoms: price },
     { quantity_atoms: size },
     { price_atoms: price, quantity_atoms: size },
+  ]);
+  if (random.chance(0.6)) return usual;
+  return random.pick<object>([
+    { min_quantity_atoms: least },
+    { expires_at: soon(random, nowNanos) },
+    { client_reference: referenceOf(random) },
+    { ...usual, min_quantity_atoms: least, expires_at: soon(random, nowNanos) },
   ]);
 }
 

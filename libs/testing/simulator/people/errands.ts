@@ -44,6 +44,7 @@ export class Errands {
   private try(errand: Errand, left: number): void {
     const { command, caller, request } = errand;
     this.tries += 1;
+    this.promises.said(command);
     const random = this.random.fork(`${command.account} ${command.key} ${left}`);
     const gateway = random.pick(this.gateways);
     caller.ask(gateway, request, (answer) => {
@@ -68,7 +69,8 @@ export class Errands {
   }
 }
 
+/** Of a withdraw-all where a shard could not be asked there is more to be done. */
 function isFinal(status: number, body: string): boolean {
-  if (status >= 500 || status === 429) return false;
+  if (status >= 500 || status === 429 || body.includes('"UNAVAILABLE"')) return false;
   return !body.includes('"idempotency_key_in_progress"');
 }
