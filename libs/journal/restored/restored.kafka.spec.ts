@@ -64,14 +64,14 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
   const marks = (): Promise<unknown[]> => new RestoredMark(database.pool).ends();
   /** The topics as they are, and the database as it was before the last record of these shards. */
   const older = async (...shards: readonly number[]): Promise<void> => {
-    await database.pool.query('create table former as select * from journal.witness');
+    await database.pool.query('create table public.former as select * from journal.witness');
     await write('"c"');
     for (const shard of SHARDS.filter((each) => !shards.includes(each))) {
-      await database.pool.query('delete from former where shard = $1', [shard]);
+      await database.pool.query('delete from public.former where shard = $1', [shard]);
     }
     await database.pool.query(
       `update journal.witness w set sequence = f.sequence, hash = f.hash, epoch = f.epoch, log_offset = f.log_offset
-       from former f where f.shard = w.shard`,
+       from public.former f where f.shard = w.shard`,
     );
     await restored();
   };
