@@ -67,6 +67,45 @@ it('is not trusted while it is behind what has happened already', async () => {
   await eventually(() => expect(watch.isSound()).toBe(true));
 });
 
+describe('an answer that took longer than clocks may differ', () => {
+  const SLOW = 100;
+  const TOO_FAR = 60;
+  let hasty: ClockWatch;
+
+  beforeEach(() => {
+    hasty = new ClockWatch({
+      clock,
+      reference: () => reference(),
+      lastEventNanos: () => lastEvent,
+      maxOffsetMillis: 20,
+      pollMillis: 10,
+    });
+  });
+  afterEach(() => hasty.stop());
+
+  function slowly(millisAhead: number): () => Promise<bigint> {
+    return async () => {
+      const told = await ahead(millisAhead)();
+      await new Promise((resolve) => setTimeout(resolve, SLOW));
+      return told;
+    };
+  }
+
+  it('makes no clock trusted: half of its way hides how far that is from the truth', async () => {
+    reference = slowly(TOO_FAR);
+    await hasty.start();
+    expect(hasty.isSound()).toBe(false);
+  });
+
+  it('takes nothing back either', async () => {
+    reference = ahead(0);
+    await hasty.start();
+    reference = slowly(10 * TOO_FAR);
+    await looked(10);
+    expect(hasty.isSound()).toBe(true);
+  });
+});
+
 it('keeps what it found when the other clock does not answer any more, and still sees a jump', async () => {
   await watch.start();
   reference = () => Promise.reject(new Error('no answer'));

@@ -66,9 +66,12 @@ export class ClockWatch {
       const ours = clock.epochNanos();
       this.offset = reference + halfWay - ours;
       const bound = BigInt(this.options.maxOffsetMillis) * NANOS_PER_MILLI;
-      this.agreed =
-        magnitude(this.offset) <= bound + halfWay && ours + bound >= this.options.lastEventNanos();
-      if (this.agreed) this.baseline = this.wallAgainstMonotonic();
+      // An answer that was long on its way fits a clock that is as far from the truth: it says nothing of one.
+      const isTimely = halfWay <= bound;
+      if (isTimely)
+        this.agreed =
+          magnitude(this.offset) <= bound + halfWay && ours + bound >= this.options.lastEventNanos();
+      if (isTimely && this.agreed) this.baseline = this.wallAgainstMonotonic();
       else if (!this.hasEverAgreed) this.baseline = reference + halfWay - clock.monotonicNanos();
       this.hasEverAgreed ||= this.agreed;
     } catch {

@@ -1,9 +1,10 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
 import { MemorySnapshotStore } from '../memory-snapshots.js';
 import { drive, settled } from './kernel/event-loop.js';
 import { Random } from './kernel/random.js';
 import { enterSandbox } from './kernel/sandbox.js';
 import { Scheduler } from './kernel/scheduler.js';
-import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
+import { BEGINNING, NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import { Trace } from './kernel/trace.js';
 import { Nemesis } from './nemesis.js';
 import { LAST_PROOF_MILLIS } from './oracle/freshness.js';
@@ -14,7 +15,7 @@ import { Crowd } from './people/crowd.js';
 import type { Plan } from './plan/draw.js';
 import { Cluster } from './processes/cluster.js';
 import { SHARDS, type World } from './processes/world.js';
-import { Database, slowestMillis } from './storage/database.js';
+import { Database } from './storage/database.js';
 import { Topic } from './storage/topic.js';
 import type { Transcript } from './twins/transcript.js';
 import { Network } from './wire/network.js';
@@ -76,6 +77,7 @@ class Simulation {
     this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI, {
       now: () => this.world.database.now(),
       aheadMillis: trustedMillis(plan),
+      misledSince: (shard) => this.misledSince(shard),
     });
     this.cluster = new Cluster(this.world, plan);
     const { gateways } = this.cluster;
@@ -176,6 +178,11 @@ class Simulation {
     return behind ? 'somebody has not been told everything' : '';
   }
 
+  private misledSince(shard: number): string | undefined {
+    const since = this.cluster.units.get(`owner-${shard}`)?.wrongSince(trustedMillis(this.plan));
+    return since === undefined ? undefined : instantFromNanos(BEGINNING + BigInt(Math.round(since)));
+  }
+
   private at(millis: number, act: () => void): void {
     this.scheduler.after(millis * NANOS_PER_MILLI, undefined, act);
   }
@@ -259,11 +266,11 @@ class Simulation {
 }
 
 /**
- * An owner believes a clock that the database's agrees with, but for what is tolerated and for what the question takes, until it is set by
- * more than half a second.
+ * An owner believes a clock that the database's agrees with, as far as clocks may differ and half of the answer's way may hide, which is no
+ * longer than that there and back; and then until it is set by more than goes unnoticed.
  */
-function trustedMillis({ settings, database }: Plan): number {
-  return settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS + 2 * slowestMillis(database);
+function trustedMillis({ settings }: Plan): number {
+  return 3 * settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS;
 }
 
 function violationOf(error: unknown): Violation {

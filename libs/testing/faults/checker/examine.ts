@@ -29,7 +29,8 @@ export function examine(
   for (const { command } of answered) promises.said(command);
   for (const { command, status, body, endedAt } of answered) {
     now = endedAt;
-    findings.look('answers to commands', () => promises.answered(command, status, body));
+    const what = command.operation === 'WITHDRAW_ALL' ? 'answers to withdraw-alls' : 'answers to commands';
+    findings.look(what, () => promises.answered(command, status, body));
   }
   findings.look('all promises at once', () => promises.checkAll());
   // Nobody knows here when which owner was replaced: what was known for that long is known to all.

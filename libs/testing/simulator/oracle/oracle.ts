@@ -9,11 +9,14 @@ import { must } from './violation.js';
 
 const EXECUTION = 'execution follows the ledger';
 const EARLY = 'nothing is over before its time';
+const MISLED = 'an owner that cannot trust its clock closes nothing';
 
 /** Time as nobody in the world knows it, and how far ahead of it an owner may be that believes its clock. */
 export interface TrueTime {
   readonly now: () => string;
   readonly aheadMillis: number;
+  /** Since when all that writes in a shard has had a clock that nobody may believe; undefined where something has not. */
+  readonly misledSince: (shard: number) => string | undefined;
 }
 
 /** Everything that is known of the world by looking at its disks, and checked while it grows. */
@@ -82,14 +85,21 @@ export class Oracle {
   }
 
   /** Its own time is the one that was agreed on, whenever it is written; so what is looked at is when it is. */
-  private checkTime({ event: { type, at, auction_id: id } }: PlacedEvent): void {
+  private checkTime({ shard, event: { type, at, auction_id: id } }: PlacedEvent): void {
     if (type !== 'AUCTION_CLOSED' && type !== 'QUOTE_EXPIRED') return;
     const now = this.time.now();
+    const since = this.time.misledSince(shard);
     const aheadMillis = Date.parse(at) - Date.parse(now);
     must(
       aheadMillis <= this.time.aheadMillis,
       EARLY,
       () => `${type} of ${id ?? ''} for ${at} is written at ${now}`,
+    );
+    // Whoever decided on it did so when it was due, or later.
+    must(
+      since === undefined || Date.parse(at) - this.time.aheadMillis <= Date.parse(since),
+      MISLED,
+      () => `${type} of ${id ?? ''} for ${at} in shard ${shard}, misled since ${since ?? ''}`,
     );
   }
 

@@ -29,11 +29,6 @@ const STATEMENTS: Statements = {
 const FASTEST_NANOS = 100_000;
 const STALL_FACTOR = 100;
 
-/** Longer than any statement takes by itself. */
-export function slowestMillis({ slowestMillis: usual, stall }: DatabaseMood): number {
-  return (usual + FASTEST_NANOS / NANOS_PER_MILLI) * (stall > 0 ? STALL_FACTOR : 1);
-}
-
 interface Lock {
   holder: object;
   readonly waiting: { readonly who: object; readonly go: () => void }[];
