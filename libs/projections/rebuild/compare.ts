@@ -15,8 +15,8 @@ export interface ComparePorts {
   readonly clock: Clock;
 }
 
-/** Made by a migration, and empty: whoever compares makes tables in them and takes them back, and needs no right to make schemas. */
-const COPIES: Schemas = { completed: 'compare_completed', execution: 'compare_execution' };
+/** Nobody else sees them or waits for them, and they go with the session, whatever becomes of it. */
+const COPIES: Schemas = { completed: 'pg_temp', execution: 'pg_temp' };
 
 /**
  * Makes the projections again from the journal, up to where they are, and compares. All of it sees one moment of the

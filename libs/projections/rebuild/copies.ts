@@ -11,9 +11,9 @@ export async function createCopies(client: Client, copies: Schemas): Promise<voi
   await copyRights(client, copies);
 }
 
-/** Tables that are only looked at and thrown away, in schemas that are there; they need not survive a crash. */
+/** Tables that are only looked at and thrown away, in the session's own schema: no two of them have one name. */
 export async function createPassingTables(client: Client, copies: Schemas): Promise<void> {
-  await createTables(client, copies, 'create unlogged table');
+  await createTables(client, copies, 'create temporary table');
 }
 
 /** Empty, and the same in every respect as those in use, whatever migrations have made of them. */

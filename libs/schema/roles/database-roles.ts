@@ -3,7 +3,7 @@ import { KEPT } from '#libs/platform/postgres.js';
 import { asSchemaFault } from '#libs/platform/schema-fault.js';
 import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
-import { CALLS, DATABASE_ROLES, GRANTS, MAY_CREATE_IN, type DatabaseRole } from './grants.js';
+import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';
 
 /** Those without a password may not log in. */
 export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
@@ -47,9 +47,8 @@ export async function prepareDatabaseRoles(url: string, passwords: RolePasswords
       const name = roleName(database, role);
       await makeRole(client, name, passwords[role]);
       await takeBack(client, database, name);
-      await removeSchemas(client, name);
+      await setSchemasAside(client, name);
     }
-    await removePassing(client);
     await client.query(grantStatements(database).join(';\n'));
     await client.query('commit');
     return true;
@@ -91,42 +90,30 @@ async function takeBack(client: pg.Client, database: string, name: string): Prom
   for (const { other } of rows) await client.query(`revoke ${pg.escapeIdentifier(other)} from ${role}`);
 }
 
-/** No role is meant to own anything: what one has made, when it still could, was made for others to stumble on. */
-async function removeSchemas(client: pg.Client, name: string): Promise<void> {
-  const { rows } = await client.query<{ schema: string }>(
-    `select nspname as schema from pg_namespace join pg_roles me on me.oid = nspowner where me.rolname = $1`,
+/**
+ * No role is meant to own anything: what one has made, when it still could, was made for others to stumble on. It is taken from it and loses
+ * its name, which waits for nobody and costs the same however much is in it. Who administers the server may drop it.
+ */
+async function setSchemasAside(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query<{ schema: string; oid: number }>(
+    `select nspname as schema, place.oid from pg_namespace place join pg_roles me on me.oid = nspowner
+     where me.rolname = $1 and nspname !~ '^pg_(toast_)?temp_'`,
     [name],
   );
   if (rows.length === 0) return;
   const role = pg.escapeIdentifier(name);
   await client.query(`grant ${role} to current_user`);
-  for (const { schema } of rows) await client.query(`drop schema ${pg.escapeIdentifier(schema)} cascade`);
+  for (const { schema, oid } of rows) {
+    const aside = `set_aside_${oid}`;
+    await client.query(`alter schema ${pg.escapeIdentifier(schema)} owner to current_user`);
+    await client.query(`alter schema ${pg.escapeIdentifier(schema)} rename to ${aside}`);
+    await client.query(`revoke all on schema ${aside} from public, ${role}`);
+  }
   await client.query(`revoke ${role} from current_user`);
 }
 
-/** Whoever may make tables there was to roll them back. What is on its way is not seen here, and is not waited for. */
-async function removePassing(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ schema: string }>(
-    `select nspname as schema from pg_namespace place where nspname = any($1::text[]) and (
-       exists (select from pg_class where relnamespace = place.oid)
-       or exists (select from pg_proc where pronamespace = place.oid)
-       or exists (select from pg_type where typnamespace = place.oid)
-       or exists (select from pg_operator where oprnamespace = place.oid))`,
-    [Object.keys(MAY_CREATE_IN)],
-  );
-  for (const { schema } of rows) {
-    await client.query(`drop schema ${schema} cascade`);
-    await client.query(`create schema ${schema}`);
-  }
-}
-
 function grantStatements(database: string): string[] {
-  const schemas = [
-    ...new Set([
-      ...Object.keys(GRANTS).map((table) => table.split('.')[0] ?? ''),
-      ...Object.keys(MAY_CREATE_IN),
-    ]),
-  ];
+  const schemas = [...new Set(Object.keys(GRANTS).map((table) => table.split('.')[0] ?? ''))];
   const everybody = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
   return [
     `revoke all on all tables in schema ${schemas.join(', ')} from ${everybody}`,
@@ -138,8 +125,9 @@ function grantStatements(database: string): string[] {
     `grant connect on database ${pg.escapeIdentifier(database)} to ${everybody}`,
     // Of which nothing is ours: a server that was upgraded from before 15 lets everybody make things there.
     `do $$ begin if to_regnamespace('public') is not null then revoke create on schema public from public, ${everybody}; end if; end $$`,
-    ...Object.entries(MAY_CREATE_IN).flatMap(([schema, roles]) =>
-      roles.map((role) => `grant usage, create on schema ${schema} to ${identifier(database, role)}`),
+    ...MAY_MAKE_TEMPORARY.map(
+      (role) =>
+        `grant temporary on database ${pg.escapeIdentifier(database)} to ${identifier(database, role)}`,
     ),
     ...DATABASE_ROLES.flatMap((role) => grantsOf(role, identifier(database, role))),
   ];

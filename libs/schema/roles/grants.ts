@@ -121,8 +121,5 @@ export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['executor'],
 };
 
-/** Schemas in which tables may be made: comparing projections makes them again there, and rolls that back. */
-export const MAY_CREATE_IN: Readonly<Record<string, readonly DatabaseRole[]>> = {
-  compare_completed: ['operations'],
-  compare_execution: ['operations'],
-};
+/** Comparing projections makes them again in tables of its session. */
+export const MAY_MAKE_TEMPORARY: readonly DatabaseRole[] = ['operations'];

@@ -103,10 +103,17 @@ it('nobody of the product calls what somebody has given the name of something th
   expect(await heard()).toEqual([]);
 });
 
-it('what was planted is gone with the next migration, and nothing can be planted again', async () => {
-  expect(await schemas()).toContain(roleName(name, 'gateway'));
+it('what was planted has lost its name with the next migration, whatever holds it, and nothing can be planted again', async () => {
+  const holder = new pg.Client({ connectionString: as('operations') });
+  await holder.connect();
+  const planted = roleName(name, 'gateway');
+  await holder.query(`create table ${planted}.held (x int)`);
+  await holder.query(`begin; lock table ${planted}.held in access exclusive mode`);
+  expect(await schemas()).toContain(planted);
   await prepareDatabaseRoles(database.url, PASSWORDS);
   expect((await schemas()).filter((schema) => schema.startsWith(name))).toEqual([]);
+  expect((await schemas()).filter((schema) => schema.startsWith('set_aside_'))).toHaveLength(6);
+  await holder.end();
   expect(await heard()).toEqual([]);
   for (const role of DATABASE_ROLES) {
     const client = new pg.Client({ connectionString: as(role) });
@@ -115,20 +122,7 @@ it('what was planted is gone with the next migration, and nothing can be planted
     await expect(client.query('create table public.planted ()')).rejects.toMatchObject({ code: '42501' });
     await client.end();
   }
-});
-
-it('what a comparison was said to leave behind is gone with the next migration', async () => {
-  const client = new pg.Client({ connectionString: as('operations') });
-  await client.connect();
-  await client.query('create table compare_completed.auctions (left_behind int)');
   await prepareDatabaseRoles(database.url, PASSWORDS);
-  expect((await client.query(`select to_regclass('compare_completed.auctions') as found`)).rows).toEqual([
-    { found: null },
-  ]);
-  await client.query('begin; create table compare_completed.auctions (x int)');
-  await prepareDatabaseRoles(database.url, PASSWORDS);
-  await client.query('rollback');
-  await client.end();
 });
 
 it('every session of the product is one that keeps to this', () => {
