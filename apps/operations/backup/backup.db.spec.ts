@@ -138,6 +138,7 @@ describe('backup check', () => {
   it.each<[string, (told: Record<string, unknown>) => void]>([
     ['a table was taken out', withoutFirst],
     ['another moment stands there', (told) => (told.taken_at = '2026-01-01T00:00:00.000000Z')],
+    ['it is said to be of before there were hashes', (told) => (told.format = 1)],
     ['its hash was taken out', (told) => delete told.sha256],
     ['something was put in that nobody knows', (told) => (told.more = 1)],
   ])('finds a manifest that was changed: %s', async (_, by) => {

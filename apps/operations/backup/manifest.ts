@@ -72,12 +72,13 @@ export async function readManifest(folder: string): Promise<Manifest> {
   }
   const parsed = manifestSchema.safeParse(found);
   if (!parsed.success) throw new BackupDamaged(`${file}: ${parsed.error.issues[0]?.message ?? 'unreadable'}`);
-  if (parsed.data.format !== UNHASHED) refuseChanged(found, file);
+  refuseChanged(found, parsed.data.format, file);
   return parsed.data;
 }
 
-function refuseChanged(found: unknown, file: string): void {
+function refuseChanged(found: unknown, format: number, file: string): void {
   const { sha256, ...rest } = hashedSchema.parse(found);
+  if (format === UNHASHED && sha256 === undefined) return;
   if (sha256 !== hashOf(rest)) throw new BackupDamaged(`${file} is not what was written`);
 }
 

@@ -95,16 +95,17 @@ async function takeBack(client: pg.Client, database: string, name: string): Prom
  * its name, which waits for nobody and costs the same however much is in it. Who administers the server may drop it.
  */
 async function setSchemasAside(client: pg.Client, name: string): Promise<void> {
-  const { rows } = await client.query<{ schema: string; oid: number }>(
-    `select nspname as schema, place.oid from pg_namespace place join pg_roles me on me.oid = nspowner
+  // A name that could be foreseen might be taken.
+  const { rows } = await client.query<{ schema: string; aside: string }>(
+    `select nspname as schema, 'set_aside_' || replace(gen_random_uuid()::text, '-', '') as aside
+     from pg_namespace join pg_roles me on me.oid = nspowner
      where me.rolname = $1 and nspname !~ '^pg_(toast_)?temp_'`,
     [name],
   );
   if (rows.length === 0) return;
   const role = pg.escapeIdentifier(name);
   await client.query(`grant ${role} to current_user`);
-  for (const { schema, oid } of rows) {
-    const aside = `set_aside_${oid}`;
+  for (const { schema, aside } of rows) {
     await client.query(`alter schema ${pg.escapeIdentifier(schema)} owner to current_user`);
     await client.query(`alter schema ${pg.escapeIdentifier(schema)} rename to ${aside}`);
     await client.query(`revoke all on schema ${aside} from public, ${role}`);
