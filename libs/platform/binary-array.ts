@@ -1,3 +1,5 @@
+import type { ArrayRoom } from './array-room.js';
+
 /** How values of one type stand in an array of PostgreSQL's binary format. */
 export interface ElementType<T> {
   /** Fixed for ever in PostgreSQL's catalogue. */
@@ -36,10 +38,10 @@ const NULL_LENGTH = -1;
  * A one-dimensional array, which the driver passes on as it is. Its own text format would escape every quote of every value and
  * have the server take them out again.
  */
-export function binaryArray<T>(type: ElementType<T>, items: readonly (T | null)[]): Buffer {
+export function binaryArray<T>(type: ElementType<T>, items: readonly (T | null)[], room?: ArrayRoom): Buffer {
   let size = HEADER_BYTES + LENGTH_BYTES * items.length;
   for (const item of items) if (item !== null) size += type.sizeOf(item);
-  const array = Buffer.allocUnsafe(size);
+  const array = room?.take(size) ?? Buffer.allocUnsafe(size);
   const dimensions = 1;
   const hasNulls = items.includes(null) ? 1 : 0;
   const firstIndex = 1;

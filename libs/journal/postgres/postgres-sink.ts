@@ -1,11 +1,12 @@
 import pg from 'pg';
+import { ArrayRoom } from '#libs/platform/array-room.js';
 import type { BatchSink } from '../batch-sink.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import type { Session } from './session.js';
 import { settle, type SettlementPorts } from './settlement.js';
-import { appendStatement, confirmStatement } from './statements.js';
+import { appendStatement, confirmStatement, type AppendRooms } from './statements.js';
 
 const UNIQUE_VIOLATION = '23505';
 /** Nothing is lost while it waits, and an append that has to wait behind it would fare no better. */
@@ -14,6 +15,7 @@ const CONFIRM_WITHIN_MILLIS = 30_000;
 /** One shard's records on their way into `journal.records`, for as long as the epoch is ours. */
 export class PostgresSink implements BatchSink {
   private isWriting = false;
+  private readonly rooms: AppendRooms = { hashes: new ArrayRoom(), payloads: new ArrayRoom() };
 
   constructor(
     private readonly place: {
@@ -58,7 +60,7 @@ export class PostgresSink implements BatchSink {
     if (fault !== undefined) throw new JournalUnavailable(this.place.shard, fault.message, { cause: fault });
     try {
       const result = await this.session.query(
-        appendStatement(records, this.place.seals),
+        appendStatement(records, this.place.seals, this.rooms),
         this.appendWithinMillis,
       );
       return result.rowCount ?? 0;

@@ -1,4 +1,5 @@
 import type { QueryConfig } from 'pg';
+import type { ArrayRoom } from '#libs/platform/array-room.js';
 import { BYTEA, binaryArray, TEXT } from '#libs/platform/binary-array.js';
 import type { JournalEntry } from '../journal.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
@@ -14,9 +15,9 @@ const APPEND = `
   )
   insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
   select $1, $3::bigint + record.place - 1, $2, $4, record.payload, record.hash,
-    case record.place when cardinality($6::bytea[]) then $7::bytea end
+    case record.place when cardinality($5::bytea[]) then $7::bytea end
   from fence
-  cross join unnest($5::text[], $6::bytea[]) with ordinality as record (payload, hash, place)`;
+  cross join unnest($5::bytea[], $6::text[]) with ordinality as record (hash, payload, place)`;
 
 const CONFIRM = 'select from journal.shards where shard = $1 and epoch = $2';
 
@@ -25,10 +26,20 @@ export function confirmStatement(shard: number, epoch: number): QueryConfig {
   return { name: 'journal-confirm', text: CONFIRM, values: [shard, epoch] };
 }
 
-/** For records that follow one another in one epoch and are of one kind. Without seals the last has none either. */
+/** Of a writer that has one append under way at a time. */
+export interface AppendRooms {
+  readonly hashes: ArrayRoom;
+  readonly payloads: ArrayRoom;
+}
+
+/**
+ * For records that follow one another in one epoch and are of one kind. Without seals the last has none either. The payloads come
+ * last: the driver makes its message longer as it goes, and copies all that it has each time.
+ */
 export function appendStatement(
   records: readonly JournalEntry[],
   seals: JournalSeals | undefined,
+  rooms?: AppendRooms,
 ): QueryConfig {
   const first = records[0];
   const last = records.at(-1);
@@ -43,8 +54,8 @@ export function appendStatement(
       first.epoch,
       first.sequence,
       first.kind,
-      binaryArray(TEXT, payloads),
-      binaryArray(BYTEA, hashes),
+      binaryArray(BYTEA, hashes, rooms?.hashes),
+      binaryArray(TEXT, payloads, rooms?.payloads),
       seals?.sealOf(last) ?? null,
     ],
   };
