@@ -56,6 +56,9 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   const desk = await openDesk(parts, writer);
   const opened: { shard?: Shard } = {};
   const policy = new PolicyWatch(pool, clock, () => (opened.shard?.book.liveCount ?? 0) > 0);
+  policy.tellFaults((err) => {
+    log.warn({ err }, 'the economic policy cannot be read; creates and quotes are refused until it can');
+  });
   await policy.start();
   scope.onStop('policy', () => {
     policy.stop();

@@ -5,6 +5,8 @@ import { journalMigrations } from '#libs/journal/migrations/list.js';
 import type { MigrationClass } from '#libs/platform/migrate.js';
 import { projectionMigrations } from '#libs/projections/migrations/list.js';
 import { Generation1790000500000 } from './migrations/1790000500000-generation.js';
+import { EpochsInBounds1790000501000 } from './migrations/1790000501000-epochs-in-bounds.js';
+import { ValuesThatCanBeRead1790000502000 } from './migrations/1790000502000-values-that-can-be-read.js';
 
 /** Every schema of the product; TypeORM orders them by the time in their names. */
 export const allMigrations: readonly MigrationClass[] = [
@@ -14,4 +16,6 @@ export const allMigrations: readonly MigrationClass[] = [
   ...custodyMigrations,
   ...projectionMigrations,
   Generation1790000500000,
+  EpochsInBounds1790000501000,
+  ValuesThatCanBeRead1790000502000,
 ];

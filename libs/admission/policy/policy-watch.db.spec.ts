@@ -158,9 +158,13 @@ describe('policy watch', () => {
     const watch = new PolicyWatch(database.pool, clock);
     await watch.start();
     const known = snapshotOf(watch);
+    const told: unknown[] = [];
+    watch.tellFaults((error) => told.push(error));
     await database.pool.query(`alter table control.${table} rename to away`);
     clock.pass(2_000n);
     await clock.polled();
+    await clock.polled();
+    expect(String(told)).toMatch(new RegExp(`^error: relation "control.${table}" does not exist$`));
     clock.pass(1_001n);
     expect(watch.current()).toMatchObject({ error: 'AUTHORITY_EVIDENCE_STALE' });
     await database.pool.query(`alter table control.away rename to ${table}`);

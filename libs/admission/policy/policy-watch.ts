@@ -26,6 +26,8 @@ export class PolicyWatch {
   /** The look behind it, which has not begun. */
   private next: Promise<void> | undefined;
   private readonly listeners = new Set<(snapshot: PolicySnapshot) => void>();
+  private onFault: (error: unknown) => void = () => undefined;
+  private isFailing = false;
 
   constructor(
     private readonly pool: Pool,
@@ -67,11 +69,19 @@ export class PolicyWatch {
     return () => this.listeners.delete(listener);
   }
 
+  /** Told of the first of looks that fail one after the other. */
+  tellFaults(listener: (error: unknown) => void): void {
+    this.onFault = listener;
+  }
+
   private async look(): Promise<void> {
     try {
       await this.refresh();
-    } catch {
-      // Age tells: current() refuses once the bound has passed.
+      this.isFailing = false;
+    } catch (error) {
+      // Age tells who asks: current() refuses once the bound has passed.
+      if (!this.isFailing) this.onFault(error);
+      this.isFailing = true;
     }
     if (this.isNeeded()) this.looks.wanted();
   }

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { allMigrations } from '../all-migrations.js';
+import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
+import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
+
+const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, `${role}-word`])) as Record<
+  DatabaseRole,
+  string
+>;
+const REFUSED = '23000';
+const OUT_OF_BOUNDS = '23514';
+const LAST_INTEGER = 2_147_483_647;
+const BEYOND_NUMBERS = '9007199254740992';
+
+let database: TestDatabase;
+const clients = new Map<DatabaseRole, pg.Client>();
+
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  await prepareDatabaseRoles(database.url, PASSWORDS);
+  for (const role of DATABASE_ROLES) {
+    const client = new pg.Client({ connectionString: urlAs(database.url, role, PASSWORDS[role]) });
+    await client.connect();
+    clients.set(role, client);
+  }
+  await database.pool.query('insert into journal.shards values (0, 5), (1, 5)');
+  await database.pool.query('insert into risk.shard_fence values (0, 5)');
+});
+
+afterAll(async () => {
+  for (const client of clients.values()) await client.end();
+  const name = new URL(database.url).pathname.slice(1);
+  for (const role of DATABASE_ROLES) {
+    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
+    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
+  }
+  await database.drop();
+});
+
+/** The SQLSTATE of a refusal, or what was done. Nothing of it stays. */
+async function attempt(role: DatabaseRole, statement: string): Promise<string> {
+  const client = clients.get(role)!;
+  await client.query('begin');
+  try {
+    await client.query(statement);
+    return 'done';
+  } catch (error) {
+    return (error as pg.DatabaseError).code ?? 'no code';
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+const shardTo = (epoch: number | string): string =>
+  `update journal.shards set epoch = ${epoch} where shard = 0`;
+const fenceTo = (epoch: number | string): string =>
+  `update risk.shard_fence set epoch = ${epoch} where shard = 0`;
+const inKafka = `insert into journal.home (cluster_id, topic_prefix) values ('c', 't')`;
+
+describe('the login of owners', () => {
+  it('can make no epoch so great that none fits behind it, however often it raises it', async () => {
+    expect(await attempt('owner', shardTo(6))).toBe('done');
+    expect(await attempt('owner', shardTo(LAST_INTEGER))).toBe(REFUSED);
+    expect(await attempt('owner', shardTo(LAST_INTEGER - 1))).toBe(REFUSED);
+    expect(await attempt('owner', `insert into journal.shards values (2, ${LAST_INTEGER})`)).toBe(REFUSED);
+    const seconds = 'floor(extract(epoch from now()) - 1767225600)::int';
+    expect(
+      await attempt('owner', `${shardTo(`1000000 + ${seconds}`)}; ${shardTo(`1001000 + ${seconds}`)}`),
+    ).toBe(REFUSED);
+  });
+
+  it('can take no epoch back, after which nobody could begin', async () => {
+    expect(await attempt('owner', shardTo(4))).toBe(REFUSED);
+    expect(await attempt('owner', `update journal.shards set shard = 2 where shard = 0`)).toBe(REFUSED);
+  });
+
+  it('cannot put the fence in front of the epoch of its shard', async () => {
+    expect(await attempt('owner', `${shardTo(6)}; ${fenceTo(6)}`)).toBe('done');
+    expect(await attempt('owner', fenceTo(5))).toBe('done');
+    expect(await attempt('owner', fenceTo(6))).toBe(REFUSED);
+    expect(await attempt('owner', fenceTo(4))).toBe(REFUSED);
+    expect(await attempt('owner', `insert into risk.shard_fence values (1, 6)`)).toBe(REFUSED);
+    expect(await attempt('owner', `insert into risk.shard_fence values (1, 5)`)).toBe('done');
+  });
+
+  it('raises the fence to what a topic says, but not beyond what take-overs can have come to', async () => {
+    expect(await attempt('owner', `${inKafka}; ${fenceTo(900)}`)).toBe('done');
+    expect(await attempt('owner', `${inKafka}; ${fenceTo(LAST_INTEGER)}`)).toBe(REFUSED);
+    expect(await attempt('owner', `${inKafka}; ${fenceTo(BEYOND_NUMBERS)}`)).toBe(REFUSED);
+  });
+});
+
+it('who owns the tables may put an epoch and a fence right', async () => {
+  const client = await database.pool.connect();
+  try {
+    await client.query(`begin; ${fenceTo(1)}; ${shardTo(3)}`);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});
+
+describe('what everybody reads', () => {
+  it.each<[DatabaseRole, string, string]>([
+    [
+      'operations',
+      'a quantity',
+      `insert into control.accounts_policy (account_id, may_quote, may_create, venues, max_quantity_atoms)
+      values ('a', true, true, '{}', ${BEYOND_NUMBERS})`,
+    ],
+    ['owner', 'a freeze for ever', `insert into control.protection_state values ('a', now(), 'infinity')`],
+    ['owner', 'a freeze from ever', `insert into control.protection_state values ('a', '-infinity', now())`],
+    [
+      'gateway',
+      'a key without an end',
+      `insert into identity.signing_keys values ('k', '\\x00', now(), 'infinity')`,
+    ],
+    [
+      'executor',
+      'evidence of too much',
+      `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', ${BEYOND_NUMBERS}, 0, 1, now(), now())`,
+    ],
+    [
+      'owner',
+      'a year of five digits',
+      `insert into control.protection_state values ('a', '10000-01-01', now())`,
+    ],
+  ])('%s cannot make unreadable by %s', async (role, _what, statement) => {
+    expect(await attempt(role, statement)).toBe(OUT_OF_BOUNDS);
+  });
+
+  it('has bounds in every column, whoever adds one', async () => {
+    const { rows } = await database.pool.query<{ place: string }>(
+      `select a.attrelid::regclass || '.' || a.attname as place
+       from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname in ('control', 'identity', 'risk', 'journal') and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+         and a.atttypid in ('bigint'::regtype, 'timestamptz'::regtype) and c.oid <> 'journal.records'::regclass
+         and not exists (select from pg_constraint k where k.conrelid = c.oid and k.conname = a.attname || '_can_be_read')`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
