@@ -53,7 +53,7 @@ async function run({ command, folder }: Call, environment: Environment): Promise
 
 async function create(folder: string, environment: Environment): Promise<Manifest> {
   const { url, close } = await openDatabase(environment, tell);
-  const pool = openPool(url, { applicationName: 'sotto-backup', max: 1 });
+  const pool = openPool(url, { applicationName: 'sotto-backup', max: 2 });
   try {
     return await createBackup({ pool, tell }, folder);
   } finally {

@@ -16,6 +16,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { mayExchange } from '#libs/projections/rebuild/exchange-lock.js';
+import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
@@ -90,6 +93,78 @@ describe('calls of backup create that overlap', () => {
     const told: string[] = [];
     await expect(create((line) => told.push(line))).rejects.toMatchObject({ exitCode: 69 });
     expect([told, readdirSync(folder)]).toEqual([[], ['backup']]);
+  });
+});
+
+describe('a text with what other readers take for the end of a line', () => {
+  it.each(['\u2028', '\u2029', '\u0085', '\r', '\v', '\r\n', '\n'])(
+    'comes back as it was: %j',
+    async (ending) => {
+      const name = `${ending}one${ending}${ending}two${ending}`;
+      await database.pool.query(`insert into control.groups values (gen_random_uuid(), 'o', $1)`, [name]);
+      const other = await createTestDatabase([]);
+      try {
+        await create();
+        await checkBackup(backup);
+        await restoreBackup(other.url, backup, silent);
+        const { rows } = await other.pool.query('select name from control.groups');
+        expect(rows).toEqual([{ name }]);
+      } finally {
+        await other.drop();
+        await database.pool.query('delete from control.groups');
+      }
+    },
+  );
+});
+
+describe('a rebuild of the projections', () => {
+  it('exchanges nothing while a backup reads, so that no table of it is empty', async () => {
+    await database.pool.query(
+      `insert into execution.positions (shard, epoch, sequence, hash) values (0, 1, 0, $1)`,
+      [Buffer.alloc(32)],
+    );
+    const told: string[] = [];
+    const reader = {
+      heads: () => Promise.resolve(new Map()),
+      read: () => Promise.resolve([]),
+      entries: () => Promise.resolve([]),
+    };
+    let rebuilt: Promise<void> | undefined;
+    let isDone = false;
+    const manifest = await createBackup(
+      {
+        pool: database.pool,
+        tell: () => {
+          rebuilt ??= new Rebuild({
+            pool: database.pool,
+            reader,
+            clock: new SystemClock(),
+            say: (line) => told.push(line),
+          })
+            .run()
+            .finally(() => (isDone = true));
+        },
+      },
+      backup,
+    );
+    expect(manifest.tables.find((table) => table.name === 'execution.positions')?.rows).toBe(1);
+    expect(isDone).toBe(false);
+    await rebuilt;
+    expect(told.at(-1)).toBe('exchanged');
+  });
+
+  it('has a backup wait that comes in its midst', async () => {
+    const client = await database.pool.connect();
+    await client.query('begin');
+    expect(await mayExchange(client)).toBe(true);
+    const told: string[] = [];
+    const made = create((line) => told.push(line));
+    await eventually(() =>
+      expect(told).toEqual(['waits for a rebuild of the projections to exchange its tables']),
+    );
+    await client.query('rollback');
+    client.release();
+    await made;
   });
 });
 

@@ -1,5 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
 import { withTransaction } from '#libs/platform/postgres.js';
+import { pause } from '#libs/platform/clock.js';
+import { StartFault } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/system-clock.js';
+import { mayLook } from '#libs/projections/rebuild/exchange-lock.js';
 import { GRANTS } from '#libs/schema/roles/grants.js';
 import { fillFolder } from './fresh-folder.js';
 import { FORMAT, writeManifest, type Manifest, type TableFile } from './manifest.js';
@@ -13,6 +17,12 @@ export interface BackupPorts {
 const PAGE = 2_000;
 /** Its tables are made by the migrations themselves, which run again when a backup is restored. */
 const BOOKKEEPING = 'meta.';
+const TABLES = Object.keys(GRANTS).filter((table) => !table.startsWith(BOOKKEEPING));
+const clock = new SystemClock();
+const LOOK_MILLIS = 500;
+const LOOKS = 120;
+const HELD =
+  'a rebuild of the projections is exchanging its tables, or somebody else holds the advisory lock 2980114508';
 
 /**
  * All tables in one transaction that sees one moment of the database: ledger, reservations, journals and projections fit together
@@ -20,15 +30,32 @@ const BOOKKEEPING = 'meta.';
  */
 export async function createBackup({ pool, tell }: BackupPorts, folder: string): Promise<Manifest> {
   return await fillFolder(folder, tell, async (own) => {
-    const manifest = await withTransaction(pool, 'repeatable read, read only', (client) =>
-      copyAll(client, own, tell),
+    const manifest = await unexchanged(pool, tell, () =>
+      withTransaction(pool, 'repeatable read, read only', (client) => copyAll(client, own, tell)),
     );
     await writeManifest(own, manifest);
     return manifest;
   });
 }
 
+/** While no rebuild exchanges tables. It does so within a moment, so somebody who does not let go is no rebuild. */
+async function unexchanged<T>(pool: Pool, tell: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const guard = await pool.connect();
+  try {
+    for (let look = 1; !(await mayLook(guard)); look += 1) {
+      if (look === 1) tell('waits for a rebuild of the projections to exchange its tables');
+      if (look === LOOKS) throw new StartFault(HELD);
+      await pause(clock, LOOK_MILLIS);
+    }
+    return await work();
+  } finally {
+    guard.release(true);
+  }
+}
+
 async function copyAll(client: PoolClient, folder: string, tell: (line: string) => void): Promise<Manifest> {
+  // Before the first look, which decides what is seen: no table is exchanged or altered from here on.
+  await client.query(`lock table ${TABLES.join(', ')} in access share mode`);
   const head = await client.query<{ taken_at: string; server_version: string }>(
     `select to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as taken_at,
             current_setting('server_version') as server_version`,
@@ -68,7 +95,7 @@ const REFERENCES = `
 /** Those that others refer to first. */
 async function tablesInOrder(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(REFERENCES);
-  const waiting = new Set(Object.keys(GRANTS).filter((table) => !table.startsWith(BOOKKEEPING)));
+  const waiting = new Set(TABLES);
   const ordered: string[] = [];
   while (waiting.size > 0) {
     const free = [...waiting].filter(

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -54,16 +53,23 @@ export async function* readRows(folder: string, file: TableFile, size: number): 
   if (page.length > 0) yield page;
 }
 
+/** Only a line feed ends a line: Node's own reader of lines ends one at U+2028 and U+2029 too, which a JSON string may hold as they are. */
 async function* linesOf(folder: string, table: string): AsyncGenerator<string> {
   const source = createReadStream(tablePath(folder, table));
   const unpacked = createGunzip();
   source.on('error', (error) => unpacked.destroy(error));
+  source.pipe(unpacked).setEncoding('utf8');
+  let rest = '';
   try {
-    for await (const line of createInterface({ input: source.pipe(unpacked), crlfDelay: Infinity }))
-      yield line;
+    for await (const text of unpacked as AsyncIterable<string>) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
   } catch (error) {
     throw new BackupDamaged(`${tablePath(folder, table)} cannot be read`, { cause: error });
   }
+  if (rest !== '') yield rest;
 }
 
 function rowIn(line: string, table: string): string {

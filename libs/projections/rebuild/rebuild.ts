@@ -10,6 +10,7 @@ import { PositionsTable } from '../tables/positions.js';
 import { createCopies, dropCopies } from './copies.js';
 import { replay } from './replay.js';
 import { exchangeSchemas, exchangeShard } from './exchange.js';
+import { mayExchange } from './exchange-lock.js';
 
 export interface RebuildPorts {
   readonly pool: Pool;
@@ -66,21 +67,35 @@ export class Rebuild {
 
   /** Waits little and tries often: whoever waits for a lock on everything holds up everybody behind it. */
   private async exchange(shard: number | undefined): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
+    let isWaiting = false;
+    for (let attempt = 1; ;) {
       try {
-        await withTransaction(this.ports.pool, 'read committed', async (client) => {
-          await client.query(`set local lock_timeout = '1s'`);
-          const catchUp = (each: number, to: number): Promise<void> =>
-            this.catchUp((work) => work(client), each, to);
-          if (shard === undefined) await exchangeSchemas(client, COPIES, catchUp);
-          else await exchangeShard(client, COPIES, shard, catchUp);
-        });
-        return;
+        const isDone = await withTransaction(this.ports.pool, 'read committed', (client) =>
+          this.exchangeBy(client, shard),
+        );
+        if (isDone) return;
+        if (!isWaiting) this.ports.say('waits for a backup that is being made');
+        isWaiting = true;
       } catch (error) {
         if (!isBusy(error) || attempt === ATTEMPTS) throw error;
-        await pause(this.ports.clock, PAUSE_MILLIS);
+        attempt += 1;
       }
+      await pause(this.ports.clock, PAUSE_MILLIS);
     }
+  }
+
+  /** False while somebody reads all tables as they were at one moment. Rows of one shard that are exchanged still have those of before. */
+  private async exchangeBy(client: ClientBase, shard: number | undefined): Promise<boolean> {
+    await client.query(`set local lock_timeout = '1s'`);
+    const catchUp = (each: number, to: number): Promise<void> =>
+      this.catchUp((work) => work(client), each, to);
+    if (shard !== undefined) {
+      await exchangeShard(client, COPIES, shard, catchUp);
+      return true;
+    }
+    if (!(await mayExchange(client))) return false;
+    await exchangeSchemas(client, COPIES, catchUp);
+    return true;
   }
 
   private async catchUp(inTransaction: InTransaction, shard: number, to: number): Promise<void> {
