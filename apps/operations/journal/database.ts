@@ -5,6 +5,7 @@ import { defineConfig, loadConfig, type Environment } from '#libs/platform/confi
 import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
 import { lockFolder } from '#libs/platform/folder-lock.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
+import { refuseUnmigratedDatabase } from '#libs/platform/migrated-database.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { nonEmpty } from '#libs/platform/setting-types.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
@@ -36,7 +37,7 @@ export async function openDatabase(
   const idle = given === undefined ? await lockIdle(folder) : undefined;
   if (idle === undefined) {
     const url = await databaseUrl(environment);
-    await refuseUnfitDatabaseAt(url);
+    await refuseUnfitDatabaseAt(url, refuseUnmigratedDatabase);
     return { url, close: () => Promise.resolve() };
   }
   try {
