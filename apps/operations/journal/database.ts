@@ -7,13 +7,13 @@ import { lockFolder } from '#libs/platform/folder-lock.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
 import { refuseUnmigratedDatabase } from '#libs/platform/migrated-database.js';
 import { migrate } from '#libs/platform/migrate.js';
-import { nonEmpty } from '#libs/platform/setting-types.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
 import { databaseUrl } from '../database-url.js';
 
 const settings = defineConfig({
   DATABASE_URL: {
-    schema: nonEmpty().optional(),
+    schema: postgresUrl().optional(),
     describe: 'Database to work on, instead of that of the cluster',
     secret: true,
   },
