@@ -1,3 +1,6 @@
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
+import { codeOf } from '#libs/platform/tool-faults.js';
 import { callOf, UsageFault, usageOf, type Call } from './call.js';
 import { Ground } from './ground/ground.js';
 import { OwnProfile } from './profiles/own-profile.js';
@@ -17,21 +20,21 @@ async function main(args: readonly string[]): Promise<number> {
     call = callOf(args, ROWS);
   } catch (error) {
     if (!(error instanceof UsageFault)) throw error;
-    console.error(`bench: ${error.message}\n\n${usageOf(ROWS)}`);
+    mention(`bench: ${error.message}\n\n${usageOf(ROWS)}`);
     return EXIT_USAGE;
   }
   if (call === undefined) {
-    console.log(usageOf(ROWS));
+    print(usageOf(ROWS));
     return 0;
   }
   const report = reportOf(await profiled(call, () => measured(call)), call.quick, new Date());
   const file = await save(report, call.folder);
-  if (call.json) console.log(JSON.stringify(report));
-  else for (const line of tableOf(report)) console.log(line);
-  console.error(`bench: kept in ${file}`);
+  if (call.json) print(JSON.stringify(report));
+  else for (const line of tableOf(report)) print(line);
+  mention(`bench: kept in ${file}`);
   if (call.quick) return 0;
   const missed = missedIn(report);
-  for (const line of missed) console.error(`bench: MISSED ${line}`);
+  for (const line of missed) mention(`bench: MISSED ${line}`);
   return call.strict && missed.length > 0 ? EXIT_MISSED : 0;
 }
 
@@ -41,7 +44,7 @@ async function profiled<T>({ profiles }: Call, work: () => Promise<T>): Promise<
   const own = await OwnProfile.begin();
   const result = await work();
   await own.end(profiles);
-  for (const line of await linesOfProfiles(profiles)) console.error(`bench: profile of ${line}`);
+  for (const line of await linesOfProfiles(profiles)) mention(`bench: profile of ${line}`);
   return result;
 }
 
@@ -58,13 +61,13 @@ async function measured({
   const results: { row: Row; outcome: Outcome }[] = [];
   try {
     for (const row of rows) {
-      console.error(`bench: ${row.title}`);
+      mention(`bench: ${row.title}`);
       const outcome = await row.run(ground, {
         runs,
         quick,
         seconds,
         say: (line) => {
-          console.error(`bench: ${row.name}: ${line}`);
+          mention(`bench: ${row.name}: ${line}`);
         },
       });
       results.push({ row, outcome });
@@ -79,4 +82,4 @@ async function measured({
   return results;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await codeOf('bench', () => main(process.argv.slice(2)));

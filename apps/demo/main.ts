@@ -1,4 +1,6 @@
 import { loadConfig } from '#libs/platform/config.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
 import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { demoConfig } from './config.js';
@@ -11,7 +13,7 @@ const STAY_MS = 60_000;
 /** Resolves with the exit code. */
 async function main(): Promise<number> {
   const { stdout } = process;
-  const terminal = new Terminal(stdout, stdout.isTTY && process.env.NO_COLOR === undefined);
+  const terminal = new Terminal(print, stdout.isTTY && process.env.NO_COLOR === undefined);
   try {
     const stage = await findStage(loadConfig(demoConfig, process.env));
     await new Play(stage, terminal, new SystemClock()).perform();
@@ -19,7 +21,7 @@ async function main(): Promise<number> {
   } catch (error) {
     const fault = asStartFault(error);
     const message = fault?.message ?? (error instanceof Error ? error.message : String(error));
-    for (const line of message.split('\n')) process.stderr.write(`demo: ${line}\n`);
+    for (const line of message.split('\n')) mention(`demo: ${line}`);
     return fault?.exitCode ?? EXIT.bug;
   }
 }

@@ -7,7 +7,7 @@ export class Terminal {
   private scenes = 0;
 
   constructor(
-    private readonly out: NodeJS.WriteStream,
+    private readonly out: (line: string) => void,
     private readonly coloured: boolean,
   ) {}
 
@@ -61,7 +61,7 @@ export class Terminal {
   }
 
   private line(text: string): void {
-    this.out.write(`${text}\n`);
+    this.out(text);
   }
 }
 

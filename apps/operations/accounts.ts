@@ -1,13 +1,13 @@
 import type { Environment } from '#libs/platform/config.js';
-import { asDatabaseFault } from '#libs/platform/database-fault.js';
-import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { callOf, USAGE, UsageFault } from './accounts/call.js';
 import { runAccounts } from './accounts/run-accounts.js';
+import { asToolFault } from './tool-fault.js';
 import { openDatabase } from './journal/database.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
-import { print } from './standard-output.js';
-import { tellFault } from './tool-faults.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
+import { tellFault } from '#libs/platform/tool-faults.js';
 
 /** Who may come in and what it may do: the way in which a deployment without a demo gets its users. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment): Promise<number> {
@@ -18,9 +18,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
       return 0;
     }
     // Who is missing in a database that was restored beside its topics is entered before anything may start on it.
-    const { url, close } = await openDatabase(environment, (line) => {
-      console.error(line);
-    });
+    const { url, close } = await openDatabase(environment, mention);
     try {
       await runAccounts(call, {
         databaseUrl: url,
@@ -43,7 +41,7 @@ function told(error: unknown, args: readonly string[]): number {
     tellFault('accounts', args, { message: error.message, help: USAGE });
     return EXIT_USAGE;
   }
-  const fault = error instanceof CommandFault ? error : (asStartFault(error) ?? asDatabaseFault(error));
+  const fault = error instanceof CommandFault ? error : asToolFault(error);
   if (fault === undefined) throw error;
   tellFault('accounts', args, fault);
   return fault.exitCode;

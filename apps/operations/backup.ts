@@ -1,15 +1,15 @@
 import type { Environment } from '#libs/platform/config.js';
-import { asDatabaseFault } from '#libs/platform/database-fault.js';
 import { openPool } from '#libs/platform/postgres.js';
-import { asStartFault } from '#libs/platform/start-fault.js';
 import { callOf, USAGE, UsageFault, type Call } from './backup/call.js';
 import { createBackup } from './backup/create-backup.js';
 import { BackupDamaged, type Manifest } from './backup/manifest.js';
 import { openEmptyDatabase } from './backup/restore-place.js';
 import { checkBackup, restoreBackup } from './backup/restore-backup.js';
 import { openDatabase } from './journal/database.js';
-import { print } from './standard-output.js';
-import { tellFault } from './tool-faults.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
+import { tellFault } from '#libs/platform/tool-faults.js';
+import { asToolFault } from './tool-fault.js';
 
 const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
@@ -39,9 +39,9 @@ async function run({ command, folder }: Call, environment: Environment): Promise
     case 'create':
       return await create(folder, environment);
     case 'restore': {
-      const { url, done, close } = await openEmptyDatabase(environment, tell);
+      const { url, done, close } = await openEmptyDatabase(environment, mention);
       try {
-        const manifest = await restoreBackup(url, folder, tell);
+        const manifest = await restoreBackup(url, folder, mention);
         await done();
         return manifest;
       } finally {
@@ -52,19 +52,14 @@ async function run({ command, folder }: Call, environment: Environment): Promise
 }
 
 async function create(folder: string, environment: Environment): Promise<Manifest> {
-  const { url, close } = await openDatabase(environment, tell);
+  const { url, close } = await openDatabase(environment, mention);
   const pool = openPool(url, { applicationName: 'sotto-backup', max: 2 });
   try {
-    return await createBackup({ pool, tell }, folder);
+    return await createBackup({ pool, tell: mention }, folder);
   } finally {
     await pool.end();
     await close();
   }
-}
-
-/** Documents go to standard output, and nothing else. */
-function tell(line: string): void {
-  console.error(line);
 }
 
 function exitCodeOf(error: unknown, args: readonly string[]): number {
@@ -76,7 +71,7 @@ function exitCodeOf(error: unknown, args: readonly string[]): number {
     tellFault('backup', args, error);
     return EXIT_DAMAGED;
   }
-  const fault = asStartFault(error) ?? asDatabaseFault(error);
+  const fault = asToolFault(error);
   if (fault === undefined) throw error;
   tellFault('backup', args, fault);
   return fault.exitCode;

@@ -1,10 +1,9 @@
 import { JournalHome, WrongHome } from '#libs/journal/home/journal-home.js';
-import { JournalCorrupt, JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import { moveJournals } from '#libs/journal/moving/move-journals.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import type { Environment } from '#libs/platform/config.js';
-import { isConnectionFailure } from '#libs/platform/postgres.js';
-import { asStartFault, ConfigFault, EXIT } from '#libs/platform/start-fault.js';
+import { ConfigFault, EXIT } from '#libs/platform/start-fault.js';
 import { acceptRestored } from './journal/accept/accept-restored.js';
 import { acceptanceDocument, acceptanceLines } from './journal/accept/acceptance-text.js';
 import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
@@ -22,8 +21,10 @@ import { Progress } from './journal/progress.js';
 import { verdictLines } from './journal/verdict-text.js';
 import { verify } from './journal/verify.js';
 import { refuseWhoOwnsNoTables } from './ledger/owner-of-tables.js';
-import { print, printed } from './standard-output.js';
-import { tellFault } from './tool-faults.js';
+import { asToolFault } from './tool-fault.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print, printed } from '#libs/platform/standard-output.js';
+import { tellFault } from '#libs/platform/tool-faults.js';
 
 const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
@@ -51,7 +52,7 @@ async function main(environment: Environment): Promise<number> {
     print(USAGE);
     return 0;
   }
-  return await atPlace(environment, tell, (place) => run(call, place));
+  return await atPlace(environment, mention, (place) => run(call, place));
 }
 
 /** Resolves with the exit code. */
@@ -59,7 +60,7 @@ async function run(call: Call, place: Place): Promise<number> {
   const shards = call.shard === undefined ? ALL_SHARDS : [call.shard];
   switch (call.command) {
     case 'verify': {
-      const verdict = await verify({ ...place, tell }, shards, call);
+      const verdict = await verify({ ...place, tell: mention }, shards, call);
       if (call.json) print(JSON.stringify(verdict));
       else for (const line of verdictLines(verdict)) print(line);
       return verdict.sound ? 0 : verdict.damaged ? EXIT_DAMAGED : EXIT.unavailable;
@@ -81,7 +82,7 @@ async function run(call: Call, place: Place): Promise<number> {
 async function accept({ confirmed, json }: Call, place: Place): Promise<number> {
   await refuseWhoOwnsNoTables(place.pool);
   if (place.seals === undefined) throw new ConfigFault([NO_SEALS]);
-  const acceptance = await acceptRestored({ ...place, tell }, confirmed);
+  const acceptance = await acceptRestored({ ...place, tell: mention }, confirmed);
   if (acceptance === undefined) {
     print(json ? '{"accepted":false}' : 'this database is not marked as restored: nothing is to be done');
     return 0;
@@ -93,7 +94,7 @@ async function accept({ confirmed, json }: Call, place: Place): Promise<number> 
 }
 
 async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<number> {
-  const progress = new Progress(place.clock, tell);
+  const progress = new Progress(place.clock, mention);
   const moved = await moveJournals({
     from: await place.store(from),
     to: await place.store(to),
@@ -120,7 +121,7 @@ async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<n
 
 async function compare({ json }: Call, place: Place, shards: readonly number[]): Promise<number> {
   const [postgres, kafka] = [await place.store('postgres'), await place.store('kafka')];
-  const progress = new Progress(place.clock, tell);
+  const progress = new Progress(place.clock, mention);
   const readers = { postgres: postgres.bareReader, kafka: kafka.bareReader };
   const compared = await compareShards(readers, shards, (shard, done) => {
     progress.tell(`shard ${shard}: ${done} compared`);
@@ -133,11 +134,6 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
     print(JSON.stringify({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
   } else for (const one of compared) print(comparedLine(one, home));
   return COMPARE_CODES[outcome];
-}
-
-/** Documents go to standard output, and nothing else. */
-function tell(line: string): void {
-  console.error(line);
 }
 
 function say({ message }: Error): void {
@@ -153,12 +149,7 @@ function exitCodeOf(error: unknown): number {
     say(error);
     return EXIT_DAMAGED;
   }
-  const isAway = error instanceof JournalUnreadable || error instanceof JournalUnavailable;
-  if (isAway || isConnectionFailure(error)) {
-    tellFault('journal', args, { message: error instanceof Error ? error.message : String(error) });
-    return EXIT.unavailable;
-  }
-  const fault = asStartFault(error);
+  const fault = asToolFault(error);
   if (fault === undefined) throw error;
   tellFault('journal', args, fault);
   return fault.exitCode;

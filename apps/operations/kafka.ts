@@ -6,7 +6,8 @@ import { heedNpm } from '#libs/platform/npm-parent.js';
 import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { watchBrokers } from './kafka/broker-watch.js';
-import { print } from './standard-output.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
 
 const USAGE = `Usage: npm run kafka -- [--brokers 1|3] [--folder .data/kafka]
 
@@ -89,7 +90,7 @@ function callOf(args: readonly string[]): Call | number | undefined {
     if (!/^[13]$/.test(values.brokers)) throw new Error('there can be 1 broker or 3');
     return { brokers: Number(values.brokers), folder: values.folder };
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    mention(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     return EXIT_USAGE;
   }
 }
@@ -101,7 +102,7 @@ try {
 } catch (error) {
   const fault = asStartFault(error);
   if (fault === undefined) throw error;
-  console.error(`kafka: ${fault.message}`);
+  mention(`kafka: ${fault.message}`);
   process.exitCode = fault.exitCode;
 } finally {
   clearInterval(stay);

@@ -6,8 +6,8 @@ import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, type RolePasswords } from '#libs/schema/roles/database-roles.js';
 import { migrationConfig, type MigrationConfig } from './config.js';
-import { PrintedLog } from './standard-output.js';
-import { tellFault } from './tool-faults.js';
+import { PrintedLog } from '#libs/platform/standard-output.js';
+import { tellFault } from '#libs/platform/tool-faults.js';
 
 function passwordsIn(config: MigrationConfig): RolePasswords {
   const passwords = {

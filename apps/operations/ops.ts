@@ -7,8 +7,9 @@ import { GatewayClient } from './ops/gateway-client.js';
 import { parseCall, type Parsed } from './ops/parse-call.js';
 import { findPlace, opsSettings } from './ops/place.js';
 import { Report } from './ops/report.js';
-import { print } from './standard-output.js';
-import { wantsJson } from './tool-faults.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
+import { wantsJson } from '#libs/platform/tool-faults.js';
 
 const STAY_MS = 60_000;
 
@@ -26,8 +27,7 @@ async function main(args: readonly string[], environment: Environment, stop: Abo
   } catch (error) {
     const fault = asCommandFault(error);
     report.fault(fault);
-    if (fault instanceof UsageFault && fault.help !== undefined && !isForPrograms)
-      console.error(`\n${fault.help}`);
+    if (fault instanceof UsageFault && fault.help !== undefined && !isForPrograms) mention(`\n${fault.help}`);
     return fault.exitCode;
   }
 }
@@ -51,8 +51,7 @@ async function carryOut(
 }
 
 function reportFor(json: boolean): Report {
-  const err = (text: string): void => void process.stderr.write(text);
-  return new Report(print, err, json, process.stdout.isTTY);
+  return new Report(print, mention, json, process.stdout.isTTY);
 }
 
 function asCommandFault(error: unknown): CommandFault {

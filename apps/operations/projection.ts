@@ -1,18 +1,17 @@
 import { parseCommandLine } from '#libs/platform/command-line.js';
 import { kafkaSettings, kafkaSettingsAgree, type KafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
-import { JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { loadConfig, type Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
-import { asDatabaseFault } from '#libs/platform/database-fault.js';
-import { asStartFault, StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openDatabase } from './journal/database.js';
 import { refuseAnotherKafka } from './journal/refuse-another-kafka.js';
-import { print } from './standard-output.js';
-import { tellFault } from './tool-faults.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
+import { tellFault } from '#libs/platform/tool-faults.js';
+import { asToolFault } from './tool-fault.js';
 import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
 
 const USAGE = `Usage: npm run projection -- <command> [--shard n] [--output json]
@@ -61,7 +60,7 @@ async function main(args: readonly string[], environment: Environment): Promise<
 }
 
 function tell(line: string): void {
-  console.error(`projection: ${line}`);
+  mention(`projection: ${line}`);
 }
 
 async function run(call: Call, url: string, settings: KafkaSettings): Promise<number> {
@@ -120,16 +119,11 @@ function isCommand(name: string | undefined): name is ProjectionCommand {
   return name !== undefined && COMMANDS.includes(name);
 }
 
-function asUnread(error: unknown): StartFault | undefined {
-  const isAway = error instanceof JournalUnreadable || error instanceof JournalUnavailable;
-  return isAway ? new StartFault(error.message) : undefined;
-}
-
 const args = process.argv.slice(2);
 try {
   process.exitCode = await main(args, process.env);
 } catch (error) {
-  const fault = asStartFault(error) ?? asUnread(error) ?? asDatabaseFault(error);
+  const fault = asToolFault(error);
   if (fault === undefined) throw error;
   tellFault('projection', args, fault);
   process.exitCode = fault.exitCode;

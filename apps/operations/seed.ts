@@ -1,11 +1,11 @@
 import type { Environment } from '#libs/platform/config.js';
-import { asDatabaseFault } from '#libs/platform/database-fault.js';
-import { asStartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { callOf, USAGE, UsageFault } from './seed/call.js';
 import { findPlace } from './seed/place.js';
 import { seed } from './seed/seeding.js';
-import { print } from './standard-output.js';
+import { mention } from '#libs/platform/standard-error.js';
+import { print } from '#libs/platform/standard-output.js';
+import { asToolFault } from './tool-fault.js';
 
 const EXIT_USAGE = 64;
 
@@ -21,19 +21,19 @@ async function main(args: readonly string[], environment: Environment): Promise<
       place: await findPlace(environment),
       clock: new SystemClock(),
       say: (line) => {
-        console.error(`seed: ${line}`);
+        mention(`seed: ${line}`);
       },
     });
     print(JSON.stringify(told));
     return 0;
   } catch (error) {
     if (error instanceof UsageFault) {
-      console.error(`seed: ${error.message}\n\n${USAGE}`);
+      mention(`seed: ${error.message}\n\n${USAGE}`);
       return EXIT_USAGE;
     }
-    const fault = asStartFault(error) ?? asDatabaseFault(error);
+    const fault = asToolFault(error);
     if (fault === undefined) throw error;
-    console.error(`seed: ${fault.message}`);
+    mention(`seed: ${fault.message}`);
     return fault.exitCode;
   }
 }

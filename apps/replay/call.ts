@@ -11,7 +11,8 @@ alone. Says which record was altered when one was.
   --output json   one JSON document instead of text
   --help          this text
 
-Exit code: 0 all is as it must be; 1 it is not; 64 wrong use; 66 a file cannot be read.`;
+Exit code: 0 all is as it must be; 1 it is not; 64 wrong use; 66 a file cannot be read; 69 standard
+output takes no more.`;
 
 export interface Call {
   readonly bundle: string;

@@ -1,27 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { callOf, USAGE } from './call.js';
 import { parsePlainJson } from './plain-json.js';
+import { complain, OutputLost, print } from './print.js';
 import { publicKeysIn } from './public-keys.js';
 import { judge } from './verdict.js';
 import { plain, verdictJson, verdictText } from './verdict-text.js';
 
-const EXIT = { ok: 0, mismatch: 1, usage: 64, unreadable: 66 } as const;
+const EXIT = { ok: 0, mismatch: 1, usage: 64, unreadable: 66, unwritten: 69 } as const;
 
 function main(args: readonly string[]): number {
   const call = callOf(args);
   if (call === 'help') {
-    console.log(USAGE);
+    print(USAGE);
     return EXIT.ok;
   }
   if ('fault' in call) {
-    console.error(`${call.fault}\n\n${USAGE}`);
+    complain(`${call.fault}\n\n${USAGE}`);
     return EXIT.usage;
   }
   const bundle = read(call.bundle, parsePlainJson);
   const keys = call.key === undefined ? undefined : read(call.key, publicKeysIn);
   if (bundle === undefined || (call.key !== undefined && keys === undefined)) return EXIT.unreadable;
   const verdict = judge(bundle.content, keys?.content);
-  console.log(call.json ? verdictJson(verdict) : verdictText(verdict));
+  print(call.json ? verdictJson(verdict) : verdictText(verdict));
   return verdict.ok ? EXIT.ok : EXIT.mismatch;
 }
 
@@ -30,9 +31,15 @@ function read<T>(path: string, parse: (text: string) => T): { readonly content: 
   try {
     return { content: parse(readFileSync(path, 'utf8')) };
   } catch (error) {
-    console.error(plain(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`));
+    complain(plain(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`));
     return undefined;
   }
 }
 
-process.exitCode = main(process.argv.slice(2));
+try {
+  process.exitCode = main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof OutputLost)) throw error;
+  complain(`replay: ${error.message}`);
+  process.exitCode = EXIT.unwritten;
+}

@@ -71,6 +71,15 @@ describe('setting types', () => {
     [port(), ['1', '65535'], ['0', '65536']],
     [flag(), ['true', 'false'], ['1', 'yes', 'TRUE']],
     [postgresUrl(), ['postgres://u:p@h:5/d', 'postgresql://h/d'], ['mysql://h/d', 'postgres:', 'h:5432']],
+    [
+      postgresUrl(),
+      ['postgres://h/d?sslmode=require'],
+      [
+        'postgres://h/d?options=-csearch_path%3Dx',
+        'postgres://h/d?sslmode=require&%6fptions=',
+        'postgres://h/d?options',
+      ],
+    ],
   ])('%#', (schema, good, bad) => {
     expect(good.filter((value) => !schema.safeParse(value).success)).toEqual([]);
     expect(bad.filter((value) => schema.safeParse(value).success)).toEqual([]);

@@ -10,13 +10,17 @@ export async function refuseUnfitDatabase(database: Pick<ClientBase, 'query'>): 
   await refuseNewerDatabase(database);
 }
 
-/** The same, for who has no connection yet. */
-export async function refuseUnfitDatabaseAt(url: string): Promise<void> {
+/** The same, for who has no connection yet, and what else the caller asks of it. */
+export async function refuseUnfitDatabaseAt(
+  url: string,
+  refuseMore: (database: Pick<ClientBase, 'query'>) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'sotto-fitness', options: KEPT });
   client.on('error', () => undefined);
   await client.connect();
   try {
     await refuseUnfitDatabase(client);
+    await refuseMore(client);
   } finally {
     await client.end().catch(() => undefined);
   }

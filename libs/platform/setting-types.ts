@@ -42,11 +42,17 @@ export function httpUrl(): FromText<string> {
   return text.refine((value) => isUrl(value, ['http:', 'https:']), 'it must be an http or https URL');
 }
 
+/** The driver lets the options of a URL take the place of ours, without which sessions look for names where others may have put theirs. */
 export function postgresUrl(): FromText<string> {
-  return text.refine(
-    (value) => isUrl(value, ['postgres:', 'postgresql:']),
-    'it must be a URL like postgres://user:password@host:5432/database',
-  );
+  return text
+    .refine(
+      (value) => isUrl(value, ['postgres:', 'postgresql:']),
+      'it must be a URL like postgres://user:password@host:5432/database',
+    )
+    .refine(
+      (value) => !URL.canParse(value) || !new URL(value).searchParams.has('options'),
+      'it must not have options: what sessions begin with is said by the product',
+    );
 }
 
 /** Comma separated, at least one. */

@@ -13,8 +13,16 @@ const folder = mkdtempSync(path.join(tmpdir(), 'sotto-output-'));
 const TOOLS = readdirSync('apps/operations')
   .filter((name) => name.endsWith('.ts'))
   .filter((file) => readFileSync(path.join('apps/operations', file), 'utf8').includes('print('))
-  .map((file) => path.basename(file, '.ts'))
-  .filter((name) => name !== 'standard-output');
+  .map((file) => path.basename(file, '.ts'));
+/** By name: the program, and the code of its help. */
+const PROGRAMS: readonly (readonly [string, string, number])[] = [
+  ...TOOLS.map((name) => [name, `apps/operations/${name}.js`, 0] as const),
+  ['replay', 'apps/replay/main.js', 0],
+  ['simulate', 'libs/testing/simulator/main.js', 64],
+  ['faults', 'libs/testing/faults/main.js', 64],
+  ['fuzz', 'libs/testing/fuzz/main.js', 64],
+  ['bench', 'bench/bench.js', 0],
+];
 
 beforeAll(() => {
   const { status } = spawnSync(process.execPath, ['tools/build.mjs', '--if-stale']);
@@ -24,18 +32,39 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function help(tool: string, output: number | 'pipe', more: readonly string[] = []) {
-  const child = spawn(process.execPath, [`dist/apps/operations/${tool}.js`, '--help', ...more], {
-    env: { PATH: process.env.PATH },
-    stdio: ['ignore', output, 'pipe'],
+async function ending(
+  program: string,
+  args: readonly string[],
+  { output, errors = 'pipe' as const }: { output: number | 'pipe'; errors?: number | 'pipe' },
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const child = spawn(process.execPath, [`dist/${program}`, ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', output, errors],
   });
-  if (output === 'pipe') child.stdout?.destroy();
-  const [errors, [code]] = await Promise.all([
-    text(child.stderr!),
+  const [said, told, [code]] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
     once(child, 'close') as Promise<[number | null]>,
   ]);
-  return { code, errors };
+  return { code, said, told };
 }
+
+/** Somebody who leaves before he has read anything. */
+async function unread(program: string, args: readonly string[]) {
+  const child = spawn(process.execPath, [`dist/${program}`, ...args], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  const [told, [code]] = await Promise.all([
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, told };
+}
+
+const full = (): number => openSync('/dev/full', 'w');
 
 it('there are tools', () => {
   expect(TOOLS.sort()).toEqual([
@@ -43,16 +72,29 @@ it('there are tools', () => {
   ]);
 });
 
-describe.each(TOOLS)('what %s says', (tool) => {
+describe.each(PROGRAMS)('what %s says', (name, program, codeOfHelp) => {
   it('is told to be lost, in one line, where the disk is full', async () => {
-    expect(await help(tool, openSync('/dev/full', 'w'))).toEqual({
-      code: 69,
-      errors: `${tool}: cannot use standard output: no space left on the device\n`,
-    });
+    const { code, told } = await ending(program, ['--help'], { output: full() });
+    expect(told).toMatch(
+      new RegExp(`^${name}: cannot use standard output: no space left on (?:the )?device\\n$`),
+    );
+    expect(code).toBe(69);
   });
 
   it('is no fault where its reader leaves', async () => {
-    expect(await help(tool, 'pipe')).toEqual({ code: 0, errors: '' });
+    expect(await unread(program, ['--help'])).toEqual({ code: codeOfHelp, told: '' });
+  });
+});
+
+describe('a play that nobody can see', () => {
+  const stage = { SOTTO_URL: 'http://127.0.0.1:1', SOTTO_PASSWORD: 'some' };
+
+  it('ends in one line', async () => {
+    expect(await ending('apps/demo/main.js', [], { output: full() }, stage)).toEqual({
+      code: 69,
+      said: '',
+      told: 'demo: cannot use standard output: no space left on the device\n',
+    });
   });
 });
 
@@ -76,6 +118,35 @@ it('is told to be lost where the file takes the first part of it only', async ()
 });
 
 it('is a document where one is asked for', async () => {
-  const { code, errors } = await help('ledger', openSync('/dev/full', 'w'), ['--output', 'json']);
-  expect([code, JSON.parse(errors)]).toEqual([69, { message: expect.stringContaining('no space left') }]);
+  const { code, told } = await ending('apps/operations/ledger.js', ['--help', '--output', 'json'], {
+    output: full(),
+  });
+  expect([code, JSON.parse(told)]).toEqual([69, { message: expect.stringContaining('no space left') }]);
+});
+
+describe('where nobody takes what is told beside it', () => {
+  const called: readonly (readonly [string, string, readonly string[], number])[] = [
+    ...TOOLS.map((name) => [name, `apps/operations/${name}.js`, ['--no-such-option'], 64] as const),
+    ['replay', 'apps/replay/main.js', ['--no-such-option'], 64],
+    ['replay of no file', 'apps/replay/main.js', [path.join(folder, 'none.json')], 66],
+    ['bench', 'bench/bench.js', ['--no-such-option'], 64],
+    ['demo without a cluster', 'apps/demo/main.js', [], 69],
+    ['backup check of nothing', 'apps/operations/backup.js', ['check', '--folder', folder], 1],
+  ];
+
+  it.each(called)('the code of %s is the true one', async (_name, program, args, code) => {
+    const elsewhere = { DATA_DIR: path.join(folder, 'none') };
+    const heard = await ending(program, args, { output: 'pipe' }, elsewhere);
+    expect(heard.code).toBe(code);
+    expect(heard.told).not.toBe('');
+    expect(await ending(program, args, { output: 'pipe', errors: full() }, elsewhere)).toEqual({
+      ...heard,
+      told: '',
+    });
+  });
+
+  it('also where a result cannot be said either', async () => {
+    const both = { output: full(), errors: full() };
+    expect((await ending('apps/operations/ledger.js', ['--help'], both)).code).toBe(69);
+  });
 });

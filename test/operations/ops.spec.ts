@@ -139,8 +139,8 @@ describe('a fault', () => {
     new Report(silent, err, false, false).fault(fault);
     new Report(silent, err, true, false).fault(fault);
     expect(told).toEqual([
-      'ops: 404 not_found\n',
-      '{"status":404,"error":"not_found","message":"404 not_found"}\n',
+      'ops: 404 not_found',
+      '{"status":404,"error":"not_found","message":"404 not_found"}',
     ]);
   });
 });

@@ -236,6 +236,26 @@ describe('backup check', () => {
   });
 });
 
+describe('the folder of a backup', () => {
+  it.each(['notes.txt', 'risk.reserved.rows', 'manifest.json.bak', 'lost+found.rows.gz'])(
+    'with %s in it, which the manifest does not name, is none',
+    async (stray) => {
+      await create();
+      writeFileSync(path.join(backup, stray), '');
+      await expect(checkBackup(backup)).rejects.toThrow(
+        `${path.join(backup, stray)} is there, and the manifest does not name it`,
+      );
+    },
+  );
+
+  it('may have in it what file systems leave there', async () => {
+    await create();
+    for (const left of ['lost+found', '.snapshot']) mkdirSync(path.join(backup, left));
+    writeFileSync(path.join(backup, '.nfs0000'), '');
+    await checkBackup(backup);
+  });
+});
+
 describe('a restore that is interrupted', () => {
   const TOLD = 'the beginning of a restore that has not come to its end';
 

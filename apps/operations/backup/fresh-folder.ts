@@ -18,7 +18,7 @@ export async function fillFolder<T>(
   await makeFolder(path.dirname(place), 0o755);
   await refuseExisting(place);
   await tellLeftovers(place, tell);
-  const own = await mkdtemp(`${place}.partial-`);
+  const own = await ownBeside(place);
   try {
     const filled = await fill(own);
     await takeName(own, place);
@@ -27,6 +27,15 @@ export async function fillFolder<T>(
     // What ended the work is to be told, not that the disk which ended it does not let go either.
     await rm(own, { recursive: true, force: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+async function ownBeside(place: string): Promise<string> {
+  try {
+    return await mkdtemp(`${place}.partial-`);
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== 'ENOENT') throw error;
+    throw new StartFault(`cannot make ${place}: its parent takes no folders`);
   }
 }
 

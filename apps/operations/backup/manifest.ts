@@ -44,9 +44,13 @@ export function tablePath(folder: string, table: string): string {
   return path.join(folder, `${table}${ROWS}`);
 }
 
-/** The table whose rows a file of a backup holds. */
-export function tableOf(file: string): string | undefined {
-  return file.endsWith(ROWS) ? file.slice(0, -ROWS.length) : undefined;
+/** What file systems and machines that share them leave in any folder: `lost+found`, `.nfs...`, `.snapshot`. None of it is read. */
+const OF_FILE_SYSTEMS = /^(?:lost\+found|\..*)$/;
+
+/** What else lies in the folder of a backup. */
+export function unnamedAmong(files: readonly string[], { tables }: Manifest): string[] {
+  const named = new Set([FILE, ...tables.map(({ name }) => `${name}${ROWS}`)]);
+  return files.filter((file) => !named.has(file) && !OF_FILE_SYSTEMS.test(file));
 }
 
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {

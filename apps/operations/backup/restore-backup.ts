@@ -9,7 +9,7 @@ import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { beginRestore, endRestore, refuseUnfinishedRestore } from '#libs/platform/unfinished-restore.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { BackupDamaged, readManifest, tableOf, type Manifest } from './manifest.js';
+import { BackupDamaged, readManifest, unnamedAmong, type Manifest } from './manifest.js';
 import { readRows } from './row-file.js';
 
 const PAGE = 1_000;
@@ -28,14 +28,11 @@ export async function checkBackup(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-/** A table that is there and is not to be restored: somebody has taken it out of the manifest, or files of two backups lie together. */
-async function refuseUnnamed(folder: string, { tables }: Manifest): Promise<void> {
-  const named = new Set(tables.map(({ name }) => name));
-  for (const file of await readdir(folder)) {
-    const table = tableOf(file);
-    if (table === undefined || named.has(table)) continue;
-    throw new BackupDamaged(`${path.join(folder, file)} is there, and the manifest does not name it`);
-  }
+/** Somebody has taken it out of the manifest, put it there, or files of two backups lie together: nobody can say which is right. */
+async function refuseUnnamed(folder: string, manifest: Manifest): Promise<void> {
+  const [stray] = unnamedAmong(await readdir(folder), manifest);
+  if (stray === undefined) return;
+  throw new BackupDamaged(`${path.join(folder, stray)} is there, and the manifest does not name it`);
 }
 
 /**

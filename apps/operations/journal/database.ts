@@ -5,14 +5,15 @@ import { defineConfig, loadConfig, type Environment } from '#libs/platform/confi
 import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
 import { lockFolder } from '#libs/platform/folder-lock.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
+import { refuseUnmigratedDatabase } from '#libs/platform/migrated-database.js';
 import { migrate } from '#libs/platform/migrate.js';
-import { nonEmpty } from '#libs/platform/setting-types.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
 import { databaseUrl } from '../database-url.js';
 
 const settings = defineConfig({
   DATABASE_URL: {
-    schema: nonEmpty().optional(),
+    schema: postgresUrl().optional(),
     describe: 'Database to work on, instead of that of the cluster',
     secret: true,
   },
@@ -36,7 +37,7 @@ export async function openDatabase(
   const idle = given === undefined ? await lockIdle(folder) : undefined;
   if (idle === undefined) {
     const url = await databaseUrl(environment);
-    await refuseUnfitDatabaseAt(url);
+    await refuseUnfitDatabaseAt(url, refuseUnmigratedDatabase);
     return { url, close: () => Promise.resolve() };
   }
   try {

@@ -1,11 +1,11 @@
 import type { CommandFault } from './faults.js';
 
+/** Takes lines, without their end. */
 type Write = (text: string) => void;
 
 /** Where results go: as text for people or as JSON for programs, never both. */
 export class Report {
   constructor(
-    /** Takes lines, without their end. */
     private readonly out: Write,
     private readonly err: Write,
     readonly json: boolean,
@@ -33,7 +33,7 @@ export class Report {
   }
 
   fault({ message, told }: CommandFault): void {
-    this.err(this.json ? `${JSON.stringify({ ...told, message })}\n` : `ops: ${message}\n`);
+    this.err(this.json ? JSON.stringify({ ...told, message }) : `ops: ${message}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { Projector } from '../projector.js';
 
@@ -13,8 +14,9 @@ export async function replay(
   let position = from;
   while (position < to) {
     const entries = await reader.read(shard, position + 1, Math.min(BATCH, to - position));
-    if (entries.length === 0)
-      throw new Error(`the journal of shard ${shard} ends at ${position}, before ${to}`);
+    if (entries.length === 0) {
+      throw new JournalCorrupt(shard, position + 1, `it ends at ${position}, but is known to go on to ${to}`);
+    }
     position = await projector.take(shard, entries);
   }
 }

@@ -71,7 +71,21 @@ async function makeRole(client: pg.Client, name: string, password: string | unde
     password === undefined
       ? 'nologin password null'
       : `login password ${pg.escapeLiteral(scramVerifier(password))}`;
-  await client.query(`alter role ${role} ${login}`);
+  await client.query(`alter role ${role} ${login} valid until 'infinity' connection limit -1`);
+  await takeAttributes(client, name);
+}
+
+/** Of what a role may do besides its grants, each that somebody has given it: to name one takes a right of its own, also where it is not there. */
+async function takeAttributes(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query<{ attribute: string }>(
+    `select attribute from pg_roles, lateral (values (rolsuper, 'nosuperuser'), (rolcreatedb, 'nocreatedb'),
+       (rolcreaterole, 'nocreaterole'), (rolreplication, 'noreplication'), (rolbypassrls, 'nobypassrls')) given (stands, attribute)
+     where rolname = $1 and given.stands`,
+    [name],
+  );
+  if (rows.length === 0) return;
+  const attributes = rows.map(({ attribute }) => attribute).join(' ');
+  await client.query(`alter role ${pg.escapeIdentifier(name)} ${attributes}`);
 }
 
 /**
@@ -117,12 +131,14 @@ function grantStatements(database: string): string[] {
   const schemas = [...new Set(Object.keys(GRANTS).map((table) => table.split('.')[0] ?? ''))];
   const everybody = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
   return [
-    `revoke all on all tables in schema ${schemas.join(', ')} from ${everybody}`,
+    // What a role was given to pass on goes from those to whom it has.
+    `revoke all on all tables in schema ${schemas.join(', ')} from public, ${everybody} cascade`,
+    `revoke all on all sequences in schema ${schemas.join(', ')} from public, ${everybody} cascade`,
     // Whoever may call a trigger's function can hang it on a table of its own and have it act on rows that it makes up.
-    `revoke all on all functions in schema ${schemas.join(', ')} from public, ${everybody}`,
+    `revoke all on all functions in schema ${schemas.join(', ')} from public, ${everybody} cascade`,
     `alter default privileges revoke execute on functions from public`,
-    `revoke all on schema ${schemas.join(', ')} from ${everybody}`,
-    `revoke all on database ${pg.escapeIdentifier(database)} from public, ${everybody}`,
+    `revoke all on schema ${schemas.join(', ')} from public, ${everybody} cascade`,
+    `revoke all on database ${pg.escapeIdentifier(database)} from public, ${everybody} cascade`,
     `grant connect on database ${pg.escapeIdentifier(database)} to ${everybody}`,
     // Of which nothing is ours: a server that was upgraded from before 15 lets everybody make things there.
     `do $$ begin if to_regnamespace('public') is not null then revoke create on schema public from public, ${everybody}; end if; end $$`,

@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { print } from '#libs/platform/standard-output.js';
+import { codeOf } from '#libs/platform/tool-faults.js';
 import { readCall, USAGE, type Call } from './call.js';
 import { runCampaign } from './campaign.js';
 import type { Installation } from './installation/installation.js';
@@ -9,14 +11,10 @@ const MOST_SEEDS = 1_000_000;
 const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = 130;
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
 async function run(call: Call): Promise<number> {
   const { seed, minutes, store, only } = call;
   const began = performance.now();
-  say(
+  print(
     `seed ${seed}: ${minutes} minutes of faults on ${store}${only.length === 0 ? '' : `, only ${only.join()}`}`,
   );
   let site: Installation | undefined;
@@ -26,14 +24,14 @@ async function run(call: Call): Promise<number> {
     });
   }
   const stamped = (line: string): void =>
-    say(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
+    print(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
   try {
     const outcome = await runCampaign(call, stamped, (started) => (site = started));
-    for (const line of reportOf(outcome)) say(line);
+    for (const line of reportOf(outcome)) print(line);
     const isFine = outcome.findings.found === 0;
     await site?.stop();
     if (isFine) await site?.remove();
-    say(`seed ${seed}: ${isFine ? 'nothing found' : 'FAILED'}`);
+    print(`seed ${seed}: ${isFine ? 'nothing found' : 'FAILED'}`);
     return isFine ? 0 : 1;
   } catch (error) {
     await site?.stop();
@@ -41,15 +39,16 @@ async function run(call: Call): Promise<number> {
   }
 }
 
-const call = readCall(process.argv.slice(2), randomInt(MOST_SEEDS));
-if (call === undefined) {
-  say(USAGE);
-  process.exitCode = EXIT_USAGE;
-} else {
-  const unknown = wordsForNothing(call.only);
-  if (unknown.length === 0) process.exitCode = await run(call);
-  else {
-    say(`there is no fault ${unknown.join()}; there are: ${ALL_KINDS.map(({ name }) => name).join(', ')}`);
-    process.exitCode = EXIT_USAGE;
+async function main(args: readonly string[]): Promise<number> {
+  const call = readCall(args, randomInt(MOST_SEEDS));
+  if (call === undefined) {
+    print(USAGE);
+    return EXIT_USAGE;
   }
+  const unknown = wordsForNothing(call.only);
+  if (unknown.length === 0) return await run(call);
+  print(`there is no fault ${unknown.join()}; there are: ${ALL_KINDS.map(({ name }) => name).join(', ')}`);
+  return EXIT_USAGE;
 }
+
+process.exitCode = await codeOf('faults', () => main(process.argv.slice(2)));

@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { print } from '#libs/platform/standard-output.js';
+import { codeOf } from '#libs/platform/tool-faults.js';
 import { Random } from '../simulator/kernel/random.js';
 import { readCall, USAGE, type Call } from './call.js';
 import { fuzz, type Fuzzed, type Verdicts } from './fuzz.js';
@@ -8,10 +10,6 @@ import { openTarget } from './target.js';
 const MOST_SEEDS = 1_000_000;
 const EXIT_USAGE = 64;
 const STAY_MS = 60_000;
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 function inVerdicts(what: string, verdicts: Verdicts): string {
   const [whole, part, none] = (['AS A WHOLE', 'IN PART', 'NOT AT ALL'] as const).map(
@@ -28,29 +26,14 @@ function report({ judge, spoils, grown, steady, ...counts }: Fuzzed): void {
       .join(', ');
   const inWords = (sizes: Sizes): string =>
     [...sizes].map(([name, bytes]) => `${name} ${inMegabytes(bytes)}`).join(', ');
-  say(`spoilt: ${inOrder(spoils)}`);
-  say(`answers: ${inOrder(judge.statuses)}`);
-  say(`memory, more than after the warm-up: ${inWords(grown)}`);
-  say(`memory, more in each part since, at least: ${inWords(steady)}`);
-  for (const [what, how] of judge.found) say(`\nVIOLATION ${what}\n${how.replaceAll(/^/gm, '    ')}`);
-  say(inVerdicts('batches', counts.batches));
-  say(`${inVerdicts('streams', counts.streams)}; ${counts.putBack} quotes put back`);
-  say(`${counts.requests} requests, ${counts.frames} frames, ${judge.found.size} violations`);
-}
-
-const call = readCall(process.argv.slice(2), randomInt(MOST_SEEDS));
-if (call === undefined) {
-  say(USAGE);
-  process.exitCode = EXIT_USAGE;
-} else {
-  say(`seed ${call.seed}: ${call.requests} hostile requests`);
-  // The launcher of a cluster does not hold up whoever started it; this one waits for it on purpose.
-  const stay = setInterval(() => undefined, STAY_MS);
-  try {
-    process.exitCode = await run(call);
-  } finally {
-    clearInterval(stay);
-  }
+  print(`spoilt: ${inOrder(spoils)}`);
+  print(`answers: ${inOrder(judge.statuses)}`);
+  print(`memory, more than after the warm-up: ${inWords(grown)}`);
+  print(`memory, more in each part since, at least: ${inWords(steady)}`);
+  for (const [what, how] of judge.found) print(`\nVIOLATION ${what}\n${how.replaceAll(/^/gm, '    ')}`);
+  print(inVerdicts('batches', counts.batches));
+  print(`${inVerdicts('streams', counts.streams)}; ${counts.putBack} quotes put back`);
+  print(`${counts.requests} requests, ${counts.frames} frames, ${judge.found.size} violations`);
 }
 
 async function run({ seed, requests }: Call): Promise<number> {
@@ -64,3 +47,21 @@ async function run({ seed, requests }: Call): Promise<number> {
     await target.cluster.stop();
   }
 }
+
+async function main(args: readonly string[]): Promise<number> {
+  const call = readCall(args, randomInt(MOST_SEEDS));
+  if (call === undefined) {
+    print(USAGE);
+    return EXIT_USAGE;
+  }
+  print(`seed ${call.seed}: ${call.requests} hostile requests`);
+  // The launcher of a cluster does not hold up whoever started it; this one waits for it on purpose.
+  const stay = setInterval(() => undefined, STAY_MS);
+  try {
+    return await run(call);
+  } finally {
+    clearInterval(stay);
+  }
+}
+
+process.exitCode = await codeOf('fuzz', () => main(process.argv.slice(2)));

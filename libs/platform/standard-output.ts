@@ -1,8 +1,8 @@
-import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
-import { asFileFault, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { asFileFault, isCodedError, StartFault } from './start-fault.js';
 import { tellFault } from './tool-faults.js';
+import { writeWhole } from './write-whole.js';
 
 const DESCRIPTOR = 1;
 const NAME = 'standard output';
@@ -16,7 +16,7 @@ const READER_LEFT: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET']);
 export function print(line: string): void {
   const text = `${line}\n`;
   if (process.stdout instanceof Socket) process.stdout.write(text);
-  else writeWhole(text);
+  else writeOut(text);
 }
 
 /** For who has much to say: resolves when it is taken, with false where nobody takes any more. */
@@ -27,7 +27,7 @@ export async function printed(text: string): Promise<boolean> {
       stdout.write(text, (error) => resolve(error === undefined || error === null));
     });
   }
-  writeWhole(text);
+  writeOut(text);
   return true;
 }
 
@@ -49,11 +49,9 @@ export class PrintedLog {
   }
 }
 
-/** A file, or a device such as /dev/full: each call may take less than it was given, and only the next one says why. */
-function writeWhole(text: string): void {
-  const bytes = Buffer.from(text);
+function writeOut(text: string): void {
   try {
-    for (let done = 0; done < bytes.length;) done += writeSync(DESCRIPTOR, bytes, done);
+    writeWhole(DESCRIPTOR, text);
   } catch (error) {
     throw asLost(error);
   }

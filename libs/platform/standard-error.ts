@@ -1,0 +1,23 @@
+import { Socket } from 'node:net';
+import { writeWhole } from './write-whole.js';
+
+const DESCRIPTOR = 2;
+
+/**
+ * A line about the work, or why it ended. What a program has done and found out is what it is, and so is its exit code, also where nobody
+ * takes this: on a full disk, or where the reader has left.
+ */
+export function mention(line: string): void {
+  const text = `${line}\n`;
+  if (process.stderr instanceof Socket) {
+    process.stderr.write(text);
+    return;
+  }
+  try {
+    writeWhole(DESCRIPTOR, text);
+  } catch {
+    // There is no place left to say it.
+  }
+}
+
+process.stderr.on('error', () => undefined);

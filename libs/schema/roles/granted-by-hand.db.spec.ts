@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { allMigrations } from '../all-migrations.js';
+import { prepareDatabaseRoles, roleName } from './database-roles.js';
+import { DATABASE_ROLES } from './grants.js';
+
+jest.setTimeout(30_000);
+
+let database: TestDatabase;
+let name: string;
+let gateway: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase(allMigrations);
+  name = new URL(database.url).pathname.slice(1);
+  gateway = roleName(name, 'gateway');
+  await prepareDatabaseRoles(database.url, {});
+});
+
+afterAll(async () => {
+  for (const role of DATABASE_ROLES) {
+    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
+  }
+  await database.drop();
+});
+
+/** Every right on whatever is in the product's schemas, and what the roles are. */
+async function standing(): Promise<unknown> {
+  const { rows } = await database.pool.query(
+    `select 'relation' as of, c.oid::regclass::text as what, array(select a::text from unnest(relacl) a order by 1) as rights
+     from pg_class c join pg_namespace n on n.oid = relnamespace where nspname !~ '^(pg_|information_schema)' and relkind in ('r', 'S')
+     union all select 'column', attrelid::regclass || '.' || attname, array(select a::text from unnest(attacl) a order by 1)
+     from pg_attribute join pg_class c on c.oid = attrelid join pg_namespace n on n.oid = relnamespace
+     where nspname !~ '^(pg_|information_schema)' and attacl is not null
+     union all select 'function', p.oid::regprocedure::text, array(select a::text from unnest(proacl) a order by 1)
+     from pg_proc p join pg_namespace n on n.oid = pronamespace where nspname !~ '^(pg_|information_schema)'
+     union all select 'schema', nspname, array(select a::text from unnest(nspacl) a order by 1)
+     from pg_namespace where nspname !~ '^(pg_|information_schema|public)'
+     union all select 'role', rolname, array[rolcreatedb::text, rolcreaterole::text, rolconnlimit::text, coalesce(rolvaliduntil, 'infinity')::text]
+     from pg_roles where rolname like $1 || '%'
+     order by 1, 2`,
+    [name],
+  );
+  return rows;
+}
+
+it.each([
+  ['PUBLIC reads a table', () => 'grant select on custody.balances to public'],
+  ['PUBLIC writes a column', () => 'grant update (email) on identity.users to public'],
+  ['PUBLIC uses a schema', () => 'grant usage, create on schema custody to public'],
+  ['PUBLIC calls a function', () => 'grant execute on all functions in schema custody to public'],
+  ['a role uses sequences', () => `grant all on all sequences in schema control, journal to ${gateway}`],
+  ['a role makes databases', () => `alter role ${gateway} createdb`],
+  ['a role makes roles', () => `alter role ${gateway} createrole`],
+  ['a role is over soon', () => `alter role ${gateway} valid until '2030-01-01'`],
+  ['a role has one connection', () => `alter role ${gateway} connection limit 1`],
+  [
+    'a role has passed on what it was given to pass on',
+    () => `grant select on identity.users to ${gateway} with grant option;
+           grant ${gateway} to current_user with inherit false, set true; set role ${gateway}; grant select on identity.users to pg_monitor;
+           reset role; revoke ${gateway} from current_user`,
+  ],
+])('the next migration takes back: %s', async (_name, given) => {
+  const before = await standing();
+  await database.pool.query(given());
+  expect(await standing()).not.toEqual(before);
+  await prepareDatabaseRoles(database.url, {});
+  expect(await standing()).toEqual(before);
+});

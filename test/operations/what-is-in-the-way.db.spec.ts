@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
+import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { runTool } from '#libs/testing/tool-run.js';
+
+jest.setTimeout(60_000);
+
+const folder = mkdtempSync(path.join(tmpdir(), 'sotto-in-the-way-'));
+const file = path.join(folder, 'file');
+const PASSWORD = 'some-password-of-theirs';
+/** By tool, each command that works on a database that is there. */
+const COMMANDS: readonly (readonly [string, string])[] = [
+  ['accounts', 'list'],
+  ['ledger', 'show'],
+  ['journal', 'verify'],
+  ['journal', 'verify --output json'],
+  ['journal', 'dump --shard 0'],
+  ['journal', 'compare'],
+  ['journal', 'copy --from postgres --to kafka'],
+  ['journal', 'accept-restored'],
+  ['projection', 'lag'],
+  ['projection', 'compare'],
+  ['projection', 'rebuild'],
+  ['backup', `create --folder ${path.join(folder, 'backup')}`],
+];
+
+let empty: TestDatabase;
+let whole: TestDatabase;
+let sound: TestDatabase;
+
+beforeAll(async () => {
+  writeFileSync(file, '');
+  empty = await createTestDatabase();
+  await empty.pool.query('drop schema meta');
+  whole = await createTestDatabase(allMigrations);
+  sound = await createTestDatabase(allMigrations);
+  await prepareDatabaseRoles(whole.url, { executor: PASSWORD });
+});
+afterAll(async () => {
+  const name = new URL(whole.url).pathname.slice(1);
+  for (const role of DATABASE_ROLES) {
+    await whole.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
+    await whole.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
+  }
+  await whole.drop();
+  await sound.drop();
+  await empty.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ending {
+  readonly code: number | null;
+  readonly lines: readonly string[];
+}
+
+async function ending(tool: string, args: string, env: Readonly<Record<string, string>>): Promise<Ending> {
+  const { code, errors } = await runTool(`apps/operations/${tool}.js`, args.split(' '), env);
+  const lines = errors.trimEnd().split('\n');
+  const isDocument = args.endsWith('json');
+  return {
+    code,
+    lines: isDocument ? lines.map((line) => (JSON.parse(line) as { message: string }).message) : lines,
+  };
+}
+
+function elsewhere(change: (url: URL) => void): string {
+  const url = new URL(whole.url);
+  change(url);
+  return url.href;
+}
+
+describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
+  const told = async (url: string): Promise<Ending> => await ending(tool, args, { DATABASE_URL: url });
+
+  it('says that a database was never migrated', async () => {
+    expect(await told(empty.url)).toEqual({
+      code: 78,
+      lines: [expect.stringContaining('the database holds nothing of this product')],
+    });
+  });
+
+  it('says that a database does not answer', async () => {
+    const url = elsewhere((place) => {
+      place.port = '1';
+    });
+    expect(await told(url)).toEqual({
+      code: 69,
+      lines: [expect.stringContaining('the database cannot be reached')],
+    });
+  });
+
+  it('says that there is no such login, or no such database', async () => {
+    const strangers = elsewhere((place) => {
+      place.username = 'nobody_of_that_name';
+      place.password = 'none-of-theirs';
+    });
+    const absent = elsewhere((place) => {
+      place.pathname = '/no_such_database';
+    });
+    for (const { code, lines } of await Promise.all([told(strangers), told(absent)])) {
+      expect([code, lines]).toEqual([78, [expect.stringContaining('the database refuses DATABASE_URL')]]);
+      expect(lines.join()).not.toContain('none-of-theirs');
+    }
+  });
+
+  it('says what a login may not do', async () => {
+    const { code, lines } = await told(urlAs(whole.url, 'executor', PASSWORD));
+    // That only who owns the tables may do it, some tools ask beforehand, and end with 69.
+    expect([69, 78]).toContain(code);
+    expect(lines).toEqual([expect.stringMatching(/may not|does not own|KAFKA_BROKERS/)]);
+  });
+});
+
+describe('a folder in which no backup can be made', () => {
+  it.each([
+    ['in /proc', '/proc/backup', 'its parent takes no folders'],
+    ['deeper in /proc', '/proc/of/backups', 'its parent takes no folders'],
+    ['below a file', path.join(file, 'backup'), 'a part of the path is not a folder'],
+    ['a file', file, 'exists already'],
+    ['of a long name', path.join(folder, 'x'.repeat(300)), 'the name is too long'],
+  ])('is named: %s', async (_name, place, why) => {
+    const { code, lines } = await ending('backup', `create --folder ${place}`, { DATABASE_URL: whole.url });
+    expect([code, lines.at(-1)]).toEqual([69, expect.stringContaining(why)]);
+    expect(lines.at(-1)).toMatch(/^backup: /);
+    expect(lines.join()).not.toContain('node:');
+  });
+});
+
+describe('a backup that is not there', () => {
+  it.each([file, path.join(folder, 'nowhere'), '/proc'])('is named: %s', async (place) => {
+    const env = { DATABASE_URL: empty.url };
+    const calls = ['check', 'restore'].map((command) =>
+      ending('backup', `${command} --folder ${place}`, env),
+    );
+    for (const end of await Promise.all(calls))
+      expect(end).toEqual({ code: 1, lines: [`backup: ${place} holds no backup`] });
+  });
+});
+
+describe('a data folder that is none', () => {
+  it.each([
+    ['accounts', 'list'],
+    ['ledger', 'show'],
+    ['journal', 'verify'],
+    ['projection', 'lag'],
+    ['backup', `create --folder ${path.join(folder, 'none')}`],
+    ['seed', '--completed 1'],
+    ['ops', 'shards'],
+  ])('is named by %s -- %s', async (tool, args) => {
+    const places = [file, '/proc/data'].map((place) => ending(tool, args, { DATA_DIR: place }));
+    for (const { code, lines } of await Promise.all(places)) {
+      expect([69, 78]).toContain(code);
+      expect(lines).toHaveLength(1);
+    }
+  });
+});
+
+/** As if the end of its journal had been cut off since. */
+async function projectedFurther({ pool }: TestDatabase): Promise<void> {
+  await pool.query(`insert into execution.positions (shard, epoch, sequence, hash) values (0, 1, 7, sha256('cut off'))
+                    on conflict (shard) do update set sequence = 7, hash = sha256('cut off')`);
+}
+
+describe('a journal whose end was cut off', () => {
+  it('is told of by who would make the projections from it', async () => {
+    await projectedFurther(whole);
+    const rebuilt = await ending('projection', 'rebuild --output json', { DATABASE_URL: whole.url });
+    expect(rebuilt).toEqual({
+      code: 65,
+      lines: [expect.stringContaining('journal of shard 0 is corrupt at sequence 1: it ends at 0')],
+    });
+  });
+});
+
+describe('where standard error takes nothing', () => {
+  /** The exit code, and whether anything was said on standard output. */
+  async function silenced(tool: string, args: string, url: string): Promise<[number | null, boolean]> {
+    const child = spawn(process.execPath, [`dist/apps/operations/${tool}.js`, ...args.split(' ')], {
+      env: { PATH: process.env.PATH, DATABASE_URL: url },
+      stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],
+    });
+    const [said, [code]] = await Promise.all([
+      text(child.stdout!),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    return [code, said !== ''];
+  }
+
+  it.each([
+    ['journal', 'verify', 0, true],
+    ['journal', 'verify --output json', 0, true],
+    ['projection', 'compare', 0, true],
+    ['backup', `create --folder ${path.join(folder, 'unheard')}`, 0, true],
+    ['backup', `check --folder ${path.join(folder, 'unheard')}`, 0, true],
+    ['backup', `create --folder ${path.join(folder, 'unheard')}`, 69, false],
+    ['backup', `check --folder ${file}`, 1, false],
+  ] as const)('the code of %s -- %s is %d', async (tool, args, code, said) => {
+    expect(await silenced(tool, args, sound.url)).toEqual([code, said]);
+  });
+
+  it('so is that of damage', async () => {
+    await projectedFurther(sound);
+    expect(await silenced('journal', 'verify', sound.url)).toEqual([1, true]);
+    expect(await silenced('projection', 'rebuild', sound.url)).toEqual([65, false]);
+  });
+});
