@@ -24,6 +24,7 @@ const RATE = /, ([\d.]+) records\/sec/g;
 export interface ToolRun {
   readonly records: number;
   readonly recordBytes: number;
+  /** 0 where each record is a request of its own. */
   readonly batchBytes: number;
 }
 
@@ -79,6 +80,7 @@ export class BenchKafka {
       'enable.idempotence=false',
       'max.in.flight.requests.per.connection=1',
       `batch.size=${batchBytes}`,
+      ...(batchBytes === 0 ? ['linger.ms=0'] : []),
     ];
     const args = {
       '--bootstrap-server': this.addresses.join(','),

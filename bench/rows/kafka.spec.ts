@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals';
 import { missedIn, reportOf, tableOf } from '../report.js';
 import { appendChecks, kafka } from './kafka.js';
 
-it("the table shows appends beside the tool's own batches and beside batches as large as ours, and asks for the first alone", () => {
-  const checks = appendChecks(3, { journal: 60, tool: 100, toolSameBatch: 200 });
+it("the table shows appends beside the tool's own batches and beside batches as large as ours, and single records beside its single records, and asks for the first alone", () => {
+  const checks = appendChecks(3, { journal: 60, tool: 100, toolSameBatch: 200, singles: 4, toolSingles: 5 });
   const report = reportOf([{ row: kafka, outcome: { checks, details: {} } }], false, new Date(0));
   const columns = tableOf(report).map((line) => line.split(/ {2,}/));
   expect(columns.slice(1)).toEqual([
@@ -21,6 +21,15 @@ it("the table shows appends beside the tool's own batches and beside batches as 
       '60.0 records/s',
       '200 (the same with batches of 800 records)',
       '0.300',
+      '-',
+      '-',
+      'for comparison',
+    ],
+    [
+      'kafka: single appends, 3 brokers',
+      '4.00 records/s',
+      '5.00 (producer tool, one record a request)',
+      '0.800',
       '-',
       '-',
       'for comparison',

@@ -23,6 +23,8 @@ const CALLERS = 8;
 /** What the tool gathers for a request where nothing else is said. */
 const TOOLS_OWN_BATCH = 16_384;
 const TOOL_RECORDS = 400_000;
+/** Each a request of its own, which waits for the one before. */
+const TOOL_SINGLES = 10_000;
 const READ_RECORDS = 300_000;
 const PAGE = 5_000;
 const QUICK = 50;
@@ -60,7 +62,9 @@ async function appends(cluster: BenchKafka, brokers: number, settings: Settings)
   const { seconds, quick } = settings;
   const payloads = revisionPayloads(BATCH);
   const recordBytes = sizeOf(payloads[0] ?? '');
-  const records = quick ? TOOL_RECORDS / QUICK : TOOL_RECORDS;
+  const share = quick ? QUICK : 1;
+  const records = TOOL_RECORDS / share;
+  const singles = { records: TOOL_SINGLES / share, recordBytes, batchBytes: 0 };
   const writer = await cluster.writer(SHARD.journal);
   const appending = async (callers: number, batch: readonly string[]): Promise<number> => {
     return batch.length * (await closedLoop(callers, seconds, () => append(writer, batch)));
@@ -74,6 +78,7 @@ async function appends(cluster: BenchKafka, brokers: number, settings: Settings)
       toolSameBatch: () =>
         cluster.producerTool(SHARD.tool, { records, recordBytes, batchBytes: BATCH * CALLERS * recordBytes }),
       oneCaller: () => appending(1, payloads),
+      toolSingles: () => cluster.producerTool(SHARD.tool, singles),
       singles: () => appending(1, payloads.slice(0, 1)),
     },
     settings,
@@ -82,20 +87,26 @@ async function appends(cluster: BenchKafka, brokers: number, settings: Settings)
   return { checks: appendChecks(brokers, medians), details: { record_bytes: recordBytes, appends: runs } };
 }
 
-/** Beside the tool as it comes, which has to be kept up with, and beside the tool told to gather as much as our callers give, which is only to be seen. */
+/**
+ * Beside the tool as it comes, which has to be kept up with. Beside the tool told to gather as much as our callers give, and single records
+ * beside its single records, which is only to be seen.
+ */
 export function appendChecks(
   brokers: number,
-  medians: Readonly<Record<'journal' | 'tool' | 'toolSameBatch', number>>,
+  medians: Readonly<Record<'journal' | 'tool' | 'toolSameBatch' | 'singles' | 'toolSingles', number>>,
 ): Check[] {
-  const what = `appends, ${brokers === 1 ? 'one broker' : `${brokers} brokers`}`;
+  const where = brokers === 1 ? 'one broker' : `${brokers} brokers`;
+  const what = `appends, ${where}`;
   const asItComes = { name: 'producer tool, one request in flight', measured: medians.tool };
   const sameBatch = {
     name: `the same with batches of ${BATCH * CALLERS} records`,
     measured: medians.toolSameBatch,
   };
+  const single = { name: 'producer tool, one record a request', measured: medians.toolSingles };
   return [
     asFastAs(what, 'records/s', medians.journal, asItComes, { minimum: 0.8, goal: 1 }),
     forComparison(what, 'records/s', medians.journal, sameBatch),
+    forComparison(`single appends, ${where}`, 'records/s', medians.singles, single),
   ];
 }
 

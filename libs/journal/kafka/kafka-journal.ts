@@ -15,7 +15,8 @@ import type { LogPlace, PlacedHead } from './log-cursor.js';
 import { sealedAppend } from './message-seals.js';
 import { isNotAllowed, rightMissing } from './kafkajs/rights.js';
 import { encodeRecord } from './record-format.js';
-import { ShardLog, type Run } from './shard-log.js';
+import { ShardLog } from './shard-log.js';
+import type { Run } from './shard-run.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaJournalOptions {

@@ -15,7 +15,8 @@ import { Countdown } from './countdown.js';
 import type { LogPlace, PlacedHead } from './log-cursor.js';
 import { sealedAppend } from './message-seals.js';
 import { encodeRecord, type Anchor } from './record-format.js';
-import type { Run, ShardLog } from './shard-log.js';
+import type { ShardLog } from './shard-log.js';
+import type { Run } from './shard-run.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaSinkPorts {

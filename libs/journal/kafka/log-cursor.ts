@@ -34,11 +34,14 @@ export function placeBehind(offset: number, record: LogRecord): LogPlace {
 /**
  * Says of each message in a topic whether it belongs to the journal; the order in the topic decides, and every reader decides
  * alike. Anybody may write to a topic, and an owner that was deposed may do so without knowing. So an epoch begins with an
- * epoch record that continues the chain where it stands, and these do not count: whatever older epochs write behind it, a
+ * epoch record that continues the chain where it stands, and these do not count: whatever is of older epochs behind it, a
  * take-over that came too late, and what a writer has sent twice. Everything else that does not fit is damage.
  */
 export class LogCursor {
   private rivalEpoch = 0;
+  private copy: LogRecord | undefined;
+  private lateOnes = 0;
+  private doubledOnes = 0;
 
   constructor(
     private readonly shard: number,
@@ -54,24 +57,37 @@ export class LogCursor {
     return this.rivalEpoch;
   }
 
-  /** The message as an entry of the journal, or undefined where it is none. Messages come in the order of their offsets. */
+  /** How many messages were of epochs that were over, or take-overs that came too late. */
+  get late(): number {
+    return this.lateOnes;
+  }
+
+  /** How many were what their own writer had sent already. */
+  get doubled(): number {
+    return this.doubledOnes;
+  }
+
+  /** The sequence of a message that says to be a record which has been here before: it is to be passed with that one. */
+  get claimed(): number | undefined {
+    return this.copy?.sequence;
+  }
+
+  /**
+   * The message as an entry of the journal, or undefined where it is none, or where it has to be passed first. Messages come in the
+   * order of their offsets.
+   */
   take(message: LogMessage): JournalEntry | undefined {
     const { offset } = message;
     const { head, next } = this.at;
-    if (offset !== next) {
-      throw new JournalCorrupt(this.shard, head.sequence + 1, `offset ${next} of its topic is gone`);
-    }
+    if (offset !== next) throw this.damaged(`offset ${next} of its topic is gone`);
     const record = decodeRecord(message.value, message.seal);
-    if (record === undefined) {
-      throw new JournalCorrupt(
-        this.shard,
-        head.sequence + 1,
-        `offset ${offset} of its topic holds no record`,
-      );
+    if (record === undefined) throw this.damaged(`offset ${offset} of its topic holds no record`);
+    if (this.isOver(record)) {
+      this.ignore(record);
+      return undefined;
     }
-    if (this.doesNotCount(record)) {
-      if (record.kind === 'epoch') this.rivalEpoch = Math.max(this.rivalEpoch, record.epoch);
-      this.at = { ...this.at, next: offset + 1 };
+    if (this.saysToBeKnown(record)) {
+      this.copy = record;
       return undefined;
     }
     const entry = checkNext(this.shard, head, record);
@@ -79,20 +95,59 @@ export class LogCursor {
     return entry;
   }
 
-  private doesNotCount(record: LogRecord): boolean {
-    const { head } = this.at;
-    if (record.kind === 'epoch') return record.sequence <= head.sequence;
-    if (record.kind !== 'event' || record.epoch > head.epoch) return false;
-    // Within an epoch there is one writer, and it gives a sequence to one record only: this one has been here before.
-    if (record.epoch === head.epoch) return record.sequence <= head.sequence;
-    return !this.continues(record);
+  /** Goes on behind a message whose sequence has been here before, provided that this is what stands there. */
+  pass(original: JournalEntry | undefined): void {
+    const record = this.copy;
+    if (record === undefined) throw new RangeError('there is nothing to pass');
+    this.copy = undefined;
+    const { kind, hash, sequence, epoch } = record;
+    if (kind === 'epoch' && original?.hash !== hash) this.ignore(record);
+    else if (original !== undefined && this.isSame(record, original)) {
+      this.doubledOnes += 1;
+      this.step();
+    } else {
+      const { next } = this.at;
+      throw this.damaged(`offset ${next} of its topic holds another record ${sequence} of epoch ${epoch}`);
+    }
   }
 
-  /** An event of an older epoch that follows the head all the same: nobody who plays by the rules can have written it. */
-  private continues({ epoch, sequence, payload, hash }: LogRecord): boolean {
+  /** Of an epoch that was over, or too late to begin one. */
+  private isOver({ kind, epoch, sequence }: LogRecord): boolean {
     const { head } = this.at;
-    if (sequence !== head.sequence + 1) return false;
-    const fields = { shard: this.shard, epoch, sequence, kind: 'event', previousHash: head.hash } as const;
-    return hashOfBytes(fields, payload) === hash;
+    if (kind === 'epoch') return epoch < head.epoch || (epoch > head.epoch && sequence <= head.sequence);
+    return kind === 'event' && epoch < head.epoch;
+  }
+
+  /**
+   * Within an epoch there is one writer, and it gives a sequence to one record only. An epoch record may also be somebody else's, who
+   * has come too late for the same epoch.
+   */
+  private saysToBeKnown({ kind, epoch, sequence }: LogRecord): boolean {
+    const { head } = this.at;
+    return (kind === 'epoch' || kind === 'event') && epoch === head.epoch && sequence <= head.sequence;
+  }
+
+  /** By all that it says: what it gives as its hash may be that of another content. */
+  private isSame({ epoch, sequence, kind, payload, hash }: LogRecord, original: JournalEntry): boolean {
+    if (kind !== original.kind || hash !== original.hash) return false;
+    const { previousHash } = original;
+    return (
+      hashOfBytes({ shard: this.shard, epoch, sequence, kind: original.kind, previousHash }, payload) === hash
+    );
+  }
+
+  private ignore({ kind, epoch }: LogRecord): void {
+    if (kind === 'epoch') this.rivalEpoch = Math.max(this.rivalEpoch, epoch);
+    this.lateOnes += 1;
+    this.step();
+  }
+
+  private step(): void {
+    this.at = { ...this.at, next: this.at.next + 1 };
+  }
+
+  /** Where the next record would stand: whoever reads on is to find it. */
+  private damaged(reason: string): JournalCorrupt {
+    return new JournalCorrupt(this.shard, this.at.head.sequence + 1, reason);
   }
 }

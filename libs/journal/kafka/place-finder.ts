@@ -1,6 +1,6 @@
 import { JournalCorrupt } from '../journal-errors.js';
 import { placeBehind, START, type LogPlace } from './log-cursor.js';
-import type { ShardLog } from './shard-log.js';
+import type { Places } from './shard-run.js';
 
 const MOST_LANDMARKS = 1_024;
 /** What may lie between where a record would be and where it is, when somebody else has written in between. */
@@ -13,7 +13,7 @@ export class PlaceFinder {
 
   constructor(
     private readonly shard: number,
-    private readonly reading: ShardLog,
+    private readonly reading: Places,
   ) {}
 
   /** Behind the record of this sequence, which stands at or before a later place. */

@@ -1,7 +1,9 @@
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { LogCursor, placeBehind, START, type LogPlace } from './log-cursor.js';
-import { decodeRecord, type LogRecord } from './record-format.js';
+import { Originals } from './originals.js';
+import { decodeRecord } from './record-format.js';
+import type { Found, Places, Run, RunBounds } from './shard-run.js';
 import {
   MessagesDamaged,
   MessagesDeleted,
@@ -11,28 +13,6 @@ import {
   type TopicLog,
 } from './topic-log.js';
 
-export interface Run {
-  readonly entries: readonly JournalEntry[];
-  /** Behind the last of them, and behind what does not count after it, as far as that was looked at. */
-  readonly place: LogPlace;
-  /** What stands at the place instead of the next record. */
-  readonly damage: JournalCorrupt | undefined;
-  /** Messages from the place on that came along. */
-  readonly ahead: readonly LogMessage[];
-  /** The highest epoch that somebody has tried to begin in between, in vain; 0 if nobody has. */
-  readonly rival: number;
-}
-
-export interface RunBounds {
-  readonly from: LogPlace;
-  /** Offset behind the last message to look at; the topic is known to go so far. */
-  readonly end: number;
-  /** Of entries. */
-  readonly limit?: number;
-  /** Messages from `from` on that somebody has fetched already. */
-  readonly ahead?: readonly LogMessage[];
-}
-
 /** What is found where a record was known to stand. `nothing` may be the answer of a broker that has not heard of it yet. */
 export type Standing = 'known' | 'other' | 'nothing';
 
@@ -40,11 +20,6 @@ export interface KnownRecord {
   readonly offset: number;
   readonly sequence: number;
   readonly hash: string;
-}
-
-interface Found {
-  readonly offset: number;
-  readonly record: LogRecord;
 }
 
 /** Of entries that are read to find one of them. */
@@ -91,7 +66,7 @@ function unlessCorrupt(error: unknown): undefined {
 }
 
 /** Reads one shard's journal out of its topic. It remembers nothing. */
-export class ShardLog {
+export class ShardLog implements Places {
   constructor(
     readonly shard: number,
     private readonly log: TopicLog,
@@ -113,6 +88,7 @@ export class ShardLog {
   async run({ from, end, limit = Infinity, ahead = [] }: RunBounds): Promise<Run> {
     const entries: JournalEntry[] = [];
     const cursor = new LogCursor(this.shard, from);
+    const originals = new Originals(this.shard, this, from, entries);
     const bytes = Math.min(MAX_FETCH_BYTES, Math.max(MIN_FETCH_BYTES, limit * RECORD_BYTES));
     let messages = ahead;
     let coming = this.behind(ahead, { end, limit, bytes });
@@ -133,14 +109,15 @@ export class ShardLog {
           if (message === undefined) break;
           const entry = cursor.take(message);
           if (entry !== undefined) entries.push(entry);
+          else if (cursor.claimed !== undefined) cursor.pass(await originals.of(cursor.claimed));
         }
       }
     } catch (error) {
       if (!(error instanceof JournalCorrupt)) throw error;
       damage = error;
     }
-    const { place, rival } = cursor;
-    return { entries, place, damage, ahead: messages.slice(taken), rival };
+    const { place, rival, late, doubled } = cursor;
+    return { entries, place, damage, ahead: messages.slice(taken), rival, late, doubled };
   }
 
   /** What is needed behind these messages, asked for while they are still being looked at. */
@@ -271,7 +248,7 @@ export class ShardLog {
   }
 
   /** From a place on; at least one, for the topic is known to go on to `end`. */
-  messages(
+  private messages(
     place: LogPlace,
     { bytes, end }: { readonly bytes: number; readonly end: number },
   ): Promise<readonly LogMessage[]> {

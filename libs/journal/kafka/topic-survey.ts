@@ -1,8 +1,6 @@
-import { JournalCorrupt } from '../journal-errors.js';
-import { LogCursor } from './log-cursor.js';
-import { decodeRecord } from './record-format.js';
+import { START } from './log-cursor.js';
 import { ShardLog } from './shard-log.js';
-import type { TopicLog } from './topic-log.js';
+import type { LogMessage, TopicLog } from './topic-log.js';
 
 /** What stands in a topic beside the journal. */
 export interface TopicSurvey {
@@ -14,35 +12,22 @@ export interface TopicSurvey {
   readonly doubled: number;
 }
 
-const FETCH_BYTES = 4 * 1024 * 1024;
-/** A second copy stands close behind the first; of older records nobody keeps the hashes. */
-const REMEMBERED = 50_000;
+const PAGE = 4_096;
 
-/** Goes through a whole topic. A copy that is not the same as its original is damage: two writers had one epoch. */
+/** Goes through a whole topic, from its first message to its last. */
 export async function surveyTopic(shard: number, log: TopicLog): Promise<TopicSurvey> {
   const reading = new ShardLog(shard, log);
   const end = await reading.end();
-  const cursor = new LogCursor(shard);
-  const hashes = new Map<number, string>();
   const counts = { records: 0, late: 0, doubled: 0 };
-  while (cursor.place.next < end) {
-    for (const message of await reading.messages(cursor.place, { bytes: FETCH_BYTES, end })) {
-      const { head } = cursor.place;
-      const entry = cursor.take(message);
-      if (entry !== undefined) {
-        counts.records += 1;
-        hashes.set(entry.sequence, entry.hash);
-        hashes.delete(entry.sequence - REMEMBERED);
-        continue;
-      }
-      const record = decodeRecord(message.value);
-      const isCopy = record?.kind === 'event' && record.epoch === head.epoch;
-      counts[isCopy ? 'doubled' : 'late'] += 1;
-      const original = isCopy ? hashes.get(record.sequence) : undefined;
-      if (original !== undefined && original !== record?.hash) {
-        throw new JournalCorrupt(shard, record?.sequence ?? 0, `epoch ${head.epoch} has two records of it`);
-      }
-    }
+  let ahead: readonly LogMessage[] = [];
+  let place = START;
+  while (place.next < end) {
+    const run = await reading.run({ from: place, end, limit: PAGE, ahead });
+    if (run.damage !== undefined) throw run.damage;
+    counts.records += run.entries.length;
+    counts.late += run.late;
+    counts.doubled += run.doubled;
+    ({ place, ahead } = run);
   }
-  return { messages: cursor.place.next, ...counts };
+  return { messages: place.next, ...counts };
 }

@@ -113,9 +113,9 @@ describe('the owners of a database', () => {
     const world = new World();
     const former = await world.open(LOST);
     await former.append(['"a"']);
-    const late = sealEvent(SHARD, { ...BEFORE_FIRST, sequence: 1 }, '"late"');
+    const late = world.topic.content().slice(-1);
     for (const payload of ['"b"', '"c"']) {
-      await world.topic.open().append([encodeRecord({ ...late, epoch: 1, sequence: 1 }, undefined)], 1_000);
+      await world.topic.open().append(late, 1_000);
       await former.append([payload]);
     }
     await expect(world.open(FOUND)).rejects.toBeInstanceOf(OtherDatabase);

@@ -3,6 +3,7 @@ import type { PlacedEvent, RawEvent } from './raw-events.js';
 import { must } from './violation.js';
 
 const LINE = /^1 (\d+) (\d+) (epoch|event) (\d+|-) (\d+|-) ([0-9a-f]{64})$/;
+const NONE = '0'.repeat(64);
 const CHECK = 'one journal';
 
 /**
@@ -12,7 +13,6 @@ const CHECK = 'one journal';
 export class JournalCopy {
   head = 0;
   epoch = 0;
-  private hash = '0'.repeat(64);
   readonly hashes: string[] = [];
   /** Messages that count for nobody, by why. */
   readonly ignored = new Map<string, number>();
@@ -27,9 +27,16 @@ export class JournalCopy {
     must(fields !== null, CHECK, () => `offset ${offset} of shard ${this.shard} holds no record`);
     const [, epochText, sequenceText, kind = '', , , hash = ''] = fields;
     const [epoch, sequence, payload] = [Number(epochText), Number(sequenceText), text.slice(end + 1)];
-    const follows = sequence === this.head + 1 && this.digest(epoch, sequence, kind, payload) === hash;
+    const fits = this.digest(epoch, sequence, kind, payload) === hash;
+    const follows = sequence === this.head + 1 && fits;
     const why = this.whyIgnored(kind, epoch, sequence);
     if (why !== undefined) {
+      const isKnown = fits && this.hashes[sequence - 1] === hash;
+      must(
+        why !== 'repeated event' || isKnown,
+        CHECK,
+        () => `offset ${offset} of shard ${this.shard}: another record ${sequence} of epoch ${epoch}`,
+      );
       this.ignored.set(why, (this.ignored.get(why) ?? 0) + 1);
       return undefined;
     }
@@ -46,7 +53,6 @@ export class JournalCopy {
     );
     this.head = sequence;
     this.epoch = epoch;
-    this.hash = hash;
     this.hashes.push(hash);
     if (kind === 'epoch') return undefined;
     return { shard: this.shard, sequence, event: JSON.parse(payload) as RawEvent };
@@ -54,7 +60,8 @@ export class JournalCopy {
 
   private digest(epoch: number, sequence: number, kind: string, payload: string): string {
     const hash = createHash('sha256');
-    for (const field of [String(this.shard), String(epoch), String(sequence), kind, this.hash, payload]) {
+    const before = this.hashes[sequence - 2] ?? NONE;
+    for (const field of [String(this.shard), String(epoch), String(sequence), kind, before, payload]) {
       hash.update(`${Buffer.byteLength(field)}:${field},`);
     }
     return hash.digest('hex');
@@ -62,7 +69,7 @@ export class JournalCopy {
 
   /** What older epochs write behind a take-over, a take-over that came too late, and what is there already. */
   private whyIgnored(kind: string, epoch: number, sequence: number): string | undefined {
-    if (kind === 'epoch') return sequence <= this.head ? 'late take-over' : undefined;
+    if (kind === 'epoch') return epoch < this.epoch || sequence <= this.head ? 'late take-over' : undefined;
     if (epoch < this.epoch) return 'event of a deposed writer';
     return epoch === this.epoch && sequence <= this.head ? 'repeated event' : undefined;
   }

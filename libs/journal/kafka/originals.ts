@@ -1,0 +1,50 @@
+import type { JournalEntry } from '../journal.js';
+import { JournalCorrupt } from '../journal-errors.js';
+import type { LogPlace } from './log-cursor.js';
+import { PlaceFinder } from './place-finder.js';
+import type { Places } from './shard-run.js';
+
+/** What is sent twice is a batch, so what is asked for next are the records behind. */
+const PAGE = 2_048;
+
+/** The records that stand before a message which says to be one of them. Nothing is read before there is such a message. */
+export class Originals {
+  private readonly finder: PlaceFinder;
+  private earlier: readonly JournalEntry[] = [];
+
+  constructor(
+    shard: number,
+    private readonly places: Places,
+    private readonly from: LogPlace,
+    /** Those that were read behind `from`. */
+    private readonly entries: readonly JournalEntry[],
+  ) {
+    this.finder = new PlaceFinder(shard, places);
+  }
+
+  /** Undefined where there is none. */
+  async of(sequence: number): Promise<JournalEntry | undefined> {
+    const { head } = this.from;
+    if (sequence > head.sequence) return this.entries[sequence - head.sequence - 1];
+    return this.known(sequence) ?? (await this.read(sequence));
+  }
+
+  private known(sequence: number): JournalEntry | undefined {
+    const [first] = this.earlier;
+    return first === undefined ? undefined : this.earlier[sequence - first.sequence];
+  }
+
+  private async read(sequence: number): Promise<JournalEntry | undefined> {
+    if (sequence < 1) return undefined;
+    const { head, next: end } = this.from;
+    try {
+      const from = await this.finder.behind(sequence - 1, this.from);
+      const limit = Math.min(PAGE, head.sequence - sequence + 1);
+      this.earlier = (await this.places.run({ from, end, limit })).entries;
+    } catch (error) {
+      if (error instanceof JournalCorrupt) return undefined;
+      throw error;
+    }
+    return this.known(sequence);
+  }
+}

@@ -1,0 +1,116 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { sealEpoch } from '#libs/journal/hash-chain.js';
+import { decodeRecord, encodeRecord } from '#libs/journal/kafka/record-format.js';
+import type { LogMessage, SealsByPlace } from '#libs/journal/kafka/topic-log.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { keyFor } from '../e2e/stream-floor.js';
+import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';
+import { topicsAt } from './access.js';
+
+jest.setTimeout(240_000);
+
+const [OUTLIVED, FORGED] = [0, 1];
+const FETCH_BYTES = 1_000_000;
+const NEWLINE = '\n'.charCodeAt(0);
+
+/** Somebody who may write to the topics. */
+describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: true }, (kafka) => {
+  let dataDir: string;
+  let cluster: OwnedCluster;
+  const settings = (): Record<string, string> => ({
+    KAFKA_BROKERS: kafka().addresses.join(','),
+    KAFKA_TOPIC_PREFIX: kafka().prefix,
+  });
+  const tool = (...args: string[]): Promise<ToolRun> =>
+    runTool('apps/operations/journal.js', args, { DATA_DIR: dataDir, ...settings() });
+  const logOf = (name: string): string => readFileSync(path.join(dataDir, 'logs', `${name}.log`), 'utf8');
+  const readiness = async (name: string): Promise<unknown> => {
+    const answer = await fetch(cluster.process(name).health_url.replace('/healthz', '/readyz'));
+    return await answer.json();
+  };
+  const inTopic = async (shard: number, write: (last: LogMessage) => LogMessage): Promise<LogMessage> => {
+    const log = topicsAt(kafka()).open(shard);
+    try {
+      const last = (await log.fetch((await log.end()) - 1, FETCH_BYTES)).at(-1)!;
+      const { value, seal } = write(last);
+      const seals: SealsByPlace = new Map(seal === undefined ? [] : [[0, seal]]);
+      await log.append([value], 5_000, seals);
+      return last;
+    } finally {
+      await log.close();
+    }
+  };
+  const trades = async (shard: number): Promise<void> => {
+    const floor = new TradingFloor(cluster);
+    const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
+    const body = auctionBody(floor.contract('venue_a'), [mia]);
+    const { auction_id: id } = mustBe(201, await originator.create(body, keyFor(originator, shard)));
+    await originator.cancel(id);
+    await originator.untilCompletedRead(id);
+    floor.close();
+  };
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-repeated-records-'));
+    chmodSync(dataDir, 0o711);
+    cluster = await startCluster({ env: settings(), dataDir });
+  }, 200_000);
+  afterAll(async () => {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('goes on where the epoch record of an epoch that was over says to be the next record', async () => {
+    const name = `owner-${OUTLIVED}`;
+    await cluster.restartOf(name, cluster.kill(name));
+    const { pid } = cluster.process(name);
+    const write = (last: LogMessage): LogMessage => {
+      const record = decodeRecord(last.value)!;
+      expect(record.epoch).toBeGreaterThan(1);
+      return { ...last, value: encodeRecord(sealEpoch(OUTLIVED, record, 1, 'former'), undefined) };
+    };
+    await inTopic(OUTLIVED, write);
+    await trades(OUTLIVED);
+    await inTopic(OUTLIVED, write);
+    await trades(OUTLIVED);
+    expect(cluster.process(name).pid).toBe(pid);
+    const { code, output } = await tool('verify');
+    expect(code).toBe(0);
+    expect(output).toMatch(new RegExp(`^shard ${OUTLIVED}: .*chain whole`, 'm'));
+    await cluster.restartOf(name, cluster.kill(name));
+  });
+
+  it('has no owner, projector or gateway that goes on behind another content of the last record, and tools that name it', async () => {
+    await trades(FORGED);
+    const { offset } = await inTopic(FORGED, (last) => ({
+      ...last,
+      value: Buffer.concat([
+        last.value.subarray(0, last.value.indexOf(NEWLINE) + 1),
+        Buffer.from('{"type":"FORGED"}'),
+      ]),
+    }));
+    const said = `offset ${offset + 1} of its topic holds another record ${offset + 1} of epoch 1`;
+    const name = `owner-${FORGED}`;
+    await eventually(() => expect(logOf(name)).toMatch(new RegExp(`"exit_code":65,.*${said}`)), 60_000);
+    await eventually(
+      async () => expect(await readiness('projector')).toEqual({ status: 'journal_unreadable' }),
+      60_000,
+    );
+    await eventually(() => expect(logOf('projector')).toContain(said), 60_000);
+    await eventually(() => expect(logOf('gateway-0')).toContain(said), 60_000);
+    for (const args of [['--chain-only'], []]) {
+      const { code, output } = await tool('verify', ...args);
+      expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+      expect(output).toMatch(new RegExp(`^shard ${OUTLIVED}: .*chain whole`, 'm'));
+    }
+    await cluster.stop();
+    const { code, errors } = await tool('copy', '--from', 'kafka', '--to', 'postgres');
+    expect([code, errors]).toEqual([1, expect.stringContaining(said)]);
+  });
+});
