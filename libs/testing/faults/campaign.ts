@@ -4,6 +4,7 @@ import { Random } from '../simulator/kernel/random.js';
 import type { Call } from './call.js';
 import { castFor, LOAD_ACCOUNTS, type Cast } from './cast.js';
 import { checkBooks } from './checker/books.js';
+import { checkDeadlines, type Disturbance } from './checker/deadlines.js';
 import { examine, readAll } from './checker/examine.js';
 import { Findings } from './checker/findings.js';
 import { messagesInKafka, messagesInPostgres, readJournals, type Journals } from './checker/journals.js';
@@ -74,8 +75,9 @@ export async function runCampaign(
     random.fork('deck'),
   );
   const rounds = await playRounds(stage, cast, deck);
-  const { recovery, journals } = await settle(stage, cast);
+  const { recovery, journals, fromThenOn } = await settle(stage, cast);
   say('everything is at rest, checking');
+  checkDeadlines(journals.deadlines, [...rounds, fromThenOn], findings);
   await check(site, cast, journals, findings);
   for (const caller of [...cast.originators, ...cast.makers]) caller.close();
   return {
@@ -118,18 +120,27 @@ async function playRounds(
   return rounds;
 }
 
+interface Settled {
+  readonly recovery: Recovery | undefined;
+  readonly journals: Journals;
+  /** What is not well any more, or is not to be. */
+  readonly fromThenOn: Disturbance;
+}
+
 /** People stop, what is of unknown fate is settled, and all that was opened comes to its end and is heard of. */
 async function settle(
   { call: { openAuctions }, site, random, findings, say }: Stage,
   cast: Cast,
-): Promise<{ readonly recovery: Recovery | undefined; readonly journals: Journals }> {
+): Promise<Settled> {
   const { crowd, originators, makers, listeners } = cast;
   const amiss = await untilWell(site, cast);
   if (amiss !== undefined) findings.add(`everything comes back: in the end ${amiss}`);
   await crowd.stop();
   await crowd.settleOpen();
+  let fromThenOn: Disturbance = { kinds: [], began: amiss === undefined ? Infinity : 0, ended: Infinity };
   let recovery: Recovery | undefined;
   if (openAuctions > 0) {
+    fromThenOn = { kinds: ['recovery'], began: Math.min(fromThenOn.began, Date.now()), ended: Infinity };
     say(`opening ${openAuctions} auctions at one owner, to be killed`);
     const maker = makers[0]?.account ?? '';
     recovery = await measureRecovery(site, originators, maker, openAuctions, random.fork('recovery'));
@@ -142,7 +153,7 @@ async function settle(
     await sleep(HEARD.everyMs);
   }
   for (const listener of listeners) await listener.stop();
-  return { recovery, journals };
+  return { recovery, journals, fromThenOn };
 }
 
 /** The journals as soon as nothing is under way in them. */

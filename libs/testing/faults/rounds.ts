@@ -23,6 +23,9 @@ export interface Round {
   readonly createlessMs: number;
   /** From the first fault until everything was well again. */
   readonly lastedMs: number;
+  /** From when until when, by the machine's clock. */
+  readonly began: number;
+  readonly ended: number;
   /** What was still not well at the end of all patience. */
   readonly amiss: string | undefined;
 }
@@ -50,7 +53,7 @@ export async function playRound(
   kinds: readonly FaultKind[],
   random: Random,
 ): Promise<Round> {
-  const began = performance.now();
+  const [began, beganAt] = [performance.now(), Date.now()];
   const missed: string[] = [];
   const strikes = kinds.map(({ name, strike }) =>
     strike(site, random.fork(name)).catch((error: unknown) => {
@@ -67,6 +70,8 @@ export async function playRound(
     unavailableMs: longestGap(answered, began, ended),
     createlessMs: longestGap(answered.filter(isCreate), began, ended),
     lastedMs: ended - began,
+    began: beganAt,
+    ended: Date.now(),
     amiss,
   };
 }

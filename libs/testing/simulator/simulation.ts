@@ -69,11 +69,7 @@ class Simulation {
     this.trace = new Trace(this.scheduler, keepsTrace);
     this.world = this.build();
     const { tables } = this.world.database;
-    furnish(
-      tables,
-      (account) => plan.wealth[account] ?? { collateral: 0, tokens: 0, positions: 0, exposure: 0 },
-      (maker) => plan.isProtected[maker] === true,
-    );
+    furnish(tables, plan);
     this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI, {
       now: () => this.world.database.now(),
       aheadMillis: trustedMillis(plan),
@@ -246,6 +242,7 @@ class Simulation {
       ['database', database.met],
       ...this.crowd.viewers.map(({ met }): [string, ReadonlyMap<string, number>] => ['stream', met]),
       ['answer', this.crowd.promises.codes],
+      ['audience', this.crowd.promises.invitations.met],
       ...this.oracle.copies.map(({ ignored }): [string, ReadonlyMap<string, number>] => ['ignored', ignored]),
     ];
     const sums: Record<string, number> = {};

@@ -1,6 +1,7 @@
 import type { Archive } from '../../simulator/oracle/archive.js';
 import { Acknowledged } from '../../simulator/oracle/acknowledged.js';
 import { LAST_PROOF_MILLIS } from '../../simulator/oracle/freshness.js';
+import type { Policies } from '../../simulator/oracle/policy-book.js';
 import { Promises } from '../../simulator/oracle/promises.js';
 import { Readings } from '../../simulator/oracle/readings.js';
 import type { Cast } from '../cast.js';
@@ -20,11 +21,8 @@ export function examine(
   const acknowledged = new Acknowledged();
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
   let now = 0;
-  // Here nobody is kept out of an audience.
-  const promises = new Promises(
-    archive,
-    () => false,
-    (placed) => acknowledged.note(placed, now),
+  const promises = new Promises(archive, openPolicy(makers, archive), (placed) =>
+    acknowledged.note(placed, now),
   );
   for (const { command } of answered) promises.said(command);
   for (const { command, status, body, endedAt } of answered) {
@@ -49,6 +47,16 @@ export function examine(
     findings,
   );
   for (const fault of transcript.faults) findings.add(`as documented: ${fault}`);
+}
+
+/** Here nobody is kept out of an audience, and nobody keeps groups. */
+function openPolicy(makers: Cast['makers'], archive: Archive): Policies {
+  const routes = [...archive.files.values()].flatMap(({ terms }) => terms.routes);
+  const venues = [...new Set(routes.map(({ venue }) => venue))];
+  const guest = { is_maker: true, suspended: false, venues, control_group: null };
+  const guests = new Map(makers.map(({ account }) => [account, guest]));
+  const page = { guests, groups: new Map(), everIn: new Map() };
+  return { said: () => undefined, pagesFor: () => [page] };
 }
 
 /** Everybody reads everything once more, at rest. */

@@ -4,7 +4,10 @@ import kafkajs from 'kafkajs';
 import type pg from 'pg';
 import { Archive } from '../../simulator/oracle/archive.js';
 import { JournalCopy } from '../../simulator/oracle/journal-copy.js';
+import { deadlineOf, type MetDeadline } from './deadlines.js';
 import type { Findings } from './findings.js';
+
+type Message = Pick<kafkajs.KafkaMessage, 'value' | 'timestamp'>;
 
 const SHARDS = [0, 1, 2];
 const PAGE = 5_000;
@@ -14,39 +17,49 @@ const TRY_AGAIN_MS = 1_000;
 export interface Journals {
   readonly archive: Archive;
   readonly copies: readonly JournalCopy[];
+  readonly deadlines: readonly MetDeadline[];
 }
 
+/** A message, and when whoever keeps it took it, in milliseconds of the one clock here that never jumps. */
+type Take = (value: Buffer, writtenAt: number) => void;
 /** Whoever finds the messages of a shard, from the first to the last. */
-type Messages = (shard: number, take: (value: Buffer) => void) => Promise<void>;
+type Messages = (shard: number, take: Take) => Promise<void>;
 
 /** Reads all journals to their ends, knowing nothing of the code that reads them in production. */
 export async function readJournals(messages: Messages, findings: Findings): Promise<Journals> {
   const archive = new Archive();
   const copies = SHARDS.map((shard) => new JournalCopy(shard));
+  const deadlines: MetDeadline[] = [];
   for (const [shard, copy] of copies.entries()) {
     let offset = 0;
-    await messages(shard, (value) => {
+    await messages(shard, (value, writtenAt) => {
       findings.look('records of journals', () => {
         const placed = copy.take(offset, value);
         offset += 1;
-        if (placed !== undefined) archive.take(placed);
+        if (placed === undefined) return;
+        archive.take(placed);
+        const met = deadlineOf(placed, writtenAt);
+        if (met !== undefined) deadlines.push(met);
       });
     });
   }
-  return { archive, copies };
+  return { archive, copies, deadlines };
 }
 
 export function messagesInPostgres(pool: pg.Pool): Messages {
   return async (shard, take) => {
     for (let behind = 0; ;) {
-      const { rows } = await pool.query<Record<'epoch' | 'sequence' | 'kind' | 'payload' | 'hash', string>>(
-        `select epoch, sequence, kind, payload, encode(hash, 'hex') as hash from journal.records
+      const { rows } = await pool.query<
+        Record<'epoch' | 'sequence' | 'kind' | 'payload' | 'hash' | 'written', string>
+      >(
+        `select epoch, sequence, kind, payload, encode(hash, 'hex') as hash,
+           extract(epoch from recorded_at) * 1000 as written from journal.records
          where shard = $1 and sequence > $2 order by sequence limit ${PAGE}`,
         [shard, behind],
       );
-      for (const { epoch, sequence, kind, payload, hash } of rows) {
+      for (const { epoch, sequence, kind, payload, hash, written } of rows) {
         // The same line as a topic's message, so that both are read alike.
-        take(Buffer.from(`1 ${epoch} ${sequence} ${kind} - - ${hash}\n${payload}`));
+        take(Buffer.from(`1 ${epoch} ${sequence} ${kind} - - ${hash}\n${payload}`), Number(written));
         behind = Number(sequence);
       }
       if (rows.length < PAGE) return;
@@ -63,8 +76,8 @@ export function messagesInKafka(brokers: readonly string[], topicPrefix: string)
   return async (shard, take) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        const values = await readTopic(kafka, `${topicPrefix}${shard}`);
-        for (const value of values) take(value);
+        const messages = await readTopic(kafka, `${topicPrefix}${shard}`);
+        for (const { value, timestamp } of messages) take(value ?? Buffer.alloc(0), Number(timestamp));
         return;
       } catch (error) {
         // Brokers that have just been started again need a moment for groups of readers.
@@ -76,14 +89,14 @@ export function messagesInKafka(brokers: readonly string[], topicPrefix: string)
 }
 
 /** All that is in the topic at present. */
-async function readTopic(kafka: kafkajs.Kafka, topic: string): Promise<Buffer[]> {
+async function readTopic(kafka: kafkajs.Kafka, topic: string): Promise<Message[]> {
   const admin = kafka.admin();
   await admin.connect();
   const [end] = await admin.fetchTopicOffsets(topic);
   await admin.disconnect();
   const last = Number(end?.high ?? 0) - 1;
-  const values: Buffer[] = [];
-  if (last < 0) return values;
+  const messages: Message[] = [];
+  if (last < 0) return messages;
   const consumer = kafka.consumer({ groupId: `checker-${randomUUID()}` });
   await consumer.connect();
   try {
@@ -91,7 +104,7 @@ async function readTopic(kafka: kafkajs.Kafka, topic: string): Promise<Buffer[]>
     await new Promise<void>((resolve, reject) => {
       consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
       const eachMessage = ({ message }: kafkajs.EachMessagePayload): Promise<void> => {
-        values.push(message.value ?? Buffer.alloc(0));
+        messages.push(message);
         if (Number(message.offset) >= last) resolve();
         return Promise.resolve();
       };
@@ -100,5 +113,5 @@ async function readTopic(kafka: kafkajs.Kafka, topic: string): Promise<Buffer[]>
   } finally {
     await consumer.disconnect();
   }
-  return values;
+  return messages;
 }

@@ -117,6 +117,8 @@ function settingsOf(
     listeners: [...plain, `CONTROLLER://${host}:${controllerPort}`].join(','),
     'advertised.listeners': [`PLAINTEXT://${host}:${port}`, ...advertised].join(','),
     'listener.security.protocol.map': names.map((name) => `${name}:PLAINTEXT`).join(','),
+    // By an owner's clock, which jumps here, nobody could say when something was written.
+    'log.message.timestamp.type': 'LogAppendTime',
     'inter.broker.listener.name': names.find((name) => name === listenerOf(PEER)) ?? 'PLAINTEXT',
   };
 }

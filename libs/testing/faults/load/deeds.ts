@@ -69,6 +69,7 @@ export function submitErrand(account: string, auction: KnownAuction, random: Ran
     price_atoms: priceOn(tick, random) + (random.chance(0.03) ? 1 : 0),
     quantity_atoms: step * size,
     ...(random.chance(0.3) ? { min_quantity_atoms: step * random.between(1, size) } : {}),
+    ...(random.chance(0.15) ? { expires_at: soon(random) } : {}),
     ...(random.chance(0.2) ? { client_reference: referenceOf(random) } : {}),
   };
   return onAuction('SUBMIT', { account, auctionId: auction.id, action: 'quotes', body }, random);
@@ -141,6 +142,11 @@ function commandOf(
   content: object,
 ): Promised {
   return { operation, account, auctionId, key: random.uuid(), content: JSON.stringify(content) };
+}
+
+function soon(random: Random): string {
+  const at = new Date(Date.now() + random.between(500, 6_000)).toISOString();
+  return at.replace('Z', '000000Z');
 }
 
 function referenceOf(random: Random): string {

@@ -49,6 +49,14 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   allocation: ['SINGLE_WINNER', 'SPLIT'],
   nobody: ['won NO_QUOTES', 'won RESERVE_NOT_MET', 'won MINIMUM_NOT_MET'],
   priority: ['kept', 'lost'],
+  audience: [
+    'by name',
+    'by group',
+    'of all',
+    'but for some',
+    'without one who is not eligible',
+    'without a former member',
+  ],
   stream: [
     'resumed',
     'recalled',
@@ -59,6 +67,8 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'believed',
     'slow reader shown the present',
     'slow reader closed',
+    'has done quote.submit',
+    'has done quote.withdraw_all',
   ],
 };
 
@@ -78,7 +88,9 @@ const ANSWERS = [
   '409 quote_revision_conflict',
   '422 ACTIVE_AUCTION_LIMIT',
   '422 AUCTION_NOT_OPEN',
+  '422 AUDIENCE_EMPTY',
   '422 AUDIENCE_MEMBER_UNKNOWN',
+  '422 GROUP_UNKNOWN',
   '422 INSUFFICIENT_COLLATERAL',
   '422 INSUFFICIENT_INVENTORY',
   '422 INVALID_PRICE_TICK',

@@ -4,6 +4,7 @@ import type { AuctionFile, StoryLine } from './auction-file.js';
 import { OwnersKnowledge } from './freshness.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
+import { PolicyBook } from './policy-book.js';
 import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
 import { must } from './violation.js';
 
@@ -24,6 +25,7 @@ export class Oracle {
   readonly copies: readonly JournalCopy[] = [0, 1, 2].map((shard) => new JournalCopy(shard));
   readonly archive = new Archive();
   readonly money: MoneyBook;
+  readonly policies: PolicyBook;
   readonly reached = new Map<string, number>();
   private readonly awards = new Map<string, { readonly file: AuctionFile; readonly award: RawAward }>();
 
@@ -36,6 +38,7 @@ export class Oracle {
     private readonly time: TrueTime,
   ) {
     this.owners = new OwnersKnowledge(nowMillis);
+    this.policies = new PolicyBook(tables, nowMillis);
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId));
   }
 
@@ -49,6 +52,7 @@ export class Oracle {
 
   onCommit(): void {
     this.money.onCommit();
+    this.policies.onCommit();
   }
 
   get files(): ReadonlyMap<string, AuctionFile> {
@@ -64,6 +68,7 @@ export class Oracle {
     this.count(`event ${event.type}`);
     this.countDetails(event);
     this.checkTime(placed);
+    this.policies.wrote(placed);
     const file = this.archive.take(placed);
     if (file === undefined) return;
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });

@@ -9,6 +9,8 @@ import {
   type Told,
 } from './asked.js';
 import type { PlacedEvent, RawEvent } from './raw-events.js';
+import { Invitations } from './invitations.js';
+import type { Policies } from './policy-book.js';
 import { must } from './violation.js';
 import { mustWithdrawAll, type WithdrawnAnswer } from './withdraw-all.js';
 
@@ -45,17 +47,19 @@ export class Promises {
     { readonly content: string; readonly body: string; readonly isRefusal: boolean }
   >();
   readonly codes = new Map<string, number>();
+  readonly invitations: Invitations;
 
   /** What was said under each name. */
   private readonly contents = new Map<string, Set<string>>();
 
   constructor(
     private readonly archive: Archive,
-    /** Whom the policy keeps out of audiences. */
-    private readonly isKeptOut: (account: string) => boolean,
+    private readonly policies: Policies,
     /** Hears of each event that an owner is known to know, because it has acknowledged it. */
     private readonly onAcknowledged: (placed: PlacedEvent) => void = () => undefined,
-  ) {}
+  ) {
+    this.invitations = new Invitations(policies);
+  }
 
   /** Somebody says this, and may never hear of it. */
   said({ operation, account, auctionId, key, content }: Promised): void {
@@ -63,6 +67,7 @@ export class Promises {
     const known = this.contents.get(name);
     if (known === undefined) this.contents.set(name, new Set([content]));
     else known.add(content);
+    if (operation === 'CREATE') this.policies.said(name);
   }
 
   answered(command: Promised, status: number, body: string): void {
@@ -82,7 +87,11 @@ export class Promises {
     if (isSuccess) this.checkPresent(command, name, status, body);
     const placed = this.archive.commands.get(name);
     if (isSuccess && placed !== undefined) this.onAcknowledged(placed);
-    if (status === 422 && told.error !== 'COMMAND_EXPIRED') this.checkAbsent(command, name, told.error ?? '');
+    if (status === 422 && told.error !== 'COMMAND_EXPIRED') {
+      this.checkAbsent(command, name, told.error ?? '');
+      const asked = JSON.parse(content) as Asked;
+      this.invitations.mayRefuse({ name, originator: account, asked }, told.error ?? '');
+    }
     const known = this.first.get(name);
     if (!isSuccess && (status !== 422 || told.error === 'COMMAND_EXPIRED')) return;
     if (known === undefined) this.first.set(name, { content, body, isRefusal: !isSuccess });
@@ -163,7 +172,8 @@ export class Promises {
     const what = (): string => name;
     if (operation === 'CREATE') {
       must(file.terms.originator.account_id === account, ACKNOWLEDGED, () => `${name}: is somebody else's`);
-      mustOpen(asked, event, told, this.isKeptOut, what);
+      mustOpen(asked, event, told, what);
+      this.invitations.mustInvite({ name, originator: account, asked }, file.terms, told);
       return;
     }
     if (operation === 'CANCEL') mustCancel(asked, event, told, what);

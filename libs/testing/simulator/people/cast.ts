@@ -1,5 +1,5 @@
 import { Random } from '../kernel/random.js';
-import { keyOf, type BalanceRow, type Tables } from '../storage/tables.js';
+import { keyOf, type BalanceRow, type GroupRow, type PrincipalRow, type Tables } from '../storage/tables.js';
 
 export interface Contract {
   readonly venue: string;
@@ -31,12 +31,19 @@ export const ORIGINATORS = ['olga', 'otto'].map(named);
 export const MAKERS = ['mia', 'max', 'moe', 'may'].map(named);
 export const STRANGER = named('sid');
 
+/** Lists of makers that originators keep, by id; whoever reads of one here may own it or not. */
+export const GROUP_OWNERS: ReadonlyMap<string, string> = new Map(
+  ORIGINATORS.flatMap((owner) =>
+    ['first', 'second'].map((name) => [new Random(`group ${owner} ${name}`).uuid(), owner]),
+  ),
+);
+
 const NAMES: ReadonlyMap<string, string> = new Map(
   ['olga', 'otto', 'mia', 'max', 'moe', 'may', 'sid'].map((name) => [named(name), name]),
 );
 const LONG_PAST_THE_END = '2030-01-01 00:00:00';
 const NO_LIMIT = 1_000_000_000_000_000;
-const VENUES = ['venue_a', 'venue_b'];
+export const VENUES = ['venue_a', 'venue_b'];
 
 export function nameOf(account: string): string {
   return NAMES.get(account) ?? account;
@@ -49,12 +56,24 @@ export interface Wealth {
   readonly exposure: number;
 }
 
+/** What an account may trade where, and whose house it is of. */
+export interface Standing {
+  readonly venues: readonly string[];
+  readonly house: string | null;
+}
+
+export interface Furniture {
+  readonly wealth: Readonly<Record<string, Wealth>>;
+  readonly isProtected: Readonly<Record<string, boolean>>;
+  readonly standings: Readonly<Record<string, Standing>>;
+  /** By id, who is in it. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+}
+
+const NOTHING: Wealth = { collateral: 0, tokens: 0, positions: 0, exposure: 0 };
+
 /** The database as it is before anything happens: a registry, a policy, and what everybody has. */
-export function furnish(
-  tables: Tables,
-  wealthOf: (account: string) => Wealth,
-  isProtected: (maker: string) => boolean,
-): void {
+export function furnish(tables: Tables, { wealth, isProtected, standings, groups }: Furniture): void {
   for (const [{ venue, contract_id, outcome }, { tick, step }] of GRIDS) {
     tables.contracts.rows.set(keyOf(venue, contract_id, outcome), {
       venue,
@@ -69,9 +88,9 @@ export function furnish(
     });
   }
   for (const account of [...ORIGINATORS, ...MAKERS, STRANGER]) {
-    tables.principals.rows.set(account, principal(account));
-    enrich(tables, account, wealthOf(account));
-    if (MAKERS.includes(account) && isProtected(account)) {
+    tables.principals.rows.set(account, principal(account, standings[account]));
+    enrich(tables, account, wealth[account] ?? NOTHING);
+    if (MAKERS.includes(account) && isProtected[account] === true) {
       const limits = {
         window_ms: 10_000,
         max_awards: 2,
@@ -81,9 +100,14 @@ export function furnish(
       tables.protection.rows.set(account, limits);
     }
   }
+  for (const [id, members] of Object.entries(groups)) tables.groups.rows.set(id, groupOf(id, members));
 }
 
-function principal(account: string): object {
+export function groupOf(id: string, members: readonly string[]): GroupRow {
+  return { group_id: id, owner: GROUP_OWNERS.get(id) ?? '', name: `group ${id}`, market_maker_ids: members };
+}
+
+function principal(account: string, standing?: Standing): PrincipalRow {
   const isMaker = MAKERS.includes(account);
   const isOriginator = ORIGINATORS.includes(account) || account === STRANGER;
   return {
@@ -94,9 +118,9 @@ function principal(account: string): object {
     suspended: false,
     may_create: isOriginator,
     may_quote: isMaker,
-    venues: VENUES,
+    venues: standing?.venues ?? VENUES,
     max_quantity_atoms: NO_LIMIT,
-    control_group: null,
+    control_group: standing?.house ?? null,
   };
 }
 

@@ -4,15 +4,15 @@ import type { Random } from '../kernel/random.js';
 import { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { Promises } from '../oracle/promises.js';
-import type { Plan } from '../plan/draw.js';
+import { membersOf, type Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import type { World } from '../processes/world.js';
 import type { Transcript } from '../twins/transcript.js';
-import { isSuspended } from './authority.js';
+import { regroup } from './authority.js';
 import { Caller } from './caller.js';
-import { MAKERS, ORIGINATORS, STRANGER } from './cast.js';
+import { GROUP_OWNERS, MAKERS, nameOf, ORIGINATORS, STRANGER } from './cast.js';
 import { commandFor } from './deeds.js';
-import { Errands, type Errand } from './errands.js';
+import { Errands, isFinal, type Errand } from './errands.js';
 import { FamiliarKeys } from './familiar-keys.js';
 import { Knowledge, type KnownAuction } from './knowledge.js';
 import { Reader } from './reader.js';
@@ -54,10 +54,8 @@ export class Crowd {
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    this.promises = new Promises(
-      oracle.archive,
-      (account) => isSuspended(world.database.tables, account),
-      (placed) => oracle.owners.acknowledge(placed),
+    this.promises = new Promises(oracle.archive, oracle.policies, (placed) =>
+      oracle.owners.acknowledge(placed),
     );
     this.names = new Names(oracle.archive);
     const callerOf = (account: string): Caller => this.caller(account);
@@ -103,6 +101,10 @@ export class Crowd {
       this.follow(deed, own);
       return;
     }
+    if (deed.act === 'REGROUP') {
+      this.regroup(deed, own);
+      return;
+    }
     const drafted = commandFor(deed, this.known, own, world.database.epochNanos());
     if (drafted === undefined) return;
     const key = this.keys.keyFor(drafted.command, own.fork('key'));
@@ -113,7 +115,9 @@ export class Crowd {
       done: (status, body) => this.learn(errand, status, body),
     };
     const viewer = this.viewers.find(({ account }) => account === deed.account);
-    const isOverStream = deed.act === 'SUBMIT' && plan.graces[deed.account] !== undefined && own.chance(0.7);
+    const isOverStream =
+      (deed.act === 'SUBMIT' && plan.graces[deed.account] !== undefined && own.chance(0.7)) ||
+      (deed.act === 'WITHDRAW_ALL' && own.chance(0.4));
     this.given.push({ ...found, caller: errand.caller });
     if (deed.isAmbiguous === true) this.repeatOtherwise(errand);
     if (deed.repeatMillis !== undefined) {
@@ -162,14 +166,29 @@ export class Crowd {
 
   private overStream(errand: Errand, viewer: Viewer): boolean {
     const { command, request } = errand;
-    const fields = { auction_id: command.auctionId, idempotency_key: command.key, ...request.body };
+    const isSubmit = command.operation === 'SUBMIT';
+    const named = isSubmit ? { auction_id: command.auctionId } : {};
+    const fields = { ...named, idempotency_key: command.key, ...request.body };
     this.promises.said(command);
-    return viewer.command('quote.submit', fields, (answer) => {
+    return viewer.command(isSubmit ? 'quote.submit' : 'quote.withdraw_all', fields, (answer) => {
       if (answer !== undefined) this.promises.answered(command, answer.status, answer.body);
-      if (answer !== undefined && answer.status < 500 && answer.status !== 429)
+      if (answer !== undefined && isFinal(answer.status, answer.body))
         this.learn(errand, answer.status, answer.body);
       else this.errands.run(errand, false);
     });
+  }
+
+  /** An originator changes a group of its own, gives it up or begins it anew. */
+  private regroup({ account }: Deed, random: Random): void {
+    const { world } = this.parts;
+    const own = [...GROUP_OWNERS].flatMap(([id, owner]) => (owner === account ? [id] : []));
+    if (own.length === 0) return;
+    const id = random.pick(own);
+    const members = random.chance(0.15) ? undefined : membersOf(random);
+    world.trace.note(
+      `${nameOf(account)}: group ${id.slice(0, 8)} is ${members?.map(nameOf).join() ?? 'gone'}`,
+    );
+    regroup(world.database, id, members);
   }
 
   /** Somebody wants to hear of one auction, from where it knows its story. */

@@ -3,7 +3,7 @@ import type { Random } from '../kernel/random.js';
 import type { Promised } from '../oracle/promises.js';
 import type { HttpRequest } from '../processes/http-desk.js';
 import type { Deed } from '../plan/plan.js';
-import { FOG, GRIDS, MAKERS, ORIGINATORS, RAIN, RAIN_AT_B, type Contract } from './cast.js';
+import { FOG, GRIDS, GROUP_OWNERS, MAKERS, ORIGINATORS, RAIN, RAIN_AT_B, type Contract } from './cast.js';
 import type { KnownAuction, Knowledge } from './knowledge.js';
 
 interface Command {
@@ -43,7 +43,8 @@ export function commandFor(
 }
 
 function create(deed: Deed, random: Random): Command {
-  const drafted = random.chance(0.1) ? spoiled(createBody(random), random) : createBody(random);
+  const good = createBody(audienceFor(deed.account, random.fork('audience')), random);
+  const drafted = random.chance(0.1) ? spoiled(good, deed.account, random) : good;
   const timed = deed.closesAt === undefined ? drafted : closingAt(drafted, deed.closesAt);
   const body = deed.identity === undefined ? timed : { ...timed, identity_policy: deed.identity };
   const content = JSON.stringify(body);
@@ -82,12 +83,29 @@ interface CreateDraft {
   readonly side: 'BUY' | 'SELL';
   readonly quantity_atoms: number;
   readonly routes: readonly Contract[];
-  readonly audience: { readonly market_maker_ids: readonly string[] };
+  readonly audience: object;
   readonly duration_ms: number;
   readonly [field: string]: unknown;
 }
 
-function createBody(random: Random): CreateDraft {
+function someMakers(random: Random): readonly string[] {
+  return random.shuffled(MAKERS).slice(0, random.between(1, MAKERS.length));
+}
+
+/** Makers by name, groups of the originator's own, both, or everybody; of all these sometimes somebody not. */
+function audienceFor(account: string, random: Random): object {
+  const listed = { market_maker_ids: someMakers(random) };
+  const own = [...GROUP_OWNERS].flatMap(([id, owner]) => (owner === account ? [id] : []));
+  const groups = { group_ids: random.shuffled(own).slice(0, random.between(1, own.length)) };
+  const few = { ...groups, market_maker_ids: [random.pick(MAKERS)] };
+  const all = { all_eligible: true };
+  const kinds = own.length === 0 ? [listed, all] : [listed, listed, all, all, groups, groups, few];
+  const audience = random.pick<object>(kinds);
+  if (!random.chance(0.2)) return audience;
+  return { ...audience, exclude_market_maker_ids: random.shuffled(MAKERS).slice(0, random.between(1, 2)) };
+}
+
+function createBody(audience: object, random: Random): CreateDraft {
   const routes = random.pick([[RAIN], [RAIN, RAIN_AT_B], [RAIN_AT_B], [FOG], [FOG]]);
   const { tick, step } = gridOf(routes);
   const isSplit = random.chance(0.5);
@@ -96,7 +114,7 @@ function createBody(random: Random): CreateDraft {
     side: random.pick(['BUY', 'SELL']),
     quantity_atoms: quantity,
     routes,
-    audience: { market_maker_ids: random.shuffled(MAKERS).slice(0, random.between(1, MAKERS.length)) },
+    audience,
     duration_ms: random.between(1_000, 6_000),
     execution_deadline_ms: random.pick([5_000, 8_000]),
     ...(isSplit ? { allocation: 'SPLIT', max_winners: random.between(2, 4) } : {}),
@@ -123,12 +141,15 @@ function referenceOf(random: Random): string {
   return `our number ${random.below(1_000)}`;
 }
 
-function spoiled(body: CreateDraft, random: Random): CreateDraft {
+function spoiled(body: CreateDraft, account: string, random: Random): CreateDraft {
+  const foreign = [...GROUP_OWNERS].flatMap(([id, owner]) => (owner === account ? [] : [id]));
   return random.pick<CreateDraft>([
     { ...body, quantity_atoms: body.quantity_atoms + 1 },
     { ...body, duration_ms: 999 },
     { ...body, limit_price_atoms: 1_000_000 },
     { ...body, audience: { market_maker_ids: [ORIGINATORS[0] ?? ''] } },
+    { ...body, audience: { group_ids: [random.pick(foreign)] } },
+    { ...body, audience: { all_eligible: true, exclude_market_maker_ids: MAKERS } },
     { ...body, routes: [RAIN, FOG] },
     { ...body, routes: [] },
     { ...body, routes: [{ ...RAIN, contract_id: 'hail' }] },

@@ -70,7 +70,7 @@ export class Errands {
 }
 
 /** Of a withdraw-all where a shard could not be asked there is more to be done. */
-function isFinal(status: number, body: string): boolean {
+export function isFinal(status: number, body: string): boolean {
   if (status >= 500 || status === 429 || body.includes('"UNAVAILABLE"')) return false;
   return !body.includes('"idempotency_key_in_progress"');
 }

@@ -30,6 +30,7 @@ interface Said {
 }
 
 export type StreamAnswer = { readonly status: number; readonly body: string } | undefined;
+type Heed = (answer: StreamAnswer) => void;
 
 const RECONNECT_MILLIS = { soonest: 1, least: 20, most: 900 };
 const PING_MILLIS = 8_000;
@@ -47,7 +48,7 @@ export class Viewer {
   private token: string | undefined;
   private connectionId: string | undefined;
   private commands = 0;
-  private readonly waiting = new Map<string, (answer: StreamAnswer) => void>();
+  private readonly waiting = new Map<string, { readonly type: string; readonly heed: Heed }>();
   private readonly wishes = new Map<string, Wish>();
   /** Of these its token does not know yet, so it may have to do without them. */
   private readonly young = new Set<string>();
@@ -122,9 +123,9 @@ export class Viewer {
   }
 
   /** Whether the command was sent; its answer comes once, if only to say that there is none. */
-  command(type: string, fields: object, heed: (answer: StreamAnswer) => void): boolean {
+  command(type: string, fields: object, heed: Heed): boolean {
     if (!this.isWelcome || this.end?.state !== 'OPEN') return false;
-    this.waiting.set(this.say(type, fields), heed);
+    this.waiting.set(this.say(type, fields), { type, heed });
     return true;
   }
 
@@ -232,10 +233,11 @@ export class Viewer {
   }
 
   private answered(cmdId: string, { status = 0, result, error, message }: Said): void {
-    const heed = this.waiting.get(cmdId);
+    const asked = this.waiting.get(cmdId);
     this.waiting.delete(cmdId);
+    if (asked !== undefined && result !== undefined) this.count(`has done ${asked.type}`);
     const refusal = { error, ...(message === undefined ? {} : { message }) };
-    heed?.({ status, body: JSON.stringify(result ?? refusal) });
+    asked?.heed({ status, body: JSON.stringify(result ?? refusal) });
   }
 
   private lost(code: number): void {
@@ -246,7 +248,7 @@ export class Viewer {
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
     this.wishes.clear();
-    for (const heed of waiting) heed(undefined);
+    for (const { heed } of waiting) heed(undefined);
     const { random } = this.options;
     const { least, most, soonest } = RECONNECT_MILLIS;
     const wait = (random.chance(0.5) ? soonest : random.between(least, most)) * NANOS_PER_MILLI;

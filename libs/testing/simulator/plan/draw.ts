@@ -1,5 +1,14 @@
 import { Random } from '../kernel/random.js';
-import { MAKERS, ORIGINATORS, STRANGER, type Wealth } from '../people/cast.js';
+import {
+  GROUP_OWNERS,
+  MAKERS,
+  ORIGINATORS,
+  STRANGER,
+  VENUES,
+  type Furniture,
+  type Standing,
+  type Wealth,
+} from '../people/cast.js';
 import type { WorldSettings } from '../processes/world.js';
 import type { DatabaseMood } from '../storage/database.js';
 import type { TopicMood } from '../storage/topic.js';
@@ -7,7 +16,7 @@ import type { WireMood } from '../wire/network.js';
 import type { Deed, Fault, FaultName, Incident } from './plan.js';
 
 /** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
-export interface Plan {
+export interface Plan extends Furniture {
   readonly seed: number;
   readonly activeMillis: number;
   readonly gateways: number;
@@ -17,8 +26,6 @@ export interface Plan {
   readonly topic: TopicMood;
   readonly database: DatabaseMood;
   readonly settings: WorldSettings;
-  readonly wealth: Readonly<Record<string, Wealth>>;
-  readonly isProtected: Readonly<Record<string, boolean>>;
   /** Grace of their quotes, for makers that quote over their stream. */
   readonly graces: Readonly<Record<string, number>>;
   readonly incidents: readonly Incident[];
@@ -62,6 +69,7 @@ export function draw(seed: number): Plan {
     settings: settingsOf(random, random.fork('readers')),
     wealth,
     isProtected: Object.fromEntries(MAKERS.map((maker) => [maker, random.chance(0.25)])),
+    ...policyOf(random.fork('policy')),
     graces: Object.fromEntries(
       MAKERS.filter(() => random.chance(0.4)).map((maker) => [maker, random.pick([0, 300, 2_000])]),
     ),
@@ -70,6 +78,26 @@ export function draw(seed: number): Plan {
       ...faultsOf(random.fork('faults'), activeMillis, gateways),
     ].sort((a, b) => a.atMillis - b.atMillis),
   };
+}
+
+/** Mostly everybody may trade everywhere and is of no house. */
+function policyOf(random: Random): Pick<Furniture, 'standings' | 'groups'> {
+  const standing = (): Standing => ({
+    venues: random.chance(0.1) ? [random.pick(VENUES)] : VENUES,
+    house: random.chance(0.12) ? 'a house' : null,
+  });
+  const house = (): Standing => ({ venues: VENUES, house: random.chance(0.3) ? 'a house' : null });
+  return {
+    standings: {
+      ...Object.fromEntries(MAKERS.map((maker) => [maker, standing()])),
+      ...Object.fromEntries(ORIGINATORS.map((originator) => [originator, house()])),
+    },
+    groups: Object.fromEntries([...GROUP_OWNERS.keys()].map((id) => [id, membersOf(random)])),
+  };
+}
+
+export function membersOf(random: Random): readonly string[] {
+  return random.shuffled(MAKERS).slice(0, random.between(1, MAKERS.length));
 }
 
 function settingsOf(random: Random, ofReaders: Random): WorldSettings {
@@ -104,6 +132,8 @@ function wealthOf(random: Random): Wealth {
   };
 }
 
+const OF_ORIGINATORS: ReadonlySet<Deed['act']> = new Set(['CREATE', 'CANCEL', 'REGROUP']);
+
 function deedsOf(random: Random, activeMillis: number): Deed[] {
   const weights: Readonly<Record<Deed['act'], number>> = {
     CREATE: random.between(1, 4),
@@ -112,6 +142,7 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
     REVISE: random.between(0, 10),
     WITHDRAW: random.between(0, 4),
     WITHDRAW_ALL: random.between(0, 2),
+    REGROUP: random.between(0, 2),
     READ: random.between(1, 6),
     FOLLOW: random.between(0, 3),
   };
@@ -122,7 +153,7 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
   return Array.from({ length: count }, (_, index) => {
     const act = index < 2 ? 'CREATE' : random.pick(acts);
     const isOriginators =
-      act === 'CREATE' || act === 'CANCEL' || ((act === 'READ' || act === 'FOLLOW') && random.chance(0.4));
+      OF_ORIGINATORS.has(act) || ((act === 'READ' || act === 'FOLLOW') && random.chance(0.4));
     const account = random.chance(0.03)
       ? random.pick([STRANGER, ...ORIGINATORS])
       : random.pick(isOriginators ? ORIGINATORS : MAKERS);

@@ -3,7 +3,8 @@ export interface Deed {
   readonly kind: 'DEED';
   readonly atMillis: number;
   readonly account: string;
-  readonly act: 'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'READ' | 'FOLLOW';
+  readonly act:
+    'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'REGROUP' | 'READ' | 'FOLLOW';
   readonly key: string;
   readonly isTwice: boolean;
   /** It is said once more, so many milliseconds later. */

@@ -82,6 +82,27 @@ export interface PolicyRow {
   readonly protection: number;
   readonly contracts: number;
   readonly principals: number;
+  readonly groups: number;
+}
+
+export interface PrincipalRow {
+  readonly account_id: string;
+  readonly display_name: string;
+  readonly is_maker: boolean;
+  readonly is_originator: boolean;
+  readonly suspended: boolean;
+  readonly may_create: boolean;
+  readonly may_quote: boolean;
+  readonly venues: readonly string[];
+  readonly max_quantity_atoms: number;
+  readonly control_group: string | null;
+}
+
+export interface GroupRow {
+  readonly group_id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly market_maker_ids: readonly string[];
 }
 
 export interface ProtectionRow {
@@ -115,7 +136,8 @@ export class Tables {
   readonly fences = new Table<number>();
   readonly policy = new Table<PolicyRow>();
   readonly contracts = new Table<object>();
-  readonly principals = new Table<object>();
+  readonly principals = new Table<PrincipalRow>();
+  readonly groups = new Table<GroupRow>();
   readonly protection = new Table<ProtectionRow>();
   readonly counted = new Table<CountedRow>();
   readonly frozen = new Table<string>();

@@ -9,11 +9,11 @@ import {
   type Statements,
 } from '../statement.js';
 
-const FIRST_POLICY = { version: 1, protection: 1, contracts: 1, principals: 1 };
+export const FIRST_POLICY = { version: 1, protection: 1, contracts: 1, principals: 1, groups: 1 };
 
 function policyParts({ tables, tx }: Context): Answer {
   const parts = tx.get(tables.policy, '') ?? FIRST_POLICY;
-  return rowsOf([{ halts: 1, groups: 1, ...parts }]);
+  return rowsOf([{ halts: 1, ...parts }]);
 }
 
 /** The economic policy, and makers' protection with it. */
@@ -27,7 +27,9 @@ export const policyStatements: Statements = {
     run: ({ tables, tx }) => rowsOf([...tx.all(tables.principals)].map(([, row]) => row)),
   },
   'select halt_id': { run: () => rowsOf([]) },
-  'select group_id': { run: () => rowsOf([]) },
+  'select group_id': {
+    run: ({ tables, tx }) => rowsOf([...tx.all(tables.groups)].map(([, row]) => row)),
+  },
   'select account_id, (frozen_until': {
     run: ({ tables, tx }) =>
       rowsOf([...tx.all(tables.frozen)].map(([id, until]) => ({ account_id: id, until: utcText(until) }))),

@@ -1,0 +1,67 @@
+import type { PlacedEvent } from '../../simulator/oracle/raw-events.js';
+import { must } from '../../simulator/oracle/violation.js';
+import type { Findings } from './findings.js';
+
+/** Something whose time had come: when that was, and when it was written, by a clock that never jumps. */
+export interface MetDeadline {
+  readonly what: string;
+  readonly dueAt: number;
+  readonly writtenAt: number;
+}
+
+/** A time in which something was wrong, by the same clock. */
+export interface Disturbance {
+  readonly kinds: readonly string[];
+  readonly began: number;
+  /** Everything was well again by then. */
+  readonly ended: number;
+}
+
+const EARLY = 'nothing is over before its time';
+const LATE = 'everything is over at its time';
+/** One clock for all, read in milliseconds, from an anchor that may be off by two of them. */
+const READING_MS = 10;
+/**
+ * An owner believes a clock that is up to a second from the database's, and half of an answer's way, up to twice that, may hide more; and a step of
+ * less than half a second goes unnoticed.
+ */
+const TRUSTED_MS = 3_500;
+/** A clock that was put right shows it a second later at the latest. */
+const CLOCK_LAG_MS = 2_000;
+/** Of time in which nothing is wrong: machines are busy, but owners have nothing to wait for. */
+const LATEST_MS = 5_000;
+
+export function deadlineOf({ sequence, event }: PlacedEvent, writtenAt: number): MetDeadline | undefined {
+  const { type, at, auction_id: id = '' } = event;
+  if (type !== 'AUCTION_CLOSED' && type !== 'QUOTE_EXPIRED') return undefined;
+  return { what: `${type} ${sequence} of ${id}`, dueAt: Date.parse(at), writtenAt };
+}
+
+/** Closes and expiries, held against true time. */
+export function checkDeadlines(
+  deadlines: readonly MetDeadline[],
+  disturbances: readonly Disturbance[],
+  findings: Findings,
+): void {
+  const clocks = disturbances.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('clock:')));
+  for (const { what, dueAt, writtenAt } of deadlines) {
+    findings.look('closes and expiries', () => {
+      const isMisled = clocks.some(
+        ({ began, ended }) => writtenAt >= began && writtenAt <= ended + CLOCK_LAG_MS,
+      );
+      const mostAhead = isMisled ? TRUSTED_MS : READING_MS;
+      must(dueAt - writtenAt <= mostAhead, EARLY, () => `${what} by ${Math.round(dueAt - writtenAt)} ms`);
+      const calm = calmBetween(dueAt, writtenAt, disturbances);
+      must(calm <= LATEST_MS, LATE, () => `${what} is late by ${Math.round(calm)} ms in which all was well`);
+    });
+  }
+}
+
+/** How much of the time between lies in no disturbance, which do not overlap. */
+function calmBetween(from: number, to: number, disturbances: readonly Disturbance[]): number {
+  const disturbed = disturbances.reduce(
+    (sum, { began, ended }) => sum + Math.max(0, Math.min(to, ended) - Math.max(from, began)),
+    0,
+  );
+  return to - from - disturbed;
+}

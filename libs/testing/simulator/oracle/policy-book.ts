@@ -1,0 +1,81 @@
+import type { GroupRow, PrincipalRow, Tables } from '../storage/tables.js';
+import { commandName } from './archive.js';
+import type { PlacedEvent } from './raw-events.js';
+
+/** As much of an account as decides whether it may be invited. */
+export type Guest = Pick<PrincipalRow, 'is_maker' | 'suspended' | 'venues' | 'control_group'>;
+
+/** The policy as it was for a while. */
+export interface PolicyPage {
+  readonly guests: ReadonlyMap<string, Guest>;
+  readonly groups: ReadonlyMap<string, Pick<GroupRow, 'owner' | 'market_maker_ids'>>;
+  /** By group, everybody who has ever been in it. */
+  readonly everIn: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** The policies by which a create may have been judged. */
+export interface Policies {
+  /** Somebody has just said it, for the first time or again. */
+  said(name: string): void;
+  pagesFor(name: string): readonly PolicyPage[];
+}
+
+/** For so long may an owner judge by what it has read, and a little more as its clock may be slow. */
+const HOLDS_MILLIS = 3_005;
+
+/** What the policy's tables have said, and since when. An owner reads them at most so long before it decides. */
+export class PolicyBook implements Policies {
+  private readonly pages: (PolicyPage & { readonly since: number })[] = [];
+  private version: number | undefined;
+  /** By command, the first page that it may be judged by, and the last. */
+  private readonly first = new Map<string, number>();
+  private readonly last = new Map<string, number>();
+
+  constructor(
+    private readonly tables: Tables,
+    private readonly nowMillis: () => number,
+  ) {
+    this.turn();
+  }
+
+  onCommit(): void {
+    const { version } = this.tables.policy.rows.get('') ?? {};
+    if (version === this.version) return;
+    this.version = version;
+    this.turn();
+  }
+
+  said(name: string): void {
+    if (this.first.has(name)) return;
+    const oldest = this.nowMillis() - HOLDS_MILLIS;
+    this.first.set(
+      name,
+      Math.max(
+        0,
+        this.pages.findLastIndex(({ since }) => since <= oldest),
+      ),
+    );
+  }
+
+  /** Whatever it says of a create was decided by now. */
+  wrote({ event: { command, auction_id: id = '' } }: PlacedEvent): void {
+    if (command?.operation !== 'CREATE') return;
+    const name = commandName('CREATE', command.account_id, id, command.key);
+    if (!this.last.has(name)) this.last.set(name, this.pages.length - 1);
+  }
+
+  pagesFor(name: string): readonly PolicyPage[] {
+    const last = this.last.get(name) ?? this.pages.length - 1;
+    return this.pages.slice(this.first.get(name) ?? 0, last + 1);
+  }
+
+  private turn(): void {
+    const { principals, groups } = this.tables;
+    const before = this.pages.at(-1)?.everIn;
+    const everIn = new Map(before);
+    for (const [id, { market_maker_ids: members }] of groups.rows)
+      everIn.set(id, new Set([...(before?.get(id) ?? []), ...members]));
+    const copies = { guests: new Map(principals.rows), groups: new Map(groups.rows), everIn };
+    this.pages.push({ ...copies, since: this.nowMillis() });
+  }
+}
