@@ -175,8 +175,10 @@ export class Shard {
         position: () => completed.position(shard),
         head: () => this.durableHead,
         onProgress: (projectedTo) => {
-          this.book.evict(projectedTo);
-          this.stored.forget(projectedTo);
+          // What a successor has written is projected too, at places that this owner may just have given to something else.
+          const ours = Math.min(projectedTo, this.durableHead);
+          this.book.evict(ours);
+          this.stored.forget(ours);
         },
         maxLagEvents: settings.maxProjectionLagEvents,
         maxLagMillis: settings.maxProjectionLagMillis,

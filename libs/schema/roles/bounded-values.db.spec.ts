@@ -108,7 +108,7 @@ describe('what everybody reads', () => {
       'operations',
       'a quantity',
       `insert into control.accounts_policy (account_id, may_quote, may_create, venues, max_quantity_atoms)
-      values ('a', true, true, '{}', ${BEYOND_NUMBERS})`,
+      values (gen_random_uuid(), true, true, '{}', ${BEYOND_NUMBERS})`,
     ],
     ['owner', 'a freeze for ever', `insert into control.protection_state values ('a', now(), 'infinity')`],
     ['owner', 'a freeze from ever', `insert into control.protection_state values ('a', '-infinity', now())`],
@@ -140,5 +140,34 @@ describe('what everybody reads', () => {
          and not exists (select from pg_constraint k where k.conrelid = c.oid and k.conname = a.attname || '_can_be_read')`,
     );
     expect(rows).toEqual([]);
+  });
+});
+
+describe('who takes part', () => {
+  it('is named by a UUID: with another name among those invited no projection could go on', async () => {
+    const named = (name: string): string =>
+      `insert into control.principals values (${name}, 'n', true, true);
+       insert into control.accounts_policy values (${name}, false, true, true, '{venue_a}', 1, null)`;
+    expect(await attempt('operations', named('gen_random_uuid()'))).toBe('done');
+    for (const name of [
+      `'not a uuid'`,
+      `''`,
+      `upper(gen_random_uuid()::text)`,
+      `gen_random_uuid() || chr(10)`,
+    ]) {
+      expect([name, await attempt('operations', named(name))]).toEqual([name, REFUSED]);
+      expect([name, await attempt('operations', named(name).split(';')[1]!)]).toEqual([name, REFUSED]);
+    }
+    const renamed = `${named(`'00000000-0000-4000-8000-000000000001'`)}; update control.principals set account_id = 'x'`;
+    expect(await attempt('operations', renamed)).toBe(REFUSED);
+  });
+});
+
+describe('journals that exist', () => {
+  it('are not said to be elsewhere by the login of owners', async () => {
+    expect(await attempt('owner', inKafka)).toBe('done');
+    const record = `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
+      values (0, 1, 1, 'epoch', '{}', decode(repeat('00', 32), 'hex'))`;
+    expect(await attempt('owner', `${record}; ${inKafka}`)).toBe(REFUSED);
   });
 });
