@@ -62,6 +62,27 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     expect(await new JournalHome(database.pool).isSettled()).toBe(false);
   });
 
+  it('who moves them to Kafka while a shard is being opened in PostgreSQL', async () => {
+    const opening = await database.pool.connect();
+    await opening.query('begin');
+    await opening.query('select pg_advisory_xact_lock_shared($1)', [SETTLING_LOCK]);
+    const client = await database.pool.connect();
+    const lastLook = async (): Promise<void> => {
+      const { rowCount } = await database.pool.query('select from journal.shards');
+      if (rowCount !== 0) throw new Error('it has changed');
+    };
+    const moving = watched(new JournalHome(client).move(HOME, lastLook));
+    await pause(clock, A_WHILE);
+    expect(moving.outcome).toBe('nothing yet');
+    await opening.query('insert into journal.shards values (0, 1)');
+    await opening.query('commit');
+    opening.release();
+    await moving.done;
+    client.release();
+    expect(moving.outcome).toMatchObject({ message: 'it has changed' });
+    expect(await new JournalHome(database.pool).isSettled()).toBe(false);
+  });
+
   it('who settles another Kafka', async () => {
     const places = ['here.', 'there.', 'nowhere.'].map((topicPrefix) => ({ ...HOME, topicPrefix }));
     const settled = await Promise.allSettled(places.map((place) => JournalHome.settle(database.pool, place)));

@@ -24,7 +24,7 @@ const SETTLE = `
   where not exists (select from journal.shards)
   on conflict do nothing`;
 /**
- * Held by whoever settles that the journals are in Kafka, and shared by whoever opens a shard in `journal.records`, both to the end of
+ * Held by whoever settles that the journals are in Kafka or moves them, and shared by whoever opens a shard in `journal.records`, both to the end of
  * their transactions: each then sees what the other has done. Any constant will do as long as it never changes.
  */
 export const SETTLING_LOCK = 1_193_046_474;
@@ -99,10 +99,22 @@ export class JournalHome {
     });
   }
 
-  /** The journals are there from now on. */
-  async move(to: KafkaHome | undefined): Promise<void> {
-    if (to === undefined) await this.database.query('delete from journal.home');
-    else await this.database.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);
+  /**
+   * The journals are there from now on, unless the last look at the old place finds them changed. Who was opening a shard there in a
+   * transaction of before has ended it by then, and who comes behind finds them moved.
+   */
+  async move(to: KafkaHome | undefined, lastLook: () => Promise<void>): Promise<void> {
+    await this.database.query('begin');
+    try {
+      await this.database.query(SETTLING, [SETTLING_LOCK]);
+      await lastLook();
+      if (to === undefined) await this.database.query('delete from journal.home');
+      else await this.database.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);
+      await this.database.query('commit');
+    } catch (error) {
+      await this.database.query('rollback').catch(() => undefined);
+      throw error;
+    }
   }
 }
 

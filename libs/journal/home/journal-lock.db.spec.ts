@@ -68,6 +68,20 @@ describe('the lock of those who write journals', () => {
     await eventually(async () => expect(await holders()).toBe(0));
   });
 
+  it('is confirmed by a server that still has it, and taken anew where its session has ended', async () => {
+    const mover = new JournalLock(database.url, clock);
+    await lock.share();
+    await lock.confirmShared();
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'sotto-journal-lock' and datname = current_database()`;
+    await database.pool.query(end);
+    await eventually(() => mover.takeAlone());
+    await eventually(() => expect(lock.confirmShared()).rejects.toThrow('are being moved at present'));
+    await mover.letGo();
+    await eventually(() => lock.confirmShared());
+    expect(await holders()).toBe(1);
+  });
+
   it('is had by those who come after who was refused', async () => {
     const mover = new JournalLock(database.url, clock);
     await mover.takeAlone();

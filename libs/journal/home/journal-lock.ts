@@ -42,6 +42,12 @@ export class JournalLock {
     });
   }
 
+  /** For a writer that is about to rely on it: asked of the server, since a connection may have ended and nobody been told yet. */
+  async confirmShared(): Promise<void> {
+    if (this.client === undefined) await this.takeShared();
+    await this.whileHeld((client) => client.query('select'));
+  }
+
   async takeAlone(): Promise<void> {
     await this.take(ALONE, 'somebody writes the journals, or moves them: stop the cluster first');
   }

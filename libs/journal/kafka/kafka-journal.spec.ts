@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { EXIT } from '#libs/platform/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
 import type { SendFate } from '#libs/testing/kafka/memory-topic.js';
 import { sealEpoch } from '../hash-chain.js';
+import { inKafka, WrongHome } from '../home/journal-home.js';
+import type { JournalWriter } from '../journal.js';
 import {
   JournalAmbiguous,
   JournalCorrupt,
@@ -10,6 +13,7 @@ import {
   JournalUnavailable,
   JournalUnreadable,
 } from '../journal-errors.js';
+import { KafkaJournal } from './kafka-journal.js';
 import { KafkaJournalReader } from './kafka-reader.js';
 import { encodeRecord } from './record-format.js';
 
@@ -177,6 +181,41 @@ describe('a writer', () => {
     await expect(writer.confirm()).rejects.toThrow('its topic');
     while (writer.health().ok) await new Promise((resolve) => setImmediate(resolve));
     await other.close();
+  });
+});
+
+describe('an owner whose journals are moved while it opens its shard', () => {
+  /** The journals are here for so many questions, and elsewhere from then on. */
+  const openWhileHere = (questions: number): Promise<JournalWriter> => {
+    let asked = 0;
+    return new KafkaJournal({
+      openLog: () => Promise.resolve(world.topic.open()),
+      clock: world.clock,
+      opener: 'asleep',
+      stillAtHome: () => {
+        asked += 1;
+        return asked > questions ? Promise.reject(inKafka('there.')) : Promise.resolve();
+      },
+    }).open(SHARD);
+  };
+  const epochs = async (): Promise<number> =>
+    (await everything(world.reader(), SHARD)).filter(({ kind }) => kind === 'epoch').length;
+
+  it('asks again before it tries again behind the epoch of who moves them', async () => {
+    const { head } = await world.open();
+    world.topic.expect('late');
+    const opening = openWhileHere(1).catch((error: unknown) => error);
+    while (!world.topic.isHolding) await new Promise((resolve) => setImmediate(resolve));
+    await world.topic.open().append([encodeRecord(sealEpoch(SHARD, head, 2, 'mover'), undefined)], 1_000);
+    world.topic.release();
+    expect(await opening).toBeInstanceOf(WrongHome);
+    expect(await epochs()).toBe(2);
+  });
+
+  it('asks once more behind its own epoch, before anybody has the writer', async () => {
+    await world.open();
+    await expect(openWhileHere(1)).rejects.toMatchObject({ exitCode: EXIT.config });
+    await (await openWhileHere(2)).close();
   });
 });
 

@@ -29,6 +29,11 @@ export interface KafkaJournalOptions {
   readonly sealing?: KafkaSealing;
   /** An owner has one: without, epochs name no life, and every life is believed. */
   readonly lineage?: KafkaLineage;
+  /**
+   * An owner has one. Rejects where the journals are not known to be kept here: they may be moved while it opens, and what it writes
+   * behind the mover's epoch nobody reads.
+   */
+  readonly stillAtHome?: () => Promise<void>;
   readonly openWithinMillis?: number;
   readonly appendWithinMillis?: number;
   readonly settleWithinMillis?: number;
@@ -80,6 +85,8 @@ export class KafkaJournal implements Journal {
       log = await this.options.openLog(shard);
       const reading = new ShardLog(shard, log);
       const place = await this.takeOver(reading, known);
+      // Once more behind its record: who moves the journals sees that, or has moved them before it stood there.
+      await this.options.stillAtHome?.();
       const sink = new KafkaSink(
         {
           shard,
@@ -124,6 +131,7 @@ export class KafkaJournal implements Journal {
           throw new Error('its topic ends before the record from which on it is known to be sealed');
         }
         const life = await this.lifeBehind(reading, tail);
+        await this.options.stillAtHome?.();
         const attempt = await this.attempt(reading, { tail, life }, remaining.millis);
         if (attempt.isOurs) return attempt.place;
         tail = attempt.place;

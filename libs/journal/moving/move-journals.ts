@@ -66,7 +66,9 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
       moved.push({ shard, found, records, hash });
     }
     const newHome = await to.home();
-    await lock.whileHeld((client) => new JournalHome(client).move(newHome));
+    await lock.whileHeld((client) =>
+      new JournalHome(client).move(newHome, () => checkUnchanged(from, moved)),
+    );
     return moved;
   } finally {
     await receiver.close();
@@ -84,6 +86,12 @@ async function endEpoch({ from, opener }: Move, shard: number): Promise<void> {
   await writer.close();
 }
 
+/** An owner that slept through all of this may have taken a shard back behind the epoch that was to end its own. */
+async function checkUnchanged(from: JournalStore, moved: readonly MovedShard[]): Promise<void> {
+  const heads = await from.bareReader.heads();
+  for (const { shard, records } of moved) if (heads.get(shard) !== records) throw changed(shard);
+}
+
 async function checkAlike(
   { from, to }: Move,
   shard: number,
@@ -95,6 +103,10 @@ async function checkAlike(
     throw new JournalCorrupt(shard, differsAt, 'the copy has another record there');
   }
   if (surplus.one > 0 || surplus.other > 0 || alike !== records) {
-    throw new StartFault(`shard ${shard} has changed while it was moved: somebody writes it`);
+    throw changed(shard);
   }
+}
+
+function changed(shard: number): StartFault {
+  return new StartFault(`shard ${shard} has changed while it was moved: somebody writes it`);
 }

@@ -3,10 +3,12 @@ import { loadConfig } from '#libs/platform/config.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt, JournalFenced } from '../journal-errors.js';
+import { WrongHome } from '../home/journal-home.js';
 import { kafkaSettings } from '../kafka/kafka-settings.js';
 import { MAX_PAYLOAD_BYTES } from '../limits.js';
 import { journalMigrations } from '../migrations/list.js';
@@ -15,10 +17,13 @@ import { openJournalStore, storeOfKind } from '../stores/open-journal-store.js';
 import { compareShard } from './compare-shard.js';
 import { moveJournals, type Move, type MovedShard } from './move-journals.js';
 import { JournalSeals } from '../seals/journal-seals.js';
+import { WitnessTable } from '../witness/witness-table.js';
 
 jest.setTimeout(60_000);
 
 const SHARDS = [0, 1];
+const END_LOCKS = `select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'sotto-journal-lock' and datname = current_database()`;
 const clock = new SystemClock();
 
 describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
@@ -171,6 +176,46 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
       await asleep.close();
     },
   );
+
+  it('are not begun with by an owner that was opening a shard in Kafka, and has lost its lock meanwhile', async () => {
+    const owner = await storeOf('kafka');
+    const place = jest.spyOn(WitnessTable.prototype, 'place');
+    place.mockImplementationOnce(async () => {
+      await database.pool.query(END_LOCKS);
+      await eventually(() => move('kafka', 'postgres'));
+      return undefined;
+    });
+    const failure = await owner
+      .journalOf('owner')
+      .open(0)
+      .catch((error: unknown) => error);
+    place.mockRestore();
+    expect(failure).toBeInstanceOf(WrongHome);
+    expect(await all('kafka', 0)).toEqual(await all('postgres', 0));
+  });
+
+  it.each([
+    ['postgres', 'kafka'],
+    ['kafka', 'postgres'],
+  ] as const)('stay in %s where somebody takes a shard back before the home is moved', async (from, to) => {
+    await write(from, ['"a"']);
+    const [old, target] = [await storeOf(from), await storeOf(to)];
+    const home = target.home.bind(target);
+    jest.spyOn(target, 'home').mockImplementation(async () => {
+      await (await old.journalOfMover('asleep').open(0)).close();
+      return await home();
+    });
+    const ports = {
+      from: old,
+      to: target,
+      databaseUrl: database.url,
+      clock,
+      shards: SHARDS,
+      opener: 'mover',
+    };
+    await expect(moveJournals(ports)).rejects.toThrow('shard 0 has changed while it was moved');
+    await write(from, ['"b"']);
+  });
 
   it('are not mixed with others that stand there already', async () => {
     await write('postgres', ['"a"', '"b"']);

@@ -51,7 +51,9 @@ export class KafkaStore implements JournalStore {
         await this.lock.share();
         return await untilSettled(this.ports, async () => {
           await this.have([shard]);
-          return await this.witnessed.open(shard, who, onFault);
+          const home = await this.home();
+          const stillAtHome = (): Promise<void> => this.checkHeld(home);
+          return await this.witnessed.open(shard, { ...who, stillAtHome }, onFault);
         });
       },
     };
@@ -104,6 +106,12 @@ export class KafkaStore implements JournalStore {
 
   private as(opener: string): Opener {
     return { opener, seals: sealsOf(this.ports) };
+  }
+
+  /** In this order: with the lock held nobody moves them, so what the home says then holds until the lock is lost. */
+  private async checkHeld(home: KafkaHome): Promise<void> {
+    await this.lock.confirmShared();
+    await new JournalHome(this.ports.pool).check(home);
   }
 
   /** Nothing is settled by a start that is refused, nor before there is a place for the journals. */

@@ -31,6 +31,8 @@ export interface Opener {
   /** Stands in the epoch records. */
   readonly opener: string;
   readonly seals: JournalSeals;
+  /** Of an owner; who moves the journals holds them alone. */
+  readonly stillAtHome?: () => Promise<void>;
 }
 
 interface Found {
@@ -90,7 +92,7 @@ export class WitnessedTopics {
   /** Of a shard that there is a topic for. */
   async open(
     shard: number,
-    { opener, seals }: Opener,
+    { opener, seals, stillAtHome }: Opener,
     onFault: (error: unknown) => void,
   ): Promise<JournalWriter> {
     const { topics, witnesses, clock, pool } = this.ports;
@@ -101,6 +103,7 @@ export class WitnessedTopics {
       opener,
       sealing: { seals, sealedFrom: (wanted) => this.sealedFrom(wanted) },
       lineage: { life: life.id, known: (wanted) => this.known(wanted) },
+      ...(stillAtHome === undefined ? {} : { stillAtHome }),
     });
     const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
     try {
