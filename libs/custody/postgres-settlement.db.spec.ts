@@ -61,7 +61,7 @@ function awardOf(
     award_id: randomUUID(),
     auction_id: randomUUID(),
     attempts: 0,
-    deadline: plusMillis(instantFromNanos(clock.epochNanos()), 60_000),
+    deadline: plusMillis(instantFromNanos(clock.epochNanos()), 600_000),
     price_atoms: price,
     quantity_atoms: quantity,
     routes,
