@@ -38,7 +38,8 @@ async function bringUpToDate(): Promise<number> {
     return 0;
   }
   const passwords = passwordsIn(config);
-  if (await prepareDatabaseRoles(config.DATABASE_URL, passwords)) {
+  const tell = (line: string): void => log.info(line);
+  if (await prepareDatabaseRoles(config.DATABASE_URL, passwords, tell)) {
     log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');
     return 0;
   }
