@@ -1,5 +1,11 @@
 import pg from 'pg';
-import { KEPT } from '#libs/platform/postgres.js';
+import {
+  amidOthers,
+  awaitTurn,
+  MIGRATION_KEPT,
+  MIGRATION_NAMES,
+  type Patience,
+} from '#libs/platform/migration-turn.js';
 import { asSchemaFault } from '#libs/platform/schema-fault.js';
 import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
@@ -35,19 +41,51 @@ export async function prepareDatabaseRoles(
   url: string,
   passwords: RolePasswords,
   tell: (line: string) => void = () => undefined,
+  patience?: Patience,
 ): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, application_name: 'sotto-roles', options: KEPT });
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = sessionOn(url);
+  const watcher = sessionOn(url);
   try {
+    await client.connect();
+    await watcher.connect();
     const { rows } = await client.query<{ database: string; may_create: boolean }>(
       `select current_database() as database,
               exists (select from pg_roles where rolname = current_user and (rolcreaterole or rolsuper)) as may_create`,
     );
     const [{ database, may_create: mayCreate }] = rows as [{ database: string; may_create: boolean }];
     if (!mayCreate) return false;
-    // To the end of the session: what is set aside beforehand has transactions of its own.
-    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    await awaitTurn(client, LOCK, tell, patience);
+    await amidOthers(watcher, () => bringInOrder(client, database, passwords, tell), tell);
+    return true;
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
+    throw new StartFault(
+      `the database roles cannot be prepared: ${error.message}; they belong to somebody else`,
+      EXIT.unavailable,
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+    await watcher.end().catch(() => undefined);
+  }
+}
+
+function sessionOn(url: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: MIGRATION_NAMES.roles,
+    options: MIGRATION_KEPT,
+  });
+  client.on('error', () => undefined);
+  return client;
+}
+
+async function bringInOrder(
+  client: pg.Client,
+  database: string,
+  passwords: RolePasswords,
+  tell: (line: string) => void,
+): Promise<void> {
+  try {
     for (const role of DATABASE_ROLES)
       await setSchemasAside(client, database, roleName(database, role), tell);
     await client.query('begin');
@@ -58,15 +96,9 @@ export async function prepareDatabaseRoles(
     }
     await client.query(grantStatements(database).join(';\n'));
     await client.query('commit');
-    return true;
   } catch (error) {
-    if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
-    throw new StartFault(
-      `the database roles cannot be prepared: ${error.message}; they belong to somebody else`,
-      EXIT.unavailable,
-    );
-  } finally {
-    await client.end().catch(() => undefined);
+    await client.query('rollback').catch(() => undefined);
+    throw error;
   }
 }
 
