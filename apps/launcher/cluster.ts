@@ -119,13 +119,13 @@ export class Cluster {
     });
     terminal.step('database ready');
     signal.throwIfAborted();
-    const unknown = await migrate(database.url, this.parts.migrations, { info: () => undefined });
-    const logins = await this.logins(database.url);
+    const tell = (line: string): void => terminal.print(`        ${line}`);
+    const unknown = await migrate(database.url, this.parts.migrations, { info: () => undefined, tell });
+    const logins = await this.logins(database.url, tell);
     terminal.step(
       unknown.length === 0 ? 'schema up to date' : 'schema of a newer release, which this one may use',
     );
     signal.throwIfAborted();
-    const tell = (line: string): void => terminal.print(`        ${line}`);
     const isOnKafka = await this.parts.prepareJournals(database.url, env, { clock, tell, stopping: signal });
     if (isOnKafka) terminal.step('topics of the journals in place');
     signal.throwIfAborted();
@@ -156,8 +156,8 @@ export class Cluster {
   }
 
   /** Each kind of process may do in the database what it has to, wherever that can be arranged. */
-  private async logins(databaseUrl: string): Promise<DatabaseLogins> {
-    const logins = await this.parts.prepareLogins(databaseUrl);
+  private async logins(databaseUrl: string, tell: (line: string) => void): Promise<DatabaseLogins> {
+    const logins = await this.parts.prepareLogins(databaseUrl, tell);
     if (logins !== undefined) return logins;
     this.place.terminal.print('        the role of DATABASE_URL may make no others: all processes use it');
     return sharedLogin(databaseUrl);

@@ -6,17 +6,20 @@ import type { ProcessKind } from './process-kind.js';
 export type DatabaseLogins = Readonly<Record<ProcessKind, string>>;
 
 /** Undefined where the role of the URL may not make others: then all processes share it. */
-export type PrepareLogins = (databaseUrl: string) => Promise<DatabaseLogins | undefined>;
+export type PrepareLogins = (
+  databaseUrl: string,
+  tell: (line: string) => void,
+) => Promise<DatabaseLogins | undefined>;
 
 const KINDS: readonly ProcessKind[] = ['owner', 'gateway', 'projector', 'executor'];
 const PASSWORD_BYTES = 24;
 
 /** The passwords are new at each start and stand nowhere but in the environment of their process. */
-export const prepareLogins: PrepareLogins = async (databaseUrl) => {
+export const prepareLogins: PrepareLogins = async (databaseUrl, tell) => {
   const passwords = Object.fromEntries(
     KINDS.map((kind) => [kind, randomBytes(PASSWORD_BYTES).toString('hex')]),
   ) as Record<ProcessKind, string>;
-  if (!(await prepareDatabaseRoles(databaseUrl, passwords))) return undefined;
+  if (!(await prepareDatabaseRoles(databaseUrl, passwords, tell))) return undefined;
   return mapKinds((kind) => urlAs(databaseUrl, kind, passwords[kind]));
 };
 

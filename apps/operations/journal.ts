@@ -25,6 +25,7 @@ import { asToolFault } from './tool-fault.js';
 import { mention } from '#libs/platform/standard-error.js';
 import { print, printed } from '#libs/platform/standard-output.js';
 import { tellFault } from '#libs/platform/tool-faults.js';
+import { visible, visibleJson } from '#libs/platform/visible-text.js';
 
 const EXIT_USAGE = 64;
 const EXIT_DAMAGED = 1;
@@ -61,8 +62,8 @@ async function run(call: Call, place: Place): Promise<number> {
   switch (call.command) {
     case 'verify': {
       const verdict = await verify({ ...place, tell: mention }, shards, call);
-      if (call.json) print(JSON.stringify(verdict));
-      else for (const line of verdictLines(verdict)) print(line);
+      if (call.json) print(visibleJson(verdict));
+      else for (const line of verdictLines(verdict)) print(visible(line));
       return verdict.sound ? 0 : verdict.damaged ? EXIT_DAMAGED : EXIT.unavailable;
     }
     case 'dump': {
@@ -87,8 +88,8 @@ async function accept({ confirmed, json }: Call, place: Place): Promise<number> 
     print(json ? '{"accepted":false}' : 'this database is not marked as restored: nothing is to be done');
     return 0;
   }
-  if (json) print(JSON.stringify(acceptanceDocument(acceptance)));
-  else for (const line of acceptanceLines(acceptance)) print(line);
+  if (json) print(visibleJson(acceptanceDocument(acceptance)));
+  else for (const line of acceptanceLines(acceptance)) print(visible(line));
   const { shortfalls, objections } = acceptance;
   return shortfalls.length + objections.length === 0 ? 0 : EXIT_DAMAGED;
 }
@@ -131,8 +132,8 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const home = (await new JournalHome(place.pool).isSettled()) ? 'kafka' : 'postgres';
   const outcome = outcomeOf(compared, home);
   if (json) {
-    print(JSON.stringify({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
-  } else for (const one of compared) print(comparedLine(one, home));
+    print(visibleJson({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
+  } else for (const one of compared) print(visible(comparedLine(one, home)));
   return COMPARE_CODES[outcome];
 }
 

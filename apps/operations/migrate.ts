@@ -25,10 +25,12 @@ function passwordsIn(config: MigrationConfig): RolePasswords {
  * where no launcher does it. What a newer release has brought further is left to it, rights included. Resolves with the exit code.
  */
 async function bringUpToDate(): Promise<number> {
+  const tell = (line: string): void => log.info(line);
   const unknown = await migrate(config.DATABASE_URL, allMigrations, {
     info: (line) => {
       log.info(line);
     },
+    tell,
   });
   if (unknown.length > 0) {
     log.warn(
@@ -38,7 +40,7 @@ async function bringUpToDate(): Promise<number> {
     return 0;
   }
   const passwords = passwordsIn(config);
-  if (await prepareDatabaseRoles(config.DATABASE_URL, passwords)) {
+  if (await prepareDatabaseRoles(config.DATABASE_URL, passwords, tell)) {
     log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');
     return 0;
   }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
 import { refuseUnfitDatabase } from './fit-database.js';
 import { refuseNewerDatabase } from './generation.js';
-import { KEPT } from './postgres.js';
+import { amidOthers, awaitTurn, MIGRATION_KEPT, MIGRATION_NAMES, type Patience } from './migration-turn.js';
 import { asSchemaFault } from './schema-fault.js';
 import { EXIT, StartFault } from './start-fault.js';
 
@@ -10,6 +10,13 @@ export type MigrationClass = new () => MigrationInterface;
 
 export interface MigrationLog {
   info(fields: object, message: string): void;
+  /** Of who keeps it waiting. */
+  readonly tell?: (line: string) => void;
+}
+
+interface Circumstances {
+  readonly isRestore?: boolean;
+  readonly patience?: Patience;
 }
 
 const SCHEMA = 'meta';
@@ -26,19 +33,24 @@ export async function migrate(
   url: string,
   migrationClasses: readonly MigrationClass[],
   log: MigrationLog,
-  { isRestore = false }: { readonly isRestore?: boolean } = {},
+  { isRestore = false, patience }: Circumstances = {},
 ): Promise<readonly string[]> {
-  const guard = new pg.Client({ connectionString: url, application_name: 'sotto-migrate', options: KEPT });
+  const guard = new pg.Client({
+    connectionString: url,
+    application_name: MIGRATION_NAMES.schema,
+    options: MIGRATION_KEPT,
+  });
+  const tell = log.tell ?? ((): void => undefined);
   guard.on('error', () => undefined);
   await guard.connect();
   try {
-    await guard.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await awaitTurn(guard, ADVISORY_LOCK, tell, patience);
     await (isRestore ? refuseNewerDatabase(guard) : refuseUnfitDatabase(guard));
     await guard.query(`create schema if not exists ${SCHEMA}`);
     const { pending, unknown } = await compareWith(guard, migrationClasses);
     if (pending.length === 0) return unknown;
     if (unknown.length > 0) throw anotherLine(pending, unknown);
-    await runMigrations(url, migrationClasses);
+    await amidOthers(guard, () => runMigrations(url, migrationClasses), tell);
     for (const name of pending) log.info({ migration: name }, 'migration applied');
     return [];
   } catch (error) {
@@ -86,8 +98,8 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     migrationsTableName: TABLE,
     migrationsTransactionMode: 'each',
     migrations: [...classes],
-    applicationName: 'sotto-migrate',
-    extra: { options: KEPT },
+    applicationName: MIGRATION_NAMES.schema,
+    extra: { options: MIGRATION_KEPT },
     logging: false,
     // The usual one prints what fails, whatever is said of logging: that is told by who asked for it.
     logger: 'debug',

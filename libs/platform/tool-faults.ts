@@ -1,5 +1,6 @@
 import { mention } from './standard-error.js';
 import { asStartFault } from './start-fault.js';
+import { visible, visibleJson } from './visible-text.js';
 
 /** Also of arguments that mean nothing: a fault in them is told as they seem to want it. */
 export function wantsJson(args: readonly string[]): boolean {
@@ -8,14 +9,21 @@ export function wantsJson(args: readonly string[]): boolean {
 
 export interface ToolFault {
   readonly message: string;
+  /** Where there are several, each in a line of its own. */
+  readonly faults?: readonly string[];
   /** For people who have called the tool wrongly. */
   readonly help?: string;
 }
 
 /** On standard error, where also lines about the work under way stand: the fault is the last, for programs a document as results are. */
-export function tellFault(tool: string, args: readonly string[], { message, help }: ToolFault): void {
-  if (wantsJson(args)) mention(JSON.stringify({ message }));
-  else mention(`${tool}: ${message}${help === undefined ? '' : `\n\n${help}`}`);
+export function tellFault(
+  tool: string,
+  args: readonly string[],
+  { message, faults = [message], help }: ToolFault,
+): void {
+  const told = faults.map(visible).join('\n');
+  if (wantsJson(args)) mention(visibleJson({ message }));
+  else mention(`${tool}: ${told}${help === undefined ? '' : `\n\n${help}`}`);
 }
 
 /** For programs in which little can go wrong that the operator can mend. Resolves with the exit code. */

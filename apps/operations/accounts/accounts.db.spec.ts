@@ -228,3 +228,13 @@ describe('an account that is there', () => {
     );
   });
 });
+
+it('shows what a login has put into a name, and does not let it act', async () => {
+  await accounts(['add', 'desk-z@house.example', ...MAKER], `${PASSWORD}\n`);
+  const change = `update identity.users set display_name = $1 where email = 'desk-z@house.example'`;
+  await database.pool.query(change, ['Desk\n\u001B[2JZ\u009B\u2028']);
+  const lines = await accounts(['list']);
+  expect(lines.find((line) => line.startsWith('desk-z@'))).toContain('Desk\\u{a}\\u{1b}[2JZ\\u{9b}\\u{2028}');
+  const [json] = await accounts(['list', '--output', 'json']);
+  expect(json).toMatch(/Desk\\n\\u001b\[2JZ\\u009b\\u2028/);
+});

@@ -1,5 +1,6 @@
 import { openPool } from '#libs/platform/postgres.js';
 import type { Clock } from '#libs/platform/clock.js';
+import { visible, visibleJson } from '#libs/platform/visible-text.js';
 import { table, type Column } from '../ops/table.js';
 import { AccountDesk, type AccountEntry } from './account-desk.js';
 import type { Call } from './call.js';
@@ -29,7 +30,7 @@ export async function runAccounts(
 ): Promise<void> {
   const pool = openPool(databaseUrl, { applicationName: 'accounts', max: 1 });
   const show = (document: object, lines: readonly string[]): void => {
-    for (const line of call.json ? [JSON.stringify(document)] : lines) say(line);
+    for (const line of call.json ? [visibleJson(document)] : lines.map(visible)) say(line);
   };
   try {
     const desk = new AccountDesk(pool, clock);

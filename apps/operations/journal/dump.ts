@@ -1,5 +1,6 @@
 import type { BareReader, JournalEntry, UncheckedRecord } from '#libs/journal/journal.js';
 import { JournalUnreadable, type JournalCorrupt } from '#libs/journal/journal-errors.js';
+import { visibleJson } from '#libs/platform/visible-text.js';
 import type { DumpFilter } from './call.js';
 import { soundPage } from './sound-page.js';
 
@@ -101,7 +102,7 @@ function damagedLine(
   raw: boolean,
 ): string {
   const content = raw ? payload : (parsed(payload) ?? payload);
-  return JSON.stringify({ shard, damaged: message, offset, sequence, epoch, kind, hash, payload: content });
+  return visibleJson({ shard, damaged: message, offset, sequence, epoch, kind, hash, payload: content });
 }
 
 function lineOf(entry: JournalEntry, { kind, type, auction, raw }: DumpFilter): string | undefined {
@@ -111,7 +112,7 @@ function lineOf(entry: JournalEntry, { kind, type, auction, raw }: DumpFilter): 
   if (type !== undefined && payload?.type !== type) return undefined;
   if (auction !== undefined && payload?.auction_id !== auction) return undefined;
   const content = raw || payload === undefined ? text : payload;
-  return JSON.stringify({
+  return visibleJson({
     shard,
     sequence,
     epoch,

@@ -1,5 +1,6 @@
 import { openPool } from '#libs/platform/postgres.js';
 import type { Clock } from '#libs/platform/clock.js';
+import { visible, visibleJson } from '#libs/platform/visible-text.js';
 import { AccountDesk } from '../accounts/account-desk.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import { table, type Column } from '../ops/table.js';
@@ -46,7 +47,7 @@ export async function runLedger(call: Call, { databaseUrl, clock, say }: LedgerP
       call.command === 'show'
         ? shown(await readBooks(pool, clock), call.account)
         : await changed(call, desk, accountOf);
-    for (const line of call.json ? [JSON.stringify(document)] : lines) say(line);
+    for (const line of call.json ? [visibleJson(document)] : lines.map(visible)) say(line);
   } finally {
     await pool.end();
   }

@@ -2,7 +2,7 @@ import { idOf, integerOf, requiredText, textOf } from './arguments.js';
 import type { Command } from './command.js';
 import { whomOf } from './halt-commands.js';
 import { shortTime, table, type Column } from './table.js';
-import type { AccountLimits, ActionEntry, ActionPage, Bucket, ServiceLimits } from './wire.js';
+import type { AccountLimits, ActionEntry, ActionPage, Bucket, HaltTerms, ServiceLimits } from './wire.js';
 
 const USUAL_LIMIT = 20;
 const MAX_LIMIT = 50;
@@ -84,8 +84,24 @@ const ACTION_COLUMNS: readonly Column<ActionEntry>[] = [
 ];
 
 function whatAndWhy({ halt, reason }: ActionEntry): string | undefined {
-  const what = halt && `${halt.what.join(',')} for ${whomOf(halt)}`;
+  const what = halt === undefined ? undefined : haltText(halt);
   return [what, reason].filter((part) => part !== undefined).join(': ') || undefined;
+}
+
+/** Whoever may write to the book may write what is no halt; the list of the others is not to end by that. */
+function haltText(halt: unknown): string {
+  return isHalt(halt) ? `${halt.what.join(',')} for ${whomOf(halt)}` : JSON.stringify(halt);
+}
+
+function isHalt(halt: unknown): halt is HaltTerms {
+  if (typeof halt !== 'object' || halt === null || !('scope' in halt) || !('what' in halt)) return false;
+  const target = 'target' in halt ? halt.target : undefined;
+  return (
+    typeof halt.scope === 'string' &&
+    Array.isArray(halt.what) &&
+    halt.what.every((word) => typeof word === 'string') &&
+    (target === undefined || typeof target === 'string')
+  );
 }
 
 function bucketTable(buckets: readonly Bucket[]): string[] {

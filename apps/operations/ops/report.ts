@@ -1,3 +1,4 @@
+import { visible, visibleJson } from '#libs/platform/visible-text.js';
 import type { CommandFault } from './faults.js';
 
 /** Takes lines, without their end. */
@@ -25,15 +26,15 @@ export class Report {
 
   /** What happens meanwhile; programs wait for the result. */
   progress(line: string): void {
-    if (!this.json) this.out(line);
+    if (!this.json) this.out(visible(line));
   }
 
   private textOf(document: object, lines: () => readonly string[]): string {
-    return this.json ? JSON.stringify(document) : lines().join('\n');
+    return this.json ? visibleJson(document) : lines().map(visible).join('\n');
   }
 
   fault({ message, told }: CommandFault): void {
-    this.err(this.json ? JSON.stringify({ ...told, message }) : `ops: ${message}`);
+    this.err(this.json ? visibleJson({ ...told, message }) : `ops: ${visible(message)}`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { visible } from '#libs/platform/visible-text.js';
+
 export interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => string | number | undefined;
@@ -8,7 +10,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
   const texts = [
     columns.map(({ head }) => head),
-    ...cells.map((row) => row.map((cell) => String(cell ?? '-'))),
+    ...cells.map((row) => row.map((cell) => visible(String(cell ?? '-')))),
   ];
   const widths = columns.map((_, at) => Math.max(...texts.map((row) => row[at]?.length ?? 0)));
   const numeric = columns.map((_, at) => cells.some((row) => typeof row[at] === 'number'));

@@ -11,7 +11,7 @@ export interface ShardRow {
   readonly recovery?: { readonly events: number; readonly ms: number };
 }
 
-interface HaltTerms {
+export interface HaltTerms {
   readonly scope: string;
   readonly target?: string;
   readonly what: readonly string[];
@@ -30,7 +30,8 @@ export interface ActionEntry {
   readonly display_name: string;
   readonly action: string;
   readonly target: string;
-  readonly halt?: HaltTerms;
+  /** As whoever wrote the entry has put it. */
+  readonly halt?: unknown;
   readonly outcome: string;
   readonly error?: string;
   readonly reason?: string;

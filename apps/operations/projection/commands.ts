@@ -5,6 +5,7 @@ import { projectionLag } from '#libs/projections/following/lag.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
+import { visible, visibleJson } from '#libs/platform/visible-text.js';
 
 export type ProjectionCommand = 'lag' | 'compare' | 'rebuild';
 
@@ -53,8 +54,8 @@ async function lag(
 async function compare({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {
   const tables = await compareProjections(ports, shard);
   const equal = tables.every(({ differing }) => differing === 0);
-  if (json) say(JSON.stringify({ equal, tables }));
-  else for (const line of tables.flatMap(comparisonLines)) say(line);
+  if (json) say(visibleJson({ equal, tables }));
+  else for (const line of tables.flatMap(comparisonLines)) say(visible(line));
   return equal ? 0 : 1;
 }
 

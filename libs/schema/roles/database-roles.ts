@@ -1,9 +1,16 @@
 import pg from 'pg';
-import { KEPT } from '#libs/platform/postgres.js';
+import {
+  amidOthers,
+  awaitTurn,
+  MIGRATION_KEPT,
+  MIGRATION_NAMES,
+  type Patience,
+} from '#libs/platform/migration-turn.js';
 import { asSchemaFault } from '#libs/platform/schema-fault.js';
 import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';
+import { setSchemasAside } from './schemas-aside.js';
 
 /** Those without a password may not log in. */
 export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
@@ -30,27 +37,25 @@ export function urlAs(databaseUrl: string, role: DatabaseRole, password: string)
  * or set otherwise is taken back, and processes that run meanwhile notice nothing. After every migration. False where the role of `url`
  * may not make roles.
  */
-export async function prepareDatabaseRoles(url: string, passwords: RolePasswords): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, application_name: 'sotto-roles', options: KEPT });
-  client.on('error', () => undefined);
-  await client.connect();
+export async function prepareDatabaseRoles(
+  url: string,
+  passwords: RolePasswords,
+  tell: (line: string) => void = () => undefined,
+  patience?: Patience,
+): Promise<boolean> {
+  const client = sessionOn(url);
+  const watcher = sessionOn(url);
   try {
+    await client.connect();
+    await watcher.connect();
     const { rows } = await client.query<{ database: string; may_create: boolean }>(
       `select current_database() as database,
               exists (select from pg_roles where rolname = current_user and (rolcreaterole or rolsuper)) as may_create`,
     );
     const [{ database, may_create: mayCreate }] = rows as [{ database: string; may_create: boolean }];
     if (!mayCreate) return false;
-    await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
-    for (const role of DATABASE_ROLES) {
-      const name = roleName(database, role);
-      await makeRole(client, name, passwords[role]);
-      await takeBack(client, database, name);
-      await setSchemasAside(client, name);
-    }
-    await client.query(grantStatements(database).join(';\n'));
-    await client.query('commit');
+    await awaitTurn(client, LOCK, tell, patience);
+    await amidOthers(watcher, () => bringInOrder(client, database, passwords, tell), tell);
     return true;
   } catch (error) {
     if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
@@ -60,6 +65,40 @@ export async function prepareDatabaseRoles(url: string, passwords: RolePasswords
     );
   } finally {
     await client.end().catch(() => undefined);
+    await watcher.end().catch(() => undefined);
+  }
+}
+
+function sessionOn(url: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: MIGRATION_NAMES.roles,
+    options: MIGRATION_KEPT,
+  });
+  client.on('error', () => undefined);
+  return client;
+}
+
+async function bringInOrder(
+  client: pg.Client,
+  database: string,
+  passwords: RolePasswords,
+  tell: (line: string) => void,
+): Promise<void> {
+  try {
+    for (const role of DATABASE_ROLES)
+      await setSchemasAside(client, database, roleName(database, role), tell);
+    await client.query('begin');
+    for (const role of DATABASE_ROLES) {
+      const name = roleName(database, role);
+      await makeRole(client, name, passwords[role]);
+      await takeBack(client, database, name);
+    }
+    await client.query(grantStatements(database).join(';\n'));
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
   }
 }
 
@@ -102,29 +141,6 @@ async function takeBack(client: pg.Client, database: string, name: string): Prom
     [name],
   );
   for (const { other } of rows) await client.query(`revoke ${pg.escapeIdentifier(other)} from ${role}`);
-}
-
-/**
- * No role is meant to own anything: what one has made, when it still could, was made for others to stumble on. It is taken from it and loses
- * its name, which waits for nobody and costs the same however much is in it. Who administers the server may drop it.
- */
-async function setSchemasAside(client: pg.Client, name: string): Promise<void> {
-  // A name that could be foreseen might be taken.
-  const { rows } = await client.query<{ schema: string; aside: string }>(
-    `select nspname as schema, 'set_aside_' || replace(gen_random_uuid()::text, '-', '') as aside
-     from pg_namespace join pg_roles me on me.oid = nspowner
-     where me.rolname = $1 and nspname !~ '^pg_(toast_)?temp_'`,
-    [name],
-  );
-  if (rows.length === 0) return;
-  const role = pg.escapeIdentifier(name);
-  await client.query(`grant ${role} to current_user`);
-  for (const { schema, aside } of rows) {
-    await client.query(`alter schema ${pg.escapeIdentifier(schema)} owner to current_user`);
-    await client.query(`alter schema ${pg.escapeIdentifier(schema)} rename to ${aside}`);
-    await client.query(`revoke all on schema ${aside} from public, ${role}`);
-  }
-  await client.query(`revoke ${role} from current_user`);
 }
 
 function grantStatements(database: string): string[] {

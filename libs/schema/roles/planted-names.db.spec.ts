@@ -125,6 +125,24 @@ it('what was planted has lost its name with the next migration, whatever holds i
   await prepareDatabaseRoles(database.url, PASSWORDS);
 });
 
+it('as many as there are lose their names, never more in one transaction than a server has locks for, and that it takes a while is told', async () => {
+  await database.pool.query(`grant create on database ${name} to ${roleName(name, 'operations')}`);
+  const operations = new pg.Client({ connectionString: as('operations') });
+  await operations.connect();
+  await operations.query(
+    `do $$ begin for at in 1..450 loop execute format('create schema many_%s', at); end loop; end $$`,
+  );
+  await operations.end();
+  const told: string[] = [];
+  await prepareDatabaseRoles(database.url, PASSWORDS, (line) => told.push(line));
+  expect((await schemas()).filter((schema) => schema.startsWith('many_'))).toEqual([]);
+  const { rows } = await database.pool.query<{ most: number }>(
+    `select max(count)::int as most from (select count(*) from pg_namespace where nspname ~ '^set_aside_' group by xmin::text) as each`,
+  );
+  expect(rows[0]!.most).toBeLessThanOrEqual(200);
+  expect(told).toEqual([expect.stringMatching(/_operations owns 200 schemas or more/)]);
+});
+
 it('every session of the product is one that keeps to this', () => {
   const sources = ['apps', 'libs'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => path.join(folder, file)),

@@ -203,7 +203,7 @@ export class Installation {
       inspectorPorts: this.inspectorPorts,
       env: SETTINGS,
       facts: {
-        databases: (await prepareLogins(this.databaseUrl)) ?? sharedLogin(this.databaseUrl),
+        databases: (await prepareLogins(this.databaseUrl, () => undefined)) ?? sharedLogin(this.databaseUrl),
         secrets: makeSecrets(),
         limitsFactor: LIMITS_FACTOR,
         journalPath: path.join(this.folder, 'postgres'),
