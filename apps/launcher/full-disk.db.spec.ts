@@ -5,10 +5,9 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { roleName } from '#libs/schema/roles/database-roles.js';
-import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
 import { Launches, SETTLE_MS, until } from '#libs/testing/launches.js';
 import { createTestDatabase } from '#libs/testing/test-database.js';
+import { dropWithRoles } from '#libs/schema/roles/role-logins.fixture.js';
 
 /** Whatever is written there meets a disk without room. */
 const FULL = '/dev/full';
@@ -34,10 +33,7 @@ it('a start to which the database says that its disk is full ends with 69 and on
       expect.not.stringMatching(/^\s+at /m),
     ]);
   } finally {
-    const { pathname } = new URL(database.url);
-    for (const role of DATABASE_ROLES)
-      await database.pool.query(`drop owned by ${roleName(pathname.slice(1), role)}`).catch(() => undefined);
-    await database.drop();
+    await dropWithRoles(database);
   }
 }, 60_000);
 

@@ -11,6 +11,7 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
 import { DATABASE_ROLES, GRANTS } from '#libs/schema/roles/grants.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { dropWithRoles } from '#libs/schema/roles/role-logins.fixture.js';
 import { planProcesses, type ProcessPlan } from './processes.js';
 import { makeSecrets } from './secrets.js';
 
@@ -52,10 +53,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  for (const role of DATABASE_ROLES) {
-    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-  }
-  await database.drop();
+  await dropWithRoles(database);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,18 +1,17 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { BATCH, PREFIX } from '#libs/journal/kafka/kafkajs/batch-layout.js';
 import { DATA_FOLDER } from '#libs/platform/embedded-kafka/server-properties.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import type { ToolRun } from '#libs/testing/tool-run.js';
 import { keyFor, StreamFloor } from '../e2e/stream-floor.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';
 import { topicsAt } from './access.js';
+import { ClusterOnKafka } from './cluster-on-kafka.js';
 
 jest.setTimeout(240_000);
 
@@ -39,33 +38,21 @@ async function flip(kafka: TestKafka, shard: number, byte: number): Promise<void
 }
 
 describeWithKafka('a cluster in whose broker a disk has lost a bit', {}, (kafka) => {
-  let dataDir: string;
+  let site: ClusterOnKafka;
   let cluster: OwnedCluster;
+  const tool = (...args: string[]): Promise<ToolRun> => site.journal(...args);
+  const logOf = (name: string): string => site.logOf(name);
+  const readiness = (name: string): Promise<unknown> => site.readiness(name);
   let token: string;
-  const settings = (): Record<string, string> => ({
-    KAFKA_BROKERS: kafka().addresses.join(','),
-    KAFKA_TOPIC_PREFIX: kafka().prefix,
-  });
-  const tool = (...args: string[]): Promise<ToolRun> =>
-    runTool('apps/operations/journal.js', args, { DATA_DIR: dataDir, ...settings() });
-  const logOf = (name: string): string => readFileSync(path.join(dataDir, 'logs', `${name}.log`), 'utf8');
-  const readiness = async (name: string): Promise<unknown> => {
-    const answer = await fetch(cluster.process(name).health_url.replace('/healthz', '/readyz'));
-    return await answer.json();
-  };
   const restart = (name: string): Promise<void> => cluster.restartOf(name, cluster.kill(name));
 
   beforeAll(async () => {
-    dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-damaged-topics-'));
-    chmodSync(dataDir, 0o711);
-    cluster = await startCluster({ env: settings(), dataDir });
+    site = await ClusterOnKafka.start(kafka(), 'damaged-topics');
+    ({ cluster } = site);
     await restart(`owner-${DAMAGED}`);
     await flip(kafka(), DAMAGED, BATCH.length);
   }, 200_000);
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => site.end());
 
   it('names the shard and the record, and shows all others', async () => {
     for (const args of [['--chain-only'], []]) {

@@ -1,56 +1,38 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { pickPortRange } from '#libs/platform/ports.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
 import { deleteBefore, topicsAt } from './access.js';
+import { ClusterOnKafka } from './cluster-on-kafka.js';
 
 jest.setTimeout(240_000);
 
 const SHARDS = [0, 1, 2];
 
 describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
-  let dataDir: string;
+  let site: ClusterOnKafka;
   let cluster: OwnedCluster;
-  const settings = (): Record<string, string> => ({
-    KAFKA_BROKERS: kafka().addresses.join(','),
-    KAFKA_TOPIC_PREFIX: kafka().prefix,
-  });
+  const tool = (...args: string[]): Promise<ToolRun> => site.journal(...args);
+  const logOf = (name: string): string => site.logOf(name);
+  const readiness = (name: string): Promise<unknown> => site.readiness(name);
   /** A start that is refused: its exit code, and all that the operator sees of a reason. */
   const refusal = async (env: Readonly<Record<string, string>>): Promise<[number | null, string[]]> => {
     const PORT = String(await pickPortRange(1));
     const { code, errors, output } = await runTool('apps/launcher/main.js', [], {
-      DATA_DIR: dataDir,
+      DATA_DIR: site.dataDir,
       PORT,
       ...env,
     });
     expect(output).not.toContain('processes started');
     return [code, errors.trim().split('\n')];
   };
-  const tool = (...args: string[]): Promise<ToolRun> =>
-    runTool('apps/operations/journal.js', args, { DATA_DIR: dataDir, ...settings() });
-  const readiness = async (name: string): Promise<unknown> => {
-    const answer = await fetch(cluster.process(name).health_url.replace('/healthz', '/readyz'));
-    return await answer.json();
-  };
-  const logOf = (name: string): string => {
-    const file = path.join(dataDir, 'logs', `${name}.log`);
-    return existsSync(file) ? readFileSync(file, 'utf8') : '';
-  };
-
   beforeAll(async () => {
-    dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-lost-topics-'));
-    chmodSync(dataDir, 0o711);
-    cluster = await startCluster({ env: settings(), dataDir });
+    site = await ClusterOnKafka.start(kafka(), 'lost-topics');
+    ({ cluster } = site);
   }, 200_000);
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => site.end());
 
   it('lose one while it runs says so, and does not make it anew', async () => {
     await topicsAt(kafka()).remove(1);
@@ -93,7 +75,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
 
   it('are gone is not started, and its journals are not begun anew', async () => {
     for (const shard of [0, 2]) await topicsAt(kafka()).remove(shard);
-    const [code, lines] = await refusal(settings());
+    const [code, lines] = await refusal(site.settings);
     expect([code, lines]).toEqual([
       65,
       [

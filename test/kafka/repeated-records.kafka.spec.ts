@@ -1,17 +1,15 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { sealEpoch } from '#libs/journal/hash-chain.js';
 import { decodeRecord, encodeRecord } from '#libs/journal/kafka/record-format.js';
 import type { LogMessage, SealsByPlace } from '#libs/journal/kafka/topic-log.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import type { ToolRun } from '#libs/testing/tool-run.js';
 import { keyFor } from '../e2e/stream-floor.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from '../e2e/trading-floor.js';
 import { topicsAt } from './access.js';
+import { ClusterOnKafka } from './cluster-on-kafka.js';
 
 jest.setTimeout(240_000);
 
@@ -21,19 +19,11 @@ const NEWLINE = '\n'.charCodeAt(0);
 
 /** Somebody who may write to the topics. */
 describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: true }, (kafka) => {
-  let dataDir: string;
+  let site: ClusterOnKafka;
   let cluster: OwnedCluster;
-  const settings = (): Record<string, string> => ({
-    KAFKA_BROKERS: kafka().addresses.join(','),
-    KAFKA_TOPIC_PREFIX: kafka().prefix,
-  });
-  const tool = (...args: string[]): Promise<ToolRun> =>
-    runTool('apps/operations/journal.js', args, { DATA_DIR: dataDir, ...settings() });
-  const logOf = (name: string): string => readFileSync(path.join(dataDir, 'logs', `${name}.log`), 'utf8');
-  const readiness = async (name: string): Promise<unknown> => {
-    const answer = await fetch(cluster.process(name).health_url.replace('/healthz', '/readyz'));
-    return await answer.json();
-  };
+  const tool = (...args: string[]): Promise<ToolRun> => site.journal(...args);
+  const logOf = (name: string): string => site.logOf(name);
+  const readiness = (name: string): Promise<unknown> => site.readiness(name);
   const inTopic = async (shard: number, write: (last: LogMessage) => LogMessage): Promise<LogMessage> => {
     const log = topicsAt(kafka()).open(shard);
     try {
@@ -50,21 +40,19 @@ describeWithKafka('a cluster in whose topics somebody writes', { anyBrokers: tru
     const floor = new TradingFloor(cluster);
     const [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
     const body = auctionBody(floor.contract('venue_a'), [mia]);
-    const { auction_id: id } = mustBe(201, await originator.create(body, keyFor(originator, shard)));
+    const key = keyFor(originator, shard);
+    // The gateway may not have found the owner that has just begun.
+    const { auction_id: id } = await eventually(async () => mustBe(201, await originator.create(body, key)));
     await originator.cancel(id);
     await originator.untilCompletedRead(id);
     floor.close();
   };
 
   beforeAll(async () => {
-    dataDir = mkdtempSync(path.join(tmpdir(), 'sotto-repeated-records-'));
-    chmodSync(dataDir, 0o711);
-    cluster = await startCluster({ env: settings(), dataDir });
+    site = await ClusterOnKafka.start(kafka(), 'repeated-records');
+    ({ cluster } = site);
   }, 200_000);
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => site.end());
 
   it('goes on where the epoch record of an epoch that was over says to be the next record', async () => {
     const name = `owner-${OUTLIVED}`;

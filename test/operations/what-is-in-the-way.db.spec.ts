@@ -6,10 +6,10 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
-import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
+import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { runTool } from '#libs/testing/tool-run.js';
+import { dropWithRoles } from '#libs/schema/roles/role-logins.fixture.js';
 
 jest.setTimeout(60_000);
 
@@ -45,12 +45,7 @@ beforeAll(async () => {
   await prepareDatabaseRoles(whole.url, { executor: PASSWORD });
 });
 afterAll(async () => {
-  const name = new URL(whole.url).pathname.slice(1);
-  for (const role of DATABASE_ROLES) {
-    await whole.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-    await whole.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-  }
-  await whole.drop();
+  await dropWithRoles(whole);
   await sound.drop();
   await empty.drop();
   rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import pg, { type ClientBase } from 'pg';
+import pg, { type ClientBase, type QueryConfig } from 'pg';
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import { KEPT } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
@@ -9,6 +9,11 @@ const SHARED = 'select pg_try_advisory_lock_shared($1) as held';
 const ALONE = 'select pg_try_advisory_lock($1) as held';
 const LOOK_MILLIS = 5_000;
 const GOODBYE_MILLIS = 1_000;
+/** A server that has gone without a word is waited for no longer. */
+const STILL_THERE: QueryConfig & { readonly query_timeout: number } = {
+  text: 'select',
+  query_timeout: 5_000,
+};
 const HOLDERS = `
   select exists (
     select from pg_locks
@@ -45,7 +50,7 @@ export class JournalLock {
   /** For a writer that is about to rely on it: asked of the server, since a connection may have ended and nobody been told yet. */
   async confirmShared(): Promise<void> {
     if (this.client === undefined) await this.takeShared();
-    await this.whileHeld((client) => client.query('select'));
+    await this.whileHeld((client) => client.query(STILL_THERE));
   }
 
   async takeAlone(): Promise<void> {

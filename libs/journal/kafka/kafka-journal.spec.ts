@@ -185,10 +185,12 @@ describe('a writer', () => {
 });
 
 describe('an owner whose journals are moved while it opens its shard', () => {
+  const writers: JournalWriter[] = [];
+  afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
   /** The journals are here for so many questions, and elsewhere from then on. */
-  const openWhileHere = (questions: number): Promise<JournalWriter> => {
+  const openWhileHere = async (questions: number): Promise<JournalWriter> => {
     let asked = 0;
-    return new KafkaJournal({
+    const writer = await new KafkaJournal({
       openLog: () => Promise.resolve(world.topic.open()),
       clock: world.clock,
       opener: 'asleep',
@@ -197,6 +199,8 @@ describe('an owner whose journals are moved while it opens its shard', () => {
         return asked > questions ? Promise.reject(inKafka('there.')) : Promise.resolve();
       },
     }).open(SHARD);
+    writers.push(writer);
+    return writer;
   };
   const epochs = async (): Promise<number> =>
     (await everything(world.reader(), SHARD)).filter(({ kind }) => kind === 'epoch').length;
@@ -215,7 +219,7 @@ describe('an owner whose journals are moved while it opens its shard', () => {
   it('asks once more behind its own epoch, before anybody has the writer', async () => {
     await world.open();
     await expect(openWhileHere(1)).rejects.toMatchObject({ exitCode: EXIT.config });
-    await (await openWhileHere(2)).close();
+    await openWhileHere(2);
   });
 });
 

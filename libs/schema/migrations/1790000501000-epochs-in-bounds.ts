@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { UNLESS_OWNER } from './unless-owner.js';
 
 /**
  * An epoch is given out by each take-over of a shard, of which there is not one in a second. Whoever has the login of owners could make one so
@@ -10,15 +11,10 @@ const SPARE = 1_000_000;
 
 const MOST = `${SPARE} + greatest(0, floor(extract(epoch from clock_timestamp() - timestamptz '${SINCE}')))::bigint`;
 
-const exempt = `
-    if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
-      return new;
-    end if;`;
-
 /** Who owns the tables is not asked, here as in the other guards: that is who puts things right. */
 const EPOCHS = `
   create function journal.bound_epoch() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
-  begin${exempt}
+  begin${UNLESS_OWNER}
     if new.epoch > ${MOST} then
       raise exception 'shard % cannot have come to epoch %', new.shard, new.epoch using errcode = 'integrity_constraint_violation';
     end if;
@@ -41,7 +37,7 @@ const FENCES = `
   create function risk.bound_fence() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
   declare
     most bigint;
-  begin${exempt}
+  begin${UNLESS_OWNER}
     if exists (select from journal.home) then
       most := ${MOST};
     else

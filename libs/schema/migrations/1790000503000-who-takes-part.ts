@@ -1,10 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-
-/** Who owns the tables is not asked, here as in the other guards. */
-const exempt = `
-    if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
-      return new;
-    end if;`;
+import { UNLESS_OWNER } from './unless-owner.js';
 
 /**
  * An account is named by a UUID wherever it is journaled, and projections keep it as one. Another name among those who take part would be
@@ -12,7 +7,7 @@ const exempt = `
  */
 const NAMES = `
   create function control.refuse_strange_names() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
-  begin${exempt}
+  begin${UNLESS_OWNER}
     if new.account_id !~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$' then
       raise exception 'no account is named %', new.account_id using errcode = 'integrity_constraint_violation';
     end if;
@@ -28,7 +23,7 @@ const NAMES = `
 /** Owners say where the journals are when they begin the first; journals that exist are moved by who owns the tables. */
 const HOME = `
   create function journal.refuse_another_home() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
-  begin${exempt}
+  begin${UNLESS_OWNER}
     if exists (select from journal.records) and not exists (select from journal.home) then
       raise exception 'the journals are here' using errcode = 'integrity_constraint_violation';
     end if;

@@ -1,57 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { allMigrations } from '../all-migrations.js';
-import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
-import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
+import type { DatabaseRole } from './grants.js';
+import { REFUSED, RoleLogins } from './role-logins.fixture.js';
 
-const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, `${role}-word`])) as Record<
-  DatabaseRole,
-  string
->;
-const REFUSED = '23000';
 const OUT_OF_BOUNDS = '23514';
 const LAST_INTEGER = 2_147_483_647;
 const BEYOND_NUMBERS = '9007199254740992';
 
-let database: TestDatabase;
-const clients = new Map<DatabaseRole, pg.Client>();
+let logins: RoleLogins;
+const attempt = (role: DatabaseRole, statement: string): Promise<string> => logins.attempt(role, statement);
 
 beforeAll(async () => {
-  database = await createTestDatabase(allMigrations);
-  await prepareDatabaseRoles(database.url, PASSWORDS);
-  for (const role of DATABASE_ROLES) {
-    const client = new pg.Client({ connectionString: urlAs(database.url, role, PASSWORDS[role]) });
-    await client.connect();
-    clients.set(role, client);
-  }
-  await database.pool.query('insert into journal.shards values (0, 5), (1, 5)');
-  await database.pool.query('insert into risk.shard_fence values (0, 5)');
+  logins = await RoleLogins.open();
+  await logins.database.pool.query('insert into journal.shards values (0, 5), (1, 5)');
+  await logins.database.pool.query('insert into risk.shard_fence values (0, 5)');
 });
 
-afterAll(async () => {
-  for (const client of clients.values()) await client.end();
-  const name = new URL(database.url).pathname.slice(1);
-  for (const role of DATABASE_ROLES) {
-    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-  }
-  await database.drop();
-});
-
-/** The SQLSTATE of a refusal, or what was done. Nothing of it stays. */
-async function attempt(role: DatabaseRole, statement: string): Promise<string> {
-  const client = clients.get(role)!;
-  await client.query('begin');
-  try {
-    await client.query(statement);
-    return 'done';
-  } catch (error) {
-    return (error as pg.DatabaseError).code ?? 'no code';
-  } finally {
-    await client.query('rollback');
-  }
-}
+afterAll(() => logins.close());
 
 const shardTo = (epoch: number | string): string =>
   `update journal.shards set epoch = ${epoch} where shard = 0`;
@@ -93,7 +57,7 @@ describe('the login of owners', () => {
 });
 
 it('who owns the tables may put an epoch and a fence right', async () => {
-  const client = await database.pool.connect();
+  const client = await logins.database.pool.connect();
   try {
     await client.query(`begin; ${fenceTo(1)}; ${shardTo(3)}`);
   } finally {
@@ -132,7 +96,7 @@ describe('what everybody reads', () => {
   });
 
   it('has bounds in every column, whoever adds one', async () => {
-    const { rows } = await database.pool.query<{ place: string }>(
+    const { rows } = await logins.database.pool.query<{ place: string }>(
       `select a.attrelid::regclass || '.' || a.attname as place
        from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
        where n.nspname in ('control', 'identity', 'risk', 'journal') and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped

@@ -3,59 +3,25 @@ import pg from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { allMigrations } from '../all-migrations.js';
+import type { TestDatabase } from '#libs/testing/test-database.js';
 import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';
+import { REFUSED, RoleLogins } from './role-logins.fixture.js';
 
-const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, `${role}-password`])) as Record<
-  DatabaseRole,
-  string
->;
 const PRIVILEGES = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain'];
 const DENIED = '42501';
-/** By a guard, whatever the rights. */
-const REFUSED = '23000';
 
+let logins: RoleLogins;
 let database: TestDatabase;
 let name: string;
-const clients = new Map<DatabaseRole, pg.Client>();
+const attempt = (role: DatabaseRole, statement: string): Promise<string> => logins.attempt(role, statement);
 
 beforeAll(async () => {
-  database = await createTestDatabase(allMigrations);
-  name = new URL(database.url).pathname.slice(1);
-  expect(await prepareDatabaseRoles(database.url, PASSWORDS)).toBe(true);
-  for (const role of DATABASE_ROLES) clients.set(role, await connect(role, PASSWORDS[role]));
+  logins = await RoleLogins.open();
+  ({ database, name } = logins);
 });
 
-afterAll(async () => {
-  for (const client of clients.values()) await client.end();
-  for (const role of DATABASE_ROLES) {
-    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-  }
-  await database.drop();
-});
-
-async function connect(role: DatabaseRole, password: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: urlAs(database.url, role, password) });
-  await client.connect();
-  return client;
-}
-
-/** The SQLSTATE of a refusal, or what was done. Nothing of it stays. */
-async function attempt(role: DatabaseRole, statement: string): Promise<string> {
-  const client = clients.get(role)!;
-  await client.query('begin');
-  try {
-    await client.query(statement);
-    return 'done';
-  } catch (error) {
-    return (error as pg.DatabaseError).code ?? 'no code';
-  } finally {
-    await client.query('rollback');
-  }
-}
+afterAll(() => logins.close());
 
 /** `table role: privileges` for each table of the database that `role` may do anything with. */
 async function standing(): Promise<string[]> {
@@ -222,7 +188,9 @@ describe('the roles of the database', () => {
   });
 
   it('is given back as it was made where somebody has told it settings, or given it the rights of another', async () => {
-    const login = new pg.Client({ connectionString: urlAs(database.url, 'projector', PASSWORDS.projector) });
+    const login = new pg.Client({
+      connectionString: urlAs(database.url, 'projector', logins.passwords.projector),
+    });
     await login.connect();
     for (const setting of ['statement_timeout = 1', 'synchronous_commit = off', 'work_mem = 64'])
       await login.query(`alter role current_user set ${setting}`);
@@ -238,7 +206,7 @@ describe('the roles of the database', () => {
         )
       ).rows.length;
     expect(await left()).toBe(3);
-    await prepareDatabaseRoles(database.url, PASSWORDS);
+    await prepareDatabaseRoles(database.url, logins.passwords);
     expect(await left()).toBe(0);
   });
 
@@ -337,21 +305,23 @@ describe('preparing them again', () => {
     await database.pool.query(`grant update on custody.balances to ${roleName(name, 'gateway')}`);
     await database.pool.query(`grant update (email) on identity.users to ${roleName(name, 'gateway')}`);
     expect((await standing()).sort()).not.toEqual(WANTED);
-    await prepareDatabaseRoles(database.url, PASSWORDS);
+    await prepareDatabaseRoles(database.url, logins.passwords);
     expect((await standing()).sort()).toEqual(WANTED);
   });
 
   it('changes passwords, and shuts out whoever has none', async () => {
     const passwords: RolePasswords = Object.fromEntries(
-      Object.entries({ ...PASSWORDS, gateway: 'another' }).filter(([role]) => role !== 'executor'),
+      Object.entries({ ...logins.passwords, gateway: 'another' }).filter(([role]) => role !== 'executor'),
     );
     await prepareDatabaseRoles(database.url, passwords);
-    await (await connect('gateway', 'another')).end();
-    await expect(connect('gateway', PASSWORDS.gateway)).rejects.toThrow(/password authentication failed/);
-    await expect(connect('executor', PASSWORDS.executor)).rejects.toThrow(
+    await (await logins.connect('gateway', 'another')).end();
+    await expect(logins.connect('gateway', logins.passwords.gateway)).rejects.toThrow(
+      /password authentication failed/,
+    );
+    await expect(logins.connect('executor', logins.passwords.executor)).rejects.toThrow(
       /not permitted to log in|authentication failed/,
     );
-    await prepareDatabaseRoles(database.url, PASSWORDS);
+    await prepareDatabaseRoles(database.url, logins.passwords);
   });
 
   it('is not needed after a rebuild of the projections', async () => {

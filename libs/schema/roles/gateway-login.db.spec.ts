@@ -14,8 +14,8 @@ import { openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from '../all-migrations.js';
-import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
-import { DATABASE_ROLES } from './grants.js';
+import { prepareDatabaseRoles, urlAs, type RolePasswords } from './database-roles.js';
+import { dropWithRoles } from './role-logins.fixture.js';
 
 const PASSWORDS: RolePasswords = { gateway: 'gateway-password', operations: 'operations-password' };
 const REFUSED = { code: '23000' };
@@ -46,12 +46,7 @@ afterAll(async () => {
   await gateway.close();
   await login.end();
   await operations.end();
-  const name = new URL(database.url).pathname.slice(1);
-  for (const role of DATABASE_ROLES) {
-    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-  }
-  await database.drop();
+  await dropWithRoles(database);
 });
 
 async function somebody(): Promise<{ user: NewUser; token: string; sid: string }> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName } from './database-roles.js';
-import { DATABASE_ROLES } from './grants.js';
+import { dropWithRoles } from './role-logins.fixture.js';
 
 jest.setTimeout(30_000);
 
@@ -18,10 +18,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const role of DATABASE_ROLES) {
-    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-  }
-  await database.drop();
+  await dropWithRoles(database);
 });
 
 /** Every right on whatever is in the product's schemas, and what the roles are. */

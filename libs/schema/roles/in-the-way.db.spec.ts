@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
 import { DATABASE_ROLES } from './grants.js';
+import { dropWithRoles } from './role-logins.fixture.js';
 
 const PASSWORD = 'some-password';
 const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, PASSWORD]));
@@ -33,11 +34,7 @@ afterEach(async () => {
   for (const other of others) await other.end().catch(() => undefined);
 });
 afterAll(async () => {
-  for (const role of DATABASE_ROLES) {
-    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-  }
-  await database.drop();
+  await dropWithRoles(database);
 });
 
 async function session(url: string, application: string): Promise<{ client: pg.Client; pid: number }> {

@@ -13,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
 import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
+import { dropWithRoles } from './role-logins.fixture.js';
 
 jest.setTimeout(30_000);
 
@@ -67,11 +68,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const role of DATABASE_ROLES) {
-    await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-    await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-  }
-  await database.drop();
+  await dropWithRoles(database);
 });
 
 async function heard(): Promise<string[]> {

@@ -14,11 +14,11 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
-import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
+import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
 import { SESSION_MAKERS, SESSION_ROUTES } from '#libs/testing/auction-sessions.js';
 import { lawfulSession, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { takeRolesOut } from '#libs/schema/roles/role-logins.fixture.js';
 import { HeldByJournal } from '../reservations.js';
 import { checkLedger } from './check-ledger.js';
 import { LedgerProof } from './ledger-proof.js';
@@ -139,11 +139,7 @@ describe('a ledger that is held against the journals', () => {
     const pool = openPool(urlAs(database.url, 'operations', 'p'), { applicationName: 'test', max: 1 });
     expect(await faultsIn(pool, journal.records)).toEqual([]);
     await pool.end();
-    const name = new URL(database.url).pathname.slice(1);
-    for (const role of DATABASE_ROLES) {
-      await database.pool.query(`drop owned by ${roleName(name, role)}`).catch(() => undefined);
-      await database.pool.query(`revoke all on database ${name} from ${roleName(name, role)}`);
-    }
+    await takeRolesOut(database);
   });
 
   it('is sound where records and ledger are of before routes were kept', async () => {
