@@ -17,7 +17,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SystemClock } from '#libs/platform/system-clock.js';
-import { mayExchange } from '#libs/projections/rebuild/exchange-lock.js';
+import { mayExchange, mayLook } from '#libs/projections/rebuild/exchange-lock.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -118,37 +118,42 @@ describe('a text with what other readers take for the end of a line', () => {
 });
 
 describe('a rebuild of the projections', () => {
+  const reader = {
+    heads: () => Promise.resolve(new Map()),
+    read: () => Promise.resolve([]),
+    entries: () => Promise.resolve([]),
+  };
+  const rebuild = (say: (line: string) => void): Promise<void> =>
+    new Rebuild({ pool: database.pool, reader, clock: new SystemClock(), say }).run();
+
   it('exchanges nothing while a backup reads, so that no table of it is empty', async () => {
     await database.pool.query(
       `insert into execution.positions (shard, epoch, sequence, hash) values (0, 1, 0, $1)`,
       [Buffer.alloc(32)],
     );
-    const told: string[] = [];
-    const reader = {
-      heads: () => Promise.resolve(new Map()),
-      read: () => Promise.resolve([]),
-      entries: () => Promise.resolve([]),
-    };
     let rebuilt: Promise<void> | undefined;
-    let isDone = false;
-    const manifest = await createBackup(
-      {
-        pool: database.pool,
-        tell: () => {
-          rebuilt ??= new Rebuild({
-            pool: database.pool,
-            reader,
-            clock: new SystemClock(),
-            say: (line) => told.push(line),
-          })
-            .run()
-            .finally(() => (isDone = true));
-        },
-      },
-      backup,
-    );
+    const manifest = await create(() => {
+      rebuilt ??= rebuild(silent);
+    });
     expect(manifest.tables.find((table) => table.name === 'execution.positions')?.rows).toBe(1);
-    expect(isDone).toBe(false);
+    await rebuilt;
+  });
+
+  it('waits for that without a lock that readers would wait behind', async () => {
+    const guard = await database.pool.connect();
+    const told: string[] = [];
+    let rebuilt: Promise<void> | undefined;
+    try {
+      expect(await mayLook(guard)).toBe(true);
+      rebuilt = rebuild((line) => told.push(line));
+      await eventually(() => expect(told).toEqual(['waits for a backup that is being made']));
+      const { rowCount } = await database.pool.query(
+        `select from pg_locks where mode = 'AccessExclusiveLock' and database = (select oid from pg_database where datname = current_database())`,
+      );
+      expect(rowCount).toBe(0);
+    } finally {
+      guard.release(true);
+    }
     await rebuilt;
     expect(told.at(-1)).toBe('exchanged');
   });
