@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { Launches, SETTLE_MS, until } from '#libs/testing/launches.js';
 import { createTestDatabase } from '#libs/testing/test-database.js';
-import { dropWithRoles } from '#libs/schema/roles/role-logins.fixture.js';
+import { dropWithRoles } from '#libs/testing/role-logins.js';
 
 /** Whatever is written there meets a disk without room. */
 const FULL = '/dev/full';

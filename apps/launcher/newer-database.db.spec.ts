@@ -11,7 +11,7 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
 import { DATABASE_ROLES, GRANTS } from '#libs/schema/roles/grants.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { dropWithRoles } from '#libs/schema/roles/role-logins.fixture.js';
+import { dropWithRoles } from '#libs/testing/role-logins.js';
 import { planProcesses, type ProcessPlan } from './processes.js';
 import { makeSecrets } from './secrets.js';
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
 import { refuseUnfitDatabase } from './fit-database.js';
 import { refuseNewerDatabase } from './generation.js';
-import { amidOthers, awaitTurn, MIGRATION_KEPT, MIGRATION_NAMES, type Patience } from './migration-turn.js';
+import { amidOthers, awaitTurn, MIGRATION_NAMES, migrationOptions, type Patience } from './migration-turn.js';
 import { asSchemaFault } from './schema-fault.js';
 import { EXIT, StartFault } from './start-fault.js';
 
@@ -38,7 +38,7 @@ export async function migrate(
   const guard = new pg.Client({
     connectionString: url,
     application_name: MIGRATION_NAMES.schema,
-    options: MIGRATION_KEPT,
+    options: migrationOptions(patience),
   });
   const tell = log.tell ?? ((): void => undefined);
   guard.on('error', () => undefined);
@@ -99,7 +99,7 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     migrationsTransactionMode: 'each',
     migrations: [...classes],
     applicationName: MIGRATION_NAMES.schema,
-    extra: { options: MIGRATION_KEPT },
+    extra: { options: migrationOptions() },
     logging: false,
     // The usual one prints what fails, whatever is said of logging: that is told by who asked for it.
     logger: 'debug',

@@ -8,16 +8,20 @@ type Asked = Pick<ClientBase, 'query'>;
 
 export const MIGRATION_NAMES = { schema: 'sotto-migrate', roles: 'sotto-roles' } as const;
 
-/** What somebody else holds for longer than this is told of; nothing of the product holds so long what a migration needs. */
-export const MIGRATION_KEPT = `${KEPT} -c lock_timeout=10s`;
-
 export interface Patience {
   /** Of who waits for somebody who is no migration. */
   readonly boundMs: number;
   readonly tellAfterMs: number;
+  /** For a lock of the server's own; nothing of the product holds so long what a migration needs. */
+  readonly lockMs: number;
 }
 
-const USUAL: Patience = { boundMs: 60_000, tellAfterMs: 2_000 };
+export const USUAL_PATIENCE: Patience = { boundMs: 60_000, tellAfterMs: 2_000, lockMs: 10_000 };
+
+/** What a session of a migration begins with. */
+export function migrationOptions({ lockMs }: Patience = USUAL_PATIENCE): string {
+  return `${KEPT} -c lock_timeout=${lockMs}`;
+}
 const ASK_EVERY_MS = 100;
 const ATTEMPTS = 3;
 const BETWEEN_ATTEMPTS_MS = 500;
@@ -53,7 +57,7 @@ export async function awaitTurn(
   client: Asked,
   lock: number,
   tell: Tell,
-  { boundMs, tellAfterMs }: Patience = USUAL,
+  { boundMs, tellAfterMs }: Patience = USUAL_PATIENCE,
 ): Promise<void> {
   const began = performance.now();
   let strangersSince: number | undefined;

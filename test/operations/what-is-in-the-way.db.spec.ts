@@ -9,7 +9,7 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { runTool } from '#libs/testing/tool-run.js';
-import { dropWithRoles } from '#libs/schema/roles/role-logins.fixture.js';
+import { dropWithRoles } from '#libs/testing/role-logins.js';
 
 jest.setTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DatabaseRole } from './grants.js';
-import { REFUSED, RoleLogins } from './role-logins.fixture.js';
+import { REFUSED, RoleLogins } from '#libs/testing/role-logins.js';
 
 const OUT_OF_BOUNDS = '23514';
 const LAST_INTEGER = 2_147_483_647;

@@ -6,7 +6,7 @@ import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import type { TestDatabase } from '#libs/testing/test-database.js';
 import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';
-import { REFUSED, RoleLogins } from './role-logins.fixture.js';
+import { REFUSED, RoleLogins } from '#libs/testing/role-logins.js';
 
 const PRIVILEGES = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain'];
 const DENIED = '42501';

@@ -2,8 +2,8 @@ import pg from 'pg';
 import {
   amidOthers,
   awaitTurn,
-  MIGRATION_KEPT,
   MIGRATION_NAMES,
+  migrationOptions,
   type Patience,
 } from '#libs/platform/migration-turn.js';
 import { asSchemaFault } from '#libs/platform/schema-fault.js';
@@ -43,8 +43,8 @@ export async function prepareDatabaseRoles(
   tell: (line: string) => void = () => undefined,
   patience?: Patience,
 ): Promise<boolean> {
-  const client = sessionOn(url);
-  const watcher = sessionOn(url);
+  const client = sessionOn(url, patience);
+  const watcher = sessionOn(url, patience);
   try {
     await client.connect();
     await watcher.connect();
@@ -69,11 +69,11 @@ export async function prepareDatabaseRoles(
   }
 }
 
-function sessionOn(url: string): pg.Client {
+function sessionOn(url: string, patience: Patience | undefined): pg.Client {
   const client = new pg.Client({
     connectionString: url,
     application_name: MIGRATION_NAMES.roles,
-    options: MIGRATION_KEPT,
+    options: migrationOptions(patience),
   });
   client.on('error', () => undefined);
   return client;

@@ -15,7 +15,7 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, urlAs, type RolePasswords } from './database-roles.js';
-import { dropWithRoles } from './role-logins.fixture.js';
+import { dropWithRoles } from '#libs/testing/role-logins.js';
 
 const PASSWORDS: RolePasswords = { gateway: 'gateway-password', operations: 'operations-password' };
 const REFUSED = { code: '23000' };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName } from './database-roles.js';
-import { dropWithRoles } from './role-logins.fixture.js';
+import { dropWithRoles } from '#libs/testing/role-logins.js';
 
 jest.setTimeout(30_000);
 

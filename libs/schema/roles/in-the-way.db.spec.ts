@@ -6,11 +6,11 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
 import { DATABASE_ROLES } from './grants.js';
-import { dropWithRoles } from './role-logins.fixture.js';
+import { dropWithRoles } from '#libs/testing/role-logins.js';
 
 const PASSWORD = 'some-password';
 const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, PASSWORD]));
-const SHORT = { boundMs: 600, tellAfterMs: 150 };
+const SHORT = { boundMs: 600, tellAfterMs: 150, lockMs: 3_000 };
 const BEYOND_MS = 1_500;
 
 let database: TestDatabase;
@@ -91,7 +91,7 @@ it('a role that somebody is changing is waited for a few times, and he is named'
   const { client, pid } = await session(login('gateway'), 'psql');
   await client.query(`alter role current_user set work_mem = '1MB'`);
   await client.query(`begin; alter role current_user set work_mem = '2MB'`);
-  await expect(prepareDatabaseRoles(database.url, PASSWORDS, tell)).rejects.toMatchObject({
+  await expect(prepareDatabaseRoles(database.url, PASSWORDS, tell, SHORT)).rejects.toMatchObject({
     exitCode: 69,
     message: expect.stringContaining(`held by process ${pid}, role ${roleName(name, 'gateway')}`),
   });

@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
 import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
-import { dropWithRoles } from './role-logins.fixture.js';
+import { dropWithRoles } from '#libs/testing/role-logins.js';
 
 jest.setTimeout(30_000);
 

@@ -18,7 +18,7 @@ import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.j
 import { SESSION_MAKERS, SESSION_ROUTES } from '#libs/testing/auction-sessions.js';
 import { lawfulSession, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { takeRolesOut } from '#libs/schema/roles/role-logins.fixture.js';
+import { takeRolesOut } from '#libs/testing/role-logins.js';
 import { HeldByJournal } from '../reservations.js';
 import { checkLedger } from './check-ledger.js';
 import { LedgerProof } from './ledger-proof.js';

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { allMigrations } from '../all-migrations.js';
-import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
-import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
+import { DATABASE_ROLES, type DatabaseRole } from '#libs/schema/roles/grants.js';
 
 /** By a guard, whatever the rights. */
 export const REFUSED = '23000';
