@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
@@ -9,6 +10,8 @@ import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
+import { WitnessTable } from '#libs/journal/witness/witness-table.js';
+import { WitnessedWriter } from '#libs/journal/witness/witnessed-writer.js';
 import { OwnerLink } from '#libs/owner-link/client.js';
 import { SERVICE_TOKEN_HEADER } from '#libs/owner-link/protocol.js';
 import { LinkServer } from '#libs/owner-link/server.js';
@@ -69,12 +72,7 @@ async function openShard(
   const { host, clock, random, world } = life;
   const { database } = world;
   const pool = poolOf(database, host);
-  const journal = new KafkaJournal({
-    openLog: (shard) => Promise.resolve(topicOf(world, shard).open(host)),
-    clock,
-    opener: host.name,
-  });
-  const writer = await journal.open(number);
+  const writer = await openWriter(life, pool, number);
   watchJournal(life, writer, fail);
   const desk = await PostgresReservationDesk.open({
     url: '',
@@ -117,6 +115,20 @@ async function openShard(
     onJournalFailure: fail,
     onFault: (what, error) => world.onFault(host.name, what, error),
   });
+}
+
+/** As `WitnessedTopics` does it: the database hears of an epoch before anybody is served by it. */
+async function openWriter({ host, clock, world }: Life, pool: Pool, shard: number): Promise<JournalWriter> {
+  const journal = new KafkaJournal({
+    openLog: (wanted) => Promise.resolve(topicOf(world, wanted).open(host)),
+    clock,
+    opener: host.name,
+  });
+  const witnesses = new WitnessTable(pool);
+  const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
+  if (!(await witnesses.advance(shard, place()))) throw new Error('another writer has taken the shard since');
+  const onFault = (error: unknown): void => world.onFault(host.name, 'witness', error);
+  return new WitnessedWriter({ writer, place, witnesses, clock, onFault });
 }
 
 function watchJournal({ clock }: Life, writer: JournalWriter, fail: (error: unknown) => void): void {

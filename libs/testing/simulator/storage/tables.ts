@@ -112,6 +112,14 @@ export interface ProtectionRow {
   readonly frozen_ms: number;
 }
 
+/** The last record of a shard that the database has been told of. */
+export interface WitnessRow {
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly hash: string;
+  readonly offset: number;
+}
+
 export interface CountedRow {
   readonly account_id: string;
   readonly awarded_at: string;
@@ -134,6 +142,8 @@ export class Tables {
   /** What each shard has set aside, by the names of keys. */
   readonly reserved = new Table<readonly number[]>();
   readonly fences = new Table<number>();
+  /** By shard. */
+  readonly witness = new Table<WitnessRow>();
   readonly policy = new Table<PolicyRow>();
   readonly contracts = new Table<object>();
   readonly principals = new Table<PrincipalRow>();
