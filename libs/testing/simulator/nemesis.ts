@@ -14,6 +14,8 @@ const LONG_MILLIS = 5_500;
 /** By then whoever has ended is mostly back, and so much longer nobody projects. */
 const RESTARTED_MILLIS = 1_750;
 const UNPROJECTED_MILLIS = 2_500;
+/** For less an owner may answer from memory anyway, whatever its broker tells it. */
+const STALE_MILLIS = 5_500;
 
 /** Makes go wrong what the plan says, and counts what really did. */
 export class Nemesis {
@@ -101,6 +103,8 @@ export class Nemesis {
       case 'GATEWAY_BEHIND':
         this.fallBehind(this.random.pick(this.cluster.gateways), millis);
         return true;
+      case 'OWNER_BEHIND':
+        return this.leaveBehind(unit, STALE_MILLIS + millis);
       case 'MARKET_CLOSES':
         closeMarket(database, FOG);
         return true;
@@ -137,6 +141,19 @@ export class Nemesis {
     this.later(millis * this.random.next(), () => {
       for (const viewer of this.crowd.viewers) viewer.drop();
     });
+  }
+
+  /** An owner is replaced, and the broker that it asks has been deposed as well: neither knows of it, and who is connected stays so. */
+  private leaveBehind(unit: Unit, millis: number): boolean {
+    const { life } = unit;
+    if (life === undefined) return false;
+    const { topics } = this.world;
+    for (const topic of topics) topic.mislead(life.host);
+    unit.rival();
+    this.later(millis, () => {
+      for (const topic of topics) topic.enlighten(life.host);
+    });
+    return true;
   }
 
   /** Nobody has read what the process wrote last when it ends; its successor has to know by itself what people ask for again. */

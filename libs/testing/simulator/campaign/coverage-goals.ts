@@ -14,6 +14,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'DATABASE_OUTAGE',
     'BROKER_OUTAGE',
     'GATEWAY_BEHIND',
+    'OWNER_BEHIND',
     'STREAM_CUT',
     'READER_STOPS',
     'MARKET_CLOSES',

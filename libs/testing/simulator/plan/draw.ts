@@ -76,6 +76,7 @@ export function draw(seed: number): Plan {
     incidents: [
       ...deedsOf(random.fork('deeds'), activeMillis),
       ...faultsOf(random.fork('faults'), activeMillis, gateways),
+      ...ownersBehind(random.fork('owners behind'), activeMillis),
     ].sort((a, b) => a.atMillis - b.atMillis),
   };
 }
@@ -199,10 +200,10 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'READER_STOPS', most: 10, millis: 4_000 },
 ];
 
+const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'RIVAL', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);
 
 function faultsOf(random: Random, activeMillis: number, gateways: number): Fault[] {
-  const owners = ['owner-0', 'owner-1', 'owner-2'];
   const doors = Array.from({ length: gateways }, (_, index) => `gateway-${index}`);
   const others = [...doors, 'projector-0', 'executor-0'];
   const chosen = SOMETIMES.filter(() => random.chance(0.4));
@@ -211,12 +212,28 @@ function faultsOf(random: Random, activeMillis: number, gateways: number): Fault
       kind: 'FAULT',
       atMillis: random.between(300, activeMillis),
       name,
-      target: OF_OWNERS.has(name) || random.chance(0.6) ? random.pick(owners) : random.pick(others),
-      other: random.pick([...doors, ...doors, ...owners, 'executor-0']),
+      target: OF_OWNERS.has(name) || random.chance(0.6) ? random.pick(OWNERS) : random.pick(others),
+      other: random.pick([...doors, ...doors, ...OWNERS, 'executor-0']),
       millis:
         name === 'CLOCK_JUMP'
           ? random.pick([-5_000, -800, -200, 200, 900, 5_000, 3_600_000])
           : Math.round(random.next() * millis),
     })),
   );
+}
+
+function ownersBehind(random: Random, activeMillis: number): Fault[] {
+  if (!random.chance(0.3)) return [];
+  return Array.from({ length: random.between(1, 2) }, (): Fault => {
+    const target = random.pick(OWNERS);
+    const atMillis = random.between(300, activeMillis);
+    return {
+      kind: 'FAULT',
+      atMillis,
+      name: 'OWNER_BEHIND',
+      target,
+      other: target,
+      millis: random.between(0, 6_000),
+    };
+  });
 }

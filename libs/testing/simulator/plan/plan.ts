@@ -32,6 +32,7 @@ export type FaultName =
   | 'DATABASE_OUTAGE'
   | 'BROKER_OUTAGE'
   | 'GATEWAY_BEHIND'
+  | 'OWNER_BEHIND'
   | 'STREAM_CUT'
   | 'READER_STOPS'
   | 'MARKET_CLOSES'

@@ -20,6 +20,9 @@ export interface TopicMood {
   readonly staleEnd: number;
 }
 
+/** One life of a process, or all that have the name. */
+type Misled = Host | string;
+
 type Fate = Exclude<keyof TopicMood, 'slowestMillis'>;
 
 export const CALM_TOPIC: TopicMood = {
@@ -43,7 +46,7 @@ export class Topic {
   private readonly values: Buffer[] = [];
   private isDown = false;
   /** Who asks a broker that was deposed and does not know it, and how much that has heard of. */
-  private readonly misled = new Map<string, number>();
+  private readonly misled = new Map<Misled, number>();
 
   constructor(
     readonly shard: number,
@@ -70,13 +73,13 @@ export class Topic {
   }
 
   /** From here on the broker that this process asks hears of nothing more, and goes on answering. */
-  mislead(reader: string): void {
-    if (!this.misled.has(reader)) this.misled.set(reader, this.values.length);
+  mislead(who: Misled): void {
+    if (!this.misled.has(who)) this.misled.set(who, this.values.length);
   }
 
   /** The process has found the broker that leads. */
-  enlighten(reader: string): void {
-    this.misled.delete(reader);
+  enlighten(who: Misled): void {
+    this.misled.delete(who);
   }
 
   /** As one process has it. */
@@ -106,7 +109,8 @@ export class Topic {
           answer(() => reject(new SendRefused('NOT_LEADER_OR_FOLLOWER', false)));
           return;
         }
-        if (fate === 'lostBefore') {
+        // A broker that has been deposed waits in vain for others to have it too.
+        if (fate === 'lostBefore' || this.misled.has(host)) {
           answer(() => reject(new SendLost('the connection was lost')));
           return;
         }
@@ -142,13 +146,17 @@ export class Topic {
     return new Promise((resolve, reject) => {
       this.scheduler.after(this.delay(), undefined, () => {
         const isDown = this.isDown;
-        const found = isDown ? undefined : { value: look(this.misled.get(host.name) ?? this.values.length) };
+        const found = isDown ? undefined : { value: look(this.knownTo(host)) };
         this.scheduler.after(this.delay(), host, () => {
           if (found === undefined) reject(new Error('no broker leads the topic'));
           else resolve(found.value);
         });
       });
     });
+  }
+
+  private knownTo(host: Host): number {
+    return this.misled.get(host) ?? this.misled.get(host.name) ?? this.values.length;
   }
 
   private end(known: number): number {
