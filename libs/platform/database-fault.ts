@@ -1,4 +1,4 @@
-import { isConnectionFailure } from './postgres.js';
+import { isConnectionFailure, UnreadableNumber } from './postgres.js';
 import { EXIT, isCodedError, StartFault } from './start-fault.js';
 
 /** Invalid authorization, and a database of that name that is not there. */
@@ -12,12 +12,33 @@ export function isOutOfResources(error: unknown): boolean {
   return isCodedError(error) && OUT_OF_RESOURCES.test(error.code);
 }
 
+/** A statement that the server cannot carry out for its size. */
+const TOO_LARGE = '54000';
+const TOO_LARGE_FOR_SERVER = /^invalid memory alloc request size/;
+
+/** A value that is there and that nobody can take out: it is too long for the server or for us, or is a number that JavaScript has not. */
+export function isUnreadable(error: unknown): boolean {
+  if (error instanceof UnreadableNumber) return true;
+  if (!isCodedError(error)) return false;
+  return (
+    error.code === TOO_LARGE ||
+    error.code === 'ERR_STRING_TOO_LONG' ||
+    TOO_LARGE_FOR_SERVER.test(error.message)
+  );
+}
+
 /** What an operator can mend about a database by which a program cannot begin; undefined for anything else. */
 export function asDatabaseFault(
   error: unknown,
   codeOfAway: number = EXIT.unavailable,
 ): StartFault | undefined {
   if (isOutOfResources(error)) return new StartFault(`the database cannot work: ${reasonOf(error)}`);
+  if (isUnreadable(error)) {
+    return new StartFault(
+      `the database holds a value that cannot be read: ${reasonOf(error)}; docs/operations.md says how to find it (Values that cannot be read)`,
+      EXIT.damaged,
+    );
+  }
   if (isConnectionFailure(error)) {
     return new StartFault(`the database cannot be reached: ${reasonOf(error)}`, codeOfAway);
   }

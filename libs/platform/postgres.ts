@@ -40,10 +40,12 @@ export interface PoolSettings {
   readonly stopping?: AbortSignal;
 }
 
+export class UnreadableNumber extends RangeError {}
+
 /** An int8 that a JS number cannot hold exactly is an error: rounding an amount is worse than failing. */
 export function parseInt8(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} does not fit a JS number`);
+  if (!Number.isSafeInteger(value)) throw new UnreadableNumber(`int8 ${text} does not fit a JS number`);
   return value;
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DatabaseRole } from './grants.js';
 import { REFUSED, RoleLogins } from '#libs/testing/role-logins.js';
@@ -99,12 +100,95 @@ describe('what everybody reads', () => {
     const { rows } = await logins.database.pool.query<{ place: string }>(
       `select a.attrelid::regclass || '.' || a.attname as place
        from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
-       where n.nspname in ('control', 'identity', 'risk', 'journal') and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+       where n.nspname not in ('pg_catalog', 'information_schema', 'meta') and n.nspname !~ '^pg_' and c.relkind = 'r'
+         and a.attnum > 0 and not a.attisdropped
          and a.atttypid in ('bigint'::regtype, 'timestamptz'::regtype) and c.oid <> 'journal.records'::regclass
          and not exists (select from pg_constraint k where k.conrelid = c.oid and k.conname = a.attname || '_can_be_read')`,
     );
     expect(rows).toEqual([]);
   });
+});
+
+/** A few megabytes on the disk, and more than anybody can take out of the database. */
+const ENDLESS = `repeat('x', 300000000)`;
+
+describe('what has no room with who reads it', () => {
+  it.each<[DatabaseRole, string, string]>([
+    [
+      'gateway',
+      'the name of a group',
+      `insert into control.groups values (gen_random_uuid(), 'x', ${ENDLESS})`,
+    ],
+    [
+      'gateway',
+      'the reason of a halt',
+      `insert into control.halts (halt_id, scope, target, what, reason, created_by, created_at)
+       values (gen_random_uuid(), 'VENUE', 'v', '{QUOTE}', ${ENDLESS}, 'x', now())`,
+    ],
+    [
+      'operations',
+      'a list of venues',
+      `insert into control.accounts_policy (account_id, may_quote, may_create, venues, max_quantity_atoms)
+       values (gen_random_uuid(), true, true, array_fill('venue'::text, array[100000]), 1)`,
+    ],
+    [
+      'owner',
+      'a snapshot',
+      `insert into journal.snapshots (shard, sequence, hash, format_version, body)
+       values (0, 9, decode(repeat('00', 32), 'hex'), 1, convert_to(${ENDLESS}, 'UTF8'))`,
+    ],
+    [
+      'owner',
+      'a record',
+      `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
+       values (0, 1, 5, 'event', repeat('x', 1048577), decode(repeat('00', 32), 'hex'))`,
+    ],
+    [
+      'projector',
+      'a position',
+      `insert into execution.positions (shard, epoch, sequence, hash) values (0, 1, ${BEYOND_NUMBERS}, decode(repeat('00', 32), 'hex'))`,
+    ],
+    [
+      'projector',
+      'an auction',
+      `insert into completed.auctions (auction_id, opened_at, sequence, events, shard, status, state)
+       values (gen_random_uuid(), 1, 1, 1, 0, 'OPEN', ${ENDLESS})`,
+    ],
+  ])('%s cannot write: %s', async (role, _what, statement) => {
+    expect(await attempt(role, statement)).toBe(OUT_OF_BOUNDS);
+  });
+
+  it('has bounds in every column, whoever adds one', async () => {
+    const { rows } = await logins.database.pool.query<{ place: string }>(
+      `select a.attrelid::regclass || '.' || a.attname as place
+       from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname not in ('pg_catalog', 'information_schema', 'meta') and n.nspname !~ '^pg_' and c.relkind = 'r'
+         and a.attnum > 0 and not a.attisdropped
+         and a.atttypid not in ('bigint'::regtype, 'timestamptz'::regtype, 'integer'::regtype, 'smallint'::regtype, 'boolean'::regtype, 'uuid'::regtype)
+         and not exists (select from pg_constraint k where k.conrelid = c.oid and k.conname = a.attname || '_has_room')`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+it('what was written before there were bounds is found as the runbook says', async () => {
+  const runbook = readFileSync('docs/operations.md', 'utf8');
+  const [, query = ''] = /### Values that cannot be read[^]*?```sql\n([^]*?)```/.exec(runbook) ?? [];
+  const client = await logins.database.pool.connect();
+  const told: string[] = [];
+  client.on('notice', ({ message = '' }) => told.push(message));
+  try {
+    await client.query(query);
+    expect(told).toEqual([]);
+    await client.query(`begin; alter table control.groups drop constraint name_has_room;
+      insert into control.groups values (gen_random_uuid(), 'x', repeat('x', 10000));
+      alter table control.groups add constraint name_has_room check (octet_length(name) <= 8192) not valid`);
+    await client.query(query);
+    expect(told).toEqual([expect.stringContaining('control.groups: check constraint "name_has_room"')]);
+  } finally {
+    await client.query('rollback');
+    client.release(true);
+  }
 });
 
 describe('who takes part', () => {
