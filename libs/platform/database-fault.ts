@@ -23,7 +23,7 @@ export function isUnreadable(error: unknown): boolean {
   return (
     error.code === TOO_LARGE ||
     error.code === 'ERR_STRING_TOO_LONG' ||
-    TOO_LARGE_FOR_SERVER.test(error.message)
+    error.message.startsWith("invalid memory alloc request size")
   );
 }
 
