@@ -14,7 +14,7 @@ export function isOutOfResources(error: unknown): boolean {
 
 /** A statement that the server cannot carry out for its size. */
 const TOO_LARGE = '54000';
-const TOO_LARGE_FOR_SERVER = /^invalid memory alloc request size/;
+const TOO_LARGE_FOR_SERVER = 'invalid memory alloc request size';
 
 /** A value that is there and that nobody can take out: it is too long for the server or for us, or is a number that JavaScript has not. */
 export function isUnreadable(error: unknown): boolean {
@@ -23,7 +23,7 @@ export function isUnreadable(error: unknown): boolean {
   return (
     error.code === TOO_LARGE ||
     error.code === 'ERR_STRING_TOO_LONG' ||
-    error.message.startsWith("invalid memory alloc request size")
+    error.message.startsWith(TOO_LARGE_FOR_SERVER)
   );
 }
 
