@@ -66,6 +66,7 @@ export class HostileBatches {
     return {
       isRefused: refused.length === asked.length,
       refused: refused.map((one) => this.renewed(one)),
+      doubtful: [],
       how: asked.map(({ request }) => bytesOf(request).toString('latin1').slice(0, 300)).join('\n---\n'),
     };
   }

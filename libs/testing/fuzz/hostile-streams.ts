@@ -29,7 +29,7 @@ export class HostileStreams {
     this.check = new StreamCheck(target.stream);
   }
 
-  /** One stream; what of it is refused is said again on others. */
+  /** One stream; what of it is refused, or not answered, is said again on others. */
   play(): Promise<Verdict> {
     const { random, target, drawn } = this;
     const member = random.chance(MAKERS) ? MAKER : random.pick([...target.tokens.keys()]);
@@ -48,16 +48,18 @@ export class HostileStreams {
     const told = await talk(url, token, frames);
     if (told === undefined) {
       judge.add('a good handshake is refused', 'stream');
-      return { isRefused: true, refused: [], how: 'stream' };
+      return { isRefused: true, refused: [], doubtful: [], how: 'stream' };
     }
     this.frames += told.said.length;
     const how = `stream: ${told.said.map(wordOf).join(' | ').slice(0, 1_500)}`;
     this.note(told, how);
-    const { refused, isRefused } = refusalsIn(told);
-    if (!judge.isSlow(told)) return { isRefused, refused, how };
+    const { refused, silent, isRefused } = refusalsIn(told);
+    // A stream that was closed has not heard the rest.
+    const doubtful = [...silent, ...frames.slice(told.said.length)];
+    if (!judge.isSlow(told)) return { isRefused, refused, doubtful, how };
     const again = await talk(url, token, frames);
     if (again === undefined || judge.isSlow(again)) judge.slow(again?.millis ?? Infinity, how);
-    return { isRefused: false, refused, how };
+    return { isRefused: false, refused, doubtful, how };
   }
 
   /** However it was spoken to, it goes on or ends; and what it has said is as documented. */

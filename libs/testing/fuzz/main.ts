@@ -12,10 +12,10 @@ const EXIT_USAGE = 64;
 const STAY_MS = 60_000;
 
 function inVerdicts(what: string, verdicts: Verdicts): string {
-  const [whole, part, none] = (['AS A WHOLE', 'IN PART', 'NOT AT ALL'] as const).map(
-    (verdict) => verdicts.get(verdict) ?? 0,
-  );
-  return `${whole} ${what} refused as a whole, ${part} in part, ${none} not at all`;
+  const [whole, part, nothing, none] = (
+    ['AS A WHOLE', 'IN PART', 'NOTHING REFUSED', 'NOT AT ALL'] as const
+  ).map((verdict) => verdicts.get(verdict) ?? 0);
+  return `${whole} ${what} refused as a whole, ${part} in part, ${nothing} accepted, ${none} not judged`;
 }
 
 function report({ judge, spoils, grown, steady, ...counts }: Fuzzed): void {

@@ -27,12 +27,20 @@ class Room {
     this.stillness = new Stillness(books, judge, furniture, 1);
   }
 
-  /** Of these words `good` is accepted, `evil` is refused and changes something. */
+  /** Of these words `good` is accepted, `evil` is refused and changes something; behind `last` nobody is heard, and nobody is told of `sly`. */
   play = (words: readonly string[]): Promise<Played<string>> => {
     this.played.push([...words]);
-    if (words.some((word) => word === 'good' || word === 'evil')) this.tables += 1;
-    const refused = words.filter((word) => word !== 'good');
-    return Promise.resolve({ isRefused: refused.length === words.length, refused, how: words.join() });
+    const end = words.indexOf('last') + 1 || words.length;
+    const said = words.slice(0, end);
+    if (said.some((word) => word === 'good' || word === 'evil' || word === 'sly')) this.tables += 1;
+    const isDoubtful = (word: string): boolean => word === 'last' || word === 'sly';
+    const refused = said.filter((word) => word !== 'good' && !isDoubtful(word));
+    return Promise.resolve({
+      isRefused: words.length === 1 ? words[0] !== 'good' : refused.length === words.length,
+      refused,
+      doubtful: [...said.filter(isDoubtful), ...words.slice(end)],
+      how: words.join(),
+    });
   };
 }
 
@@ -57,15 +65,25 @@ describe('what is refused', () => {
     expect(room.played).toEqual([['good', 'bad'], ['bad'], ['good', 'evil'], ['evil']]);
   });
 
-  it('is not judged where there is nothing of it', async () => {
-    expect(await room.stillness.hold(['good'], room.play)).toBe('NOT AT ALL');
-    expect(await room.stillness.hold([], room.play)).toBe('NOT AT ALL');
+  it('is judged each by itself where nobody is told of it, or has heard it', async () => {
+    expect(await room.stillness.hold(['good', 'last', 'bad', 'good'], room.play)).toBe('IN PART');
+    expect(room.played).toEqual([['good', 'last', 'bad', 'good'], ['last'], ['bad'], ['good']]);
+    expect(room.found).toEqual([]);
+    await room.stillness.hold(['good', 'sly'], room.play);
+    expect(room.found).toEqual(['something changed although all was refused']);
+  });
+
+  it('is not judged where there is nothing of it, or never without something that is accepted', async () => {
+    expect(await room.stillness.hold(['good'], room.play)).toBe('NOTHING REFUSED');
+    const moody = (words: readonly string[]): Promise<Played<string>> =>
+      Promise.resolve({ isRefused: false, refused: words.slice(1), doubtful: [], how: '' });
+    expect(await room.stillness.hold(['good', 'bad', 'bad', 'bad'], moody)).toBe('NOT AT ALL');
   });
 
   it('may leave refusals in the journal and nothing else', async () => {
     const journals = (type: string) => (): Promise<Played<string>> => {
       room.journal.push({ type });
-      return Promise.resolve({ isRefused: true, refused: [], how: '' });
+      return Promise.resolve({ isRefused: true, refused: [], doubtful: [], how: '' });
     };
     await room.stillness.hold(['bad'], journals('QUOTE_REJECTED'));
     expect(room.found).toEqual([]);

@@ -16,15 +16,17 @@ export interface Played<Thing> {
   readonly isRefused: boolean;
   /** What of it was refused for certain. */
   readonly refused: readonly Thing[];
+  /** What of it nobody knows, or has heard of; alone it can be told. */
+  readonly doubtful: readonly Thing[];
   readonly how: string;
 }
 
-/** How it was judged, if at all. */
-export type Verdict = 'AS A WHOLE' | 'IN PART' | 'NOT AT ALL';
+/** How it was judged: whether nothing of it was refused, or what was refused was accepted each time it was played again. */
+export type Verdict = 'AS A WHOLE' | 'IN PART' | 'NOTHING REFUSED' | 'NOT AT ALL';
 
 /**
  * Holds what is played between two looks at the state. What only reads or is refused must have left it as it was, so wherever something
- * else was accepted beside it, it is played again alone. Between one look and the next nobody plays unseen.
+ * else was accepted beside it, it is played again without that, and what became of nobody knows each by itself. Between one look and the next nobody plays unseen.
  */
 export class Stillness {
   private last: State | undefined;
@@ -40,19 +42,36 @@ export class Stillness {
     things: readonly Thing[],
     play: (things: readonly Thing[]) => Promise<Played<Thing>>,
   ): Promise<Verdict> {
-    let rest = things;
-    for (let tries = 0; tries < TRIES && rest.length > 0; tries += 1) {
-      const before = this.last ?? (await this.atRest());
-      const { isRefused, refused, how } = await play(rest);
-      if (isRefused) {
-        await this.compare(before, how);
-        return tries === 0 ? 'AS A WHOLE' : 'IN PART';
-      }
-      this.last = undefined;
-      await this.furniture.putBack();
+    const first = await this.judged(things, play);
+    if (first.isRefused) return 'AS A WHOLE';
+    let isJudged = false;
+    let rest = first.refused;
+    for (let tries = 1; tries < TRIES && rest.length > 0 && !isJudged; tries += 1) {
+      const { isRefused, refused } = await this.judged(rest, play);
+      isJudged = isRefused;
       rest = refused;
     }
-    return 'NOT AT ALL';
+    for (const one of first.doubtful) {
+      const { isRefused } = await this.judged([one], play);
+      isJudged ||= isRefused;
+    }
+    if (isJudged) return 'IN PART';
+    return first.refused.length + first.doubtful.length === 0 ? 'NOTHING REFUSED' : 'NOT AT ALL';
+  }
+
+  private async judged<Thing>(
+    things: readonly Thing[],
+    play: (things: readonly Thing[]) => Promise<Played<Thing>>,
+  ): Promise<Played<Thing>> {
+    const before = this.last ?? (await this.atRest());
+    const played = await play(things);
+    if (played.isRefused) {
+      await this.compare(before, played.how);
+    } else {
+      this.last = undefined;
+      await this.furniture.putBack();
+    }
+    return played;
   }
 
   private async compare(before: State, how: string): Promise<void> {

@@ -15,7 +15,11 @@ describe('a talk', () => {
   const [submit, withdraw] = [command('quote.submit', 'a'), command('quote.withdraw', 'b')];
 
   it('is refused where no command of it is done', () => {
-    expect(told([submit, frame('{')], ['reject', 'a'])).toEqual({ refused: [submit], isRefused: true });
+    expect(told([submit, frame('{')], ['reject', 'a'])).toEqual({
+      refused: [submit],
+      silent: [frame('{')],
+      isRefused: true,
+    });
   });
 
   it('is not where one of them is', () => {
@@ -23,15 +27,30 @@ describe('a talk', () => {
       ['reject', 'a'],
       ['ack', 'b'],
     ] as const;
-    expect(told([submit, withdraw], ...replies)).toEqual({ refused: [submit], isRefused: false });
+    expect(told([submit, withdraw], ...replies)).toEqual({ refused: [submit], silent: [], isRefused: false });
   });
 
   it('is in doubt where one has no answer', () => {
-    expect(told([submit, withdraw], ['reject', 'a'])).toEqual({ refused: [submit], isRefused: false });
+    const silent = [withdraw];
+    expect(told([submit, withdraw], ['reject', 'a'])).toEqual({
+      refused: [submit],
+      silent,
+      isRefused: false,
+    });
+  });
+
+  it('of one frame is refused unless that is said to be done', () => {
+    const hello = command('hello', 'h');
+    expect(told([hello, withdraw])).toEqual({ refused: [], silent: [withdraw], isRefused: true });
+    expect(told([hello, withdraw], ['ack', 'b'])).toMatchObject({ isRefused: false });
   });
 
   it('changes nothing by a preflight, or by what is no command', () => {
     const said = [command('quote.preflight', 'p'), command('ping', 'q')];
-    expect(told(said, ['ack', 'p'])).toEqual({ refused: [], isRefused: true });
+    expect(told(said, ['ack', 'p'])).toEqual({
+      refused: [],
+      silent: [command('ping', 'q')],
+      isRefused: true,
+    });
   });
 });

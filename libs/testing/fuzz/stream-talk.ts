@@ -62,9 +62,13 @@ export async function talk(url: string, token: string, frames: readonly Frame[])
   return told;
 }
 
-/** What of it was refused, and whether anything else may have changed something. */
+/**
+ * What of it was refused, what nobody has answered, and whether anything may have changed something. A single frame that is not answered with
+ * an `ack` may not have.
+ */
 export function refusalsIn({ said, heard }: Talk): {
   readonly refused: Frame[];
+  readonly silent: Frame[];
   readonly isRefused: boolean;
 } {
   const replies = heard.map(replyIn);
@@ -73,9 +77,12 @@ export function refusalsIn({ said, heard }: Talk): {
   const accepted = replies.filter(
     ({ type, cmd_id: id }) => type === 'ack' && names.get(id) !== 'quote.preflight',
   );
+  const answered = new Set(replies.map(({ cmd_id: id }) => id));
+  const isAlone = said.filter((frame) => typeOf(frame) !== 'hello').length === 1;
   return {
     refused: said.filter((frame) => rejected.has(replyTo(frame))),
-    isRefused: accepted.length === 0 && unanswered(said, heard).length === 0,
+    silent: said.filter((frame) => !answered.has(replyTo(frame)) && typeOf(frame) !== 'hello'),
+    isRefused: accepted.length === 0 && (isAlone || unanswered(said, heard).length === 0),
   };
 }
 
