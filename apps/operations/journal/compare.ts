@@ -57,10 +57,9 @@ function named(store: StoreKind, reader: JournalReader): JournalReader {
 export function comparedDocument(compared: ComparedShard): object {
   const { shard } = compared;
   if ('what' in compared) return { shard, store: compared.store, trouble: compared.what };
-  const { alike, surplus, difference } = compared;
+  const { alike, surplus, differsAt } = compared;
   const only = { only_postgres: surplus.one, only_kafka: surplus.other };
-  const at = difference === undefined ? {} : { differs_at: difference.sequence, differs_in: difference.in };
-  return { shard, alike, ...only, ...at };
+  return { shard, alike, ...only, ...(differsAt === undefined ? {} : { differs_at: differsAt }) };
 }
 
 export function comparedLine(compared: ComparedShard, home: StoreKind): string {
@@ -68,10 +67,9 @@ export function comparedLine(compared: ComparedShard, home: StoreKind): string {
   if ('what' in compared) {
     return `shard ${shard}: ${compared.isDamage ? 'DAMAGED' : 'NOT READ'} in ${compared.store}: ${compared.what}`;
   }
-  const { alike, surplus, difference } = compared;
-  if (difference !== undefined) {
-    const what = difference.in === 'seal' ? ': the record is the same, its SEAL is not' : '';
-    return `shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${difference.sequence}${what}`;
+  const { alike, surplus, differsAt } = compared;
+  if (differsAt !== undefined) {
+    return `shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${differsAt}`;
   }
   const lacks = isLacking(compared, home) ? `: the journals are in ${home}, which LACKS them` : '';
   return `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka${lacks}`;
@@ -85,8 +83,8 @@ function isLacking({ surplus }: Comparison, home: StoreKind): boolean {
 /** A prefix of nobody's topics looks like a copy that nobody has begun; and so do empty topics like those of which the database knows. */
 export function hasNoneInKafka(compared: readonly ComparedShard[], areKnown: boolean): boolean {
   const copies = compared.filter((one) => 'surplus' in one);
-  const isNone = ({ alike, surplus, difference }: Comparison): boolean =>
-    alike === 0 && surplus.other === 0 && difference === undefined;
+  const isNone = ({ alike, surplus, differsAt }: Comparison): boolean =>
+    alike === 0 && surplus.other === 0 && differsAt === undefined;
   const areSome = areKnown || copies.some(({ surplus }) => surplus.one > 0);
   return copies.length === compared.length && copies.every(isNone) && areSome;
 }
@@ -97,7 +95,7 @@ export function outcomeOf(
   home: StoreKind,
 ): 'alike' | 'unread' | 'damaged or different' {
   const isBad = compared.some((one) =>
-    'what' in one ? one.isDamage : one.difference !== undefined || isLacking(one, home),
+    'what' in one ? one.isDamage : one.differsAt !== undefined || isLacking(one, home),
   );
   if (isBad) return 'damaged or different';
   return compared.some((one) => 'what' in one) ? 'unread' : 'alike';

@@ -4,9 +4,8 @@ import { JournalHome, WrongHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
 import type { JournalReader } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
-import type { JournalReceiver } from '../stores/journal-receiver.js';
 import type { JournalStore } from '../stores/journal-store.js';
-import { compareShard, type Comparison, type Span } from './compare-shard.js';
+import { compareShard } from './compare-shard.js';
 import { checkIsCopy, copyShard } from './copy-shard.js';
 
 export interface MoveProgress {
@@ -51,7 +50,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
       .whileHeld(async (client) => new JournalHome(client).check(await from.home()))
       .catch(notFromThere);
     await move.check?.(from.bareReader);
-    for (const shard of move.shards) await checkFound(move, shard, receiver);
+    for (const shard of move.shards) await checkIsCopy(shard, from.bareReader, receiver);
     const moved: MovedShard[] = [];
     for (const shard of move.shards) {
       const { sequence: found } = await receiver.head(shard);
@@ -61,7 +60,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
         move.tell?.({ shard, doing, done, of: head });
       };
       const records = await copyShard(shard, from.bareReader, receiver, tell('copying'));
-      await checkAlike(move, { shard, found, records }, tell('comparing'));
+      await checkAlike(move, shard, records, tell('comparing'));
       const { sequence, hash } = await receiver.head(shard);
       await to.remember(shard, { sequence, hash });
       moved.push({ shard, found, records, hash });
@@ -82,15 +81,6 @@ function notFromThere(error: unknown): never {
   throw error;
 }
 
-/** What stands there already is gone on with if it is the same, seals and all: without them no owner would write behind it. */
-async function checkFound(move: Move, shard: number, receiver: JournalReceiver): Promise<void> {
-  const { sequence: found } = await checkIsCopy(shard, move.from.bareReader, receiver);
-  const tell = (done: number): void => {
-    move.tell?.({ shard, doing: 'comparing', done, of: found });
-  };
-  await compare(move, shard, { behind: 0, upTo: found }, tell);
-}
-
 async function endEpoch({ from, opener }: Move, shard: number): Promise<void> {
   const writer = await from.journalOfMover(opener).open(shard);
   await writer.close();
@@ -103,28 +93,18 @@ async function checkUnchanged(from: JournalStore, moved: readonly MovedShard[]):
 }
 
 async function checkAlike(
-  move: Move,
-  { shard, found, records }: { readonly shard: number; readonly found: number; readonly records: number },
-  tell: (done: number) => void,
-): Promise<void> {
-  const { alike, surplus } = await compare(move, shard, { behind: found, upTo: Infinity }, tell);
-  if (surplus.one > 0 || surplus.other > 0 || alike !== records) throw changed(shard);
-}
-
-async function compare(
   { from, to }: Move,
   shard: number,
-  span: Span,
+  records: number,
   tell: (done: number) => void,
-): Promise<Comparison> {
-  const comparison = await compareShard(shard, from.bareReader, to.bareReader, tell, span);
-  const { difference } = comparison;
-  if (difference === undefined) return comparison;
-  const what =
-    difference.in === 'record'
-      ? 'where it is to be copied to, another record stands there'
-      : 'where it is to be copied to, it stands without its seal, or with another';
-  throw new JournalCorrupt(shard, difference.sequence, what);
+): Promise<void> {
+  const { alike, differsAt, surplus } = await compareShard(shard, from.bareReader, to.bareReader, tell);
+  if (differsAt !== undefined) {
+    throw new JournalCorrupt(shard, differsAt, 'the copy has another record there');
+  }
+  if (surplus.one > 0 || surplus.other > 0 || alike !== records) {
+    throw changed(shard);
+  }
 }
 
 function changed(shard: number): StartFault {
