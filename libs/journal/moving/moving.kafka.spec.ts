@@ -115,7 +115,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     expect(events.map(({ payload }) => payload)).toEqual(['"a"', '"b"', '"c"', '"d"', '"e"']);
     const [postgres, inKafka] = [await storeOf('postgres'), await storeOf('kafka')];
     const comparison = await compareShard(0, postgres.reader, inKafka.reader);
-    expect(comparison).toMatchObject({ differsAt: undefined, surplus: { one: 0, other: 2 } });
+    expect(comparison).toMatchObject({ differs: undefined, surplus: { one: 0, other: 2 } });
   });
 
   it('may hold the longest payloads, and more records than one write takes', async () => {
