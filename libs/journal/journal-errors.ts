@@ -50,7 +50,7 @@ export class JournalCorrupt extends StartFault {
   constructor(
     readonly shard: number,
     readonly sequence: number,
-    reason: string,
+    readonly reason: string,
   ) {
     super(`journal of shard ${shard} is corrupt at sequence ${sequence}: ${reason}`, EXIT.damaged);
   }

@@ -12,11 +12,11 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
   dump      writes records to standard output, one JSON document a line; of a damaged journal those before the damage, then what
             stands from there on, marked
   copy      moves the journals of a stopped cluster from PostgreSQL to Kafka or back, record by record; what breaks off goes on
-            where it was when it is called again
+            where it was when it is called again, provided that what stands there is the same, seals included
   accept-restored
             brings a database that was restored from a backup up to its topics in Kafka: settles in its ledger what was settled since, each
             award by the route that its record names, all or nothing. Without --confirm it only says what that comes to
-  compare   holds the journals in PostgreSQL and in Kafka against each other, record by record
+  compare   holds the journals in PostgreSQL and in Kafka against each other, record by record and seal by seal
 
   --shard n            only this shard (not with copy)
   --store postgres|kafka

@@ -1,6 +1,6 @@
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { compareShard, type Comparison } from '#libs/journal/moving/compare-shard.js';
+import { compareShard, type Comparison, type Difference } from '#libs/journal/moving/compare-shard.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
 /** Why a shard could not be compared to its end, and in which of the two stores. */
@@ -57,9 +57,17 @@ function named(store: StoreKind, reader: JournalReader): JournalReader {
 export function comparedDocument(compared: ComparedShard): object {
   const { shard } = compared;
   if ('what' in compared) return { shard, store: compared.store, trouble: compared.what };
-  const { alike, surplus, differsAt } = compared;
+  const { alike, surplus, differs } = compared;
   const only = { only_postgres: surplus.one, only_kafka: surplus.other };
-  return { shard, alike, ...only, ...(differsAt === undefined ? {} : { differs_at: differsAt }) };
+  const difference = differs === undefined ? {} : { differs_at: differs.sequence, differs_in: differs.in };
+  return { shard, alike, ...only, ...difference };
+}
+
+/** `one` is PostgreSQL. */
+function whatDiffers({ in: where, sealed: { one, other } }: Difference): string {
+  if (where === 'record') return 'they are not the same record';
+  if (one && other) return 'the same record has another seal in kafka than in postgres';
+  return `the same record has a seal in ${one ? 'postgres' : 'kafka'} and none in ${one ? 'kafka' : 'postgres'}`;
 }
 
 export function comparedLine(compared: ComparedShard, home: StoreKind): string {
@@ -67,9 +75,9 @@ export function comparedLine(compared: ComparedShard, home: StoreKind): string {
   if ('what' in compared) {
     return `shard ${shard}: ${compared.isDamage ? 'DAMAGED' : 'NOT READ'} in ${compared.store}: ${compared.what}`;
   }
-  const { alike, surplus, differsAt } = compared;
-  if (differsAt !== undefined) {
-    return `shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${differsAt}`;
+  const { alike, surplus, differs } = compared;
+  if (differs !== undefined) {
+    return `shard ${shard}: ${alike} records alike, then they DIFFER at sequence ${differs.sequence}: ${whatDiffers(differs)}`;
   }
   const lacks = isLacking(compared, home) ? `: the journals are in ${home}, which LACKS them` : '';
   return `shard ${shard}: ${alike} records alike; ${surplus.one} more in postgres, ${surplus.other} in kafka${lacks}`;
@@ -83,8 +91,8 @@ function isLacking({ surplus }: Comparison, home: StoreKind): boolean {
 /** A prefix of nobody's topics looks like a copy that nobody has begun; and so do empty topics like those of which the database knows. */
 export function hasNoneInKafka(compared: readonly ComparedShard[], areKnown: boolean): boolean {
   const copies = compared.filter((one) => 'surplus' in one);
-  const isNone = ({ alike, surplus, differsAt }: Comparison): boolean =>
-    alike === 0 && surplus.other === 0 && differsAt === undefined;
+  const isNone = ({ alike, surplus, differs }: Comparison): boolean =>
+    alike === 0 && surplus.other === 0 && differs === undefined;
   const areSome = areKnown || copies.some(({ surplus }) => surplus.one > 0);
   return copies.length === compared.length && copies.every(isNone) && areSome;
 }
@@ -95,7 +103,7 @@ export function outcomeOf(
   home: StoreKind,
 ): 'alike' | 'unread' | 'damaged or different' {
   const isBad = compared.some((one) =>
-    'what' in one ? one.isDamage : one.differsAt !== undefined || isLacking(one, home),
+    'what' in one ? one.isDamage : one.differs !== undefined || isLacking(one, home),
   );
   if (isBad) return 'damaged or different';
   return compared.some((one) => 'what' in one) ? 'unread' : 'alike';

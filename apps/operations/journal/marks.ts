@@ -60,7 +60,11 @@ export async function refuseWithout(pool: Pool, reader: JournalReader): Promise<
   for (const mark of await marksOf(pool)) {
     const { shard, sequence, hash } = mark;
     const end = heads.get(shard) ?? 0;
-    if (end < sequence) throw new JournalCorrupt(shard, sequence, lackOf(mark, end));
+    if (end < sequence) {
+      // Where it is damaged it does not end there: reading says what it is.
+      if (end > 0) await reader.read(shard, end, 1);
+      throw new JournalCorrupt(shard, sequence, lackOf(mark, end));
+    }
     const [entry] = await reader.read(shard, sequence, 1);
     if (entry?.hash !== hash) throw new JournalCorrupt(shard, sequence, differenceFrom(mark));
   }

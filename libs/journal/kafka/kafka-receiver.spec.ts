@@ -1,5 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { JournalUnreadable } from '../journal-errors.js';
+import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
+import { BEFORE_FIRST, sealEpoch, sealEvent } from '../hash-chain.js';
+import { JournalCorrupt, JournalUnreadable } from '../journal-errors.js';
 import { KafkaReceiver } from './kafka-receiver.js';
 import type { TopicLog } from './topic-log.js';
 
@@ -23,4 +25,16 @@ it('leaves no connection open to a topic that cannot be looked through', async (
   expect(open).toBe(0);
   await receiver.close();
   expect(open).toBe(0);
+});
+
+it('says that the beginning of its topic is gone, and not that a broker is away', async () => {
+  const topic = new MemoryTopic();
+  const receiver = new KafkaReceiver(() => Promise.resolve(topic.open()));
+  const first = sealEpoch(0, BEFORE_FIRST, 1, 'ada');
+  await receiver.receive(0, [first]);
+  topic.deleteBefore(1);
+  const failure = await receiver.receive(0, [sealEvent(0, first, '"a"')]).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(JournalCorrupt);
+  expect(failure).toMatchObject({ reason: expect.stringContaining('its first 1 messages are gone') });
+  await receiver.close();
 });

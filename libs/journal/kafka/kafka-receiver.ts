@@ -1,5 +1,5 @@
 import type { JournalEntry, JournalHead } from '../journal.js';
-import { JournalUnavailable, messageOf } from '../journal-errors.js';
+import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
 import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
 import { headAt } from '../hash-chain.js';
 import type { LogPlace } from './log-cursor.js';
@@ -11,6 +11,7 @@ import type { TopicLog } from './topic-log.js';
 const SEND_WITHIN_MILLIS = 30_000;
 
 interface Reception {
+  readonly topic: ShardLog;
   readonly log: TopicLog;
   place: LogPlace;
 }
@@ -29,16 +30,17 @@ export class KafkaReceiver implements JournalReceiver {
     const [first] = entries;
     if (first === undefined) return;
     const reception = await this.reception(shard);
-    const { place, log } = reception;
+    const { place, topic, log } = reception;
     checkFollows(shard, place.head, first);
     const { values, behind } = placed(place, entries);
     try {
-      const base = await log.append(values, SEND_WITHIN_MILLIS, sealsOf(entries));
+      const base = await topic.append(values, SEND_WITHIN_MILLIS, sealsOf(entries));
       if (base !== place.next) throw new Error(`somebody else writes to its topic, at offset ${place.next}`);
     } catch (error) {
       // Whoever asks again looks first how far it came.
       this.shards.delete(shard);
       await log.close();
+      if (error instanceof JournalCorrupt) throw error;
       throw new JournalUnavailable(shard, messageOf(error), { cause: error });
     }
     reception.place = behind;
@@ -52,10 +54,11 @@ export class KafkaReceiver implements JournalReceiver {
     const known = this.shards.get(shard);
     if (known !== undefined) return known;
     const log = await this.openLog(shard);
+    const topic = new ShardLog(shard, log);
     try {
-      const { place, damage } = await new ShardLog(shard, log).tail();
+      const { place, damage } = await topic.tail();
       if (damage !== undefined) throw damage;
-      const reception = { log, place };
+      const reception = { topic, log, place };
       this.shards.set(shard, reception);
       return reception;
     } catch (error) {

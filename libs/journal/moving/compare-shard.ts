@@ -1,23 +1,52 @@
-import type { JournalReader } from '../journal.js';
+import type { JournalEntry, JournalReader } from '../journal.js';
 
-export interface Comparison {
+/** The first place at which two copies are not the same. */
+export interface Difference {
+  readonly sequence: number;
+  readonly in: 'record' | 'seal';
+  /** Which of them have a seal there. */
+  readonly sealed: { readonly one: boolean; readonly other: boolean };
+}
+
+/** As far as both go. */
+export interface Agreement {
   /** Records that both have, alike from the first to the last. */
   readonly alike: number;
-  /** The first sequence under which they have different records. */
-  readonly differsAt: number | undefined;
+  readonly differs: Difference | undefined;
+}
+
+export interface Comparison extends Agreement {
   /** Records that only one of them has, behind those that both have. */
   readonly surplus: { readonly one: number; readonly other: number };
 }
+
+/** Of all that a reader can say. */
+export type Pages = Pick<JournalReader, 'read'>;
+type Tell = (alike: number) => void;
 
 const PAGE = 2_000;
 
 /** Holds two copies of a shard's journal against each other, record by record. Whatever is damaged in one is a JournalCorrupt. */
 export async function compareShard(
   shard: number,
-  one: JournalReader,
-  other: JournalReader,
-  tell: (alike: number) => void = () => undefined,
+  one: Pages,
+  other: Pages,
+  tell?: Tell,
 ): Promise<Comparison> {
+  const agreement = await agree(shard, one, other, tell);
+  const { alike, differs } = agreement;
+  if (differs !== undefined) return { ...agreement, surplus: { one: 0, other: 0 } };
+  const surplus = { one: await rest(shard, one, alike), other: await rest(shard, other, alike) };
+  return { ...agreement, surplus };
+}
+
+/** Reads no further than the one that ends first. */
+export async function agree(
+  shard: number,
+  one: Pages,
+  other: Pages,
+  tell: Tell = () => undefined,
+): Promise<Agreement> {
   let alike = 0;
   for (;;) {
     const [ours, theirs] = await Promise.all([
@@ -25,20 +54,30 @@ export async function compareShard(
       other.read(shard, alike + 1, PAGE),
     ]);
     const both = Math.min(ours.length, theirs.length);
-    // The hash covers all the rest, and each reader has recomputed its own.
-    const odd = ours.findIndex((entry, index) => index < both && entry.hash !== theirs[index]?.hash);
-    if (odd >= 0) return { alike: alike + odd, differsAt: alike + odd + 1, surplus: { one: 0, other: 0 } };
+    for (const [index, entry] of ours.slice(0, both).entries()) {
+      const differs = differenceOf(entry, theirs[index]);
+      if (differs !== undefined) return { alike: alike + index, differs };
+    }
     alike += both;
     tell(alike);
-    if (both < PAGE) {
-      const surplus = { one: await rest(shard, one, alike), other: await rest(shard, other, alike) };
-      return { alike, differsAt: undefined, surplus };
-    }
+    if (both < PAGE) return { alike, differs: undefined };
   }
 }
 
+/**
+ * A record's hash covers all that it says, and each reader has recomputed its own. Its seal stands beside it: a copy without the seals of
+ * its appends is one that no owner goes on with.
+ */
+function differenceOf(ours: JournalEntry, theirs: JournalEntry | undefined): Difference | undefined {
+  const { sequence, hash, seal } = ours;
+  const sealed = { one: seal !== undefined, other: theirs?.seal !== undefined };
+  if (hash !== theirs?.hash) return { sequence, in: 'record', sealed };
+  const isSame = seal === undefined ? !sealed.other : theirs.seal?.equals(seal);
+  return isSame === true ? undefined : { sequence, in: 'seal', sealed };
+}
+
 /** Read like the others: where the shards end is told of all at once, and another may not answer. */
-async function rest(shard: number, reader: JournalReader, from: number): Promise<number> {
+async function rest(shard: number, reader: Pages, from: number): Promise<number> {
   for (let last = from; ;) {
     const page = await reader.read(shard, last + 1, PAGE);
     if (page.length === 0) return last - from;

@@ -6,7 +6,8 @@ import type { JournalReader } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalStore } from '../stores/journal-store.js';
 import { compareShard } from './compare-shard.js';
-import { checkIsCopy, copyShard } from './copy-shard.js';
+import { copyShard } from './copy-shard.js';
+import { checkIsCopy } from './found-copy.js';
 
 export interface MoveProgress {
   readonly shard: number;
@@ -49,8 +50,10 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
     await lock
       .whileHeld(async (client) => new JournalHome(client).check(await from.home()))
       .catch(notFromThere);
+    await from.checkPlaces();
+    await to.checkPlaces();
     await move.check?.(from.bareReader);
-    for (const shard of move.shards) await checkIsCopy(shard, from.bareReader, receiver);
+    for (const shard of move.shards) await checkFound(move, shard);
     const moved: MovedShard[] = [];
     for (const shard of move.shards) {
       const { sequence: found } = await receiver.head(shard);
@@ -76,6 +79,14 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
   }
 }
 
+/** What stands in the new place already. Nothing has been written yet. */
+async function checkFound({ from, to, tell }: Move, shard: number): Promise<void> {
+  const of = (await to.bareReader.heads([shard])).get(shard) ?? 0;
+  await checkIsCopy(shard, from.bareReader, to.bareReader, (done) => {
+    if (of > 0) tell?.({ shard, doing: 'comparing', done, of });
+  });
+}
+
 function notFromThere(error: unknown): never {
   if (error instanceof WrongHome) throw new WrongHome(`that is not where they are: ${error.message}`);
   throw error;
@@ -98,9 +109,9 @@ async function checkAlike(
   records: number,
   tell: (done: number) => void,
 ): Promise<void> {
-  const { alike, differsAt, surplus } = await compareShard(shard, from.bareReader, to.bareReader, tell);
-  if (differsAt !== undefined) {
-    throw new JournalCorrupt(shard, differsAt, 'the copy has another record there');
+  const { alike, differs, surplus } = await compareShard(shard, from.bareReader, to.bareReader, tell);
+  if (differs !== undefined) {
+    throw new JournalCorrupt(shard, differs.sequence, `the copy has another ${differs.in} there`);
   }
   if (surplus.one > 0 || surplus.other > 0 || alike !== records) {
     throw changed(shard);

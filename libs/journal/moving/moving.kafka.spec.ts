@@ -115,7 +115,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     expect(events.map(({ payload }) => payload)).toEqual(['"a"', '"b"', '"c"', '"d"', '"e"']);
     const [postgres, inKafka] = [await storeOf('postgres'), await storeOf('kafka')];
     const comparison = await compareShard(0, postgres.reader, inKafka.reader);
-    expect(comparison).toMatchObject({ differsAt: undefined, surplus: { one: 0, other: 2 } });
+    expect(comparison).toMatchObject({ differs: undefined, surplus: { one: 0, other: 2 } });
   });
 
   it('may hold the longest payloads, and more records than one write takes', async () => {
@@ -227,6 +227,38 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     await expect(move('postgres', 'kafka')).rejects.toThrow('another record stands there already');
     await write('postgres', ['"c"']);
   });
+
+  it.each([
+    ['postgres', 'kafka', 'no'],
+    ['postgres', 'kafka', 'another'],
+    ['kafka', 'postgres', 'no'],
+    ['kafka', 'postgres', 'another'],
+  ] as const)(
+    'from %s to %s are not gone on with behind a copy of which a record has %s seal',
+    async (from, to, kind) => {
+      await write(from, ['"a"', '"b"'], ['"c"']);
+      const entries = await all(from, 1);
+      const odd = entries.findIndex((entry) => entry.kind === 'event' && entry.seal !== undefined);
+      const { seal = Buffer.alloc(0), ...bare } = entries[odd]!;
+      const target = await storeOf(to);
+      const receiver = target.receiver();
+      await receiver.receive(
+        1,
+        entries.with(odd, kind === 'no' ? bare : { ...bare, seal: Buffer.alloc(seal.length) }),
+      );
+      const failure = await move(from, to).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(JournalCorrupt);
+      expect(failure).toMatchObject({ shard: 1, sequence: odd + 1 });
+      expect((failure as Error).message).toContain(kind === 'no' ? 'without its seal' : 'with another seal');
+      // Nothing was written in either place.
+      expect(await all(from, 1)).toEqual(entries);
+      expect(await receiver.head(0)).toMatchObject({ sequence: 0 });
+      await receiver.close();
+      const source = await storeOf(from);
+      const comparison = await compareShard(1, source.bareReader, target.bareReader);
+      expect(comparison.differs).toMatchObject({ sequence: odd + 1, in: 'seal' });
+    },
+  );
 
   it('that are damaged stay where they are, and the record is named', async () => {
     await write('postgres', ['"a"', '"b"', '"c"']);

@@ -22,6 +22,8 @@ export interface JournalStore {
   journalOfMover(opener: string): Journal;
   /** Has what every shard's journal will be kept in, and settles that; refuses what would not keep it, and what has lost it. */
   prepare(): Promise<void>;
+  /** Refuses what has lost its journal, or would not keep one. Makes nothing, and settles nothing. */
+  checkPlaces(): Promise<void>;
   /** The shard's journal was found to be here, up to this record. */
   remember(shard: number, head: Pick<JournalHead, 'sequence' | 'hash'>): Promise<void>;
   /** What the database remembers of it; undefined for the database itself. */

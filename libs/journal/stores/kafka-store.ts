@@ -74,6 +74,10 @@ export class KafkaStore implements JournalStore {
     return untilSettled(this.ports, () => this.have(this.ports.shards));
   }
 
+  async checkPlaces(): Promise<void> {
+    for (const shard of this.ports.shards) await this.topics.isThereAndFit(shard);
+  }
+
   async home(): Promise<KafkaHome> {
     return { clusterId: await this.topics.clusterId(), topicPrefix: this.topicPrefix };
   }
