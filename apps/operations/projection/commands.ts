@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/clock.js';
-import { projectionLag } from '#libs/projections/following/lag.js';
+import { projectionLag, type ShardLag } from '#libs/projections/following/lag.js';
+import { EXIT } from '#libs/platform/start-fault.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
@@ -47,8 +48,17 @@ async function lag(
   const all = await projectionLag(pool, reader);
   const shards = all.filter((row) => shard === undefined || row.shard === shard);
   if (json) say(JSON.stringify({ shards }));
-  else for (const row of shards) say(`shard ${row.shard}: ${row.position} of ${row.head}, ${row.lag} behind`);
-  return 0;
+  else for (const row of shards) say(lagLine(row));
+  return shards.some(isBeyondEnd) ? EXIT.damaged : 0;
+}
+
+function isBeyondEnd({ lag }: ShardLag): boolean {
+  return lag < 0;
+}
+
+function lagLine(row: ShardLag): string {
+  const place = `shard ${row.shard}: ${row.position} of ${row.head}`;
+  return isBeyondEnd(row) ? `${place}, BEYOND the end of its journal` : `${place}, ${row.lag} behind`;
 }
 
 async function compare({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {

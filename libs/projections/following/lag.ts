@@ -7,12 +7,12 @@ export interface ShardLag {
   readonly shard: number;
   readonly head: number;
   readonly position: number;
-  /** Records of the journal that the projections do not have yet. */
+  /** Records of the journal that the projections do not have yet; negative where they are said to be beyond its end, which nobody can have made. */
   readonly lag: number;
 }
 
 export async function projectionLag(pool: Pool, reader: JournalReader): Promise<ShardLag[]> {
-  // Positions first: heads only grow, so the lag is never negative.
+  // Positions first: heads only grow, so a projector is never ahead of what is read then.
   const positions = await new PositionsTable(LIVE).all(pool);
   const heads = await reader.heads();
   return [...heads]

@@ -131,4 +131,18 @@ describe('what is known of journals and projections', () => {
     await pass(4);
     await eventually(() => expect(lag.stands(ALL)).toBe(false));
   });
+
+  it('shows a shard to stand that is said to be projected beyond the end of its journal, and nothing of it to be projected', async () => {
+    await stand(2, 12);
+    heads.set(1, 11);
+    await stand(1, 1_000);
+    await pass(20);
+    expect([lag.stands(ALL), lag.known[1]!.lag]).toEqual([false, 0]);
+    heads.set(1, 13);
+    await pass(20);
+    expect([lag.stands(new Set([1])), lag.known[1]]).toEqual([true, { shard: 1, position: 1_000, lag: 13 }]);
+    await stand(1, 13);
+    await pass(4);
+    await eventually(() => expect([lag.stands(ALL), lag.known[1]!.lag]).toEqual([false, 0]));
+  });
 });

@@ -31,7 +31,7 @@ const STANDS_AFTER_NANOS = 30_000_000_000n;
 
 interface Advance {
   readonly position: number;
-  /** When it was first seen there, or last with nothing behind it. */
+  /** When it was first seen there, or last where its journal ended there. */
   readonly since: bigint;
 }
 
@@ -81,7 +81,7 @@ export class WatchedLag {
     return [...this.heads].flatMap(([shard, { value: head }]) => {
       if (head === undefined) return [];
       const position = positions.get(shard) ?? 0;
-      return [{ shard, position, lag: Math.max(0, head - position) }];
+      return [{ shard, position, lag: this.lagOf(shard, head, position) }];
     });
   }
 
@@ -102,13 +102,20 @@ export class WatchedLag {
     return [...this.heads.values()].every((head) => head.isCurrent(MAX_AGE_MILLIS));
   }
 
-  /** Of these shards, whether one has records that nothing was made of for long. */
+  /** Of these shards, whether one has records that nothing was made of for long, or is said to be projected beyond its end. */
   stands(shards: ReadonlySet<number>): boolean {
-    const now = this.ports.clock.monotonicNanos();
-    return [...shards].some((shard) => {
-      const since = this.advances.get(shard)?.since;
-      return since !== undefined && now - since > STANDS_AFTER_NANOS;
-    });
+    return [...shards].some((shard) => this.standsStill(shard));
+  }
+
+  private standsStill(shard: number): boolean {
+    const since = this.advances.get(shard)?.since;
+    return since !== undefined && this.ports.clock.monotonicNanos() - since > STANDS_AFTER_NANOS;
+  }
+
+  /** The head may have been seen before the position was. Where that goes on nobody knows what of the journal is projected. */
+  private lagOf(shard: number, head: number, position: number): number {
+    if (position <= head) return head - position;
+    return this.standsStill(shard) ? head : 0;
   }
 
   private async lookAtPositions(table: PositionsTable): Promise<ReadonlyMap<number, number>> {
@@ -116,8 +123,8 @@ export class WatchedLag {
     const now = this.ports.clock.monotonicNanos();
     for (const [shard, { value: head }] of this.heads) {
       const position = positions.get(shard) ?? 0;
-      const isBehind = head !== undefined && head > position;
-      if (isBehind && this.advances.get(shard)?.position === position) continue;
+      const isElsewhere = head !== undefined && head !== position;
+      if (isElsewhere && this.advances.get(shard)?.position === position) continue;
       this.advances.set(shard, { position, since: now });
     }
     return positions;
