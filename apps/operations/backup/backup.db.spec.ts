@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -250,6 +250,17 @@ describe('the folder of a backup', () => {
       await expect(checkBackup(backup)).rejects.toThrow(
         `${path.join(backup, stray)} is there, and the manifest does not name it`,
       );
+    },
+  );
+
+  it.each(['manifest.json', 'risk.reserved.rows.gz'])(
+    'with a pipe for %s is none, and not waited on',
+    async (name) => {
+      await create();
+      const place = path.join(backup, name);
+      rmSync(place);
+      execFileSync('mkfifo', [place]);
+      await expect(checkBackup(backup)).rejects.toThrow(`${place} is no file`);
     },
   );
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { asFileFault } from '#libs/platform/start-fault.js';
@@ -63,8 +63,15 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   }
 }
 
+/** A pipe under the name of a file would be waited on for ever. */
+export async function refuseUnlessFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found !== undefined && !found.isFile()) throw new BackupDamaged(`${file} is no file`);
+}
+
 export async function readManifest(folder: string): Promise<Manifest> {
   const file = path.join(folder, FILE);
+  await refuseUnlessFile(file);
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new BackupDamaged(`${folder} holds no backup`, { cause: error });
   });

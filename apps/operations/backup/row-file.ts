@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { asFileFault } from '#libs/platform/start-fault.js';
-import { BackupDamaged, tablePath, type TableFile } from './manifest.js';
+import { BackupDamaged, refuseUnlessFile, type TableFile, tablePath } from './manifest.js';
 
 /**
  * A table is a file with a line for each row: the row as PostgreSQL writes it (`(1,event,"...")`), as a JSON string, because a
@@ -55,6 +55,7 @@ export async function* readRows(folder: string, file: TableFile, size: number): 
 
 /** Only a line feed ends a line: Node's own reader of lines ends one at U+2028 and U+2029 too, which a JSON string may hold as they are. */
 async function* linesOf(folder: string, table: string): AsyncGenerator<string> {
+  await refuseUnlessFile(tablePath(folder, table));
   const source = createReadStream(tablePath(folder, table));
   const unpacked = createGunzip();
   source.on('error', (error) => unpacked.destroy(error));
