@@ -31,12 +31,18 @@ async function recovered(
   known: number,
   more: number,
   shown: Shown = (entries) => [...entries],
+  successorWrites = 0,
 ): Promise<Recovered> {
   const store = new MemoryJournalStore();
   const writer = await new MemoryJournal(store).open(SHARD);
   const note = { version: 1, at: '2026-09-21T14:13:20.000000000Z', type: 'SHARD_DRAINED' } as const;
   const events = Array.from({ length: EVENTS }, () => encodeEvent({ ...note, data: { operator: 'o' } }));
   await writer.append(events);
+  const { head } = writer;
+  if (successorWrites > 0) {
+    const successor = await new MemoryJournal(store).open(SHARD);
+    await successor.append(events.slice(0, successorWrites));
+  }
   let visible = known - more;
   const reader: JournalReader = {
     read: async (shard, from, limit) => {
@@ -59,7 +65,7 @@ async function recovered(
     stored: new StoredAnswers(SHARD, reader),
     noted: new NotedConnections(),
     clock,
-    head: writer.head,
+    head,
   });
 }
 
@@ -74,6 +80,11 @@ describe('a recovery', () => {
       expect(await recovered(known, more)).toMatchObject({ events: EVENTS });
     },
   );
+
+  it('takes what a successor has written since for no damage: its writer hears that it was deposed', async () => {
+    const all = EVENTS + 3;
+    expect(await recovered(all, 0, undefined, 1)).toMatchObject({ events: EVENTS });
+  });
 
   it('does not begin without what its writer knows to be durable', async () => {
     await expect(recovered(3, 0)).rejects.toBeInstanceOf(JournalUnreadable);

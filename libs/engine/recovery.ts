@@ -34,7 +34,7 @@ export interface RecoveryPorts {
   readonly stored: StoredAnswers;
   readonly noted: NotedConnections;
   readonly clock: Clock;
-  /** Where the journal ends: nobody but the writer who asks has written behind it. */
+  /** The last record of the writer who asks. It is read as far as that, whoever has written behind it since. */
   readonly head: JournalHead;
 }
 
@@ -77,13 +77,16 @@ function follow(shard: number, before: string, page: readonly JournalEntry[]): s
   return page.at(-1)?.hash ?? before;
 }
 
-/** A reader may not have heard yet of what the writer knows to be durable; to begin without that would be to forget it. */
+/**
+ * A reader may not have heard yet of what the writer knows to be durable; to begin without that would be to forget it. What stands behind
+ * its head a successor has written since, or who moves the journals: that the writer is deposed is told by its first question, not as damage.
+ */
 async function nextPage(
   { shard, reader, clock, head }: RecoveryPorts,
   from: number,
 ): Promise<JournalEntry[]> {
   for (let look = 1; look <= MOST_LOOKS; look += 1) {
-    const page = await reader.read(shard, from, PAGE);
+    const page = await reader.read(shard, from, Math.min(PAGE, head.sequence - from + 1));
     if (page.length > 0) return page;
     await pause(clock, LOOK_AGAIN_MILLIS);
   }

@@ -156,6 +156,19 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     });
   });
 
+  it('names a topic that is gone, writes nothing, and makes none in its place', async () => {
+    const rows = async (): Promise<unknown[]> =>
+      (await journals.database.pool.query<Record<string, unknown>>(ALL_RECORDS)).rows;
+    const before = await rows();
+    await journals.replace(SHARD);
+    const { code, errors } = await copy('kafka', 'postgres');
+    const said = `journal: shard ${SHARD}: topic ${journals.prefix}${SHARD} is gone, or empty, but this database has seen record ${LAST_EVENT + 1} in it`;
+    expect([code, errors]).toEqual([65, expect.stringContaining(said)]);
+    expect(errors.trim().split('\n')).toHaveLength(1);
+    expect(await rows()).toEqual(before);
+    expect(await journals.topics.exists(SHARD)).toBe(false);
+  });
+
   it.each([
     ['some', 2, 2],
     ['all', -1, 5],

@@ -50,7 +50,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
     await lock
       .whileHeld(async (client) => new JournalHome(client).check(await from.home()))
       .catch(notFromThere);
-    await from.checkPlaces();
+    await from.refuseLost();
     await to.checkPlaces();
     await move.check?.(from.bareReader);
     for (const shard of move.shards) await checkFound(move, shard);

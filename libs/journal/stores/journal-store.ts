@@ -24,6 +24,8 @@ export interface JournalStore {
   prepare(): Promise<void>;
   /** Refuses what has lost its journal, or would not keep one. Makes nothing, and settles nothing. */
   checkPlaces(): Promise<void>;
+  /** Refuses what has lost a journal that was seen here, by its beginning or its end, and writes nothing. */
+  refuseLost(): Promise<void>;
   /** The shard's journal was found to be here, up to this record. */
   remember(shard: number, head: Pick<JournalHead, 'sequence' | 'hash'>): Promise<void>;
   /** What the database remembers of it; undefined for the database itself. */

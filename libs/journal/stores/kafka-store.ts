@@ -78,6 +78,10 @@ export class KafkaStore implements JournalStore {
     for (const shard of this.ports.shards) await this.topics.isThereAndFit(shard);
   }
 
+  refuseLost(): Promise<void> {
+    return this.witnessed.refuseLost(this.ports.shards);
+  }
+
   async home(): Promise<KafkaHome> {
     return { clusterId: await this.topics.clusterId(), topicPrefix: this.topicPrefix };
   }

@@ -79,14 +79,16 @@ export class WitnessedTopics {
 
   /** Makes the topics that no record was ever seen in; all are looked at before the first is made. */
   async have(shards: readonly number[]): Promise<void> {
-    const { topics, witnesses, pool } = this.ports;
-    const isSettled = await new JournalHome(pool).isSettled();
-    const found: Found[] = [];
-    for (const shard of shards) found.push(await this.look(shard, isSettled));
-    for (const { shard, isNew, isThere } of found) {
+    const { topics, witnesses } = this.ports;
+    for (const { shard, isNew, isThere } of await this.lookAtAll(shards)) {
       if (isNew) await witnesses.begin(shard);
       if (!isThere) await (await topics.prepare(shard)).close();
     }
+  }
+
+  /** The same looks for who is to read, and makes nothing: what is gone is told as what it is, not as whatever reading meets first. */
+  async refuseLost(shards: readonly number[]): Promise<void> {
+    await this.lookAtAll(shards);
   }
 
   /** Of a shard that there is a topic for. */
@@ -134,6 +136,13 @@ export class WitnessedTopics {
   private async sealedFrom(shard: number): Promise<number | undefined> {
     const { rows } = await this.ports.pool.query<SealedFromRow>(findSealedFrom(shard));
     return rows[0]?.sequence;
+  }
+
+  private async lookAtAll(shards: readonly number[]): Promise<Found[]> {
+    const isSettled = await new JournalHome(this.ports.pool).isSettled();
+    const found: Found[] = [];
+    for (const shard of shards) found.push(await this.look(shard, isSettled));
+    return found;
   }
 
   /**
