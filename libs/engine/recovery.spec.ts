@@ -31,12 +31,15 @@ async function recovered(
   known: number,
   more: number,
   shown: Shown = (entries) => [...entries],
+  isSucceeded = false,
 ): Promise<Recovered> {
   const store = new MemoryJournalStore();
   const writer = await new MemoryJournal(store).open(SHARD);
   const note = { version: 1, at: '2026-09-21T14:13:20.000000000Z', type: 'SHARD_DRAINED' } as const;
   const events = Array.from({ length: EVENTS }, () => encodeEvent({ ...note, data: { operator: 'o' } }));
   await writer.append(events);
+  const { head } = writer;
+  if (isSucceeded) await (await new MemoryJournal(store).open(SHARD)).append(events.slice(0, 1));
   let visible = known - more;
   const reader: JournalReader = {
     read: async (shard, from, limit) => {
@@ -59,7 +62,7 @@ async function recovered(
     stored: new StoredAnswers(SHARD, reader),
     noted: new NotedConnections(),
     clock,
-    head: writer.head,
+    head,
   });
 }
 
@@ -74,6 +77,10 @@ describe('a recovery', () => {
       expect(await recovered(known, more)).toMatchObject({ events: EVENTS });
     },
   );
+
+  it('reads up to what its writer has written, also where another has taken the shard behind it meanwhile', async () => {
+    expect(await recovered(EVENTS + 3, 0, undefined, true)).toMatchObject({ events: EVENTS });
+  });
 
   it('does not begin without what its writer knows to be durable', async () => {
     await expect(recovered(3, 0)).rejects.toBeInstanceOf(JournalUnreadable);

@@ -83,7 +83,8 @@ async function nextPage(
   from: number,
 ): Promise<JournalEntry[]> {
   for (let look = 1; look <= MOST_LOOKS; look += 1) {
-    const page = await reader.read(shard, from, PAGE);
+    // No further: what stands behind it is a successor's, and this writer has to hear of that as of any other take-over.
+    const page = await reader.read(shard, from, Math.min(PAGE, head.sequence - from + 1));
     if (page.length > 0) return page;
     await pause(clock, LOOK_AGAIN_MILLIS);
   }
