@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
 import type { Cancel, Clock } from '#libs/platform/clock.js';
 import { withTransaction } from '#libs/platform/postgres.js';
+import { isRightfullyHeld } from '#libs/platform/rightful-holders.js';
 import type { LedgerKey } from './ledger.js';
 import { restateEvidence } from './restate-evidence.js';
 import { IS_SPOILED, UNSPOKEN } from './stated-amount.js';
@@ -26,6 +27,12 @@ const RETRY_MILLIS = 1_000;
 
 /** Any constant that nobody else uses: of several workers one at a time renews. */
 const TURN = 7_210_554_317;
+const TAKE_TURN = `
+  select case when pg_try_advisory_xact_lock($1) then true else not ${isRightfullyHeld({
+    lock: ['$1'],
+    table: 'risk.evidence',
+    right: 'update',
+  })} end as mine`;
 
 interface Key {
   readonly account_id: string;
@@ -164,9 +171,7 @@ export class EvidenceFeed {
     // What was promised for much longer, under another setting, is taken back to what this worker promises.
     const tooLong = plusMillis(now, ttlMillis + renewEveryMillis);
     return withTransaction(this.pool, 'read committed', async (client) => {
-      const turn = await client.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
-        TURN,
-      ]);
+      const turn = await client.query<{ mine: boolean }>(TAKE_TURN, [TURN]);
       if (turn.rows[0]?.mine !== true) {
         this.missedTurns += 1;
         return undefined;

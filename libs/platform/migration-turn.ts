@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { KEPT } from './postgres.js';
+import { SHOWN_SESSION } from './rightful-holders.js';
 import { EXIT, isCodedError, StartFault } from './start-fault.js';
 
 export type Tell = (line: string) => void;
@@ -31,11 +32,9 @@ const DEADLOCK = '40P01';
 /** PostgreSQL says so of rows of its own tables, without a code of its own. */
 const CHANGED_MEANWHILE = /^tuple concurrently (?:updated|deleted)$/;
 
-const SHOWN = `format('process %s, role %s, application %s', a.pid, a.usename, coalesce(nullif(a.application_name, ''), 'without a name'))`;
-
 /** A name anybody may give himself, so it counts with the role of who owns the tables alone. */
 const HOLDERS = `
-  select ${SHOWN} as who,
+  select ${SHOWN_SESSION} as who,
     a.application_name = any ($2) and (a.usename = current_user or exists (
       select from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = 'meta' and c.relname = 'migration' and c.relowner = a.usesysid)) as is_migration
@@ -45,7 +44,7 @@ const HOLDERS = `
     and (l.classid::bigint << 32) + l.objid::bigint = $1`;
 
 const BLOCKERS = `
-  select distinct ${SHOWN} as who
+  select distinct ${SHOWN_SESSION} as who
   from pg_stat_activity me, unnest(pg_blocking_pids(me.pid)) blocking (pid) join pg_stat_activity a using (pid)
   where me.application_name = any ($1) and me.usename = current_user and me.datname = current_database()`;
 

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '#libs/testing/test-databa
 import type { JournalWriter } from '../journal.js';
 import { journalMigrations } from '../migrations/list.js';
 import { PostgresJournal } from '../postgres/postgres-journal.js';
-import { JournalHome, SETTLING_LOCK, WrongHome } from './journal-home.js';
+import { JournalHome, WrongHome } from './journal-home.js';
 
 const HOME = { clusterId: 'cluster', topicPrefix: 'here.' };
 const A_WHILE = 200;
@@ -35,7 +35,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
   it('who opens a shard in PostgreSQL while Kafka is being settled', async () => {
     const settling = await database.pool.connect();
     await settling.query('begin');
-    await settling.query('select pg_advisory_xact_lock($1)', [SETTLING_LOCK]);
+    await settling.query('lock table journal.shards in share row exclusive mode');
     await settling.query(`insert into journal.home (cluster_id, topic_prefix) values ('cluster', 'here.')`);
     const opening = watched(openInPostgres());
     await pause(clock, A_WHILE);
@@ -50,7 +50,6 @@ describe('of those who begin a journal at once, each in a place of its own, one 
   it('who settles Kafka while a shard is being opened in PostgreSQL', async () => {
     const opening = await database.pool.connect();
     await opening.query('begin');
-    await opening.query('select pg_advisory_xact_lock_shared($1)', [SETTLING_LOCK]);
     await opening.query('insert into journal.shards values (0, 1)');
     const settling = watched(JournalHome.settle(database.pool, HOME));
     await pause(clock, A_WHILE);
@@ -65,7 +64,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
   it('who moves them to Kafka while a shard is being opened in PostgreSQL', async () => {
     const opening = await database.pool.connect();
     await opening.query('begin');
-    await opening.query('select pg_advisory_xact_lock_shared($1)', [SETTLING_LOCK]);
+    await opening.query('insert into journal.shards values (0, 1)');
     const client = await database.pool.connect();
     const lastLook = async (): Promise<void> => {
       const { rowCount } = await database.pool.query('select from journal.shards');
@@ -74,7 +73,6 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     const moving = watched(new JournalHome(client).move(HOME, lastLook));
     await pause(clock, A_WHILE);
     expect(moving.outcome).toBe('nothing yet');
-    await opening.query('insert into journal.shards values (0, 1)');
     await opening.query('commit');
     opening.release();
     await moving.done;

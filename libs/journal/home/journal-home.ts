@@ -24,11 +24,10 @@ const SETTLE = `
   where not exists (select from journal.shards)
   on conflict do nothing`;
 /**
- * Held by whoever settles that the journals are in Kafka or moves them, and shared by whoever opens a shard in `journal.records`, both to the end of
- * their transactions: each then sees what the other has done. Any constant will do as long as it never changes.
+ * By whoever settles that the journals are in Kafka, or moves them, to the end of his transaction: whoever opens a shard in `journal.records` writes
+ * this table first, so each sees what the other has done. Appends go on. A mode that nobody may take who only reads the table.
  */
-export const SETTLING_LOCK = 1_193_046_474;
-const SETTLING = 'select pg_advisory_xact_lock($1)';
+const SETTLING = 'lock table journal.shards in share row exclusive mode';
 const MOVE_OUT = `
   insert into journal.home (cluster_id, topic_prefix) values ($1, $2)
   on conflict (is_only) do update set cluster_id = excluded.cluster_id, topic_prefix = excluded.topic_prefix, since = now()`;
@@ -93,7 +92,7 @@ export class JournalHome {
    */
   static async settle(pool: Pool, wanted: KafkaHome): Promise<void> {
     await withTransaction(pool, 'read committed', async (client) => {
-      await client.query(SETTLING, [SETTLING_LOCK]);
+      await client.query(SETTLING);
       await client.query(SETTLE, [wanted.clusterId, wanted.topicPrefix]);
       await new JournalHome(client).check(wanted);
     });
@@ -106,7 +105,7 @@ export class JournalHome {
   async move(to: KafkaHome | undefined, lastLook: () => Promise<void>): Promise<void> {
     await this.database.query('begin');
     try {
-      await this.database.query(SETTLING, [SETTLING_LOCK]);
+      await this.database.query(SETTLING);
       await lastLook();
       if (to === undefined) await this.database.query('delete from journal.home');
       else await this.database.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);

@@ -1,6 +1,7 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
 import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
-import { inKafka, SETTLING_LOCK } from '../home/journal-home.js';
+import { isRightfullyHeld } from '#libs/platform/rightful-holders.js';
+import { inKafka } from '../home/journal-home.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
@@ -9,19 +10,27 @@ import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sea
 import type { Session } from './session.js';
 import { appendStatement, RECORD_COLUMNS } from './statements.js';
 
-/** Waits for the append under way, whose writer holds the row's share lock; from here on that writer's epoch is over. */
+/**
+ * Waits for the append under way, whose writer holds the row's share lock; from here on that writer's epoch is over. And for whoever settles
+ * where the journals are, who holds the table.
+ */
 const NEXT_EPOCH = `
   insert into journal.shards as taken (shard, epoch) values ($1, 1)
   on conflict (shard) do update set epoch = taken.epoch + 1
   returning epoch`;
 
 /**
- * Shared with other openers, and refused while somebody keeps the shard. Held to the end of the transaction: a keeper waits for
+ * Shared with other openers, and refused while somebody keeps the shard who may. Held to the end of the transaction: a keeper waits for
  * an opening that is under way.
  */
 const PASS = `
-  select pg_try_advisory_xact_lock_shared($1, $2) as passed, pg_advisory_xact_lock_shared($3) as settling`;
-/** A statement of its own, so that it sees what somebody has settled for whom the one before had to wait. */
+  select case when pg_try_advisory_xact_lock_shared($1, $2) then true else not ${isRightfullyHeld({
+    lock: ['$1', '$2'],
+    table: 'journal.shards',
+    right: 'update',
+    mode: 'ExclusiveLock',
+  })} end as passed`;
+/** Behind the epoch, and a statement of its own, so that it sees what somebody has settled for whom that one had to wait. */
 const ELSEWHERE = 'select topic_prefix from journal.home';
 const KEEP = 'select pg_advisory_lock($1, $2)';
 /** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
@@ -55,15 +64,15 @@ export async function takeShard(
   withinMillis: number,
 ): Promise<JournalHead | undefined> {
   await session.query({ text: 'begin' }, withinMillis);
-  const pass = { text: PASS, values: [LOCK_CLASS, shard, SETTLING_LOCK] };
+  const pass = { text: PASS, values: [LOCK_CLASS, shard] };
   const { rows } = await session.query<{ passed: boolean }>(pass, withinMillis);
   if (rows[0]?.passed !== true) {
     await session.query({ text: 'rollback' }, withinMillis);
     return undefined;
   }
+  const taken = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: [shard] }, withinMillis);
   const elsewhere = await session.query<{ topic_prefix: string }>({ text: ELSEWHERE }, withinMillis);
   if (elsewhere.rows[0] !== undefined) throw inKafka(elsewhere.rows[0].topic_prefix);
-  const taken = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: [shard] }, withinMillis);
   // A statement of its own, so that it sees what the append before it has committed.
   const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: [shard] }, withinMillis);
   const epoch = taken.rows[0]?.epoch ?? 0;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { projectionMigrations } from '../migrations/list.js';
 import { Leases } from './leases.js';
 
 const SHARDS = [0, 1, 2];
@@ -11,7 +12,7 @@ let database: TestDatabase;
 const all: Leases[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase(projectionMigrations);
 });
 
 afterAll(() => {

@@ -124,7 +124,7 @@ export class SqlClient {
   private lease([, wanted]: readonly unknown[], done: (outcome: QueryResult) => void): void {
     const got: object[] = [];
     for (const shard of wanted as readonly number[]) {
-      if (this.database.tryLock(this.leases, `${LEASES}/${shard}`)) got.push({ shard });
+      if (this.database.tryLock(this.leases, `${LEASES}/${shard}`)) got.push({ shard, mine: true });
     }
     done(resultOf('SELECT', rowsOf(got)));
   }
