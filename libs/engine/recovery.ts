@@ -41,7 +41,8 @@ export interface RecoveryPorts {
 /** Takes the newest snapshot that can be believed, and the journal behind it, into memory. All of it is durable, so all of it may be told. */
 export async function recover(ports: RecoveryPorts): Promise<Recovered> {
   const { shard, reader, book, stored, noted, head } = ports;
-  const snapshot = await ports.snapshots.trusted(reader, shard, SNAPSHOT_FORMAT);
+  // A successor may have taken one behind this writer's head since.
+  const snapshot = await ports.snapshots.trusted(reader, shard, SNAPSHOT_FORMAT, head.sequence);
   const snapshotAt = snapshot?.sequence ?? 0;
   let events = 0;
   let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.content);

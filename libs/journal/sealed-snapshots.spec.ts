@@ -8,6 +8,7 @@ import type { Snapshot } from './snapshots.js';
 
 const SHARD = 1;
 const FORMAT = 4;
+const LAST = Number.MAX_SAFE_INTEGER;
 const OLD = Buffer.alloc(32, 0x11);
 const NEW = Buffer.alloc(32, 0x22);
 const SEAL_BYTES = 32;
@@ -30,7 +31,7 @@ async function found(
   reader: JournalReader = journal,
   shard = SHARD,
 ): Promise<number | undefined> {
-  const snapshot = await by.trusted(reader, shard, FORMAT);
+  const snapshot = await by.trusted(reader, shard, FORMAT, LAST);
   // Megabytes of text would be compared for seconds, were they told apart byte by byte.
   if (snapshot !== undefined) expect(snapshot.content.equals(CONTENT)).toBe(true);
   return snapshot?.sequence;
@@ -117,8 +118,8 @@ describe('a snapshot', () => {
 
   it('is not believed as one of another format', async () => {
     await stored({ formatVersion: FORMAT + 1 });
-    expect(await under(OLD).trusted(journal, SHARD, FORMAT + 1)).toBeUndefined();
-    expect(await under(OLD).trusted(journal, SHARD, FORMAT)).toBeUndefined();
+    expect(await under(OLD).trusted(journal, SHARD, FORMAT + 1, LAST)).toBeUndefined();
+    expect(await under(OLD).trusted(journal, SHARD, FORMAT, LAST)).toBeUndefined();
     expect(refused.map(({ reason }) => reason)).toEqual(['seal', 'format']);
   });
 
@@ -137,6 +138,13 @@ describe('a snapshot', () => {
       .update(CONTENT)
       .digest();
     expect(saved.body.subarray(0, SEAL_BYTES)).not.toEqual(asIdsAreMade);
+  });
+
+  it('are passed over without a word where they go further than who asks has come', async () => {
+    const behind = under(OLD).trusted(journal, SHARD, FORMAT, saved.sequence);
+    expect(await behind).toMatchObject({ sequence: saved.sequence });
+    expect(await under(OLD).trusted(journal, SHARD, FORMAT, saved.sequence - 1)).toBeUndefined();
+    expect(refused).toEqual([]);
   });
 
   it('leaves the older one where it is not believed', async () => {

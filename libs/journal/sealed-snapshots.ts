@@ -56,19 +56,22 @@ export class SealedSnapshots {
     await this.options.store.save(shard, { sequence, hash, formatVersion, body });
   }
 
-  /** The newest in this format that is ours and belongs to this journal; without one, recovery reads the journal from its start. */
+  /** The newest in this format that is ours, belongs to this journal and goes no further than asked for; without one, recovery reads the journal from its start. */
   async trusted(
     reader: JournalReader,
     shard: number,
     formatVersion: number,
+    upTo: number,
   ): Promise<TrustedSnapshot | undefined> {
     const { store, onRefused } = this.options;
     let snapshot = await store.latest(shard);
     while (snapshot !== undefined) {
       const { sequence, hash } = snapshot;
       const reason = await this.objectionTo(snapshot, reader, shard, formatVersion);
-      if (reason === undefined) return { sequence, hash, content: sealedContent(snapshot) };
-      onRefused({ shard, sequence, reason });
+      if (reason === undefined && sequence <= upTo) {
+        return { sequence, hash, content: sealedContent(snapshot) };
+      }
+      if (reason !== undefined) onRefused({ shard, sequence, reason });
       snapshot = await store.latest(shard, sequence);
     }
     return undefined;

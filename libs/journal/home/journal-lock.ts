@@ -3,6 +3,7 @@ import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import { KEPT } from '#libs/platform/postgres.js';
 import { isRightfullyHeld, SHOWN_SESSION } from '#libs/platform/rightful-holders.js';
 import { StartFault } from '#libs/platform/start-fault.js';
+import { WrongHome } from './journal-home.js';
 
 /** Any constant will do as long as it never changes: it keeps this lock apart from all others. */
 const KEY = 1_193_046_473;
@@ -39,20 +40,35 @@ export class JournalLock {
   private taking: Promise<void> | undefined;
   private cancel: Cancel | undefined;
   private isOver = false;
+  private moved: StartFault | undefined;
 
   constructor(
     private readonly databaseUrl: string,
     private readonly clock: Clock,
   ) {}
 
-  /** For a writer, until it lets go. Where the connection breaks another is made. */
-  async share(): Promise<void> {
+  /**
+   * For a writer, until it lets go. Where the connection breaks another is made; the journals may have been moved meanwhile, and then it is let go
+   * for good: whoever slept through that must not keep others from moving them.
+   */
+  async share(stillAtHome: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     if (this.client !== undefined) return;
     await this.takeShared();
     if (this.isOver) return;
     this.cancel ??= repeat(this.clock, LOOK_MILLIS, async () => {
-      if (this.client === undefined) await this.takeShared().catch(() => undefined);
+      if (this.client !== undefined) return;
+      await this.takeShared().catch(() => undefined);
+      await stillAtHome().catch(async (error: unknown) => {
+        if (!(error instanceof WrongHome)) return;
+        this.moved = error;
+        await this.letGo();
+      });
     });
+  }
+
+  /** Why this writer is none any more; undefined while nobody knows of a reason. */
+  get displaced(): StartFault | undefined {
+    return this.moved;
   }
 
   /** For a writer that is about to rely on it: asked of the server, since a connection may have ended and nobody been told yet. */

@@ -177,6 +177,26 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
     },
   );
 
+  it.each([
+    ['postgres', 'kafka'],
+    ['kafka', 'postgres'],
+  ] as const)(
+    'from %s to %s end an owner who wakes up and is asked for nothing, and he keeps nobody from moving them back',
+    async (from, to) => {
+      const owner = await (await storeOf(from)).journalOf('owner').open(0);
+      await owner.append(['"a"']);
+      await database.pool.query(END_LOCKS);
+      await move(from, to);
+      await eventually(() => expect(owner.health()).toMatchObject({ ok: false }));
+      const late = await owner.append(['"late"']).catch((error: unknown) => error);
+      // In a topic he finds the mover's epoch as well.
+      expect(late instanceof WrongHome || late instanceof JournalFenced).toBe(true);
+      await move(to, from);
+      expect(await all(from, 0)).toEqual(await all(to, 0));
+      await owner.close();
+    },
+  );
+
   it('are not begun with by an owner that was opening a shard in Kafka, and has lost its lock meanwhile', async () => {
     const owner = await storeOf('kafka');
     const place = jest.spyOn(WitnessTable.prototype, 'place');

@@ -1,3 +1,4 @@
+import { BoundWriter } from '../home/bound-writer.js';
 import { JournalHome, type KafkaHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
 import type { Journal, JournalReader } from '../journal.js';
@@ -48,12 +49,13 @@ export class KafkaStore implements JournalStore {
     return {
       open: async (shard) => {
         const who = this.as(opener);
-        await this.lock.share();
+        await this.lock.share(async () => new JournalHome(this.ports.pool).check(await this.home()));
         return await untilSettled(this.ports, async () => {
           await this.have([shard]);
           const home = await this.home();
           const stillAtHome = (): Promise<void> => this.checkHeld(home);
-          return await this.witnessed.open(shard, { ...who, stillAtHome }, onFault);
+          const writer = await this.witnessed.open(shard, { ...who, stillAtHome }, onFault);
+          return new BoundWriter(writer, this.lock);
         });
       },
     };

@@ -1,3 +1,4 @@
+import { BoundWriter } from '../home/bound-writer.js';
 import { JournalHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
 import type { Journal } from '../journal.js';
@@ -25,9 +26,9 @@ export class PostgresStore implements JournalStore {
     const journal = this.journalOfMover(opener);
     return {
       open: async (shard) => {
-        await this.lock.share();
+        await this.lock.share(() => this.prepare());
         await this.prepare();
-        return await journal.open(shard);
+        return new BoundWriter(await journal.open(shard), this.lock);
       },
     };
   }

@@ -4,6 +4,8 @@ import { SealedSnapshots } from '../../journal/sealed-snapshots.js';
 import type { Snapshot, SnapshotStore } from '../../journal/snapshots.js';
 import { freshShard } from './journal-subject.js';
 
+const LAST = Number.MAX_SAFE_INTEGER;
+
 export interface SnapshotSubject {
   readonly store: SnapshotStore;
   readonly journal: Journal;
@@ -50,12 +52,12 @@ export function describeSnapshotStore(name: string, create: () => Promise<Snapsh
       const head = { epoch: 1, sequence: 2, hash: hashes[0]! };
       const content = Buffer.from([0, 255, 2]);
       await sealed.save(shard, head, 1, content);
-      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, hash: head.hash, content });
-      expect(await sealed.trusted(reader, shard, 2)).toBeUndefined();
+      expect(await sealed.trusted(reader, shard, 1, LAST)).toEqual({ sequence: 2, hash: head.hash, content });
+      expect(await sealed.trusted(reader, shard, 2, LAST)).toBeUndefined();
       await sealed.save(shard, { ...head, sequence: 3 }, 1, content);
-      expect(await sealed.trusted(reader, shard, 1)).toEqual({ sequence: 2, hash: head.hash, content });
+      expect(await sealed.trusted(reader, shard, 1, LAST)).toEqual({ sequence: 2, hash: head.hash, content });
       await sealed.save(shard, { ...head, sequence: 400 }, 1, content);
-      expect(await sealed.trusted(reader, shard, 1)).toBeUndefined();
+      expect(await sealed.trusted(reader, shard, 1, LAST)).toBeUndefined();
       expect(refused).toEqual([
         { shard, sequence: 2, reason: 'format' },
         { shard, sequence: 3, reason: 'journal' },
