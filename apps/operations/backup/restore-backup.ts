@@ -9,6 +9,7 @@ import { openPool, withTransaction } from '#libs/platform/postgres.js';
 import { StartFault } from '#libs/platform/start-fault.js';
 import { beginRestore, endRestore, refuseUnfinishedRestore } from '#libs/platform/unfinished-restore.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
+import { SCHEMAS } from '#libs/schema/roles/grants.js';
 import { BackupDamaged, readManifest, unnamedAmong, type Manifest } from './manifest.js';
 import { readRows } from './row-file.js';
 
@@ -67,13 +68,32 @@ export async function restoreBackup(
   return manifest;
 }
 
+/** Whatever somebody has made there, or whatever bears the name of a schema of ours, but for an empty `meta`, which is taken as it is. What comes with an extension a new database may have. */
+const FOREIGN = `
+  with theirs as (select oid, nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'),
+  made (kind, what, class, oid) as (
+    select 'schema', quote_ident(nspname), 'pg_namespace'::regclass, oid from theirs where nspname = any ($1) and nspname <> 'meta'
+    union all select case relkind when 'S' then 'sequence' when 'v' then 'view' when 'm' then 'view' else 'table' end,
+      quote_ident(nspname) || '.' || quote_ident(relname), 'pg_class'::regclass, c.oid
+    from pg_class c join theirs on theirs.oid = relnamespace where relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+    union all select 'function', p.oid::regprocedure::text, 'pg_proc'::regclass, p.oid from pg_proc p join theirs on theirs.oid = pronamespace
+    union all select 'type', t.oid::regtype::text, 'pg_type'::regclass, t.oid from pg_type t join theirs on theirs.oid = typnamespace
+    where typtype in ('d', 'e', 'r')
+  )
+  select kind || ' ' || what as what, count(*) over ()::integer as count from made
+  where not exists (select from pg_depend d where d.classid = made.class and d.objid = made.oid and d.deptype = 'e')
+  order by kind, what limit 3`;
+
+/** Before the first thing is written, the mark included. */
 async function refuseUsed(pool: Pool): Promise<void> {
   await refuseUnfinishedRestore(pool);
-  const { rowCount } = await pool.query(
-    `select from pg_tables where schemaname not in ('pg_catalog', 'information_schema') limit 1`,
+  const { rows } = await pool.query<{ what: string; count: number }>(FOREIGN, [SCHEMAS]);
+  if (rows[0] === undefined) return;
+  const more = rows[0].count - rows.length;
+  const found = `${rows.map(({ what }) => what).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  throw new StartFault(
+    `the database is not empty: a backup is restored into one that holds nothing, and there is ${found}`,
   );
-  if (rowCount === 0) return;
-  throw new StartFault('the database is not empty: a backup is restored into one that holds nothing');
 }
 
 /** What was written under the guards of the tables is put back without them: they would count versions and balances anew. */

@@ -9,7 +9,8 @@ import {
 import { asSchemaFault } from '#libs/platform/schema-fault.js';
 import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
-import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';
+import { refuseOthersGrants, takeDefaults, takeMemberships } from './given-by-others.js';
+import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, SCHEMAS, type DatabaseRole } from './grants.js';
 import { setSchemasAside } from './schemas-aside.js';
 
 /** Those without a password may not log in. */
@@ -94,7 +95,11 @@ async function bringInOrder(
       await makeRole(client, name, passwords[role]);
       await takeBack(client, database, name);
     }
+    const names = DATABASE_ROLES.map((role) => roleName(database, role));
+    await takeMemberships(client, names);
     await client.query(grantStatements(database).join(';\n'));
+    await takeDefaults(client, names);
+    await refuseOthersGrants(client, names, SCHEMAS);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
@@ -129,22 +134,16 @@ async function takeAttributes(client: pg.Client, name: string): Promise<void> {
 
 /**
  * What whoever had the role's login has told it, for anybody may give settings to himself: they would be in force at each later start,
- * whatever the password is by then. And whose rights it was given besides its own.
+ * whatever the password is by then.
  */
 async function takeBack(client: pg.Client, database: string, name: string): Promise<void> {
   const role = pg.escapeIdentifier(name);
   await client.query(`alter role ${role} reset all`);
   await client.query(`alter role ${role} in database ${pg.escapeIdentifier(database)} reset all`);
-  const { rows } = await client.query<{ other: string }>(
-    `select other.rolname as other from pg_auth_members m join pg_roles other on other.oid = m.roleid
-     join pg_roles me on me.oid = m.member where me.rolname = $1`,
-    [name],
-  );
-  for (const { other } of rows) await client.query(`revoke ${pg.escapeIdentifier(other)} from ${role}`);
 }
 
 function grantStatements(database: string): string[] {
-  const schemas = [...new Set(Object.keys(GRANTS).map((table) => table.split('.')[0] ?? ''))];
+  const schemas = SCHEMAS;
   const everybody = DATABASE_ROLES.map((role) => identifier(database, role)).join(', ');
   return [
     // What a role was given to pass on goes from those to whom it has.

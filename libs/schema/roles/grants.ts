@@ -114,6 +114,10 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'meta.generation': { owner: READ, gateway: READ, projector: READ, executor: READ, operations: READ },
 };
 
+export const SCHEMAS: readonly string[] = [
+  ...new Set(Object.keys(GRANTS).map((table) => table.split('.')[0] ?? '')),
+];
+
 /** Functions that not everybody may call. */
 export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.lock_balances(text[], text[], text[])': ['executor'],
