@@ -24,7 +24,8 @@ export async function takeMemberships(client: pg.Client, roles: readonly string[
     const [found] = (await client.query<Membership>(NEXT_MEMBERSHIP, [roles])).rows;
     if (found === undefined) return;
     // PostgreSQL only warns where it takes back nothing.
-    if (before === JSON.stringify(found)) throw new StartFault(`${found.name} stays a member of ${found.other}`);
+    if (before === JSON.stringify(found))
+      throw new StartFault(`${found.name} stays a member of ${found.other}`);
     before = JSON.stringify(found);
     const by = found.names_grantor ? `granted by ${pg.escapeIdentifier(found.grantor)}` : '';
     await takeBack(
