@@ -15,7 +15,7 @@ import {
   outcomeOf,
 } from './journal/compare.js';
 import { dump, type DumpEnd } from './journal/dump.js';
-import { marksOf, refuseWithout } from './journal/marks.js';
+import { lacksOf, marksOf, refuseWithout } from './journal/marks.js';
 import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
 import { Progress } from './journal/progress.js';
 import { verdictLines } from './journal/verdict-text.js';
@@ -67,8 +67,13 @@ async function run(call: Call, place: Place): Promise<number> {
       return verdict.sound ? 0 : verdict.damaged ? EXIT_DAMAGED : EXIT.unavailable;
     }
     case 'dump': {
-      const store = await place.store(call.store);
-      return DUMP_CODES[await dump(store.bareReader, shards, call.dump, printed, say)];
+      const { bareReader } = await place.store(call.store);
+      const end = await dump(bareReader, shards, call.dump, printed, say);
+      // Of the store where the journals are: what was left, or is a copy, may end earlier.
+      const lacks =
+        call.store === undefined && end === 'sound' ? await lacksOf(place.pool, bareReader, shards) : [];
+      for (const message of lacks) tellFault('journal', args, { message });
+      return lacks.length > 0 ? EXIT_DAMAGED : DUMP_CODES[end];
     }
     case 'copy':
       return await copy(call, place);
@@ -130,10 +135,15 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const areKnown = (await marksOf(place.pool)).some(({ of }) => of === 'witness');
   if (hasNoneInKafka(compared, areKnown)) throw new WrongHome(NO_COPY);
   const home = (await new JournalHome(place.pool).isSettled()) ? 'kafka' : 'postgres';
-  const outcome = outcomeOf(compared, home);
+  const found = outcomeOf(compared, home);
+  const lacks = found === 'alike' ? await lacksOf(place.pool, readers[home], shards) : [];
+  const outcome = lacks.length > 0 ? 'damaged or different' : found;
   if (json) {
-    print(visibleJson({ alike: outcome === 'alike', shards: compared.map(comparedDocument) }));
-  } else for (const one of compared) print(visible(comparedLine(one, home)));
+    print(visibleJson({ alike: outcome === 'alike', shards: compared.map(comparedDocument), lacks }));
+  } else {
+    for (const one of compared) print(visible(comparedLine(one, home)));
+    for (const lack of lacks) print(visible(`${lack}, in ${home}, where the journals are`));
+  }
   return COMPARE_CODES[outcome];
 }
 

@@ -88,6 +88,7 @@ function callOf(args: readonly string[]): Call | number | undefined {
     });
     if (values.help === true) return undefined;
     if (!/^[13]$/.test(values.brokers)) throw new Error('there can be 1 broker or 3');
+    if (values.folder === '') throw new Error('--folder has no name');
     return { brokers: Number(values.brokers), folder: values.folder };
   } catch (error) {
     mention(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);

@@ -166,6 +166,13 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     expect([code, errors]).toEqual([65, expect.stringContaining(said)]);
     expect(errors.trim().split('\n')).toHaveLength(1);
     expect(await rows()).toEqual(before);
+    const lack = `shard ${SHARD}: it ends at 0, but this database has seen record ${LAST_EVENT + 1}`;
+    expect(await journal('dump')).toMatchObject({ code: 1, errors: `journal: ${lack}\n` });
+    expect(await journal(`dump --shard ${SHARD}`)).toMatchObject({ code: 1, output: '' });
+    expect(await journal('dump --shard 0')).toMatchObject({ code: 0, errors: '' });
+    await journals.database.pool.query('delete from journal.records where shard = $1', [SHARD]);
+    const compared = await journal('compare');
+    expect([compared.code, compared.output]).toEqual([1, expect.stringContaining(`${lack}, in kafka`)]);
     expect(await journals.topics.exists(SHARD)).toBe(false);
   });
 

@@ -245,6 +245,21 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
     expect(said).toEqual([expect.stringContaining(`${damaged}/cluster.json is damaged: `)]);
   });
 
+  it('makes up no other cluster where that file is gone and the data are there', async () => {
+    const bereft = path.join(folder, 'bereft');
+    mkdirSync(path.join(bereft, 'broker-1/data'), { recursive: true });
+    writeFileSync(path.join(bereft, 'broker-1/data/meta.properties'), 'cluster.id=AAAAAAAAAAAAAAAAAAAAAA');
+    const run = Run.start('--folder', bereft);
+    expect(await run.code).toBe(65);
+    expect(run.output).toContain(`${bereft}/cluster.json is gone: `);
+    expect(readdirSync(bereft)).toEqual(['broker-1']);
+  });
+
+  it('does not take the folder of the project for one without a name', async () => {
+    const run = Run.start('--folder', '');
+    expect([await run.code, run.output]).toEqual([64, expect.stringContaining('--folder has no name')]);
+  });
+
   it.each([
     ['takes no folders', '/proc/sotto', 'its parent takes no folders'],
     ['is a link to nowhere', 'link', 'it is not a folder, but a link to nowhere'],

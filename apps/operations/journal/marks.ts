@@ -54,6 +54,21 @@ export function epochLackOf(epoch: number, reservingEpoch: number): string {
   return `it ends in epoch ${epoch}, but somebody has reserved in epoch ${reservingEpoch}`;
 }
 
+/** By shard, what is known to stand behind the end of its journal; in one line each, and of the last that is. */
+export async function lacksOf(
+  pool: Pool,
+  reader: JournalReader,
+  shards: readonly number[],
+): Promise<string[]> {
+  const marks = await marksOf(pool);
+  const heads = await reader.heads(shards);
+  return shards.flatMap((shard) => {
+    const end = heads.get(shard) ?? 0;
+    const last = marks.findLast((mark) => mark.shard === shard && mark.sequence > end);
+    return last === undefined ? [] : [`shard ${shard}: ${lackOf(last, end)}`];
+  });
+}
+
 /** Refuses journals that do not have what is known of them: without reading them, only looking where the marks are, and at their ends. */
 export async function refuseWithout(pool: Pool, reader: JournalReader): Promise<void> {
   const heads = await reader.heads();

@@ -47,9 +47,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
   await lock.takeAlone();
   const receiver = to.receiver();
   try {
-    await lock
-      .whileHeld(async (client) => new JournalHome(client).check(await from.home()))
-      .catch(notFromThere);
+    await lock.whileHeld((client) => checkHome(new JournalHome(client), move));
     await from.refuseLost();
     await to.checkPlaces();
     await move.check?.(from.bareReader);
@@ -87,9 +85,19 @@ async function checkFound({ from, to, tell }: Move, shard: number): Promise<void
   });
 }
 
-function notFromThere(error: unknown): never {
-  if (error instanceof WrongHome) throw new WrongHome(`that is not where they are: ${error.message}`);
-  throw error;
+async function checkHome(home: JournalHome, { from, to }: Move): Promise<void> {
+  try {
+    await home.check(await from.home());
+  } catch (error) {
+    if (!(error instanceof WrongHome)) throw error;
+    // As after a move that had come to its end and could not say so.
+    const areThere = await home.check(await to.home()).then(
+      () => true,
+      () => false,
+    );
+    if (areThere) throw new WrongHome(`the journals are in ${to.kind} already: nothing is to be moved`);
+    throw new WrongHome(`that is not where they are: ${error.message}`);
+  }
 }
 
 async function endEpoch({ from, opener }: Move, shard: number): Promise<void> {

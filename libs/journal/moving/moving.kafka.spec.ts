@@ -291,6 +291,8 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
 
   it('are not moved from where they are not', async () => {
     await write('kafka', ['"a"']);
+    await expect(move('postgres', 'kafka')).rejects.toThrow('the journals are in kafka already: nothing');
+    topicPrefix = `${topicPrefix}other.`;
     await expect(move('postgres', 'kafka')).rejects.toThrow('that is not where they are');
   });
 });

@@ -26,6 +26,8 @@ export interface KafkaOptions extends JarPlaces {
 
 const HOST = '127.0.0.1';
 const CLUSTER_FILE = 'cluster.json';
+/** Where a broker that has ever started keeps whose it is. */
+const META = 'broker-1/data/meta.properties';
 const PORTS_EACH = 2;
 const USABLE_WITHIN_MS = 180_000;
 const LOOK_MS = 100;
@@ -153,6 +155,8 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
   const file = path.join(folder, CLUSTER_FILE);
   const text = await readIfThere(file);
   if (text === undefined) {
+    // Of a cluster whose data are there a new id would be a lie, and new ports nobody would find.
+    if ((await readIfThere(path.join(folder, META))) !== undefined) throw mendable(file, 'is gone');
     const made: Kept = { clusterId: newClusterId(), ports: await pickPorts(PORTS_EACH * brokers) };
     // Whole or not there: half of one would be taken for damage ever after.
     await writeFile(`${file}.new`, JSON.stringify(made));
@@ -160,13 +164,7 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
     return made;
   }
   const found = keptIn(text);
-  if (found === undefined) {
-    const form = '{"clusterId":"...","ports":[port, controller port, and so on for each broker]}';
-    throw new StartFault(
-      `${file} is damaged: write it anew as ${form}, with the cluster.id of broker-1/data/meta.properties and the ports that stand under listeners in each server.properties, or take another folder`,
-      EXIT.damaged,
-    );
-  }
+  if (found === undefined) throw mendable(file, 'is damaged');
   const before = found.ports.length / PORTS_EACH;
   if (before !== brokers) {
     throw new StartFault(`${folder} holds a cluster of ${before}, not of ${brokers}`, EXIT.config);
@@ -176,6 +174,14 @@ async function kept({ folder, brokers }: KafkaOptions): Promise<Kept> {
     throw new StartFault(`port ${port} of the Kafka in ${folder} is taken by another process`);
   }
   return found;
+}
+
+function mendable(file: string, what: string): StartFault {
+  const form = '{"clusterId":"...","ports":[port, controller port, and so on for each broker]}';
+  return new StartFault(
+    `${file} ${what}: write it anew as ${form}, with the cluster.id of ${META} and the ports that stand under listeners in each server.properties, or take another folder`,
+    EXIT.damaged,
+  );
 }
 
 /** Undefined where it is not what was once written. */
