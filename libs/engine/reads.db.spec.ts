@@ -71,9 +71,7 @@ async function quotes(auctionId: string, account = MIA, different: object = {}):
 async function projected(): Promise<void> {
   const head = live.writer.head.sequence;
   await world.project();
-  await eventually(() =>
-    expect(live.shard.conditions.projection.projectedTo).toBeGreaterThanOrEqual(head),
-  );
+  await eventually(() => expect(live.shard.conditions.projection.projectedTo).toBeGreaterThanOrEqual(head));
 }
 
 async function decided(auctionId: string, status = 'AWARDED'): Promise<AwardToSettle[]> {
