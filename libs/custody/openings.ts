@@ -17,14 +17,12 @@ const KNOWN = `
   from custody.openings join custody.entries using (transaction_id)
   where reference = $1 and account_id <> '${OPENING}'`;
 
+/** What everybody has been given on the venue, with this: no account can have more, and no row takes more. */
 const TOTAL = `
-  select abs(amount) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances
+  select $3::bigint - coalesce(sum(amount), 0) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances
   where (account_id, venue, asset) = ('${OPENING}', $1, $2)`;
 
-/**
- * Gives an account what it has paid in or delivered, once for each reference, and tells admission of it in the same transaction. Where
- * the result is 'too much' the transaction must not be committed.
- */
+/** Gives an account what it has paid in or delivered, once for each reference, and tells admission of it in the same transaction. */
 export async function enterOpening(
   client: PoolClient,
   opening: Opening,
@@ -35,10 +33,10 @@ export async function enterOpening(
   const [known] = (await client.query<Entry>(KNOWN, [reference])).rows;
   if (known !== undefined) return isSame(known, opening) ? 'known' : 'different';
   const entry: Entry = { account, venue, asset, amount };
+  const { rows } = await client.query<{ over: boolean }>(TOTAL, [venue, asset, amount]);
+  if (rows[0]?.over === true) return 'too much';
   await lockAllOn(client, [entry]);
   await postOpening(client, reference, [entry, ...counterparts([entry])], now);
-  const { rows } = await client.query<{ over: boolean }>(TOTAL, [venue, asset]);
-  if (rows[0]?.over === true) return 'too much';
   await publishEvidence(client, [entry], plusMillis(now, evidenceTtlMillis));
   return 'entered';
 }

@@ -6,6 +6,7 @@ import type { Crowd } from './people/crowd.js';
 import type { Viewer } from './people/viewer.js';
 import type { Fault, FaultName } from './plan/plan.js';
 import type { Cluster } from './processes/cluster.js';
+import { ownerAddress } from './processes/owner.js';
 import type { Unit } from './processes/unit.js';
 import type { World } from './processes/world.js';
 
@@ -130,13 +131,19 @@ export class Nemesis {
     return this.random.chance(0.4) ? viewers : [this.random.pick(viewers)];
   }
 
-  /** A gateway hears of nothing for a while, and clients come over to it that have heard more where they were. */
+  /**
+   * A gateway hears of nothing for a while, and clients come over to it that have heard more where they were. Owners would tell it what
+   * its broker does not, so mostly it is cut off from them, too.
+   */
   private fallBehind(gateway: string, millis: number): void {
-    const { topics } = this.world;
+    const { topics, network } = this.world;
     const misleading = this.random.chance(0.5) ? topics : [this.random.pick(topics)];
+    const silent = this.random.chance(0.7) ? misleading.map(({ shard }) => ownerAddress(shard)) : [];
     for (const topic of misleading) topic.mislead(gateway);
+    for (const owner of silent) network.block(gateway, owner);
     this.later(millis, () => {
       for (const topic of misleading) topic.enlighten(gateway);
+      for (const owner of silent) network.unblock(gateway, owner);
     });
     this.later(millis * this.random.next(), () => {
       for (const viewer of this.crowd.viewers) viewer.drop();

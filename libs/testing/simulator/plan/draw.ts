@@ -223,8 +223,8 @@ function faultsOf(random: Random, activeMillis: number, gateways: number): Fault
 }
 
 function ownersBehind(random: Random, activeMillis: number): Fault[] {
-  if (!random.chance(0.3)) return [];
-  return Array.from({ length: random.between(1, 2) }, (): Fault => {
+  if (!random.chance(0.5)) return [];
+  return Array.from({ length: random.between(1, 3) }, (): Fault => {
     const target = random.pick(OWNERS);
     const atMillis = random.between(300, activeMillis);
     return {
