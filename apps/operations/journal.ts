@@ -71,7 +71,9 @@ async function run(call: Call, place: Place): Promise<number> {
       const end = await dump(bareReader, shards, call.dump, printed, say);
       // Of the store where the journals are: what was left, or is a copy, may end earlier.
       const lacks =
-        call.store === undefined && end === 'sound' ? await lacksOf(place.pool, bareReader, shards) : [];
+        call.store === undefined && end === 'sound'
+          ? await lacksOf(await marksOf(place.pool), bareReader, shards)
+          : [];
       for (const message of lacks) tellFault('journal', args, { message });
       return lacks.length > 0 ? EXIT_DAMAGED : DUMP_CODES[end];
     }
@@ -132,11 +134,12 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const compared = await compareShards(readers, shards, (shard, done) => {
     progress.tell(`shard ${shard}: ${done} compared`);
   });
-  const areKnown = (await marksOf(place.pool)).some(({ of }) => of === 'witness');
+  const marks = await marksOf(place.pool);
+  const areKnown = marks.some(({ of }) => of === 'witness');
   if (hasNoneInKafka(compared, areKnown)) throw new WrongHome(NO_COPY);
   const home = (await new JournalHome(place.pool).isSettled()) ? 'kafka' : 'postgres';
   const found = outcomeOf(compared, home);
-  const lacks = found === 'alike' ? await lacksOf(place.pool, readers[home], shards) : [];
+  const lacks = found === 'alike' ? await lacksOf(marks, readers[home], shards) : [];
   const outcome = lacks.length > 0 ? 'damaged or different' : found;
   if (json) {
     print(visibleJson({ alike: outcome === 'alike', shards: compared.map(comparedDocument), lacks }));

@@ -17,7 +17,7 @@ const TOO_LARGE = '54000';
 const TOO_LARGE_FOR_SERVER = 'invalid memory alloc request size';
 
 /** A value that is there and that nobody can take out: it is too long for the server or for us, or is a number that JavaScript has not. */
-export function isUnreadable(error: unknown): boolean {
+function isUnreadable(error: unknown): boolean {
   if (error instanceof UnreadableNumber) return true;
   if (!isCodedError(error)) return false;
   return (

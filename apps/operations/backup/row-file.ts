@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { asFileFault } from '#libs/platform/start-fault.js';
-import { BackupDamaged, refuseUnlessFile, type TableFile, tablePath } from './manifest.js';
+import { BackupDamaged, refuseUnlessFile, tablePath, type TableFile } from './manifest.js';
 
 /**
  * A table is a file with a line for each row: the row as PostgreSQL writes it (`(1,event,"...")`), as a JSON string, because a

@@ -54,13 +54,12 @@ export function epochLackOf(epoch: number, reservingEpoch: number): string {
   return `it ends in epoch ${epoch}, but somebody has reserved in epoch ${reservingEpoch}`;
 }
 
-/** By shard, what is known to stand behind the end of its journal; in one line each, and of the last that is. */
+/** By shard, what is known to stand behind the end of its journal; in one line each, and of the last that is. The marks were read before. */
 export async function lacksOf(
-  pool: Pool,
+  marks: readonly Mark[],
   reader: JournalReader,
   shards: readonly number[],
 ): Promise<string[]> {
-  const marks = await marksOf(pool);
   const heads = await reader.heads(shards);
   return shards.flatMap((shard) => {
     const end = heads.get(shard) ?? 0;

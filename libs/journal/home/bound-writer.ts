@@ -1,4 +1,5 @@
 import type { Appended, JournalHead, JournalHealth, JournalWriter } from '../journal.js';
+import { JournalFenced } from '../journal-errors.js';
 import type { JournalLock } from './journal-lock.js';
 
 /** A writer in the place where the journals were when it began. Once they are known to be elsewhere it is over, also where nobody asks it for anything. */
@@ -17,21 +18,23 @@ export class BoundWriter implements JournalWriter {
   }
 
   append(payloads: readonly string[]): Promise<Appended> {
-    const { displaced } = this.lock;
-    return displaced === undefined ? this.writer.append(payloads) : Promise.reject(displaced);
+    return this.over === undefined ? this.writer.append(payloads) : Promise.reject(this.over);
   }
 
   confirm(): Promise<void> {
-    const { displaced } = this.lock;
-    return displaced === undefined ? this.writer.confirm() : Promise.reject(displaced);
+    return this.over === undefined ? this.writer.confirm() : Promise.reject(this.over);
   }
 
   health(): JournalHealth {
-    const { displaced } = this.lock;
-    return displaced === undefined ? this.writer.health() : { ok: false, reason: displaced.message };
+    return this.over === undefined ? this.writer.health() : { ok: false, reason: this.over.message };
   }
 
   close(): Promise<void> {
     return this.writer.close();
+  }
+
+  private get over(): JournalFenced | undefined {
+    const { displaced } = this.lock;
+    return displaced === undefined ? undefined : new JournalFenced(this.shard, displaced.message);
   }
 }

@@ -26,14 +26,15 @@ type Tell = (alike: number) => void;
 
 const PAGE = 2_000;
 
-/** Holds two copies of a shard's journal against each other, record by record. Whatever is damaged in one is a JournalCorrupt. */
+/** Holds two copies of a shard's journal against each other, record by record, behind what is known to be alike. Whatever is damaged in one is a JournalCorrupt. */
 export async function compareShard(
   shard: number,
   one: Pages,
   other: Pages,
   tell?: Tell,
+  behind = 0,
 ): Promise<Comparison> {
-  const agreement = await agree(shard, one, other, tell);
+  const agreement = await agree(shard, one, other, tell, behind);
   const { alike, differs } = agreement;
   if (differs !== undefined) return { ...agreement, surplus: { one: 0, other: 0 } };
   const surplus = { one: await rest(shard, one, alike), other: await rest(shard, other, alike) };
@@ -46,8 +47,9 @@ export async function agree(
   one: Pages,
   other: Pages,
   tell: Tell = () => undefined,
+  behind = 0,
 ): Promise<Agreement> {
-  let alike = 0;
+  let alike = behind;
   for (;;) {
     const [ours, theirs] = await Promise.all([
       one.read(shard, alike + 1, PAGE),

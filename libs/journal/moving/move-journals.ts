@@ -61,7 +61,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
         move.tell?.({ shard, doing, done, of: head });
       };
       const records = await copyShard(shard, from.bareReader, receiver, tell('copying'));
-      await checkAlike(move, shard, records, tell('comparing'));
+      await checkAlike(move, { shard, found, records }, tell('comparing'));
       const { sequence, hash } = await receiver.head(shard);
       await to.remember(shard, { sequence, hash });
       moved.push({ shard, found, records, hash });
@@ -111,13 +111,14 @@ async function checkUnchanged(from: JournalStore, moved: readonly MovedShard[]):
   for (const { shard, records } of moved) if (heads.get(shard) !== records) throw changed(shard);
 }
 
+/** What was found there has been compared before, and each record's hash covers those in front of it. */
 async function checkAlike(
   { from, to }: Move,
-  shard: number,
-  records: number,
+  { shard, found, records }: Omit<MovedShard, 'hash'>,
   tell: (done: number) => void,
 ): Promise<void> {
-  const { alike, differs, surplus } = await compareShard(shard, from.bareReader, to.bareReader, tell);
+  const compared = await compareShard(shard, from.bareReader, to.bareReader, tell, found);
+  const { alike, differs, surplus } = compared;
   if (differs !== undefined) {
     throw new JournalCorrupt(shard, differs.sequence, `the copy has another ${differs.in} there`);
   }
