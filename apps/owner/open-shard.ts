@@ -36,6 +36,7 @@ const NOT_USED: Readonly<Record<RefusedSnapshot['reason'], string>> = {
   seal: 'its seal is missing or wrong, so somebody else wrote or changed it, or its ID_KEY is no longer set',
 };
 const JOURNAL_LOOK_MILLIS = 250;
+const JOURNAL_ASK_MILLIS = 5_000;
 const RANDOM_RANGE = 2 ** 32;
 
 function random(): number {
@@ -97,14 +98,21 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
   return shard;
 }
 
-/** A journal that is lost while nobody writes is lost all the same: better found now than by the next command. */
+/**
+ * A journal that is lost while nobody writes is lost all the same: better found now than by the next command. So is one that another owner
+ * has taken, which only asking shows: the writer is dead then, and its health says so.
+ */
 function watchJournal({ clock, scope, onJournalFailure }: ShardParts, writer: JournalWriter): void {
-  const stop = repeat(clock, JOURNAL_LOOK_MILLIS, () => {
+  const stopLooking = repeat(clock, JOURNAL_LOOK_MILLIS, () => {
     const health = writer.health();
     if (!health.ok) onJournalFailure(new Error(health.reason));
     return Promise.resolve();
   });
-  scope.onStop('journal watch', stop);
+  const stopAsking = repeat(clock, JOURNAL_ASK_MILLIS, () => writer.confirm().catch(() => undefined));
+  scope.onStop('journal watch', () => {
+    stopLooking();
+    stopAsking();
+  });
 }
 
 async function openDesk(

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ReceivedSpan {
@@ -46,6 +46,7 @@ interface Wire {
 
 const KINDS = ['other', 'internal', 'server', 'client'] as const;
 const STATUS_ERROR = 2;
+const DRIP_MILLIS = 10;
 
 /** Takes OTLP over HTTP, as a collector does, or behaves as a collector should not. */
 export class TraceReceiver {
@@ -54,8 +55,10 @@ export class TraceReceiver {
   readonly bodies: string[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
   readonly paths: string[] = [];
-  /** `hangs` reads and never answers. */
-  mood: 'takes' | 'refuses' | 'hangs' = 'takes';
+  /** `hangs` reads and never answers, `drips` goes on answering for good. */
+  mood: 'takes' | 'refuses' | 'hangs' | 'drips' = 'takes';
+  /** Whether somebody still hears such an answer. */
+  isDripping = false;
   private constructor(private readonly server: Server) {}
 
   static async open(): Promise<TraceReceiver> {
@@ -66,6 +69,10 @@ export class TraceReceiver {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         if (receiver.mood === 'hangs') return;
+        if (receiver.mood === 'drips') {
+          receiver.drip(response);
+          return;
+        }
         if (receiver.mood === 'takes') {
           receiver.headers.push(request.headers);
           receiver.paths.push(`${request.method ?? ''} ${request.url ?? ''}`);
@@ -77,6 +84,16 @@ export class TraceReceiver {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return receiver;
+  }
+
+  private drip(response: ServerResponse): void {
+    this.isDripping = true;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const dripping = setInterval(() => response.write(' '), DRIP_MILLIS);
+    response.on('close', () => {
+      clearInterval(dripping);
+      this.isDripping = false;
+    });
   }
 
   get url(): string {

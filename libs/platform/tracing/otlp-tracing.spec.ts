@@ -189,6 +189,18 @@ describe('a collector', () => {
     expect(tracing.batches.dropped).toBe(10_000 - 512);
   });
 
+  it('whose answer never ends is left, and the next batch is brought to it anew', async () => {
+    receiver.mood = 'drips';
+    const tracing = opened({ exportWithinMillis: 1_000 });
+    spansOf(tracing, 1);
+    await eventually(() => expect(tracing.batches.exported + tracing.batches.dropped).toBe(1));
+    receiver.mood = 'takes';
+    spansOf(tracing, 10);
+    await tracing.batches.forceFlush();
+    expect(receiver.spans).toHaveLength(10);
+    expect(receiver.isDripping).toBe(false);
+  });
+
   it('is nothing that an exporter at fault could take the process along for', async () => {
     const exporter = {
       export: () => {
@@ -196,7 +208,13 @@ describe('a collector', () => {
       },
       shutdown: () => Promise.resolve(),
     };
-    const batches = new SpanBatches(exporter, new SystemClock(), (error) => faults.push(error));
+    const batches = new SpanBatches({
+      exporter,
+      clock: new SystemClock(),
+      patienceMillis: ENOUGH_MILLIS,
+      giveUp: () => undefined,
+      onFault: (error) => faults.push(error),
+    });
     batches.onEnd({} as ReadableSpan);
     await batches.forceFlush();
     expect([batches.dropped, faults.map((error) => error?.message)]).toEqual([1, ['a fault of a package']]);

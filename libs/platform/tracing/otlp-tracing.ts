@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -41,12 +43,22 @@ export class OtlpTracing implements Tracing {
 
   constructor(options: OtlpOptions) {
     this.clock = options.clock;
+    const url = tracesUrl(options.endpoint);
+    const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const exporter = new OTLPTraceExporter({
-      url: tracesUrl(options.endpoint),
+      url,
       headers: options.headers,
       timeoutMillis: options.exportWithinMillis,
+      httpAgentOptions: () => agent,
     });
-    this.batches = new SpanBatches(exporter, options.clock, options.onFault);
+    this.batches = new SpanBatches({
+      exporter,
+      clock: options.clock,
+      // The exporter waits for silence to last so long: a collector that goes on answering without end is never silent.
+      patienceMillis: 2 * options.exportWithinMillis,
+      giveUp: () => agent.destroy(),
+      onFault: options.onFault,
+    });
     const provider = new TracerProvider({
       resource: resourceFromAttributes({
         'service.namespace': 'sotto',

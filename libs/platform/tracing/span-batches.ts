@@ -7,6 +7,17 @@ const MOST_WAITING = 4_096;
 const BATCH = 512;
 const EVERY_MILLIS = 1_000;
 
+export interface SpanBatchesPorts {
+  readonly exporter: SpanExporter;
+  readonly clock: Clock;
+  /** For so long one export may last, whatever the exporter itself does about it. */
+  readonly patienceMillis: number;
+  /** Ends the export that is under way: it comes back as failed. */
+  readonly giveUp: () => void;
+  /** Told once for each outage of the collector. */
+  readonly onFault: (error: Error | undefined) => void;
+}
+
 /**
  * Spans on their way to the collector: in batches, one at a time, and never more than a bounded number in memory. What does not
  * fit, or cannot be brought there, is dropped and counted: a trace is worth nobody's waiting.
@@ -20,12 +31,7 @@ export class SpanBatches implements SpanProcessor {
   private faulty = false;
   private stopped = false;
 
-  constructor(
-    private readonly exporter: SpanExporter,
-    private readonly clock: Clock,
-    /** Told once for each outage of the collector. */
-    private readonly onFault: (error: Error | undefined) => void,
-  ) {}
+  constructor(private readonly ports: SpanBatchesPorts) {}
 
   onStart(): void {
     // Only what has ended is worth telling.
@@ -39,7 +45,7 @@ export class SpanBatches implements SpanProcessor {
     this.waiting.push(span);
     if (this.exporting !== undefined) return;
     if (this.waiting.length >= BATCH) this.export();
-    else this.cancel ??= this.clock.after(EVERY_MILLIS, () => this.export());
+    else this.cancel ??= this.ports.clock.after(EVERY_MILLIS, () => this.export());
   }
 
   async forceFlush(): Promise<void> {
@@ -50,12 +56,12 @@ export class SpanBatches implements SpanProcessor {
   }
 
   shutdown(): Promise<void> {
-    return this.exporter.shutdown();
+    return this.ports.exporter.shutdown();
   }
 
   /** What can be brought out in the time is; the rest dies with the process. */
   async stop(withinMillis: number): Promise<void> {
-    await Promise.race([this.forceFlush(), pause(this.clock, withinMillis)]);
+    await Promise.race([this.forceFlush(), pause(this.ports.clock, withinMillis)]);
     this.stopped = true;
     this.cancel?.();
     this.dropped += this.waiting.length;
@@ -70,19 +76,24 @@ export class SpanBatches implements SpanProcessor {
       this.exporting = undefined;
       this.note(batch.length, result);
       if (this.waiting.length >= BATCH) this.export();
-      else if (this.waiting.length > 0) this.cancel = this.clock.after(EVERY_MILLIS, () => this.export());
+      else if (this.waiting.length > 0)
+        this.cancel = this.ports.clock.after(EVERY_MILLIS, () => this.export());
     });
   }
 
   /** Whatever the exporter does: a fault of it must not become one of the process. */
   private async send(batch: ReadableSpan[]): Promise<ExportResult> {
+    const { clock, exporter, patienceMillis, giveUp } = this.ports;
+    const cancel = clock.after(patienceMillis, giveUp);
     try {
       return await new Promise((resolve) => {
-        this.exporter.export(batch, resolve);
+        exporter.export(batch, resolve);
       });
     } catch (error) {
       const cause = error instanceof Error ? error : new Error(String(error));
       return { code: ExportResultCode.FAILED, error: cause };
+    } finally {
+      cancel();
     }
   }
 
@@ -90,7 +101,7 @@ export class SpanBatches implements SpanProcessor {
     const failed = code !== ExportResultCode.SUCCESS;
     if (failed) this.dropped += count;
     else this.exported += count;
-    if (failed && !this.faulty) this.onFault(error);
+    if (failed && !this.faulty) this.ports.onFault(error);
     this.faulty = failed;
   }
 }

@@ -93,7 +93,7 @@ export class Crowd {
   do(deed: Deed): void {
     const { world, random, plan } = this.parts;
     const own = random.fork(`deed ${deed.key}`);
-    if (deed.act === 'READ') {
+    if (deed.act === 'READ' || deed.act === 'LIST') {
       this.read(deed, own);
       return;
     }
@@ -201,10 +201,10 @@ export class Crowd {
     viewer.follow(auction.id, random.chance(0.2) ? undefined : random.below(length + 1));
   }
 
-  private read({ account, key }: Deed, random: Random): void {
+  private read(deed: Deed, random: Random): void {
     const { auctions } = this.known;
     const auction = auctions.at(-1 - random.below(Math.min(6, Math.max(1, auctions.length))));
-    this.reader.read(account, key, random, auction);
+    this.reader.read(deed, random, auction);
   }
 
   private learn({ command, request }: Errand, status: number, body: string): void {

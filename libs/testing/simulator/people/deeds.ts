@@ -1,4 +1,5 @@
 import { instantFromNanos } from '#libs/auction/instant.js';
+import { shardOfId } from '#libs/owner-link/routing.js';
 import type { Random } from '../kernel/random.js';
 import type { Promised } from '../oracle/promises.js';
 import type { HttpRequest } from '../processes/http-desk.js';
@@ -23,13 +24,18 @@ export function commandFor(
       return create(deed, random);
     case 'CANCEL': {
       const anybodys = random.chance(0.1);
-      const auction = recent(known, random, ({ originator }) => anybodys || originator === deed.account);
+      const auction = recent(
+        deed,
+        known,
+        random,
+        ({ originator }) => anybodys || originator === deed.account,
+      );
       const body = random.pick<object>([{}, {}, { reason: 'no' }, { reason: 'because '.repeat(100) }]);
       return auction === undefined ? undefined : onAuction('CANCEL', 'cancelAuction', deed, auction.id, body);
     }
     case 'SUBMIT': {
       const isStray = random.chance(0.05);
-      const auction = recent(known, random, ({ makers }) => isStray || makers.includes(deed.account));
+      const auction = recent(deed, known, random, ({ makers }) => isStray || makers.includes(deed.account));
       return auction === undefined ? undefined : submit(deed, auction, random, nowNanos);
     }
     case 'REVISE':
@@ -262,10 +268,13 @@ function priceOn(tick: number, random: Random): number {
 
 /** One of the latest auctions that will do. */
 function recent(
+  { shard }: Deed,
   known: Knowledge,
   random: Random,
   does: (auction: KnownAuction) => boolean,
 ): KnownAuction | undefined {
-  const all = known.auctions.filter(does);
+  const all = known.auctions.filter(
+    (auction) => does(auction) && (shard ?? shardOfId(auction.id)) === shardOfId(auction.id),
+  );
   return all.at(-1 - random.below(Math.min(5, Math.max(1, all.length))));
 }

@@ -4,6 +4,7 @@ import type { Oracle } from '../oracle/oracle.js';
 import type { PageRow } from '../oracle/pages.js';
 import { Readings, type Reading } from '../oracle/readings.js';
 import { must } from '../oracle/violation.js';
+import type { Deed } from '../plan/plan.js';
 import type { HttpRequest } from '../processes/http-desk.js';
 import type { World } from '../processes/world.js';
 import type { Transcript } from '../twins/transcript.js';
@@ -46,11 +47,11 @@ export class Reader {
     this.readings = new Readings(archive, owners);
   }
 
-  /** One read of whatever kind; of `auction`, where it is one of a single auction and there is any. */
-  read(account: string, key: string, random: Random, auction: KnownAuction | undefined): void {
+  /** One read, of whatever kind; of `auction`, where it is one of a single auction and there is any. */
+  read({ account, act, key }: Deed, random: Random, auction: KnownAuction | undefined): void {
     const gateway = random.pick(this.parts.gateways);
     const limit = random.between(1, 50);
-    const kind = random.pick(KINDS);
+    const kind = act === 'LIST' ? act : random.pick(KINDS);
     const heed = (status: number, body: string): void => {
       this.parts.transcript?.note(account, key, `${status} ${body}`, this.parts.world.scheduler.now);
     };

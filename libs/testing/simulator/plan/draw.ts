@@ -13,7 +13,8 @@ import type { WorldSettings } from '../processes/world.js';
 import type { DatabaseMood } from '../storage/database.js';
 import type { TopicMood } from '../storage/topic.js';
 import type { WireMood } from '../wire/network.js';
-import type { Deed, Fault, FaultName, Incident } from './plan.js';
+import { ownersBehind } from './owners-behind.js';
+import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './plan.js';
 
 /** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
 export interface Plan extends Furniture {
@@ -146,6 +147,7 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
     REGROUP: random.between(0, 2),
     READ: random.between(1, 6),
     FOLLOW: random.between(0, 3),
+    LIST: 0,
   };
   const acts = (Object.keys(weights) as Deed['act'][]).flatMap((act) =>
     Array<Deed['act']>(weights[act]).fill(act),
@@ -200,7 +202,6 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'READER_STOPS', most: 10, millis: 4_000 },
 ];
 
-const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'RIVAL', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);
 
 function faultsOf(random: Random, activeMillis: number, gateways: number): Fault[] {
@@ -220,20 +221,4 @@ function faultsOf(random: Random, activeMillis: number, gateways: number): Fault
           : Math.round(random.next() * millis),
     })),
   );
-}
-
-function ownersBehind(random: Random, activeMillis: number): Fault[] {
-  if (!random.chance(0.5)) return [];
-  return Array.from({ length: random.between(1, 3) }, (): Fault => {
-    const target = random.pick(OWNERS);
-    const atMillis = random.between(300, activeMillis);
-    return {
-      kind: 'FAULT',
-      atMillis,
-      name: 'OWNER_BEHIND',
-      target,
-      other: target,
-      millis: random.between(0, 6_000),
-    };
-  });
 }

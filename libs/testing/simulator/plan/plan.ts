@@ -1,16 +1,30 @@
+/** Names of the processes that own the shards, in their order. */
+export const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
+
 /** Something that somebody does, at a moment of simulated time. What exactly follows from the deed's own seed. */
 export interface Deed {
   readonly kind: 'DEED';
   readonly atMillis: number;
   readonly account: string;
   readonly act:
-    'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'REGROUP' | 'READ' | 'FOLLOW';
+    | 'CREATE'
+    | 'CANCEL'
+    | 'SUBMIT'
+    | 'REVISE'
+    | 'WITHDRAW'
+    | 'WITHDRAW_ALL'
+    | 'REGROUP'
+    | 'READ'
+    | 'LIST'
+    | 'FOLLOW';
   readonly key: string;
   readonly isTwice: boolean;
   /** It is said once more, so many milliseconds later. */
   readonly repeatMillis?: number;
   /** Its key comes once more, with other content. */
   readonly isAmbiguous?: boolean;
+  /** Of a quote or a cancel, where it is to be about an auction of this shard. */
+  readonly shard?: number;
   /** Of a create, where the plan wants to know it. */
   readonly closesAt?: string;
   /** Of a create, who may know whom; nothing where that is left to its default. */

@@ -109,8 +109,9 @@ export class Topic {
           answer(() => reject(new SendRefused('NOT_LEADER_OR_FOLLOWER', false)));
           return;
         }
-        // A broker that has been deposed waits in vain for others to have it too.
-        if (fate === 'lostBefore' || this.misled.has(host)) {
+        // A broker that has been deposed waits in vain for others to have it too, and answers nothing.
+        if (this.misled.has(host)) return;
+        if (fate === 'lostBefore') {
           answer(() => reject(new SendLost('the connection was lost')));
           return;
         }

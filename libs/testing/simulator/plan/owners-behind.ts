@@ -1,0 +1,57 @@
+import type { Random } from '../kernel/random.js';
+import { MAKERS, ORIGINATORS } from '../people/cast.js';
+import { OWNERS, type Deed, type Fault, type Incident } from './plan.js';
+
+/** For so long before nobody has projected what the owner wrote. */
+const UNPROJECTED_MILLIS = 600;
+/** By then its successor is mostly at work. */
+const FOUND_MILLIS = 400;
+
+/** Owners that are replaced and cannot know it, and what people do meanwhile. */
+export function ownersBehind(random: Random, activeMillis: number): Incident[] {
+  if (!random.chance(0.6)) return [];
+  return Array.from({ length: random.between(1, 3) }, (_, index): Incident[] => {
+    const target = random.pick(OWNERS);
+    const atMillis = random.between(1_000, activeMillis);
+    const millis = random.between(0, 6_000);
+    const behind: Fault = { kind: 'FAULT', name: 'OWNER_BEHIND', target, other: target, atMillis, millis };
+    return random.chance(0.2) ? [behind] : [behind, ...twoAtWork(random, `behind ${index}`, behind)];
+  }).flat();
+}
+
+type When = readonly [from: number, to: number];
+
+/**
+ * People come to the one owner of the shard and to the other, one of which will not keep what it is told. Nobody projects meanwhile, so what
+ * the owner wrote last comes to be known together with what its successor has written; then everybody looks.
+ */
+function twoAtWork(random: Random, name: string, { target, atMillis }: Fault): Incident[] {
+  const until = random.between(800, 2_500);
+  const deeds = (count: number, act: Deed['act'], accounts: readonly string[], [from, to]: When): Deed[] =>
+    Array.from({ length: count }, (_, index) => ({
+      kind: 'DEED',
+      atMillis: atMillis + random.between(from, to),
+      account: random.pick(accounts),
+      act,
+      key: `${name} ${act} ${from} ${index}`,
+      isTwice: false,
+      shard: OWNERS.indexOf(target),
+    }));
+  const fault = { kind: 'FAULT', target } as const;
+  const unprojected = UNPROJECTED_MILLIS + until;
+  return [
+    {
+      ...fault,
+      name: 'PROJECTORS_PAUSE',
+      other: target,
+      atMillis: atMillis - UNPROJECTED_MILLIS,
+      millis: unprojected,
+    },
+    { ...fault, name: 'CUT', other: 'gateway-0', atMillis: atMillis + FOUND_MILLIS, millis: 0 },
+    ...deeds(10, 'CREATE', ORIGINATORS, [-2 * UNPROJECTED_MILLIS, 0]),
+    ...deeds(6, 'SUBMIT', MAKERS, [-UNPROJECTED_MILLIS, 0]),
+    ...deeds(8, 'SUBMIT', MAKERS, [FOUND_MILLIS, until]),
+    ...deeds(6, 'CANCEL', ORIGINATORS, [until - 400, until + 100]),
+    ...deeds(24, 'LIST', [...ORIGINATORS, ...MAKERS], [until, until + 1_000]),
+  ];
+}
