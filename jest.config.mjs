@@ -28,6 +28,8 @@ const withPostgres = {
 
 export default {
   maxWorkers: 2,
+  // Until something hangs rather than waits: a machine that is busy with something else makes no test fail.
+  testTimeout: 30_000,
   reporters: ['default', '<rootDir>/tools/jest/totals-reporter.mjs'],
   projects: [
     {

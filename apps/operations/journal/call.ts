@@ -21,8 +21,8 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
   --shard n            only this shard (not with copy)
   --store postgres|kafka
                        verify and dump: this store, also when the journals are kept in the other one
-  --chain-only         verify: nothing but the journals themselves and whether they go as far as the database was told, and not whether
-                       the rules would have written them
+  --chain-only         verify: nothing but the journals themselves and whether they go as far, and are sealed, as the database was told, and not
+                       whether the rules would have written them
   --from n, --to n     dump: from this sequence on, and up to this one
   --kind event|epoch   dump: only such records
   --type TYPE          dump: only events of this type, such as QUOTE_SUBMITTED

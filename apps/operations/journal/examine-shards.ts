@@ -44,7 +44,7 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
   const { store, pool, clock, seals, tell, proof, isHome, isInUse, isOurs, byRules } = examination;
   const marks = isHome ? await marksOf(pool) : [];
   const epochs = isHome ? await reservingEpochs(pool) : new Map<number, number>();
-  const sealedFrom = isInUse ? await sealedFromOf(pool) : new Map<number, number>();
+  const sealedFrom = isHome ? await sealedFromOf(pool) : new Map<number, number>();
   const lives = isOurs ? await livesOf(pool, marks) : () => WHOSEVER;
   const progress = new Progress(clock, tell);
   const examined: ExaminedShard[] = [];

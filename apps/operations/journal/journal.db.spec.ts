@@ -215,8 +215,10 @@ describe('npm run journal -- verify', () => {
       [SHARD, forged.sequence, forged.epoch, forged.kind, forged.payload, forged.hash],
     );
     const { code, output } = await journal('verify');
+    const ofChains = await journal('verify --chain-only');
     await database.pool.query('delete from journal.sealed');
     expect(code).toBe(1);
+    expect(ofChains).toMatchObject({ code: 1, output: expect.stringContaining('has no seal') });
     expect(output).toContain(`record ${forged.sequence} is NOT BY THE RULES`);
     expect(output).toContain(`record ${forged.sequence} ends an append and has no seal`);
   });

@@ -65,6 +65,7 @@ describe('the seals of a journal', () => {
     ['O.o.', 1, [OLD], 'record 4 ends an append and has no seal'],
     ['O.o.', 1, [], 'record 4 ends an append and has no seal'],
     ['O.oe', 1, [OLD], 'record 4 ends an append and has no seal'],
+    ['O.oeO', 1, [OLD], 'record 4 ends an append and has no seal'],
     ['O..N.n', 1, [NEW, OLD], 'record 3 ends an append and has no seal'],
     ['O.oN.oN', 1, [NEW], 'the seal of record 6 was made with no key of ID_KEY'],
     ['O.oO.n', 1, [OLD], 'the seal of record 6 was made with no key of ID_KEY'],

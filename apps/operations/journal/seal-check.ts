@@ -39,7 +39,7 @@ export class SealCheck {
   take(entries: readonly JournalEntry[]): void {
     for (const entry of entries) {
       if (entry.kind === 'epoch') {
-        this.mustHave(this.last);
+        if (this.last?.kind === 'event') this.mustHave(this.last);
         this.mustHave(entry);
       }
       if (entry.seal !== undefined) this.look(entry, entry.seal);
