@@ -312,6 +312,39 @@ describe('withdraw-all', () => {
   });
 });
 
+describe('what was never carried out', () => {
+  const PLANT = `
+    insert into execution.answers (account_id, sequence, expires_at, shard, status, operation, key, content, body)
+    values ($1, $2, 9000000000000000000, 0, $3, $4, $5, $6, $7)`;
+
+  it.each([0, 1, 2, 1_000_000])(
+    'is carried out, whatever the projections say of record %i',
+    async (sequence) => {
+      const { pool } = world.database;
+      const quote = await submits(await live.opens());
+      const all = withdrawAllOrder(MIA);
+      await pool.query(PLANT, [MIA, sequence, 200, 'WITHDRAW_ALL', all.key, all.content, '{"withdrawn":[]}']);
+      expect((await live.ask(all)).body.withdrawn).toContain(quote.quote_id);
+      const create = live.createOrder();
+      await pool.query(PLANT, [OLGA, sequence, 201, 'CREATE', create.key, create.content, 'none']);
+      expect(await live.ask(create)).toMatchObject({ status: 201, body: { status: 'OPEN' } });
+      // What was planted stands in nobody's way.
+      await world.project();
+    },
+  );
+
+  it('is not told in place of what was', async () => {
+    const quote = await submits(await live.opens());
+    const order = withdrawAllOrder(MIA);
+    const first = await live.ask(order);
+    expect(first.body.withdrawn).toContain(quote.quote_id);
+    await world.project();
+    await restarted();
+    await world.database.pool.query(`update execution.answers set status = 999, body = 'anything'`);
+    expect(await live.ask(order)).toEqual(first);
+  });
+});
+
 it('finds the same auction for the same key, whatever else is lost', async () => {
   const order = live.createOrder();
   const { body } = await live.ask(order);

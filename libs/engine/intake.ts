@@ -5,7 +5,7 @@ import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/viewer.js';
 import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import { asRepeat, KEY_CONFLICT, type CommandsInWork } from './commands-in-work.js';
-import type { CompletedAuctions, StoredAnswer } from './ports.js';
+import type { CommandScope, CompletedAuctions, StoredAnswer } from './ports.js';
 import type { QuoteMeter } from './buckets.js';
 import type { StoredAnswers } from './stored-answers.js';
 import { refusalReply } from './task.js';
@@ -23,6 +23,8 @@ export interface IntakePorts {
   readonly inWork: CommandsInWork;
   readonly stored: StoredAnswers;
   readonly completed: CompletedAuctions;
+  /** The last position of the journal. */
+  readonly durableHead: () => number;
   readonly tokens: TokenExchange;
   readonly perAuction: QuoteMeter;
   readonly now: () => Instant;
@@ -126,8 +128,15 @@ export class Intake {
   private async kept(command: ShardCommand, auctionId: string | undefined): Promise<LinkReply | undefined> {
     const where = auctionId === undefined ? { shard: this.ports.shard } : { auctionId };
     const scope = { ...named(command), account: command.account, ...where };
-    const answer = this.ports.stored.recent(scope) ?? (await this.ports.completed.answer(scope));
+    const answer = this.ports.stored.recent(scope) ?? (await this.projected(scope));
     return answer === undefined ? undefined : repeatOf(answer, command.content);
+  }
+
+  private async projected(scope: CommandScope): Promise<StoredAnswer | undefined> {
+    const { completed, stored, durableHead } = this.ports;
+    const answer = await completed.answer(scope);
+    const isThere = answer !== undefined && answer.position > 0 && answer.position <= durableHead();
+    return isThere ? await stored.proven(answer, scope) : undefined;
   }
 
   /** The auction is not in memory: it is over, or it never was. */
@@ -141,7 +150,7 @@ export class Intake {
       if (!owned) return QUOTE_NOT_FOUND;
     }
     const scope = { ...named(command), account: command.account, auctionId: command.auction_id };
-    const answer = await completed.answer(scope);
+    const answer = await this.projected(scope);
     if (answer !== undefined) return repeatOf(answer, command.content);
     return (await this.metered(command)) ?? this.over(command);
   }

@@ -10,6 +10,11 @@ export interface StoredAnswer {
   readonly reply: LinkReply;
 }
 
+export interface PlacedAnswer extends StoredAnswer {
+  /** Where it stands in the shard's journal. */
+  readonly position: number;
+}
+
 export interface CommandScope {
   readonly account: string;
   readonly operation: Operation;
@@ -30,7 +35,7 @@ export interface CompletedAuctions {
   /** Of an auction that is over for everybody; whoever asks must be allowed to know. */
   statusOf(auctionId: string): Promise<CompletedStatus | undefined>;
   ownsQuote(auctionId: string, quoteId: string, account: string): Promise<boolean>;
-  answer(scope: CommandScope): Promise<StoredAnswer | undefined>;
+  answer(scope: CommandScope): Promise<PlacedAnswer | undefined>;
   /** Newest first. */
   page(
     account: string,

@@ -4,7 +4,7 @@ import { nextTurn } from '#libs/platform/clock.js';
 import type { Entry } from './auction-book.js';
 import { Marks } from './marks.js';
 import type { NotedConnection } from './connections/noted-connections.js';
-import type { RecentAnswer } from './stored-answers.js';
+import type { PlacedAnswer } from './ports.js';
 
 /** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
 export const SNAPSHOT_FORMAT = 4;
@@ -21,14 +21,14 @@ interface EntryLine {
 
 interface HeadLine {
   readonly last_event_at: Instant;
-  readonly answers: readonly (readonly [string, RecentAnswer])[];
+  readonly answers: readonly (readonly [string, PlacedAnswer])[];
   readonly connections: readonly (readonly [string, NotedConnection])[];
 }
 
 /** What a shard remembers besides its auctions. */
 export interface BesideAuctions {
   readonly lastEventAt: Instant;
-  readonly answers: ReadonlyMap<string, RecentAnswer>;
+  readonly answers: ReadonlyMap<string, PlacedAnswer>;
   readonly connections: ReadonlyMap<string, NotedConnection>;
 }
 
@@ -87,7 +87,7 @@ function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine 
 
 export interface RestoredMoment {
   readonly lastEventAt: Instant;
-  readonly answers: readonly (readonly [string, RecentAnswer])[];
+  readonly answers: readonly (readonly [string, PlacedAnswer])[];
   readonly connections: readonly (readonly [string, NotedConnection])[];
   readonly entries: readonly Entry[];
 }

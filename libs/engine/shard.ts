@@ -223,6 +223,7 @@ export class Shard {
       inWork: new CommandsInWork(clock),
       stored: this.stored,
       completed,
+      durableHead: () => this.durableHead,
       tokens,
       perAuction: new QuoteMeter(clock, limitsFactor),
       now,

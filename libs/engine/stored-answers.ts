@@ -6,15 +6,11 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import { isSameCommand, type CommandName } from './marks.js';
-import type { CommandScope, StoredAnswer } from './ports.js';
-
-export interface RecentAnswer extends StoredAnswer {
-  readonly position: number;
-}
+import type { CommandScope, PlacedAnswer, StoredAnswer } from './ports.js';
 
 /** First answers, given again: those on an auction are told anew from its journal, those of the shard are kept until the projections have them. */
 export class StoredAnswers {
-  private readonly ofShard = new Map<string, RecentAnswer>();
+  private readonly ofShard = new Map<string, PlacedAnswer>();
 
   constructor(
     private readonly shard: number,
@@ -44,12 +40,29 @@ export class StoredAnswers {
     return this.ofShard.get(nameOf(scope));
   }
 
+  /**
+   * What the projections say was answered, where the journal has that command at that place: whoever may write projections could else have
+   * people told that something was done which nobody has ever done. What it says itself is taken from it.
+   */
+  async proven(
+    kept: PlacedAnswer,
+    { account, operation, key }: CommandScope,
+  ): Promise<StoredAnswer | undefined> {
+    const { position, content } = kept;
+    const [record] = await this.reader.entries(this.shard, [position]);
+    const event = record?.kind === 'event' ? decodeEvent(record.payload) : undefined;
+    const command = event?.command;
+    if (event === undefined || command === undefined || command.content !== content) return undefined;
+    if (!isSameCommand(command, { account_id: account, operation, key })) return undefined;
+    return { content, reply: answerOf(event) ?? kept.reply };
+  }
+
   /** What a snapshot must hold. */
-  get recents(): ReadonlyMap<string, RecentAnswer> {
+  get recents(): ReadonlyMap<string, PlacedAnswer> {
     return this.ofShard;
   }
 
-  restore(answers: Iterable<readonly [string, RecentAnswer]>): void {
+  restore(answers: Iterable<readonly [string, PlacedAnswer]>): void {
     for (const [name, answer] of answers) this.ofShard.set(name, answer);
   }
 

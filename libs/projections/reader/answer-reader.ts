@@ -15,8 +15,9 @@ export interface AnswerScope {
   readonly shard?: number;
 }
 
-/** A first answer to be given again, and the content to which it was given. */
+/** A first answer to be given again, the content to which it was given, and where the journal has it. */
 export interface KeptAnswer {
+  readonly position: number;
   readonly content: string;
   readonly reply: { readonly status: number; readonly body: string };
 }
@@ -38,27 +39,28 @@ export const OF_CREATES = `
     where auction_id = asked.auction_id and command_key = asked.key order by sequence limit 1
   ) made
   union all
-  select asked.place, null, null, refused.content, refused.status, refused.body
+  select asked.place, refused.sequence, null, refused.content, refused.status, refused.body
   from asked cross join lateral (
-    select content, status, body from execution.answers
+    select sequence, content, status, body from execution.answers
     where account_id = asked.account_id and operation = 'CREATE' and key = asked.key limit 1
   ) refused
   order by place, sequence`;
 
 export const OF_SHARD = `
-  select content, status, body from execution.answers
+  select sequence, content, status, body from execution.answers
   where account_id = $1 and operation = $2 and key = $3 and shard = $4`;
 
 /** How many creates are looked up together at most. */
 const MOST_CREATES = 256;
 
 interface StoredRow {
+  readonly sequence: number;
   readonly content: string;
   readonly status: number;
   readonly body: string;
 }
 
-type CreateRow = { readonly place: number } & (EventRow | (StoredRow & { readonly sequence: null }));
+type CreateRow = { readonly place: number } & (EventRow | (StoredRow & { readonly payload: null }));
 
 /** First answers: those on an auction are told anew from its history, the others are kept as they were given. */
 export class AnswerReader {
@@ -106,7 +108,11 @@ export class AnswerReader {
         await readHistory(this.pool, auctionOf(scope), row.sequence),
         row.sequence,
       );
-      return { content: command.content, reply: { status, body: JSON.stringify(body) } };
+      return {
+        position: row.sequence,
+        content: command.content,
+        reply: { status, body: JSON.stringify(body) },
+      };
     }
     return undefined;
   }
@@ -122,8 +128,8 @@ export class AnswerReader {
   }
 }
 
-function kept({ content, status, body }: StoredRow): KeptAnswer {
-  return { content, reply: { status, body } };
+function kept({ sequence, content, status, body }: StoredRow): KeptAnswer {
+  return { position: sequence, content, reply: { status, body } };
 }
 
 function auctionOf({ auctionId, operation }: AnswerScope): string {
@@ -132,5 +138,5 @@ function auctionOf({ auctionId, operation }: AnswerScope): string {
 }
 
 function isEvent(row: CreateRow): row is EventRow & { readonly place: number } {
-  return row.sequence !== null;
+  return row.payload !== null;
 }
