@@ -4,7 +4,7 @@ import { callOf, USAGE, UsageFault, type Call } from './backup/call.js';
 import { createBackup } from './backup/create-backup.js';
 import { BackupDamaged, type Manifest } from './backup/manifest.js';
 import { openEmptyDatabase } from './backup/restore-place.js';
-import { checkBackup, restoreBackup } from './backup/restore-backup.js';
+import { backupToRestore, checkBackup, restoreBackup } from './backup/restore-backup.js';
 import { openDatabase } from './journal/database.js';
 import { mention } from '#libs/platform/standard-error.js';
 import { print } from '#libs/platform/standard-output.js';
@@ -39,11 +39,12 @@ async function run({ command, folder }: Call, environment: Environment): Promise
     case 'create':
       return await create(folder, environment);
     case 'restore': {
+      const backup = await backupToRestore(folder);
       const { url, done, close } = await openEmptyDatabase(environment, mention);
       try {
-        const manifest = await restoreBackup(url, folder, mention);
+        await restoreBackup(url, backup, mention);
         await done();
-        return manifest;
+        return backup.manifest;
       } finally {
         await close();
       }

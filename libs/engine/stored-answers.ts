@@ -51,9 +51,8 @@ export class StoredAnswers {
     const { position, content } = kept;
     const [record] = await this.reader.entries(this.shard, [position]);
     const event = record?.kind === 'event' ? decodeEvent(record.payload) : undefined;
-    const command = event?.command;
-    if (event === undefined || command === undefined || command.content !== content) return undefined;
-    if (!isSameCommand(command, { account_id: account, operation, key })) return undefined;
+    if (event?.command?.content !== content) return undefined;
+    if (!isSameCommand(event.command, { account_id: account, operation, key })) return undefined;
     return { content, reply: answerOf(event) ?? kept.reply };
   }
 

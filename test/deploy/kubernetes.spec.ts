@@ -407,6 +407,19 @@ describe('the network policies', () => {
     expect(JSON.stringify(spec)).toContain(`"port":${port}`);
   });
 
+  it('let everybody reach the database who has a login of it, and nobody else', () => {
+    const { spec } = named('NetworkPolicy', 'to-the-database');
+    const { matchExpressions: matched } = spec.podSelector as {
+      readonly matchExpressions?: readonly { readonly values: readonly string[] }[];
+    };
+    const users = workloads.flatMap(([name, , container]) =>
+      container.env?.some((variable) => variable.name === 'DATABASE_URL') === true ? [name] : [],
+    );
+    expect(users.length).toBeGreaterThan(5);
+    expect([...(matched?.[0]?.values ?? [])].sort()).toEqual(users.sort());
+    expect(named('NetworkPolicy', 'to-names').spec.podSelector).toEqual({});
+  });
+
   it('let the operators’ terminal reach gateways where they listen, and these let it in', () => {
     const { spec: out } = named('NetworkPolicy', 'from-the-terminal');
     const { spec: into } = named('NetworkPolicy', 'to-gateways');

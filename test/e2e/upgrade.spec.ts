@@ -15,7 +15,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { createBackup } from '#apps/operations/backup/create-backup.js';
-import { restoreBackup } from '#apps/operations/backup/restore-backup.js';
+import { backupToRestore, restoreBackup } from '#apps/operations/backup/restore-backup.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { journalOfAll, statesAfter } from '../upgrade/journal-of-all.js';
@@ -101,7 +101,7 @@ function held({ backup, secrets, play }: Release): void {
     await admin.query('create database upgraded');
     await admin.end();
     url.pathname = '/upgraded';
-    await restoreBackup(url.href, backup, () => undefined);
+    await restoreBackup(url.href, await backupToRestore(backup), () => undefined);
     cluster = await startCluster({ dataDir: folder, env: { DATABASE_URL: url.href } });
     floor = new TradingFloor(cluster);
   }, 90_000);

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
 import { pickPortRange } from '#libs/platform/ports.js';
 import type { OwnedCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -33,6 +35,39 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
     ({ cluster } = site);
   }, 200_000);
   afterAll(() => site.end());
+
+  it('are whole, though its database has seen more in one, goes on as the runbook says', async () => {
+    const database = new pg.Client({ connectionString: cluster.file.database_url });
+    await database.connect();
+    const runbook = readFileSync('docs/operations.md', 'utf8');
+    const [, question = '', remedy = ''] =
+      /A witness in front of its topic\.\*\*[^]*?```sql\n([^]*?)```[^]*?```sql\n([^]*?)```/.exec(runbook) ??
+      [];
+    const { output } = await tool('dump', '--shard', '1');
+    const last = JSON.parse(output.trim().split('\n').at(-1) ?? '') as { sequence: number; hash: string };
+    const mend = remedy
+      .replace(/:shard/, '$1')
+      .replace(/:sequence/, '$2')
+      .replace(/:'hash'/, '$3');
+    const falsities = [
+      [
+        'update journal.witness set sequence = sequence + 100, log_offset = log_offset + 100 where shard = 1',
+        'has seen record',
+      ],
+      ['delete from journal.witness where shard = 1', 'has never seen a record'],
+    ];
+    for (const [falsity = '', said = ''] of falsities) {
+      await database.query(falsity);
+      const { rows } = await database.query(question);
+      expect(rows.length).toBeGreaterThanOrEqual(2);
+      cluster.kill('owner-1');
+      await eventually(() => expect(logOf('owner-1')).toMatch(new RegExp(`"exit_code":65.*${said}`)), 60_000);
+      await database.query(mend, [1, last.sequence, last.hash]);
+      await eventually(async () => expect(await readiness('owner-1')).toEqual({ status: 'ready' }), 60_000);
+    }
+    await database.end();
+    expect((await tool('verify')).output).toContain('SOUND');
+  });
 
   it('lose one while it runs says so, and does not make it anew', async () => {
     await topicsAt(kafka()).remove(1);

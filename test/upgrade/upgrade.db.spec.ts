@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readManifest } from '#apps/operations/backup/manifest.js';
-import { restoreBackup } from '#apps/operations/backup/restore-backup.js';
+import { backupToRestore, restoreBackup } from '#apps/operations/backup/restore-backup.js';
 import { SHAPES } from '#libs/auction/event-shapes.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
@@ -37,7 +37,7 @@ describe.each(releases())('data of release $version', ({ backup, schema, journal
     const { migrations } = await readManifest(backup);
     before = await createTestDatabase(allMigrations.filter(({ name }) => migrations.includes(name)));
     database = await createTestDatabase();
-    await restoreBackup(database.url, backup, () => undefined);
+    await restoreBackup(database.url, await backupToRestore(backup), () => undefined);
   });
   afterAll(async () => {
     await database.drop();

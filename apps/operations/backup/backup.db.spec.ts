@@ -24,7 +24,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { runTool } from '#libs/testing/tool-run.js';
 import { createBackup } from './create-backup.js';
-import { checkBackup, restoreBackup } from './restore-backup.js';
+import { backupToRestore, checkBackup, restoreBackup } from './restore-backup.js';
 
 jest.setTimeout(60_000);
 
@@ -106,7 +106,7 @@ describe('a text with what other readers take for the end of a line', () => {
       try {
         await create();
         await checkBackup(backup);
-        await restoreBackup(other.url, backup, silent);
+        await restoreBackup(other.url, await backupToRestore(backup), silent);
         const { rows } = await other.pool.query('select name from control.groups');
         expect(rows).toEqual([{ name }]);
       } finally {
@@ -272,13 +272,21 @@ describe('the folder of a backup', () => {
   });
 });
 
+it('a restore from where no backup is makes no database for it', async () => {
+  const place = path.join(folder, 'new');
+  const args = ['restore', '--folder', path.join(folder, 'mistyped')];
+  const { code, errors } = await runTool('apps/operations/backup.js', args, { DATA_DIR: place });
+  expect([code, errors]).toEqual([1, expect.stringContaining('holds no backup')]);
+  expect(existsSync(place)).toBe(false);
+});
+
 describe('a restore that is interrupted', () => {
   const TOLD = 'the beginning of a restore that has not come to its end';
 
   it('leaves a database that nothing works on, and that is not restored into again', async () => {
     await create();
     const half = await createTestDatabase();
-    const ended = restoreBackup(half.url, backup, () => {
+    const ended = restoreBackup(half.url, await backupToRestore(backup), () => {
       throw new Error('interrupted');
     });
     await expect(ended).rejects.toThrow('interrupted');

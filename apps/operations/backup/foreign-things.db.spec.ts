@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { createTestDatabase } from '#libs/testing/test-database.js';
 import { createBackup } from './create-backup.js';
-import { restoreBackup } from './restore-backup.js';
+import { backupToRestore, restoreBackup } from './restore-backup.js';
 
 let folder: string;
 let backup: string;
@@ -21,7 +21,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const restoreInto = (url: string): Promise<unknown> => restoreBackup(url, backup, () => undefined);
+const restoreInto = async (url: string): Promise<unknown> =>
+  restoreBackup(url, await backupToRestore(backup), () => undefined);
 
 it.each([
   ['a table', 'create table public.theirs (what text)', 'table public.theirs'],

@@ -17,6 +17,13 @@ const PAGE = 1_000;
 const RESTORE = { isRestore: true };
 const SILENT = { info: (): void => undefined };
 
+export interface BackupToRestore {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  /** The migrations that the backed up database had. */
+  readonly former: typeof allMigrations;
+}
+
 /** Every file, from its first line to its last. */
 export async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
@@ -27,6 +34,17 @@ export async function checkBackup(folder: string): Promise<Manifest> {
     if (rows !== file.rows) throw new BackupDamaged(`${file.name} has ${rows} rows instead of ${file.rows}`);
   }
   return manifest;
+}
+
+/** A backup that this version can restore. To be asked before anything is made for it. */
+export async function backupToRestore(folder: string): Promise<BackupToRestore> {
+  const manifest = await checkBackup(folder);
+  const former = allMigrations.filter(({ name }) => manifest.migrations.includes(name));
+  const unknown = manifest.migrations.filter((name) => !former.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    throw new StartFault(`the backup is of a later version, which has ${unknown.join(', ')}`);
+  }
+  return { folder, manifest, former };
 }
 
 /** Somebody has taken it out of the manifest, put it there, or files of two backups lie together: nobody can say which is right. */
@@ -43,15 +61,9 @@ async function refuseUnnamed(folder: string, manifest: Manifest): Promise<void> 
  */
 export async function restoreBackup(
   databaseUrl: string,
-  folder: string,
+  { folder, manifest, former }: BackupToRestore,
   tell: (line: string) => void,
-): Promise<Manifest> {
-  const manifest = await checkBackup(folder);
-  const former = allMigrations.filter(({ name }) => manifest.migrations.includes(name));
-  const unknown = manifest.migrations.filter((name) => !former.some((migration) => migration.name === name));
-  if (unknown.length > 0) {
-    throw new StartFault(`the backup is of a later version, which has ${unknown.join(', ')}`);
-  }
+): Promise<void> {
   const pool = openPool(databaseUrl, { applicationName: 'sotto-restore', max: 1 });
   try {
     await refuseUsed(pool);
@@ -65,7 +77,6 @@ export async function restoreBackup(
   } finally {
     await pool.end();
   }
-  return manifest;
 }
 
 /** Whatever somebody has made there, or whatever bears the name of a schema of ours, but for an empty `meta`, which is taken as it is. What comes with an extension a new database may have. */

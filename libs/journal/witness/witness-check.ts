@@ -73,6 +73,6 @@ function lost(shard: number, what: string): JournalLost {
 
 export function strangeTopic(shard: number, topic: string): JournalLost {
   return new JournalLost(
-    `shard ${shard}: topic ${topic} holds a journal of which this database has never seen a record: bring back the database that belongs to it, or set another KAFKA_TOPIC_PREFIX, or empty the topic`,
+    `shard ${shard}: topic ${topic} holds a journal of which this database has never seen a record: bring back the database that belongs to it, or set another KAFKA_TOPIC_PREFIX; where journal.witness has lost a row, docs/operations.md says what to do (A witness in front of its topic)`,
   );
 }

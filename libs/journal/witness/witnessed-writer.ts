@@ -84,11 +84,21 @@ export class WitnessedWriter implements JournalWriter {
     }
   }
 
+  /** Nobody else writes in its epoch: what the database has seen there behind it was written by no owner, and the next one will look for it. */
+  private async refuseFalseWitness({ epoch, sequence }: PlacedHead): Promise<void> {
+    const known = await this.ports.witnesses.place(this.shard);
+    if (known?.epoch !== epoch || known.sequence <= sequence) return;
+    throw new Error(
+      `shard ${this.shard}: the database has seen record ${known.sequence} of epoch ${epoch}, and its owner has come to ${sequence}: somebody else has written that; docs/operations.md says what to do (A witness in front of its topic)`,
+    );
+  }
+
   private async tell(): Promise<void> {
     const place = this.ports.place();
     if (place.sequence <= this.told) return;
     try {
-      await this.ports.witnesses.advance(this.shard, place);
+      const isTold = await this.ports.witnesses.advance(this.shard, place);
+      if (!isTold) await this.refuseFalseWitness(place);
       this.told = place.sequence;
       this.isFailing = false;
     } catch (error) {
