@@ -18,6 +18,7 @@ import { clusterFilePath, forgetCluster } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { readSettings } from './settings-check.js';
+import { readJournalFiles } from './journals.js';
 import { StopRequest } from './stop-request.js';
 import { Terminal } from './terminal.js';
 import { welcome } from './welcome.js';
@@ -34,6 +35,7 @@ export async function launch(env: Environment, parts: ClusterParts, clock: Clock
   request.heedNpm(env);
   try {
     const config = readSettings(env, parts.plan);
+    await readJournalFiles(env);
     const ready = await Promise.race([prepare(config, terminal, clock), request.first]);
     if (ready === undefined) return 0;
     const { path: dataFolder, marker, lock } = ready;

@@ -67,6 +67,8 @@ describe('one clear line, no stack trace,', () => {
       78,
       ['sotto: LIMITS_FACTOR=2 is wrong: limits hold unless INTERNAL_HOST is a loopback address'],
     ]);
+    const kafka = { KAFKA_BROKERS: '127.0.0.1:1', KAFKA_SSL: 'true', KAFKA_SSL_CA: '/nowhere/ca.pem' };
+    expect(await launches.refusal(kafka)).toEqual([78, [expect.stringContaining('KAFKA_SSL_CA')]]);
     expect(readdirSync(launches.folder)).toEqual([]);
   });
 
