@@ -41,5 +41,8 @@ function ownerLike(pid: number): ChildProcess {
     }),
   );
   const program = path.resolve('dist/apps/owner/main.js');
-  return spawn(process.execPath, [program], { env: { ...env, INTERNAL_PORT: '0' }, stdio: ['pipe', 'ignore', 'ignore'] });
+  return spawn(process.execPath, [program], {
+    env: { ...env, INTERNAL_PORT: '0' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
 }

@@ -51,6 +51,7 @@ export interface AnswerRow {
   readonly operation: string;
   readonly key: string;
   readonly shard: number;
+  readonly sequence: number;
   readonly content: string;
   readonly status: number;
   readonly body: string;

@@ -90,14 +90,16 @@ export const projectionStatements: Statements = {
     },
   },
   'execution.answers-put': {
-    run: ({ tables, tx }, [shard, accounts, , , ...columns]) => {
-      for (const [account, status, operation, key, content, body] of rowsFrom(accounts, ...columns)) {
+    run: ({ tables, tx }, [shard, accounts, sequences, , ...columns]) => {
+      for (const row of rowsFrom(accounts, sequences, ...columns)) {
+        const [account, sequence, status, operation, key, content, body] = row;
         const name = [required(account), required(operation), required(key)] as const;
         tx.put(tables.answers, keyOf(...name, Number(shard)), {
           account_id: name[0],
           operation: name[1],
           key: name[2],
           shard: Number(shard),
+          sequence: Number(sequence),
           content: required(content),
           status: Number(status),
           body: required(body),

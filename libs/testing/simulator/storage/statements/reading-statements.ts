@@ -78,7 +78,7 @@ export const readingStatements: Statements = {
           const place = index + 1;
           return [
             ...(made === undefined ? [] : [{ place, ...made }]),
-            ...(refused === undefined ? [] : [{ place, sequence: null, ...refused }]),
+            ...(refused === undefined ? [] : [{ place, payload: null, ...refused }]),
           ];
         }),
       ),
