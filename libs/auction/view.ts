@@ -124,7 +124,7 @@ function commonView<Role extends Viewer['role']>(
     auction_id: terms.auction_id,
     role,
     status,
-    phase: status !== 'COMPLETED' && isLive(status) ? 'LIVE' : 'COMPLETED',
+    phase: phaseOf(status),
     view_version: viewVersion(state, viewer),
     side: terms.side,
     quantity_atoms: terms.quantity_atoms,
@@ -147,4 +147,9 @@ function commonView<Role extends Viewer['role']>(
     ...(state.closed_at !== undefined && { closed_at: state.closed_at }),
     ...(completedAt !== undefined && { completed_at: completedAt }),
   };
+}
+
+/** Over for the viewer who is told of the status: nothing more comes. */
+export function phaseOf(status: ViewedStatus): AuctionView['phase'] {
+  return status !== 'COMPLETED' && isLive(status) ? 'LIVE' : 'COMPLETED';
 }

@@ -71,6 +71,13 @@ export interface Chronicle {
   histories(wanted: WantedHistories): AsyncIterable<HistoryPart>;
 }
 
+/** Whoever answers may be behind: what is over may still be open to it. */
+export interface TimelinePart {
+  readonly entries: readonly NumberedEntry[];
+  /** Whether the auction is over for the account as far as this goes. */
+  readonly isOver: boolean;
+}
+
 /** What is not, or not yet, in the feed's memory. */
 export interface Archive {
   /** The account's view as JSON text, and whether the auction is over for it. */
@@ -84,7 +91,7 @@ export interface Archive {
     auctionId: string,
     afterSeq: number,
     limit: number,
-  ): Promise<readonly NumberedEntry[] | Refused>;
+  ): Promise<TimelinePart | Refused>;
 }
 
 export interface ConnectionStanding {

@@ -1,12 +1,15 @@
 import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
+import { phaseOf } from '#libs/auction/view.js';
+import type { ViewedStatus } from '#libs/auction/viewer.js';
 import { payloadOf, type Reply } from '#libs/edge/reply.js';
 import { shardOfId } from '#libs/owner-link/routing.js';
-import type { Archive, Refused } from '#libs/stream/ports.js';
+import type { Archive, Refused, TimelinePart } from '#libs/stream/ports.js';
 import type { CompletedReads } from '../auctions/completed-reads.js';
 import type { TimelineStream } from '../auctions/timeline-stream.js';
 import { passOn, type OwnerRouter } from '../owner-router.js';
 
 interface TimelinePage {
+  readonly status: ViewedStatus;
   readonly events: readonly NumberedEntry[];
 }
 
@@ -40,11 +43,12 @@ export class StreamArchive implements Archive {
     auctionId: string,
     afterSeq: number,
     limit: number,
-  ): Promise<readonly NumberedEntry[] | Refused> {
+  ): Promise<TimelinePart | Refused> {
     const asked = { auctionId, account, requestId: this.newRequestId() };
     const reply = await this.timelines.page(asked, afterSeq, limit);
     if (reply.status !== 200) return refusedBy(reply);
-    return (JSON.parse(payloadOf(reply) ?? '') as TimelinePage).events;
+    const { events: entries, status } = JSON.parse(payloadOf(reply) ?? '') as TimelinePage;
+    return { entries, isOver: phaseOf(status) === 'COMPLETED' };
   }
 }
 

@@ -107,7 +107,7 @@ export class SubscriptionDesk {
     const { cmdId, auctionId, afterSeq } = wish;
     const missed =
       afterSeq === undefined
-        ? []
+        ? { entries: [] }
         : await archive.events(this.book.account, auctionId, afterSeq, limits.timelinePage);
     await this.book.live();
     if ('error' in missed) {
@@ -118,13 +118,13 @@ export class SubscriptionDesk {
       // Between this look and the beginning nothing may be waited for: the feed would go on without the subscription.
       const sight = feed.find(auctionId, this.book.account);
       if (sight !== undefined) {
-        this.beginHere(wish, sight, missed);
+        this.beginHere(wish, sight, missed.entries);
         return;
       }
       const found = await this.lookElsewhere(auctionId);
       if (found === 'COMING') continue;
       if ('error' in found) this.line.say(reject(cmdId, found));
-      else this.beginEnded(wish, found.view, missed);
+      else this.beginEnded(wish, found.view, missed.entries);
       return;
     }
     this.line.say(reject(cmdId, NOT_HERE_YET));

@@ -70,13 +70,14 @@ export class CatchUp {
     const { archive, clock, pageSize } = this.ports;
     const auctionId = this.subscription.auctionId ?? '';
     for (let tries = 0; tries < PATIENCE.tries; tries += 1) {
-      // Only what is read after the auction was over can be known to be all of it.
+      // Only what is read after the auction was over can be known to be all of it, and only where it is over to whoever answers: an owner
+      // that has been replaced, and has not heard of it yet, tells what was.
       const isOver = this.version() === undefined;
       const page = await archive.events(this.book.account, auctionId, this.told, pageSize);
       if (this.isVoid()) return [];
       if (!('error' in page)) {
-        if (page.length > 0) return page;
-        if (isOver) return 'END';
+        if (page.entries.length > 0) return page.entries;
+        if (isOver && page.isOver) return 'END';
       }
       await pause(clock, PATIENCE.millis);
     }

@@ -7,6 +7,9 @@ const UNPROJECTED_MILLIS = 600;
 /** By then its successor is mostly at work. */
 const FOUND_MILLIS = 400;
 
+/** Later it waits for what it has given to its broker, and decides nothing more. */
+const AT_ONCE_MILLIS = 150;
+
 /** Owners that are replaced and cannot know it, and what people do meanwhile. */
 export function ownersBehind(random: Random, activeMillis: number): Incident[] {
   if (!random.chance(0.6)) return [];
@@ -51,7 +54,7 @@ function twoAtWork(random: Random, name: string, { target, atMillis }: Fault): I
     ...deeds(10, 'CREATE', ORIGINATORS, [-2 * UNPROJECTED_MILLIS, 0]),
     ...deeds(6, 'SUBMIT', MAKERS, [-UNPROJECTED_MILLIS, 0]),
     ...deeds(8, 'SUBMIT', MAKERS, [FOUND_MILLIS, until]),
-    ...deeds(6, 'CANCEL', ORIGINATORS, [until - 400, until + 100]),
+    ...deeds(12, 'CANCEL', ORIGINATORS, [0, AT_ONCE_MILLIS]),
     ...deeds(24, 'LIST', [...ORIGINATORS, ...MAKERS], [until, until + 1_000]),
   ];
 }
