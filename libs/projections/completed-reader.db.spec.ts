@@ -240,6 +240,7 @@ describe('first answers', () => {
         const { status, body } = replyFor(events, position);
         const scope = { account, operation, key, auctionId: id };
         expect(await reader.answer(scope)).toEqual({
+          position,
           content,
           reply: { status, body: JSON.stringify(body) },
         });
@@ -253,13 +254,13 @@ describe('first answers', () => {
   });
 
   it('of a shard are the last ones of their name, of that shard alone', async () => {
-    const answers = ofShard.flatMap(({ event }) =>
-      event.type === 'CREATE_REJECTED' || event.type === 'ALL_WITHDRAWN' ? [event] : [],
+    const answers = ofShard.flatMap(({ event, entry: { sequence: position } }) =>
+      event.type === 'CREATE_REJECTED' || event.type === 'ALL_WITHDRAWN' ? [{ ...event, position }] : [],
     );
     const marks = new Map(answers.map((event) => [`${event.type}/${event.command!.key}`, event]));
     expect(marks.size).toBeLessThan(answers.length);
     expect(answers.length).toBeLessThan(ofShard.length);
-    for (const { command, type, data } of marks.values()) {
+    for (const { command, type, data, position } of marks.values()) {
       const { account_id: account, operation, key, content } = command!;
       const create = type === 'CREATE_REJECTED';
       const scope = create
@@ -269,7 +270,7 @@ describe('first answers', () => {
         ? { error: data.error, message: data.message }
         : { withdrawn: data.withdrawn, not_withdrawable: data.not_withdrawable };
       const reply = { status: create ? 422 : 200, body: JSON.stringify(body) };
-      expect(await reader.answer(scope)).toEqual({ content, reply });
+      expect(await reader.answer(scope)).toEqual({ position, content, reply });
       if (!create) expect(await reader.answer({ ...scope, shard: 1 })).toBeUndefined();
     }
   });

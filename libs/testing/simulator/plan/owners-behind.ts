@@ -13,7 +13,7 @@ const AT_ONCE_MILLIS = 150;
 /** Owners that are replaced and cannot know it, and what people do meanwhile. */
 export function ownersBehind(random: Random, activeMillis: number): Incident[] {
   if (!random.chance(0.6)) return [];
-  return Array.from({ length: random.between(1, 3) }, (_, index): Incident[] => {
+  return Array.from({ length: random.between(1, 2) }, (_, index): Incident[] => {
     const target = random.pick(OWNERS);
     const atMillis = random.between(1_000, activeMillis);
     const millis = random.between(0, 6_000);
@@ -51,10 +51,10 @@ function twoAtWork(random: Random, name: string, { target, atMillis }: Fault): I
       millis: unprojected,
     },
     { ...fault, name: 'CUT', other: 'gateway-0', atMillis: atMillis + FOUND_MILLIS, millis: 0 },
-    ...deeds(10, 'CREATE', ORIGINATORS, [-2 * UNPROJECTED_MILLIS, 0]),
+    ...deeds(6, 'CREATE', ORIGINATORS, [-2 * UNPROJECTED_MILLIS, 0]),
     ...deeds(6, 'SUBMIT', MAKERS, [-UNPROJECTED_MILLIS, 0]),
     ...deeds(8, 'SUBMIT', MAKERS, [FOUND_MILLIS, until]),
     ...deeds(12, 'CANCEL', ORIGINATORS, [0, AT_ONCE_MILLIS]),
-    ...deeds(24, 'LIST', [...ORIGINATORS, ...MAKERS], [until, until + 1_000]),
+    ...deeds(18, 'LIST', [...ORIGINATORS, ...MAKERS], [until, until + 1_000]),
   ];
 }
