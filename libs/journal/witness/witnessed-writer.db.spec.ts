@@ -15,7 +15,10 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 /** The database has been told of its take-over, as it is before anybody is served. */
-async function openOn(store: MemoryJournalStore): Promise<WitnessedWriter> {
+async function openOn(
+  store: MemoryJournalStore,
+  onFault: (error: unknown) => void = () => undefined,
+): Promise<WitnessedWriter> {
   const witnesses = new WitnessTable(database.pool);
   const writer = await new MemoryJournal(store, 'test').open(0);
   const place = () => ({ ...writer.head, offset: writer.head.sequence - 1 });
@@ -25,7 +28,7 @@ async function openOn(store: MemoryJournalStore): Promise<WitnessedWriter> {
     place,
     witnesses,
     clock: new SystemClock(),
-    onFault: () => undefined,
+    onFault,
   });
 }
 
@@ -55,4 +58,15 @@ it('is no proof what a broker says while the database cannot be asked, and no en
   await writer.confirm();
   await writer.append(['"a"']);
   await writer.close();
+});
+
+it('tells once that somebody else has written what the database has seen', async () => {
+  const faults: unknown[] = [];
+  const writer = await openOn(new MemoryJournalStore(), (error) => faults.push(error));
+  await database.pool.query('update journal.witness set sequence = sequence + 100 where shard = 0');
+  await writer.append(['"a"']);
+  await writer.close();
+  expect(faults.map(String)).toEqual([
+    expect.stringContaining('has seen record 101 of epoch 1, and its owner has come to 2'),
+  ]);
 });
