@@ -1,16 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import { settled } from './fixtures/stepped-clock.js';
 import { TestSocket } from './fixtures/test-socket.js';
-import { Outbox } from './outbox.js';
+import { Outbox, type OutboxLimits } from './outbox.js';
 
 const MANY = { bufferedMessages: 100, bufferedBytes: 1_000_000 };
 
-function opened({ limits = MANY, onOverflow = (): void => undefined } = {}): {
+function raise(error: unknown): never {
+  throw error;
+}
+
+interface Opened {
+  readonly limits: OutboxLimits;
+  readonly onOverflow: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+function opened({
+  limits = MANY,
+  onOverflow = (): void => undefined,
+  onFault = raise,
+}: Partial<Opened> = {}): {
   readonly outbox: Outbox<string>;
   readonly socket: TestSocket;
 } {
   const socket = new TestSocket(true);
-  return { socket, outbox: new Outbox<string>(socket, limits, onOverflow) };
+  return { socket, outbox: new Outbox<string>(socket, limits, onOverflow, onFault) };
 }
 
 function readAll(socket: TestSocket): string[] {
@@ -37,11 +51,22 @@ describe('an outbox', () => {
       socket,
       { bufferedMessages: 1_000, bufferedBytes: 1e9 },
       () => undefined,
+      raise,
     );
     for (let told = 0; told < 300; told += 1) outbox.say('x'.repeat(1_000));
     expect(socket.waiting.length).toBeGreaterThan(60);
     expect(socket.waiting.length).toBeLessThan(70);
     expect(readAll(socket)).toHaveLength(300);
+  });
+
+  it('says so where what waits cannot be made, to whom the socket does not', () => {
+    const faults: unknown[] = [];
+    const { outbox, socket } = opened({ onFault: (error) => faults.push(error) });
+    outbox.say('first');
+    const broken = new Error('broken');
+    outbox.tellState({ size: 10, render: () => raise(broken) });
+    expect(readAll(socket)).toEqual(['first']);
+    expect(faults).toEqual([broken]);
   });
 
   it('renders what may be large only when its turn comes', () => {
@@ -123,6 +148,7 @@ describe('an outbox', () => {
       socket,
       { bufferedMessages: 50_000, bufferedBytes: 1e9 },
       () => undefined,
+      raise,
     );
     outbox.hold(true);
     const order: number[] = [];

@@ -48,6 +48,8 @@ export class Outbox<A> {
     private readonly limits: OutboxLimits,
     /** Called when too much waits; it makes room with `drop`, or ends the connection. */
     private readonly onOverflow: () => void,
+    /** What waited cannot be made: nobody else hears of it who could end the connection. */
+    private readonly onFault: (error: unknown) => void,
   ) {}
 
   get isOverfull(): boolean {
@@ -173,7 +175,11 @@ export class Outbox<A> {
     this.isBlocked = true;
     this.socket.send(text, () => {
       this.isBlocked = false;
-      this.pump();
+      try {
+        this.pump();
+      } catch (error) {
+        this.onFault(error);
+      }
     });
   }
 }

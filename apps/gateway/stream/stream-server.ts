@@ -89,8 +89,13 @@ export class StreamServer {
   ): void {
     const connection = this.hub.open(ours, token, session);
     ws.on('message', (data, isBinary) => {
-      if (isBinary) connection.onBinary();
-      else connection.onText(textOf(data));
+      try {
+        if (isBinary) connection.onBinary();
+        else connection.onText(textOf(data));
+      } catch (error) {
+        this.onFault(error);
+        ws.terminate();
+      }
     });
     ws.on('ping', (data) => {
       connection.onAlive();

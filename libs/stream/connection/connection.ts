@@ -39,6 +39,9 @@ export class Connection {
       onOverflow: () => {
         this.slowReader.overflowed(this.conversation?.book);
       },
+      onFault: (error) => {
+        this.fail(error);
+      },
       onEnd: (code, by) => {
         ports.meter.closed(code, by);
         this.intake.end();
@@ -93,7 +96,7 @@ export class Connection {
     this.line.outbox.hold(standing === 'unavailable');
     if (!this.intake.isReading) this.heardAt = now;
     const { helloMillis, heartbeatMillis, silentHeartbeats } = this.ports.limits;
-    if (standing === 'unauthorized') this.close(CLOSE.unauthorized, 'the session has ended');
+    if (standing === 'unauthorized') this.expire();
     else if (isPast(this.heardAt, heartbeatMillis * silentHeartbeats, now)) {
       this.close(CLOSE.heartbeat, 'nothing heard');
     } else if (this.conversation !== undefined) this.lookAfter(this.conversation, now);
@@ -162,14 +165,17 @@ export class Connection {
     this.intake.hold(true);
     const { catchUpMillis } = limits;
     const greeting = greet(hello, this.account, { feed, recollector, tokens, clock, newId, catchUpMillis });
-    Promise.all([greeting, this.guard.check()]).then(
-      ([greeted]) => {
-        if (!this.line.isEnded) this.welcome(cmdId, greeted);
-      },
-      (error: unknown) => {
+    Promise.all([greeting, this.guard.check()])
+      .then(([greeted, standing]) => {
+        if (this.line.isEnded) return;
+        // Where nobody can say whether the session holds, nobody may know yet when it ends either: the welcome waits for both.
+        if (standing === 'unavailable') this.line.outbox.hold(true);
+        if (standing === 'unauthorized') this.expire();
+        else this.welcome(cmdId, greeted);
+      })
+      .catch((error: unknown) => {
         this.fail(error);
-      },
-    );
+      });
   }
 
   /** Everything from here on happens at one moment, so that the feed stands still. */
@@ -203,6 +209,10 @@ export class Connection {
     this.beatAt = ports.clock.monotonicNanos();
     if (resumed !== undefined) book.resume(resumed.point, resumed.broken, resumed.recollection);
     intake.hold(false);
+  }
+
+  private expire(): void {
+    this.close(CLOSE.unauthorized, 'the session has ended');
   }
 
   /** It can be gone on with at another gateway, or here once more. */

@@ -6,6 +6,7 @@ import type { Subscription } from '../subscriptions/subscription.js';
 export interface LinePorts {
   readonly limits: OutboxLimits;
   readonly onOverflow: () => void;
+  readonly onFault: (error: unknown) => void;
   /** Once, whoever has ended it and why: not when the last packet has gone, which may be long after. */
   readonly onEnd: (code: number, by: EndedBy) => void;
 }
@@ -19,7 +20,7 @@ export class Line {
     private readonly socket: StreamSocket,
     private readonly ports: LinePorts,
   ) {
-    this.outbox = new Outbox(socket, ports.limits, ports.onOverflow);
+    this.outbox = new Outbox(socket, ports.limits, ports.onOverflow, ports.onFault);
   }
 
   get isEnded(): boolean {

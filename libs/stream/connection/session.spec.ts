@@ -94,6 +94,76 @@ describe('the session', () => {
     });
   });
 
+  it('of which nobody could say anything at the hello is welcomed when somebody can', async () => {
+    const changing = { outcome: (): Promise<SessionOutcome> => Promise.reject(new Error('away')) };
+    const faults: unknown[] = [];
+    const gateway = await openGateway(clock, {
+      ports: {
+        sessions: { checkOf: () => () => changing.outcome() },
+        onFault: (error) => faults.push(error),
+      },
+    });
+    const socket = new TestSocket();
+    const provisional = sessionOf('mia', Number.MAX_SAFE_INTEGER);
+    const connection = new Connection(gateway.ports, socket, 'mia', provisional);
+    connection.tick();
+    connection.onText('{"type":"hello","cmd_id":"a"}');
+    for (let look = 0; look < 3; look += 1) {
+      await settled();
+      expect(socket.read()).toBeUndefined();
+      connection.tick();
+    }
+    changing.outcome = () => Promise.resolve(sessionOf('mia', now() + 100));
+    for (let look = 0; look < 3; look += 1) {
+      connection.tick();
+      await settled();
+    }
+    expect(JSON.parse(socket.read() ?? '')).toMatchObject({
+      type: 'welcome',
+      session_expires_at: instantFromNanos(BigInt(now() + 100) * 1_000_000_000n),
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ['before anybody knew when it ends', Number.MAX_SAFE_INTEGER],
+    ['with its end known', 4_000_000_000],
+  ])('that was ended by the time of the hello is not welcomed, %s', async (_, expiresAt) => {
+    const faults: unknown[] = [];
+    const gateway = await openGateway(clock, {
+      ports: {
+        sessions: { checkOf: () => () => Promise.resolve('unauthorized' as const) },
+        onFault: (error) => faults.push(error),
+      },
+    });
+    const socket = new TestSocket();
+    const connection = new Connection(gateway.ports, socket, 'mia', sessionOf('mia', expiresAt));
+    connection.onText('{"type":"hello","cmd_id":"a"}');
+    await settled();
+    expect([socket.read(), socket.closedWith, faults]).toEqual([undefined, 4401, []]);
+  });
+
+  it('that nobody can read ends its own connection and no other', async () => {
+    const faults: unknown[] = [];
+    const gateway = await openGateway(clock, {
+      ports: {
+        sessions: { checkOf: () => () => sessionOf('mia', Number.MAX_SAFE_INTEGER) },
+        onFault: (error) => faults.push(error),
+      },
+    });
+    const socket = new TestSocket();
+    const connection = new Connection(
+      gateway.ports,
+      socket,
+      'mia',
+      sessionOf('mia', Number.MAX_SAFE_INTEGER),
+    );
+    connection.onText('{"type":"hello","cmd_id":"a"}');
+    await settled();
+    expect(socket.closedWith).toBe(4503);
+    expect(faults).toHaveLength(1);
+  });
+
   it.each([
     ['refreshed', sessionOf('mia', 4_000_000_001), { type: 'ack', status: 200 }],
     ['of somebody else', sessionOf('max'), { type: 'reject', status: 403, error: 'forbidden' }],
