@@ -8,6 +8,7 @@ import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
 import type { ShardSettings } from '#libs/engine/shard-ports.js';
 import { Shard } from '#libs/engine/shard.js';
+import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
@@ -80,6 +81,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     policy,
     ids,
     completed: new CompletedReader(pool),
+    histories: new HistoryTable(pool, config.SHARD),
     conclusion: meter.watched(new PostgresSettlement(pool, clock, random)),
     protection: new MakerProtection(pool),
     peers,

@@ -88,11 +88,16 @@ export class AuctionBook {
     else this.completed.push(entry);
   }
 
-  /** Forgets auctions that are completed and have reached the projections. */
-  evict(projectedTo: number): void {
+  /** Auctions that are completed and have reached the projections. */
+  overBy(projectedTo: number): readonly Entry[] {
     const kept = this.completed.findIndex((entry) => (entry.completedAt ?? Infinity) > projectedTo);
-    const gone = kept < 0 ? this.completed : this.completed.slice(0, kept);
-    this.completed = kept < 0 ? [] : this.completed.slice(kept);
+    return kept < 0 ? this.completed : this.completed.slice(0, kept);
+  }
+
+  /** Forgets them. */
+  evict(projectedTo: number): void {
+    const gone = this.overBy(projectedTo);
+    this.completed = this.completed.slice(gone.length);
     for (const entry of gone) this.forget(entry);
   }
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
 import { collidingKeys } from '#libs/testing/colliding-keys.js';
+import { HistoryTable, type AuctionHistory } from '#libs/journal/histories/history-table.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction, type Answer } from '#libs/testing/shard-fixture.js';
 import {
@@ -342,6 +343,80 @@ describe('what was never carried out', () => {
     await restarted();
     await world.database.pool.query(`update execution.answers set status = 999, body = 'anything'`);
     expect(await live.ask(order)).toEqual(first);
+  });
+});
+
+/** All that the projections have of an auction is gone, as who may write them can make it. */
+async function unprojected(auctionId: string): Promise<void> {
+  for (const table of ['execution.events', 'execution.quotes', 'completed.viewers', 'completed.auctions']) {
+    await world.database.pool.query(`delete from ${table} where auction_id = $1`, [auctionId]);
+  }
+}
+
+async function forgotten(auctionId: string): Promise<void> {
+  await world.project();
+  await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
+}
+
+describe('what is over', () => {
+  it('does not begin a second time where the projections have lost it, before and after a restart', async () => {
+    const order = live.createOrder();
+    const first = await live.ask(order);
+    const auctionId = String(first.body.auction_id);
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await forgotten(auctionId);
+    await unprojected(auctionId);
+    const records = live.writer.head.sequence;
+    expect(await live.ask(order)).toMatchObject(again(first));
+    const other = createOrder(OLGA, order.key, rainAuction({ side: 'SELL' }));
+    expect(await live.ask(other)).toMatchObject({ status: 409, body: { error: 'idempotency_key_conflict' } });
+    expect(live.writer.head.sequence).toBe(records);
+    await restarted();
+    expect(await live.ask(order)).toMatchObject(again(first));
+    expect(live.shard.book.find(auctionId)).toBeUndefined();
+  });
+
+  it('is answered as the journal has it, whatever the projections say was answered', async () => {
+    const auctionId = await live.opens();
+    const refused = submitOrder(MIA, auctionId, { ...TERMS, price_atoms: 500_001 });
+    const accepted = submitOrder(MIA, auctionId, TERMS);
+    const first = [await live.ask(refused), await live.ask(accepted)];
+    expect(first.map(({ status }) => status)).toEqual([422, 201]);
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await forgotten(auctionId);
+    await world.database.pool.query(
+      `update execution.events told set type = other.type, payload = replace(other.payload, $3, $2)
+       from execution.events other
+       where told.auction_id = $1 and told.command_key = $2 and other.auction_id = $1 and other.command_key = $3`,
+      [auctionId, refused.key, accepted.key],
+    );
+    expect(await live.ask(refused)).toEqual(first[0]);
+    expect(await live.ask(accepted)).toMatchObject(again(first[1]!));
+  });
+
+  it('stays in memory until its history is kept', async () => {
+    const histories = new HistoryTable(world.database.pool, 0);
+    let mayKeep = false;
+    const ports = {
+      histories: {
+        find: (auctionId: string) => histories.find(auctionId),
+        keep: (some: readonly AuctionHistory[]) =>
+          mayKeep ? histories.keep(some) : Promise.reject(new Error('no room')),
+      },
+    };
+    await live.stop();
+    live = await LiveShard.open(world, 0, { ports });
+    const auctionId = await live.opens();
+    await live.ask(cancelOrder(OLGA, auctionId));
+    await world.project();
+    await eventually(() =>
+      expect(live.faults).toContainEqual({ what: 'retirement', error: expect.any(Error) }),
+    );
+    expect(live.shard.book.find(auctionId)).toBeDefined();
+    mayKeep = true;
+    await live.leap(1_000);
+    await forgotten(auctionId);
+    expect(await histories.find(auctionId)).toHaveLength(3);
   });
 });
 

@@ -128,8 +128,17 @@ export class Intake {
   private async kept(command: ShardCommand, auctionId: string | undefined): Promise<LinkReply | undefined> {
     const where = auctionId === undefined ? { shard: this.ports.shard } : { auctionId };
     const scope = { ...named(command), account: command.account, ...where };
-    const answer = this.ports.stored.recent(scope) ?? (await this.projected(scope));
+    const answer = this.ports.stored.recent(scope) ?? (await this.found(scope));
     return answer === undefined ? undefined : repeatOf(answer, command.content);
+  }
+
+  /** Of an auction that has been, the owner's own word comes before that of the projections. */
+  private async found(scope: CommandScope): Promise<StoredAnswer | undefined> {
+    const [forgotten, projected] = await Promise.all([
+      this.ports.stored.ofForgotten(scope),
+      this.projected(scope),
+    ]);
+    return forgotten ?? projected;
   }
 
   private async projected(scope: CommandScope): Promise<StoredAnswer | undefined> {

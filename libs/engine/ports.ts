@@ -46,6 +46,18 @@ export interface CompletedAuctions {
   position(shard: number): Promise<number>;
 }
 
+/** An auction that is over, by the places of all its events in the shard's journal, in order. */
+export interface AuctionHistory {
+  readonly auctionId: string;
+  readonly positions: readonly number[];
+}
+
+/** Where the journal has the auctions that the shard has forgotten. It is the owner's own word: who writes projections cannot take it back. */
+export interface AuctionHistories {
+  keep(histories: readonly AuctionHistory[]): Promise<void>;
+  find(auctionId: string): Promise<readonly number[] | undefined>;
+}
+
 /** Gives up an award that was not executed in time, unless it was settled: exactly one of the two stands, and this tells which. */
 export type AwardConclusion = Pick<SettlementDesk, 'abandon'>;
 

@@ -8,11 +8,16 @@ import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.
 import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
 import { AuctionBook } from './auction-book.js';
 import { NotedConnections } from './connections/noted-connections.js';
+import type { AuctionHistories } from './ports.js';
 import { recover, type Recovered } from './recovery.js';
 import { StoredAnswers } from './stored-answers.js';
 
 const EVENTS = 5;
 const SHARD = 0;
+const NO_HISTORIES: AuctionHistories = {
+  keep: () => Promise.resolve(),
+  find: () => Promise.resolve(undefined),
+};
 
 /** No time passes: whoever waits goes on at once. */
 const clock: Clock = {
@@ -62,7 +67,7 @@ async function recovered(
       onRefused: () => undefined,
     }),
     book: new AuctionBook(),
-    stored: new StoredAnswers(SHARD, reader),
+    stored: new StoredAnswers(SHARD, reader, NO_HISTORIES),
     noted: new NotedConnections(),
     clock,
     head,

@@ -8,7 +8,13 @@ import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { IdFactory } from './ids.js';
-import type { AwardConclusion, CompletedAuctions, ProtectionDesk, ShardMeter } from './ports.js';
+import type {
+  AuctionHistories,
+  AwardConclusion,
+  CompletedAuctions,
+  ProtectionDesk,
+  ShardMeter,
+} from './ports.js';
 
 /** Everything outside the shard's own memory, as its process has set it up. */
 export interface ShardPorts {
@@ -22,6 +28,7 @@ export interface ShardPorts {
   readonly policy: PolicyWatch;
   readonly ids: IdFactory;
   readonly completed: CompletedAuctions;
+  readonly histories: AuctionHistories;
   readonly conclusion: AwardConclusion;
   readonly protection: ProtectionDesk;
   /** The other owners by shard. */

@@ -21,6 +21,7 @@ import { Preflights } from './preflights.js';
 import { Reads } from './reads.js';
 import { holdsByAccount, recover, type Recovered } from './recovery.js';
 import type { Release } from './releases.js';
+import { Retirement } from './retirement.js';
 import type { ShardPorts } from './shard-ports.js';
 import { isRefusedForGood, ShardOperations } from './shard-operations.js';
 import { momentOf } from './shard-snapshot.js';
@@ -53,6 +54,7 @@ export class Shard {
   private readonly attendance: Attendance;
   private readonly guardian: Guardian;
   private readonly tenure: Tenure;
+  private readonly retirement: Retirement;
   private readonly connections: ConnectionDesk;
   private restored: RestoredWork = { events: 0, ms: 0 };
   private readonly operations: ShardOperations;
@@ -63,7 +65,7 @@ export class Shard {
 
   constructor(private readonly ports: ShardPorts) {
     this.durableHead = ports.writer.head.sequence;
-    this.stored = new StoredAnswers(ports.shard, ports.reader);
+    this.stored = new StoredAnswers(ports.shard, ports.reader, ports.histories);
     this.awards = new PendingAwards(ports.clock);
     this.keeper = new SnapshotKeeper({
       shard: ports.shard,
@@ -71,6 +73,13 @@ export class Shard {
       every: ports.settings.snapshotEvery,
       onFault: (error) => {
         ports.onFault('snapshot', error);
+      },
+    });
+    this.retirement = new Retirement({
+      ...ports,
+      book: this.book,
+      onFault: (error) => {
+        ports.onFault('retirement', error);
       },
     });
     this.conditions = this.watchConditions();
@@ -148,6 +157,7 @@ export class Shard {
     this.attendance.stop();
     this.guardian.stop();
     this.tenure.stop();
+    this.retirement.stop();
     await this.loop.stop();
     await this.keeper.settled();
     this.conditions.stop();
@@ -177,7 +187,7 @@ export class Shard {
         onProgress: (projectedTo) => {
           // What a successor has written is projected too, at places that this owner may just have given to something else.
           const ours = Math.min(projectedTo, this.durableHead);
-          this.book.evict(ours);
+          this.retirement.projected(ours);
           this.stored.forget(ours);
         },
         maxLagEvents: settings.maxProjectionLagEvents,

@@ -6,7 +6,7 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import { isSameCommand, type CommandName } from './marks.js';
-import type { CommandScope, PlacedAnswer, StoredAnswer } from './ports.js';
+import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from './ports.js';
 
 /** First answers, given again: those on an auction are told anew from its journal, those of the shard are kept until the projections have them. */
 export class StoredAnswers {
@@ -15,20 +15,27 @@ export class StoredAnswers {
   constructor(
     private readonly shard: number,
     private readonly reader: JournalReader,
+    private readonly histories: AuctionHistories,
   ) {}
 
   /** Undefined where the record at `position` answers another command. */
   async ofAuction(entry: Entry, position: number, name: CommandName): Promise<StoredAnswer | undefined> {
-    const events = await this.eventsOf(entry, position);
-    const command = events.at(-1)?.event.command;
-    if (command === undefined || !isSameCommand(command, name)) return undefined;
-    const { status, body } = replyFor(events, position);
-    return { content: command.content, reply: reply(status, body) };
+    return toldBy(await this.eventsOf(entry, position), name);
   }
 
   /** The auction's history up to `position`, as the journal has it. */
-  async eventsOf(entry: Entry, upTo: number): Promise<Placed<AuctionEvent>[]> {
-    const positions = entry.positions.filter((position) => position <= upTo);
+  eventsOf(entry: Entry, upTo: number): Promise<Placed<AuctionEvent>[]> {
+    return this.eventsAt(entry.positions.filter((position) => position <= upTo));
+  }
+
+  /** The answer to a create whose auction the shard has forgotten. Undefined where it knows of none, or of one that another create has made. */
+  async ofForgotten(scope: CommandScope): Promise<StoredAnswer | undefined> {
+    if (scope.auctionId === undefined) return undefined;
+    const [first] = (await this.histories.find(scope.auctionId)) ?? [];
+    return first === undefined ? undefined : toldBy(await this.eventsAt([first]), nameOf(scope));
+  }
+
+  private async eventsAt(positions: readonly number[]): Promise<Placed<AuctionEvent>[]> {
     const records = await this.reader.entries(this.shard, positions);
     return records.map((record) => ({
       position: record.sequence,
@@ -37,22 +44,27 @@ export class StoredAnswers {
   }
 
   recent(scope: CommandScope): StoredAnswer | undefined {
-    return this.ofShard.get(nameOf(scope));
+    return this.ofShard.get(keyOf(scope));
   }
 
   /**
    * What the projections say was answered, where the journal has that command at that place: whoever may write projections could else have
-   * people told that something was done which nobody has ever done. What it says itself is taken from it.
+   * people told that something was done which nobody has ever done. What was answered is told anew from the journal; only of auctions that
+   * an earlier release has forgotten nobody but the projections knows what they were made of.
    */
-  async proven(
-    kept: PlacedAnswer,
-    { account, operation, key }: CommandScope,
-  ): Promise<StoredAnswer | undefined> {
+  async proven(kept: PlacedAnswer, scope: CommandScope): Promise<StoredAnswer | undefined> {
+    const { auctionId } = scope;
     const { position, content } = kept;
+    const positions = auctionId === undefined ? undefined : await this.histories.find(auctionId);
+    if (positions !== undefined) {
+      if (!positions.includes(position)) return undefined;
+      const events = await this.eventsAt(positions.filter((place) => place <= position));
+      return toldBy(events, nameOf(scope));
+    }
     const [record] = await this.reader.entries(this.shard, [position]);
     const event = record?.kind === 'event' ? decodeEvent(record.payload) : undefined;
     if (event?.command?.content !== content) return undefined;
-    if (!isSameCommand(event.command, { account_id: account, operation, key })) return undefined;
+    if (!isSameCommand(event.command, nameOf(scope))) return undefined;
     return { content, reply: answerOf(event) ?? kept.reply };
   }
 
@@ -70,7 +82,7 @@ export class StoredAnswers {
     const answer = answerOf(event);
     if (answer === undefined) return;
     const { account_id: account, operation, key, content } = event.command;
-    this.ofShard.set(nameOf({ account, operation, key }), { position, content, reply: answer });
+    this.ofShard.set(keyOf({ account, operation, key }), { position, content, reply: answer });
   }
 
   forget(projectedTo: number): void {
@@ -79,6 +91,15 @@ export class StoredAnswers {
       this.ofShard.delete(name);
     }
   }
+}
+
+/** What the command of the last event was answered; undefined where that is another command. */
+function toldBy(events: readonly Placed<AuctionEvent>[], name: CommandName): StoredAnswer | undefined {
+  const last = events.at(-1);
+  const command = last?.event.command;
+  if (last === undefined || command === undefined || !isSameCommand(command, name)) return undefined;
+  const { status, body } = replyFor(events, last.position);
+  return { content: command.content, reply: reply(status, body) };
 }
 
 function answerOf(event: DomainEvent): LinkReply | undefined {
@@ -92,6 +113,10 @@ function answerOf(event: DomainEvent): LinkReply | undefined {
   }
 }
 
-function nameOf({ account, operation, key }: CommandScope): string {
+function nameOf({ account, operation, key }: CommandScope): CommandName {
+  return { account_id: account, operation, key };
+}
+
+function keyOf({ account, operation, key }: CommandScope): string {
   return `${operation}/${account}/${key}`;
 }

@@ -7,6 +7,7 @@ import { projectionMigrations } from '#libs/projections/migrations/list.js';
 import { Generation1790000500000 } from './migrations/1790000500000-generation.js';
 import { EpochsInBounds1790000501000 } from './migrations/1790000501000-epochs-in-bounds.js';
 import { ValuesThatCanBeRead1790000502000 } from './migrations/1790000502000-values-that-can-be-read.js';
+import { HistoriesOfBefore1790000506000 } from './migrations/1790000506000-histories-of-before.js';
 import { SizesInBounds1790000505000 } from './migrations/1790000505000-sizes-in-bounds.js';
 import { WhoTakesPart1790000503000 } from './migrations/1790000503000-who-takes-part.js';
 
@@ -22,4 +23,5 @@ export const allMigrations: readonly MigrationClass[] = [
   ValuesThatCanBeRead1790000502000,
   WhoTakesPart1790000503000,
   SizesInBounds1790000505000,
+  HistoriesOfBefore1790000506000,
 ];

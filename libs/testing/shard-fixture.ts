@@ -7,6 +7,7 @@ import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
 import type { ShardPorts, ShardSettings } from '#libs/engine/shard-ports.js';
 import { Shard } from '#libs/engine/shard.js';
+import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
@@ -118,6 +119,7 @@ export class LiveShard {
       policy,
       ids: new IdFactory(ID_KEY),
       completed: new CompletedReader(pool),
+      histories: new HistoryTable(pool, number),
       conclusion: settlement,
       protection: new MakerProtection(pool),
       peers: new Map(),

@@ -2,6 +2,7 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import { messageOf } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { ByTheRules, type Rules } from './by-the-rules.js';
+import { HistoryProof, type HistoryCheck } from './histories.js';
 import type { LedgerProof } from './ledger/ledger-proof.js';
 import { LifeCheck } from './life-check.js';
 import { livesOf, marksOf, reservingEpochs, sealedFromOf } from './marks.js';
@@ -15,6 +16,8 @@ export interface ExaminedShard extends Walk {
   /** Undefined where it was not asked for. */
   readonly rules: Rules | undefined;
   readonly seals: SealsFound;
+  /** Undefined where nothing is held against the journals, or they are damaged. */
+  readonly histories: HistoryCheck | undefined;
   /** A record behind damage that an owner has sealed: then that is no end which somebody has forged. */
   readonly sealed_behind: number | undefined;
 }
@@ -53,7 +56,8 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
     const rules = byRules ? new ByTheRules(shard) : undefined;
     const sealed = new SealCheck({ seals, sealedFrom: sealedFrom.get(shard) });
     const lived = new LifeCheck(lives(shard));
-    const meaning = new Meaning(isInUse ? held : undefined);
+    const histories = isInUse ? new HistoryProof(shard, pool) : undefined;
+    const meaning = new Meaning(isInUse ? held : undefined, histories);
     const walk = await walkShard(shard, {
       reader: store.bareReader,
       marks: marks.filter((mark) => mark.shard === shard),
@@ -67,18 +71,23 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
         rules?.take(entries);
         meaning.take(entries);
       },
-      onPage: () => proof.look(pool),
+      onPage: async () => {
+        await proof.look(pool);
+        await histories?.look();
+      },
     });
     if (walk.isRead) {
       sealed.end();
       lived.end();
     }
     const faults = [...walk.faults, ...meaning.faults, ...sealed.faults, ...lived.faults];
+    const isWhole = faults.length === 0 && walk.isRead;
     examined.push({
       ...walk,
       faults,
       rules: rules?.told,
       seals: sealed.told,
+      histories: isWhole ? await histories?.end(walk.head.sequence) : undefined,
       sealed_behind: await sealedBehind(examination, walk),
     });
   }
@@ -102,12 +111,16 @@ async function sealedBehind(
 class Meaning {
   readonly faults: string[] = [];
 
-  constructor(private readonly held: HeldByJournal | undefined) {}
+  constructor(
+    private readonly held: HeldByJournal | undefined,
+    private readonly histories: HistoryProof | undefined,
+  ) {}
 
   take(entries: readonly JournalEntry[]): void {
     if (this.faults.length > 0) return;
     try {
       this.held?.take(entries);
+      this.histories?.take(entries);
     } catch (error) {
       this.faults.push(`what its records say cannot be: ${messageOf(error)}`);
     }

@@ -6,6 +6,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import { SHAPES } from '#libs/auction/event-shapes.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash, sealEvent } from '#libs/journal/hash-chain.js';
+import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
@@ -248,6 +249,30 @@ describe('npm run journal -- verify', () => {
     const { code, output } = await journal('verify --chain-only');
     await database.pool.query('delete from journal.witness');
     expect([code, output]).toEqual([1, expect.stringContaining('but this database has seen record 900')]);
+  });
+
+  it('says so where an owner has kept of an auction what the journal does not have', async () => {
+    const over = statesOf(entries).filter(({ completed_at: at }) => at !== undefined);
+    const [id = ''] = over.map(({ terms }) => terms.auction_id);
+    const positions = entries
+      .filter(({ kind, payload }) => kind === 'event' && payload.includes(`"auction_id":"${id}"`))
+      .map(({ sequence }) => sequence);
+    const keep = (some: readonly number[]) =>
+      new HistoryTable(database.pool, SHARD).keep([{ auctionId: id, positions: some }]);
+    await keep(positions);
+    const sound = await journal('verify --shard 0');
+    expect([sound.code, sound.output]).toEqual([
+      0,
+      expect.stringContaining('shard 0: 1 histories of auctions that are over, all as it has them\n'),
+    ]);
+    await database.pool.query('truncate journal.histories');
+    await keep(positions.slice(1));
+    const wrong = await journal('verify --shard 0');
+    expect([wrong.code, wrong.output]).toEqual([
+      1,
+      expect.stringContaining(`shard 0: the history of auction ${id} is NOT AS IT HAS IT\n`),
+    ]);
+    await database.pool.query('truncate journal.histories');
   });
 
   it('takes what a killed owner has left set aside for no damage', async () => {

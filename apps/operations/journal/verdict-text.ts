@@ -1,4 +1,5 @@
 import type { Rules } from './by-the-rules.js';
+import { isRight, type HistoryCheck } from './histories.js';
 import type { LedgerCheck } from './ledger/check-ledger.js';
 import type { ReservationCheck } from './reservations.js';
 import type { SealsFound } from './seal-check.js';
@@ -30,8 +31,27 @@ function soundLine({ store, is_home: isHome }: Verdict): string {
 }
 
 function shardLines(verified: VerifiedShard): string[] {
-  const { shard, rules } = verified;
-  return [...chainLines(verified), ...(rules === undefined ? [] : rulesLines(shard, rules))];
+  const { shard, rules, histories } = verified;
+  return [
+    ...chainLines(verified),
+    ...(rules === undefined ? [] : rulesLines(shard, rules)),
+    ...(histories === undefined ? [] : historyLines(shard, histories)),
+  ];
+}
+
+function historyLines(shard: number, check: HistoryCheck): string[] {
+  const { kept, wrong, unknown } = check;
+  if (isRight(check))
+    return kept === 0
+      ? []
+      : [`shard ${shard}: ${kept} histories of auctions that are over, all as it has them`];
+  const lines = wrong
+    .slice(0, MOST)
+    .map((id) => `shard ${shard}: the history of auction ${id} is NOT AS IT HAS IT`);
+  const more = wrong.length > MOST ? [`shard ${shard}: and ${wrong.length - MOST} more`] : [];
+  const strange =
+    unknown === 0 ? [] : [`shard ${shard}: ${unknown} histories of auctions that are NOT OVER in it`];
+  return [...lines, ...more, ...strange];
 }
 
 function rulesLines(shard: number, { auctions, open, objections, found }: Rules): string[] {

@@ -8,6 +8,7 @@ import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import type { TableComparison } from '#libs/projections/rebuild/differences.js';
 import type { Call } from './call.js';
+import { isRight } from './histories.js';
 import { examineShards, type ExaminedShard } from './examine-shards.js';
 import { checkLedger, type LedgerCheck } from './ledger/check-ledger.js';
 import { LedgerProof } from './ledger/ledger-proof.js';
@@ -86,6 +87,7 @@ export async function verify(
     : undefined;
   const damaged =
     isDamaged ||
+    walks.some(({ histories }) => histories !== undefined && !isRight(histories)) ||
     (ledger?.faults ?? []).length > 0 ||
     (projections ?? []).some(({ differing }) => differing > 0) ||
     (reservations?.missing ?? []).length > 0;

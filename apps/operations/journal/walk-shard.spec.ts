@@ -29,7 +29,9 @@ async function walked(reader: JournalReader): Promise<{ walk: Walk; entries: Jou
 
 function said(walk: Walk, damaged: boolean): string[] {
   const seals = { sealed_from: null, found: 0, by_former_keys: null, last_sealed: null };
-  const shards = [{ ...walk, rules: undefined, seals, survey: undefined, sealed_behind: undefined }];
+  const shards = [
+    { ...walk, rules: undefined, seals, survey: undefined, histories: undefined, sealed_behind: undefined },
+  ];
   const beside = { projections: undefined, reservations: undefined, ledger: undefined };
   return verdictLines({ sound: false, damaged, store: 'kafka', is_home: true, shards, ...beside });
 }

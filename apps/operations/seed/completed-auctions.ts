@@ -45,7 +45,7 @@ export class CompletedAuctions {
       this.close(scribe, ids);
       await scribe.flush();
       await this.settle(scribe, ids);
-      scribe.book.evict(Infinity);
+      await scribe.retire();
       this.ports.onCompleted(ids.length);
     }
     await scribe.flush();

@@ -4,6 +4,8 @@ import type { AuctionState } from '#libs/auction/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
 import type { AuctionBook } from '#libs/engine/auction-book.js';
 import type { Entry } from '#libs/engine/auction-book.js';
+import type { AuctionHistories } from '#libs/engine/ports.js';
+import { retire } from '#libs/engine/retirement.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 
 const APPEND_RECORDS = 1_000;
@@ -19,6 +21,7 @@ export class ShardScribe {
     readonly book: AuctionBook,
     /** The last moment that the journal tells of: it never goes back. */
     public latest: Instant,
+    private readonly histories: AuctionHistories,
   ) {
     this.position = writer.head.sequence;
   }
@@ -54,5 +57,11 @@ export class ShardScribe {
     }
     for (const entry of this.touched) entry.durable = entry.head;
     this.touched.clear();
+  }
+
+  /** Everything that is over leaves memory, as an owner lets it go. */
+  async retire(): Promise<void> {
+    await this.flush();
+    await retire(this.book, this.histories, this.position);
   }
 }

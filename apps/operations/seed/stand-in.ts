@@ -6,6 +6,7 @@ import { recover } from '#libs/engine/recovery.js';
 import { momentOf } from '#libs/engine/shard-snapshot.js';
 import { SnapshotKeeper } from '#libs/engine/snapshot-keeper.js';
 import { StoredAnswers } from '#libs/engine/stored-answers.js';
+import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
@@ -32,7 +33,8 @@ export class StandIn {
     const { shard } = writer;
     const reader = new PostgresJournalReader(pool);
     const book = new AuctionBook();
-    const stored = new StoredAnswers(shard, reader);
+    const histories = new HistoryTable(pool, shard);
+    const stored = new StoredAnswers(shard, reader, histories);
     const noted = new NotedConnections();
     const store = new PostgresSnapshotStore(pool);
     // One that is not believed is read past, and the journal in its place.
@@ -47,15 +49,15 @@ export class StandIn {
       clock,
       head: writer.head,
     });
-    const scribe = new ShardScribe(writer, book, lastEventAt ?? instantFromNanos(0n));
+    const scribe = new ShardScribe(writer, book, lastEventAt ?? instantFromNanos(0n), histories);
     return new StandIn(scribe, snapshots, stored, noted);
   }
 
   /** Everything up to here is projected: the next owner need not read it again. */
   async snapshot(): Promise<void> {
+    await this.scribe.retire();
     const { writer, book, latest: lastEventAt } = this.scribe;
     const { sequence } = writer.head;
-    book.evict(sequence);
     this.stored.forget(sequence);
     const keeper = new SnapshotKeeper({
       shard: writer.shard,

@@ -7,6 +7,7 @@ import { JournalRestored1790000104000 } from './1790000104000-journal-restored.j
 import { JournalLife1790000105000 } from './1790000105000-journal-life.js';
 import { JournalSeals1790000106000 } from './1790000106000-journal-seals.js';
 import { JournalAccepted1790000107000 } from './1790000107000-journal-accepted.js';
+import { JournalHistories1790000108000 } from './1790000108000-journal-histories.js';
 
 export const journalMigrations: readonly MigrationClass[] = [
   JournalSchema1790000100000,
@@ -17,4 +18,5 @@ export const journalMigrations: readonly MigrationClass[] = [
   JournalLife1790000105000,
   JournalSeals1790000106000,
   JournalAccepted1790000107000,
+  JournalHistories1790000108000,
 ];

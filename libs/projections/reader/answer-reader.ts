@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { replyFor } from '#libs/auction/command-reply.js';
 import type { Operation } from '#libs/auction/events.js';
-import { Gathered } from './gathered.js';
+import { Gathered } from '#libs/platform/gathered.js';
 import { placed, readHistory, type EventRow } from './history-reader.js';
 
 /** A command by its caller's name for it. */

@@ -96,6 +96,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'journal.accepted': { owner: KEEP, operations: READ },
   'journal.life': { owner: READ, gateway: READ, operations: READ },
   'journal.sealed': { owner: ['select', 'insert (shard, sequence)'], operations: READ },
+  'journal.histories': { owner: ['select', 'insert'], operations: READ },
   'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 
   'completed.auctions': PROJECTED,

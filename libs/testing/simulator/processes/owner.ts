@@ -6,6 +6,7 @@ import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
 import { Shard } from '#libs/engine/shard.js';
+import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
@@ -104,6 +105,7 @@ async function openShard(
     policy,
     ids: new IdFactory(Buffer.from(ID_KEY, 'hex')),
     completed: new CompletedReader(pool),
+    histories: new HistoryTable(pool, number),
     conclusion: settlement,
     protection: new MakerProtection(pool),
     peers: peersOf(life, number),

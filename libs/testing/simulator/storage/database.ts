@@ -9,6 +9,7 @@ import { custodyStatements } from './statements/custody-statements.js';
 import { policyStatements } from './statements/policy-statements.js';
 import { projectionStatements } from './statements/projection-statements.js';
 import { readingStatements } from './statements/reading-statements.js';
+import { historyStatements } from './statements/history-statements.js';
 import { witnessStatements } from './statements/witness-statements.js';
 import { Tables } from './tables.js';
 import type { Transaction } from './transaction.js';
@@ -26,6 +27,7 @@ const STATEMENTS: Statements = {
   ...readingStatements,
   ...custodyStatements,
   ...policyStatements,
+  ...historyStatements,
   ...witnessStatements,
 };
 const FASTEST_NANOS = 100_000;

@@ -121,6 +121,13 @@ export interface WitnessRow {
   readonly offset: number;
 }
 
+/** An auction that its owner has forgotten. */
+export interface HistoryRow {
+  readonly auction_id: string;
+  readonly shard: number;
+  readonly positions: string;
+}
+
 export interface CountedRow {
   readonly account_id: string;
   readonly awarded_at: string;
@@ -145,6 +152,7 @@ export class Tables {
   readonly fences = new Table<number>();
   /** By shard. */
   readonly witness = new Table<WitnessRow>();
+  readonly histories = new Table<HistoryRow>();
   readonly policy = new Table<PolicyRow>();
   readonly contracts = new Table<object>();
   readonly principals = new Table<PrincipalRow>();

@@ -1,0 +1,23 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Of the auctions that owners of earlier releases have forgotten the projections alone know what they were made of. Read along the primary
+ * key, auction by auction: there may be millions.
+ */
+const OF_BEFORE = `
+  insert into journal.histories (auction_id, shard, positions)
+  select auction_id, min(shard), array_agg(sequence order by sequence)
+  from execution.events
+  where auction_id in (select auction_id from completed.auctions where completed_at is not null)
+  group by auction_id
+  on conflict do nothing`;
+
+export class HistoriesOfBefore1790000506000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(OF_BEFORE);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('delete from journal.histories');
+  }
+}
