@@ -109,6 +109,13 @@ function measureShard(registry: Registry, number: number, shard: () => Shard | u
     'How long the append that is under way has taken so far; one that hangs is in no histogram',
     () => shard()?.appendingSeconds ?? 0,
   );
+  gauge(
+    registry,
+    'sotto_journal_head',
+    'Sequence of the last record that this owner knows to be durable',
+    () => shard()?.head.sequence ?? 0,
+  );
+  gauge(registry, 'sotto_journal_epoch', 'Epoch in which this owner writes', () => shard()?.head.epoch ?? 0);
   gauge(registry, 'sotto_active_auctions', 'Live auctions of this shard', () => shard()?.book.liveCount ?? 0);
   gauge(
     registry,

@@ -67,7 +67,8 @@ export class OwnerProcess {
     });
     this.shard = shard;
     const { events } = await shard.start();
-    log.info({ shard: config.SHARD, events, auctions: shard.book.liveCount }, 'recovered');
+    const { epoch, sequence: head } = shard.head;
+    log.info({ shard: config.SHARD, epoch, head, events, auctions: shard.book.liveCount }, 'recovered');
     link.attach(server);
     this.link = link;
     tokens.onChange(() => {

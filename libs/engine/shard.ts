@@ -163,6 +163,11 @@ export class Shard {
     this.conditions.stop();
   }
 
+  /** How far its journal has come, and in which epoch. */
+  get head(): { readonly epoch: number; readonly sequence: number } {
+    return { epoch: this.ports.writer.head.epoch, sequence: this.durableHead };
+  }
+
   get appendingSeconds(): number {
     return this.loop.appendingSeconds;
   }
