@@ -9,10 +9,11 @@ import { Trace } from './kernel/trace.js';
 import { Nemesis } from './nemesis.js';
 import { LAST_PROOF_MILLIS } from './oracle/freshness.js';
 import { Oracle } from './oracle/oracle.js';
+import type { RefusalGrounds } from './oracle/refusals.js';
 import { must, Violation } from './oracle/violation.js';
 import { furnish } from './people/cast.js';
 import { Crowd } from './people/crowd.js';
-import type { Plan } from './plan/draw.js';
+import { PLENTY, type Plan } from './plan/draw.js';
 import { Cluster } from './processes/cluster.js';
 import { SHARDS, type World } from './processes/world.js';
 import { Database } from './storage/database.js';
@@ -74,6 +75,7 @@ class Simulation {
       now: () => this.world.database.now(),
       aheadMillis: trustedMillis(plan),
       misledSince: (shard) => this.misledSince(shard),
+      isCalm: plan.isCalm,
     });
     this.cluster = new Cluster(this.world, plan);
     const { gateways } = this.cluster;
@@ -81,6 +83,7 @@ class Simulation {
       world: this.world,
       oracle: this.oracle,
       plan,
+      grounds: groundsOf(plan, this.world.database),
       random: this.random.fork('crowd'),
       gateways,
       transcript,
@@ -253,6 +256,7 @@ class Simulation {
     sums['snapshots read'] = this.world.snapshots.found;
     sums['stream recalled'] = this.recalled;
     sums['stream told by owners'] = this.told;
+    sums['calm worlds'] = this.plan.isCalm ? 1 : 0;
     for (const viewer of this.crowd.viewers) {
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;
@@ -268,6 +272,17 @@ class Simulation {
  */
 function trustedMillis({ settings }: Plan): number {
   return 3 * settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS;
+}
+
+/** Nobody's promises come near to plenty. */
+function groundsOf(plan: Plan, database: Database): RefusalGrounds {
+  const { incidents, wealth } = plan;
+  return {
+    now: () => database.now(),
+    aheadMillis: trustedMillis(plan),
+    mayBeMisled: incidents.some((one) => one.kind === 'FAULT' && one.name === 'CLOCK_JUMP'),
+    isRich: (account, of) => wealth[account]?.[of] === PLENTY,
+  };
 }
 
 function violationOf(error: unknown): Violation {

@@ -3,6 +3,7 @@ import { Acknowledged } from '../../simulator/oracle/acknowledged.js';
 import { LAST_PROOF_MILLIS } from '../../simulator/oracle/freshness.js';
 import type { Policies } from '../../simulator/oracle/policy-book.js';
 import { Promises } from '../../simulator/oracle/promises.js';
+import type { RefusalGrounds } from '../../simulator/oracle/refusals.js';
 import { Readings } from '../../simulator/oracle/readings.js';
 import type { Cast } from '../cast.js';
 import type { Caller } from '../load/caller.js';
@@ -11,6 +12,14 @@ import { checkLeaks } from './leaks.js';
 import { checkStream } from './streams.js';
 
 const READERS_AT_ONCE = 8;
+/** Nobody knows here what anybody's clock said when it refused something, nor what somebody had then. */
+const NO_GROUNDS: RefusalGrounds = {
+  now: () => '',
+  aheadMillis: 0,
+  mayBeMisled: true,
+  isRich: () => false,
+};
+const FOR_EVER = '9999-01-01T00:00:00.000Z';
 
 /** What people were told meanwhile, held against what the journals say in the end. */
 export function examine(
@@ -21,7 +30,7 @@ export function examine(
   const acknowledged = new Acknowledged();
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
   let now = 0;
-  const promises = new Promises(archive, openPolicy(makers, archive), (placed) =>
+  const promises = new Promises(archive, openPolicy(makers, archive), NO_GROUNDS, (placed) =>
     acknowledged.note(placed, now),
   );
   for (const { command } of answered) promises.said(command);
@@ -49,14 +58,21 @@ export function examine(
   for (const fault of transcript.faults) findings.add(`as documented: ${fault}`);
 }
 
-/** Here nobody is kept out of an audience, and nobody keeps groups. */
+/** Here nobody is kept out of an audience, nobody keeps groups, every market trades, and any maker may be frozen at any time. */
 function openPolicy(makers: Cast['makers'], archive: Archive): Policies {
   const routes = [...archive.files.values()].flatMap(({ terms }) => terms.routes);
   const venues = [...new Set(routes.map(({ venue }) => venue))];
   const guest = { is_maker: true, suspended: false, venues, control_group: null };
   const guests = new Map(makers.map(({ account }) => [account, guest]));
-  const page = { guests, groups: new Map(), everIn: new Map() };
-  return { said: () => undefined, pagesFor: () => [page] };
+  const markets = new Map(
+    routes.map(({ venue, contract_id: contract, outcome }) => [
+      [venue, contract, outcome].join('/'),
+      'TRADING',
+    ]),
+  );
+  const frozen = new Map(makers.map(({ account }) => [account, FOR_EVER]));
+  const page = { guests, markets, frozen, groups: new Map(), everIn: new Map() };
+  return { said: () => undefined, saidAt: () => 0, pagesFor: () => [page] };
 }
 
 /** Everybody reads everything once more, at rest. */

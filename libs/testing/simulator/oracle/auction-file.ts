@@ -14,6 +14,8 @@ export interface FiledQuote {
   hold: readonly RawHold[];
   /** As submitted, and as each revision has left it. */
   readonly versions: RawQuote[];
+  /** The stream on which it was submitted, if it was. */
+  readonly connection: string | undefined;
   withdrawal?: Withdrawal;
 }
 

@@ -122,7 +122,12 @@ export function enter(file: AuctionFile, { sequence, event }: PlacedEvent): void
   }
 }
 
-function submit(file: AuctionFile, { quote }: RawData, sequence: number, at: string): void {
+function submit(
+  file: AuctionFile,
+  { quote, connection_id: connection }: RawData,
+  sequence: number,
+  at: string,
+): void {
   must(quote !== undefined, RULES, () => 'a submission without a quote');
   const { quote_id: id, maker, revision } = quote;
   const where = (): string => `quote ${id} in ${file.id}`;
@@ -152,6 +157,7 @@ function submit(file: AuctionFile, { quote }: RawData, sequence: number, at: str
     status: 'ACTIVE',
     hold: quote.hold,
     versions: [quote],
+    connection,
   });
 }
 
@@ -266,7 +272,8 @@ function execute(
     RULES,
     () => `${where()}: its story has a gap`,
   );
-  must(attempt >= award.attempt, RULES, () => `${where()}: attempt ${attempt} follows ${award.attempt}`);
+  const least = step === 'RETRYING' ? award.attempt + 1 : award.attempt;
+  must(attempt >= least, RULES, () => `${where()}: attempt ${attempt} follows ${award.attempt}`);
   award.attempt = attempt;
   award.stage = step === 'CONFIRMED' || step === 'FAILED' ? step : 'SUBMITTED';
   if (settlement !== undefined) award.settlement = settlement;

@@ -7,6 +7,7 @@ import { must } from './violation.js';
 const SET_ASIDE = 'reservations to the atom';
 const COVERED = 'promises are covered';
 const LEDGER = 'the ledger to the atom';
+const PREFERRED = 'routes are taken in their order';
 
 export type Sums = Map<string, number>;
 
@@ -25,6 +26,8 @@ export class MoneyBook {
     private readonly findAward: (
       awardId: string,
     ) => { readonly file: AuctionFile; readonly award: RawAward } | undefined,
+    /** Whether nothing keeps an award from its first route, for which all was set aside. */
+    private readonly isCalm: boolean,
   ) {
     for (const [key, { amount }] of tables.balances.rows) this.balances.set(key, amount);
   }
@@ -115,6 +118,11 @@ export class MoneyBook {
     const sellerHold = isBuy ? award.maker_hold : award.originator_hold;
     const route = terms.routes.find((one) => one.venue === venue);
     must(route !== undefined, LEDGER, () => `${awardId} was settled at ${venue}`);
+    must(
+      !this.isCalm || route === terms.routes[0],
+      PREFERRED,
+      () => `${awardId} was settled at ${venue}, and nothing spoke against ${terms.routes[0]?.venue ?? ''}`,
+    );
     const token = `${route.contract_id}/${route.outcome}`;
     const complement = `${route.contract_id}/${route.outcome === 'YES' ? 'NO' : 'YES'}`;
     const { price_atoms: price, quantity_atoms: quantity } = award;

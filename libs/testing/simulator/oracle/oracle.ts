@@ -5,6 +5,7 @@ import { OwnersKnowledge } from './freshness.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
 import { PolicyBook } from './policy-book.js';
+import { mustBePunctual } from './punctuality.js';
 import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
 import { must } from './violation.js';
 
@@ -18,6 +19,8 @@ export interface TrueTime {
   readonly aheadMillis: number;
   /** Since when all that writes in a shard has had a clock that nobody may believe; undefined where something has not. */
   readonly misledSince: (shard: number) => string | undefined;
+  /** Whether nothing goes wrong in this world. */
+  readonly isCalm: boolean;
 }
 
 /** Everything that is known of the world by looking at its disks, and checked while it grows. */
@@ -39,7 +42,7 @@ export class Oracle {
   ) {
     this.owners = new OwnersKnowledge(nowMillis);
     this.policies = new PolicyBook(tables, nowMillis);
-    this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId));
+    this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId), time.isCalm);
   }
 
   onMessage(shard: number, offset: number, value: Buffer): void {
@@ -68,6 +71,7 @@ export class Oracle {
     this.count(`event ${event.type}`);
     this.countDetails(event);
     this.checkTime(placed);
+    if (this.time.isCalm) mustBePunctual(placed, this.time.now());
     this.policies.wrote(placed);
     const file = this.archive.take(placed);
     if (file === undefined) return;

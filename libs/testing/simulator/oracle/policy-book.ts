@@ -9,19 +9,25 @@ export type Guest = Pick<PrincipalRow, 'is_maker' | 'suspended' | 'venues' | 'co
 export interface PolicyPage {
   readonly guests: ReadonlyMap<string, Guest>;
   readonly groups: ReadonlyMap<string, Pick<GroupRow, 'owner' | 'market_maker_ids'>>;
+  /** By venue, contract and outcome, whether it trades. */
+  readonly markets: ReadonlyMap<string, string>;
+  /** By maker, until when its protection keeps it from quoting. */
+  readonly frozen: ReadonlyMap<string, string>;
   /** By group, everybody who has ever been in it. */
   readonly everIn: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** The policies by which a create may have been judged. */
+/** The policies by which a command may have been judged. */
 export interface Policies {
   /** Somebody has just said it, for the first time or again. */
   said(name: string): void;
+  /** When it was said first. */
+  saidAt(name: string): number;
   pagesFor(name: string): readonly PolicyPage[];
 }
 
 /** For so long may an owner judge by what it has read, and a little more as its clock may be slow. */
-const HOLDS_MILLIS = 3_005;
+export const HOLDS_MILLIS = 3_005;
 
 /** What the policy's tables have said, and since when. An owner reads them at most so long before it decides. */
 export class PolicyBook implements Policies {
@@ -30,6 +36,7 @@ export class PolicyBook implements Policies {
   /** By command, the first page that it may be judged by, and the last. */
   private readonly first = new Map<string, number>();
   private readonly last = new Map<string, number>();
+  private readonly saidFirst = new Map<string, number>();
 
   constructor(
     private readonly tables: Tables,
@@ -47,6 +54,7 @@ export class PolicyBook implements Policies {
 
   said(name: string): void {
     if (this.first.has(name)) return;
+    this.saidFirst.set(name, this.nowMillis());
     const oldest = this.nowMillis() - HOLDS_MILLIS;
     this.first.set(
       name,
@@ -57,10 +65,14 @@ export class PolicyBook implements Policies {
     );
   }
 
-  /** Whatever it says of a create was decided by now. */
+  saidAt(name: string): number {
+    return this.saidFirst.get(name) ?? Infinity;
+  }
+
+  /** Whatever it says of a command was decided by now. */
   wrote({ event: { command, auction_id: id = '' } }: PlacedEvent): void {
-    if (command?.operation !== 'CREATE') return;
-    const name = commandName('CREATE', command.account_id, id, command.key);
+    if (command === undefined) return;
+    const name = commandName(command.operation, command.account_id, id, command.key);
     if (!this.last.has(name)) this.last.set(name, this.pages.length - 1);
   }
 
@@ -70,12 +82,24 @@ export class PolicyBook implements Policies {
   }
 
   private turn(): void {
-    const { principals, groups } = this.tables;
+    const { principals, groups, contracts, frozen } = this.tables;
     const before = this.pages.at(-1)?.everIn;
     const everIn = new Map(before);
     for (const [id, { market_maker_ids: members }] of groups.rows)
       everIn.set(id, new Set([...(before?.get(id) ?? []), ...members]));
-    const copies = { guests: new Map(principals.rows), groups: new Map(groups.rows), everIn };
+    const markets = new Map(
+      [...contracts.rows.values()].map(({ venue, contract_id: contract, outcome, status }) => [
+        [venue, contract, outcome].join('/'),
+        status,
+      ]),
+    );
+    const copies = {
+      guests: new Map(principals.rows),
+      groups: new Map(groups.rows),
+      markets,
+      frozen: new Map(frozen.rows),
+      everIn,
+    };
     this.pages.push({ ...copies, since: this.nowMillis() });
   }
 }

@@ -10,7 +10,10 @@ import {
 } from './asked.js';
 import type { PlacedEvent, RawEvent } from './raw-events.js';
 import { Invitations } from './invitations.js';
+import { mustBeDocumented } from './documented.js';
+import { Permissions } from './permissions.js';
 import type { Policies } from './policy-book.js';
+import { mayRefuse, type RefusalGrounds } from './refusals.js';
 import { must } from './violation.js';
 import { mustWithdrawAll, type WithdrawnAnswer } from './withdraw-all.js';
 
@@ -29,7 +32,7 @@ const REFUSED = 'refused means absent';
 const REPEATED = 'a repeat is told the same';
 const KNOWN = 'nobody is told that its auction never was';
 const CONFLICT = 'only a key that was used for something else is a conflict';
-const DOCUMENTED = 'documented codes only';
+const MADE_ONCE = 'what was made is made once';
 const SUCCESS: Readonly<Record<Promised['operation'], string>> = {
   CREATE: 'AUCTION_OPENED',
   CANCEL: 'AUCTION_CANCELLED',
@@ -38,7 +41,7 @@ const SUCCESS: Readonly<Record<Promised['operation'], string>> = {
   WITHDRAW: 'QUOTE_WITHDRAWN',
   WITHDRAW_ALL: 'ALL_WITHDRAWN',
 };
-const STATUSES: ReadonlySet<number> = new Set([200, 201, 400, 403, 404, 409, 422, 429, 503]);
+const JUDGED: ReadonlySet<string> = new Set(['SUBMIT', 'REVISE']);
 
 /** Answers to commands, held against the journals and against each other. */
 export class Promises {
@@ -48,6 +51,9 @@ export class Promises {
   >();
   readonly codes = new Map<string, number>();
   readonly invitations: Invitations;
+  private readonly permissions: Permissions;
+  /** Names of commands of which somebody was told that they have just made something. */
+  private readonly made = new Set<string>();
 
   /** What was said under each name. */
   private readonly contents = new Map<string, Set<string>>();
@@ -55,10 +61,12 @@ export class Promises {
   constructor(
     private readonly archive: Archive,
     private readonly policies: Policies,
+    private readonly grounds: RefusalGrounds,
     /** Hears of each event that an owner is known to know, because it has acknowledged it. */
     private readonly onAcknowledged: (placed: PlacedEvent) => void = () => undefined,
   ) {
     this.invitations = new Invitations(policies);
+    this.permissions = new Permissions(policies, grounds.aheadMillis);
   }
 
   /** Somebody says this, and may never hear of it. */
@@ -67,7 +75,7 @@ export class Promises {
     const known = this.contents.get(name);
     if (known === undefined) this.contents.set(name, new Set([content]));
     else known.add(content);
-    if (operation === 'CREATE') this.policies.said(name);
+    this.policies.said(name);
   }
 
   answered(command: Promised, status: number, body: string): void {
@@ -76,7 +84,7 @@ export class Promises {
     const told = JSON.parse(body === '' ? '{}' : body) as { readonly error?: string };
     const code = `${status} ${told.error ?? operation}`;
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
-    must(STATUSES.has(status), DOCUMENTED, () => `${name}: ${status} ${body}`);
+    mustBeDocumented(operation, status, told.error, () => `${name}: ${status} ${body}`);
     if (told.error === 'idempotency_key_conflict') this.checkConflict(command, name);
     if (operation === 'WITHDRAW_ALL') {
       if (status === 200) this.checkAllWithdrawn(command, name, body);
@@ -91,6 +99,7 @@ export class Promises {
       this.checkAbsent(command, name, told.error ?? '');
       const asked = JSON.parse(content) as Asked;
       this.invitations.mayRefuse({ name, originator: account, asked }, told.error ?? '');
+      this.mayRefuse(command, name, told.error ?? '');
     }
     const known = this.first.get(name);
     if (!isSuccess && (status !== 422 || told.error === 'COMMAND_EXPIRED')) return;
@@ -144,6 +153,8 @@ export class Promises {
       ACKNOWLEDGED,
       () => `${name}: ${status}, and the journal has ${placed?.event.type ?? 'nothing'}`,
     );
+    must(status !== 201 || !this.made.has(name), MADE_ONCE, () => `${name}: 201 once more`);
+    if (status === 201) this.made.add(name);
     const { data, auction_id: id } = placed.event;
     const view = JSON.parse(body) as Told & { readonly auction_id?: string; readonly quote_id?: string };
     must(
@@ -170,6 +181,8 @@ export class Promises {
     const file = this.archive.files.get(event.auction_id ?? '');
     must(file !== undefined, ACKNOWLEDGED, () => `${name}: there is no such auction`);
     const what = (): string => name;
+    if (JUDGED.has(operation))
+      this.permissions.mustPermit({ name, maker: account, routes: file.terms.routes });
     if (operation === 'CREATE') {
       must(file.terms.originator.account_id === account, ACKNOWLEDGED, () => `${name}: is somebody else's`);
       mustOpen(asked, event, told, what);
@@ -184,6 +197,13 @@ export class Promises {
       if (operation === 'REVISE') mustRevise(asked, event, told, quote.versions, what);
       else mustWithdraw(asked, event, told, quote, what);
     }
+  }
+
+  private mayRefuse({ operation, account, auctionId }: Promised, name: string, error: string): void {
+    const file = this.archive.files.get(auctionId);
+    mayRefuse(this.grounds, { name, account, file }, error);
+    if (JUDGED.has(operation) && file !== undefined)
+      this.permissions.mayRefuse({ name, maker: account, routes: file.terms.routes }, error);
   }
 
   private checkAbsent({ operation }: Promised, name: string, error: string): void {

@@ -9,7 +9,8 @@ export function closeMarket(database: Database, { venue, contract_id: contract, 
   const { contracts } = database.tables;
   change(database, 'contracts', (tx) => {
     const key = keyOf(venue, contract, outcome);
-    tx.put(contracts, key, { ...tx.get(contracts, key), status: 'CLOSED' });
+    const row = tx.get(contracts, key);
+    if (row !== undefined) tx.put(contracts, key, { ...row, status: 'CLOSED' });
   });
 }
 

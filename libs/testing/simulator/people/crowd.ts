@@ -4,6 +4,7 @@ import type { Random } from '../kernel/random.js';
 import { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { Promises } from '../oracle/promises.js';
+import type { RefusalGrounds } from '../oracle/refusals.js';
 import { membersOf, type Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import type { World } from '../processes/world.js';
@@ -34,6 +35,7 @@ interface CrowdParts {
   readonly world: World;
   readonly oracle: Oracle;
   readonly plan: Plan;
+  readonly grounds: RefusalGrounds;
   readonly random: Random;
   readonly gateways: readonly string[];
   readonly transcript: Transcript | undefined;
@@ -54,7 +56,7 @@ export class Crowd {
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    this.promises = new Promises(oracle.archive, oracle.policies, (placed) =>
+    this.promises = new Promises(oracle.archive, oracle.policies, parts.grounds, (placed) =>
       oracle.owners.acknowledge(placed),
     );
     this.names = new Names(oracle.archive);

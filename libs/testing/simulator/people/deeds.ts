@@ -199,7 +199,8 @@ function soon(random: Random, nowNanos: bigint): string {
 }
 
 function onQuote(deed: Deed, known: Knowledge, random: Random, nowNanos: bigint): Command | undefined {
-  const own = known.quotes.filter(({ maker }) => maker === deed.account);
+  const isForeign = deed.isForeign === true;
+  const own = known.quotes.filter(({ maker }) => (maker === deed.account) !== isForeign);
   const quote = own.at(-1 - random.below(Math.min(4, Math.max(1, own.length))));
   const auction = known.auctions.find(({ id }) => id === quote?.auctionId);
   if (quote === undefined || auction === undefined) return undefined;

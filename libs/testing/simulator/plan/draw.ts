@@ -11,7 +11,7 @@ import {
 } from '../people/cast.js';
 import type { WorldSettings } from '../processes/world.js';
 import type { DatabaseMood } from '../storage/database.js';
-import type { TopicMood } from '../storage/topic.js';
+import { CALM_TOPIC, type TopicMood } from '../storage/topic.js';
 import type { WireMood } from '../wire/network.js';
 import { ownersBehind } from './owners-behind.js';
 import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './plan.js';
@@ -19,6 +19,8 @@ import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './
 /** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
 export interface Plan extends Furniture {
   readonly seed: number;
+  /** Nothing goes wrong but that streams are lost: then everything has to be done in its time. */
+  readonly isCalm: boolean;
   readonly activeMillis: number;
   readonly gateways: number;
   readonly projectors: number;
@@ -33,10 +35,27 @@ export interface Plan extends Furniture {
 }
 
 const MOST_ACTIVE = { least: 5_000, most: 14_000 };
-const PLENTY = 1_000_000_000_000;
+/** More than all that anybody could promise. */
+export const PLENTY = 1_000_000_000_000;
 
 /** Swarm testing: every seed has its own mix of what people do and of what goes wrong, and mostly leaves something out. */
 export function draw(seed: number): Plan {
+  const plan = drawn(seed);
+  return new Random(`calm ${seed}`).chance(0.1) ? calm(plan) : plan;
+}
+
+function calm(plan: Plan): Plan {
+  return {
+    ...plan,
+    isCalm: true,
+    wire: { slowestMillis: 3, drop: 0, repeat: 0, reorder: 0 },
+    topic: CALM_TOPIC,
+    database: { slowestMillis: 3, stall: 0, cut: 0 },
+    incidents: plan.incidents.filter((one) => one.kind === 'DEED' || one.name === 'STREAM_CUT'),
+  };
+}
+
+function drawn(seed: number): Plan {
   const random = new Random(`seed ${seed}`);
   const activeMillis = random.between(MOST_ACTIVE.least, MOST_ACTIVE.most);
   const gateways = random.between(1, 2);
@@ -47,6 +66,7 @@ export function draw(seed: number): Plan {
   );
   return {
     seed,
+    isCalm: false,
     activeMillis,
     gateways,
     projectors: random.between(1, 2),
@@ -134,6 +154,7 @@ function wealthOf(random: Random): Wealth {
   };
 }
 
+const ON_QUOTES: ReadonlySet<Deed['act']> = new Set(['REVISE', 'WITHDRAW']);
 const OF_ORIGINATORS: ReadonlySet<Deed['act']> = new Set(['CREATE', 'CANCEL', 'REGROUP']);
 
 function deedsOf(random: Random, activeMillis: number): Deed[] {
@@ -170,6 +191,7 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
       isAmbiguous: random.chance(0.04),
       ...(random.chance(0.2) ? { repeatMillis: random.between(200, 5_000) } : {}),
       ...(act === 'CREATE' ? identityOf(random.fork(`identity ${index}`)) : {}),
+      ...(ON_QUOTES.has(act) && random.fork(`foreign ${index}`).chance(0.06) ? { isForeign: true } : {}),
     };
   });
 }

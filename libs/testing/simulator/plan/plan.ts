@@ -25,6 +25,8 @@ export interface Deed {
   readonly isAmbiguous?: boolean;
   /** Of a quote or a cancel, where it is to be about an auction of this shard. */
   readonly shard?: number;
+  /** Of a revision or a withdrawal, where somebody tries it with a quote that is not its own. */
+  readonly isForeign?: boolean;
   /** Of a create, where the plan wants to know it. */
   readonly closesAt?: string;
   /** Of a create, who may know whom; nothing where that is left to its default. */

@@ -86,6 +86,18 @@ export interface PolicyRow {
   readonly groups: number;
 }
 
+export interface ContractRow {
+  readonly venue: string;
+  readonly contract_id: string;
+  readonly outcome: string;
+  readonly title: string;
+  readonly equivalence_id: string;
+  readonly price_tick_atoms: number;
+  readonly quantity_step_atoms: number;
+  readonly status: string;
+  readonly closes_at: string;
+}
+
 export interface PrincipalRow {
   readonly account_id: string;
   readonly display_name: string;
@@ -154,7 +166,7 @@ export class Tables {
   readonly witness = new Table<WitnessRow>();
   readonly histories = new Table<HistoryRow>();
   readonly policy = new Table<PolicyRow>();
-  readonly contracts = new Table<object>();
+  readonly contracts = new Table<ContractRow>();
   readonly principals = new Table<PrincipalRow>();
   readonly groups = new Table<GroupRow>();
   readonly protection = new Table<ProtectionRow>();

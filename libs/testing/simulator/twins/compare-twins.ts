@@ -91,6 +91,7 @@ export function twinPlan(seed: number): Plan {
   const { shard } = base.settings;
   return {
     ...base,
+    isCalm: true,
     activeMillis: CLOSES_AT_MILLIS,
     wire: { slowestMillis: 0, drop: 0, repeat: 0, reorder: 0 },
     topic: { ...CALM_TOPIC, slowestMillis: 0 },

@@ -1,0 +1,41 @@
+import type { AuctionFile } from './auction-file.js';
+import { must } from './violation.js';
+
+const FOUNDED = 'refusals are founded';
+
+export interface RefusalGrounds {
+  readonly now: () => string;
+  /** How far ahead an owner may be that believes its clock. */
+  readonly aheadMillis: number;
+  /** Whether somebody in this world may have a clock that nobody may believe: withdrawals and cancels go by it all the same. */
+  readonly mayBeMisled: boolean;
+  /** Whether the account has more than all that it could ever promise. */
+  readonly isRich: (account: string, of: 'collateral' | 'positions') => boolean;
+}
+
+const FOR_WANT_OF: Readonly<Record<string, 'collateral' | 'positions'>> = {
+  INSUFFICIENT_COLLATERAL: 'collateral',
+  INSUFFICIENT_INVENTORY: 'collateral',
+  VENUE_LIMIT_EXCEEDED: 'positions',
+};
+
+/** A refusal that names a reason which there cannot be is a fault as well: nobody is kept from trading for nothing. */
+export function mayRefuse(
+  { now, aheadMillis, mayBeMisled, isRich }: RefusalGrounds,
+  {
+    name,
+    account,
+    file,
+  }: { readonly name: string; readonly account: string; readonly file: AuctionFile | undefined },
+  error: string,
+): void {
+  const want = FOR_WANT_OF[error];
+  must(
+    want === undefined || !isRich(account, want),
+    FOUNDED,
+    () => `${name}: ${error} of one who has plenty`,
+  );
+  if (error !== 'AUCTION_NOT_OPEN' || mayBeMisled || file === undefined) return;
+  const isOver = file.stage !== 'OPEN' || Date.parse(now()) + aheadMillis >= Date.parse(file.terms.closes_at);
+  must(isOver, FOUNDED, () => `${name}: ${error} at ${now()}, and it closes at ${file.terms.closes_at}`);
+}
