@@ -76,6 +76,10 @@ class Simulation {
       aheadMillis: trustedMillis(plan),
       misledSince: (shard) => this.misledSince(shard),
       isCalm: plan.isCalm,
+      streams: {
+        graces: plan.graces,
+        absence: (account, connectionId) => this.crowd.absence(account, connectionId),
+      },
     });
     this.cluster = new Cluster(this.world, plan);
     const { gateways } = this.cluster;

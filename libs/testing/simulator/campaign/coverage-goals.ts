@@ -84,6 +84,7 @@ const ANSWERS = [
   '201 SUBMIT',
   '403 forbidden',
   '404 auction_not_found',
+  '404 quote_not_found',
   '409 idempotency_key_conflict',
   '409 quote_already_active',
   '409 quote_revision_conflict',
@@ -91,6 +92,7 @@ const ANSWERS = [
   '422 AUCTION_NOT_OPEN',
   '422 AUDIENCE_EMPTY',
   '422 AUDIENCE_MEMBER_UNKNOWN',
+  '422 COMMAND_EXPIRED',
   '422 GROUP_UNKNOWN',
   '422 INSUFFICIENT_COLLATERAL',
   '422 INSUFFICIENT_INVENTORY',
@@ -121,6 +123,7 @@ const ANSWERS = [
 export const GOALS: readonly string[] = [
   ...Object.entries(REACHED).flatMap(([kind, names]) => names.map((name) => `${kind} ${name}`)),
   ...ANSWERS.map((answer) => `answer ${answer}`),
+  'calm worlds',
   'reads',
   'several winners',
   'snapshots read',

@@ -2,6 +2,7 @@ import type { Tables } from '../storage/tables.js';
 import { Archive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import { OwnersKnowledge } from './freshness.js';
+import { mustBeLost, type Graces } from './lost-streams.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
 import { PolicyBook } from './policy-book.js';
@@ -19,8 +20,9 @@ export interface TrueTime {
   readonly aheadMillis: number;
   /** Since when all that writes in a shard has had a clock that nobody may believe; undefined where something has not. */
   readonly misledSince: (shard: number) => string | undefined;
-  /** Whether nothing goes wrong in this world. */
+  /** Whether nothing goes wrong in this world but that streams are lost. */
   readonly isCalm: boolean;
+  readonly streams: Graces;
 }
 
 /** Everything that is known of the world by looking at its disks, and checked while it grows. */
@@ -75,6 +77,7 @@ export class Oracle {
     this.policies.wrote(placed);
     const file = this.archive.take(placed);
     if (file === undefined) return;
+    if (this.time.isCalm) mustBeLost(placed, this.archive, this.time.streams);
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
     this.checkExecution(placed);
     this.money.recount(file);

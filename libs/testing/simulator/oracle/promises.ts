@@ -13,7 +13,7 @@ import { Invitations } from './invitations.js';
 import { mustBeDocumented } from './documented.js';
 import { Permissions } from './permissions.js';
 import type { Policies } from './policy-book.js';
-import { mayRefuse, type RefusalGrounds } from './refusals.js';
+import { mayRefuse, mustBeMeant, type RefusalGrounds } from './refusals.js';
 import { must } from './violation.js';
 import { mustWithdrawAll, type WithdrawnAnswer } from './withdraw-all.js';
 
@@ -78,7 +78,8 @@ export class Promises {
     this.policies.said(name);
   }
 
-  answered(command: Promised, status: number, body: string): void {
+  /** `notAfter` is when its caller no longer meant it. */
+  answered(command: Promised, status: number, body: string, notAfter?: string): void {
     const { operation, account, auctionId, key, content } = command;
     const name = commandName(operation, account, auctionId, key);
     const told = JSON.parse(body === '' ? '{}' : body) as { readonly error?: string };
@@ -95,6 +96,8 @@ export class Promises {
     if (isSuccess) this.checkPresent(command, name, status, body);
     const placed = this.archive.commands.get(name);
     if (isSuccess && placed !== undefined) this.onAcknowledged(placed);
+    if (notAfter !== undefined)
+      mustBeMeant(this.grounds, { name, notAfter, code, at: placed?.event.at ?? '' });
     if (status === 422 && told.error !== 'COMMAND_EXPIRED') {
       this.checkAbsent(command, name, told.error ?? '');
       const asked = JSON.parse(content) as Asked;

@@ -2,6 +2,7 @@ import type { Archive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import type { Freshness } from './freshness.js';
 import { checkPage, type PageRow } from './pages.js';
+import type { QuoteCourse } from './told/quote-course.js';
 import { differenceOf, type Shown } from './told/shown.js';
 import { must } from './violation.js';
 
@@ -21,11 +22,16 @@ export interface Reading {
   readonly askedAt: number | undefined;
   /** Of a page, how much was asked for, and behind which row. */
   readonly limit?: number;
+  /** Of a timeline, behind which line. */
+  readonly afterSeq?: number;
+  /** Of quotes, of which status alone. */
+  readonly wanted?: string;
   readonly behind?: PageRow;
 }
 
 interface Timeline extends Shown {
   readonly events: readonly Shown[];
+  readonly next_after_seq?: number;
 }
 
 interface View extends Shown {
@@ -54,14 +60,35 @@ export class Readings {
     const { account, auctionId: id } = reading;
     const told = JSON.parse(reading.body) as Timeline;
     const story = this.archive.storyOf(id, account);
-    const { length } = told.events;
-    const view = this.sightAt(reading, id, length).view;
-    const events = story
-      .slice(0, length)
-      .map(({ kind, at, actor, data }, index) => ({ seq: index + 1, kind, occurred_at: at, actor, data }));
-    const { role, status } = view;
-    const difference = differenceOf({ auction_id: id, role, status, complete: true, events }, told);
-    must(difference === undefined, TRUE, () => `the timeline of ${id} to ${account}: ${difference ?? ''}`);
+    const after = reading.afterSeq ?? 0;
+    const end = after + told.events.length;
+    const events = story.slice(after, end).map(({ kind, at, actor, data }, index) => {
+      return { seq: after + index + 1, kind, occurred_at: at, actor, data };
+    });
+    const next = told.next_after_seq;
+    const known = this.knownOf(reading, id);
+    const isLast = next === undefined && told.events.length > 0;
+    // Of a page that is not the last one it is not known how much there was behind it, nor of an empty one how much before.
+    const sights = isLast
+      ? [this.sightAt(reading, id, end)]
+      : sightsFrom(story, next === undefined ? known : end);
+    must(
+      next !== undefined || known <= end,
+      TRUE,
+      () => `the timeline of ${id} to ${account} ends at ${end}`,
+    );
+    const differences = sights.map(({ view: { role, status } }) =>
+      differenceOf(
+        { auction_id: id, role, status, complete: true, events, next_after_seq: next && end },
+        told,
+      ),
+    );
+    const isFull = next === undefined || told.events.length === reading.limit;
+    must(
+      isFull && differences.includes(undefined),
+      TRUE,
+      () => `the timeline of ${id} to ${account} behind ${after}: ${differences.join(', ')}`,
+    );
   }
 
   /** The originator sees awarded quotes alone, a maker its own. */
@@ -100,12 +127,19 @@ export class Readings {
     const { account } = reading;
     const page = JSON.parse(reading.body) as { readonly quotes: readonly Quote[] };
     for (const quote of page.quotes) this.checkQuote(reading, quote);
+    const { wanted: status } = reading;
+    for (const quote of page.quotes)
+      must(
+        status === undefined || quote.status === status,
+        TRUE,
+        () => `${account} asked for ${status ?? ''}`,
+      );
     const rows = page.quotes.map((quote) => ({ at: String(quote.submitted_at), id: quote.quote_id }));
     const wanted = this.filesOf(account).flatMap(({ id, shard }) => {
       const floor = this.floorOf(reading, shard);
       const own = this.archive.pictures.get(id)?.quotesOf(account) ?? [];
       return own
-        .filter(({ past }) => (past[0]?.sequence ?? Infinity) <= floor)
+        .filter(({ past }) => (past[0]?.sequence ?? Infinity) <= floor && hasBeen(status, past, floor))
         .map(({ shown }) => ({ at: String(shown.submitted_at), id: String(shown.quote_id) }));
     });
     checkPage(reading, { name: 'quotes', rows, wanted, told: page });
@@ -183,4 +217,19 @@ export class Readings {
   private filesOf(account: string): AuctionFile[] {
     return [...this.archive.files.values()].filter(({ stories }) => stories.has(account));
   }
+}
+
+/** Whatever may be seen of it when its story has come at least so far. */
+function sightsFrom(story: readonly StoryLine[], end: number): NonNullable<StoryLine['sight']>[] {
+  return story.slice(Math.max(0, end - 1)).flatMap(({ sight }) => sight ?? []);
+}
+
+/** Whether it has had the status ever since that record, whichever of its versions somebody knows. */
+function hasBeen(status: string | undefined, past: QuoteCourse['past'], since: number): boolean {
+  if (status === undefined) return true;
+  const known = Math.max(
+    0,
+    past.findLastIndex(({ sequence }) => sequence <= since),
+  );
+  return past.slice(known).every(({ shown }) => shown.status === status);
 }

@@ -39,3 +39,25 @@ export function mayRefuse(
   const isOver = file.stage !== 'OPEN' || Date.parse(now()) + aheadMillis >= Date.parse(file.terms.closes_at);
   must(isOver, FOUNDED, () => `${name}: ${error} at ${now()}, and it closes at ${file.terms.closes_at}`);
 }
+
+const MEANT = 'what is no longer meant is not done';
+
+/** Whoever has just made something has made it while it was meant; and nothing is refused as too late that is not. */
+export function mustBeMeant(
+  { now, aheadMillis, mayBeMisled }: RefusalGrounds,
+  {
+    name,
+    notAfter,
+    code,
+    at,
+  }: { readonly name: string; readonly notAfter: string; readonly code: string; readonly at: string },
+): void {
+  must(
+    !code.startsWith('201') || at <= notAfter,
+    MEANT,
+    () => `${name}: at ${at}, and not after ${notAfter}`,
+  );
+  if (!code.endsWith(' COMMAND_EXPIRED') || mayBeMisled) return;
+  const isLate = Date.parse(now()) + aheadMillis >= Date.parse(notAfter);
+  must(isLate, MEANT, () => `${name}: refused as too late at ${now()}, and it is meant until ${notAfter}`);
+}

@@ -1,3 +1,4 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
 import { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
@@ -86,6 +87,7 @@ export class Crowd {
           gateways,
           transcript,
           graceMillis: plan.graces[account],
+          isCalm: plan.isCalm,
           names: this.names,
           onTold: (auctionId, place) => this.reader.look(account, auctionId, place),
         }),
@@ -136,6 +138,11 @@ export class Crowd {
     for (const errand of this.given.slice(-LATEST)) this.errands.run(errand, false);
   }
 
+  /** For how long the account's stream is away, or was until a moment ago. */
+  absence(account: string, connectionId: string): number | undefined {
+    return this.viewers.find((viewer) => viewer.account === account)?.absence(connectionId);
+  }
+
   /** Whether nobody waits for anything any more. */
   get isAtRest(): boolean {
     return this.errands.waiting === 0 && this.viewers.every((viewer) => viewer.isReady);
@@ -170,14 +177,28 @@ export class Crowd {
     const { command, request } = errand;
     const isSubmit = command.operation === 'SUBMIT';
     const named = isSubmit ? { auction_id: command.auctionId } : {};
-    const fields = { ...named, idempotency_key: command.key, ...request.body };
+    const notAfter = isSubmit ? this.notAfterFor(command.key) : undefined;
+    const fields = {
+      ...named,
+      idempotency_key: command.key,
+      ...request.body,
+      ...(notAfter === undefined ? {} : { not_after: notAfter }),
+    };
     this.promises.said(command);
     return viewer.command(isSubmit ? 'quote.submit' : 'quote.withdraw_all', fields, (answer) => {
-      if (answer !== undefined) this.promises.answered(command, answer.status, answer.body);
+      if (answer !== undefined) this.promises.answered(command, answer.status, answer.body, notAfter);
       if (answer !== undefined && isFinal(answer.status, answer.body))
         this.learn(errand, answer.status, answer.body);
       else this.errands.run(errand, false);
     });
+  }
+
+  /** Sometimes a command is not meant any more from a moment on. */
+  private notAfterFor(key: string): string | undefined {
+    const { world, random, transcript } = this.parts;
+    const own = random.fork(`not after ${key}`);
+    if (transcript !== undefined || !own.chance(0.25)) return undefined;
+    return instantFromNanos(world.database.epochNanos() + BigInt(own.between(-20, 300) * NANOS_PER_MILLI));
   }
 
   /** An originator changes a group of its own, gives it up or begins it anew. */

@@ -12,7 +12,8 @@ import type { Caller } from './caller.js';
 import type { KnownAuction } from './knowledge.js';
 
 const AGAIN_MILLIS = 300;
-const WHOLE = { after_seq: 0, limit: 1_000 };
+const MOST_LINES = 1_000;
+const STATUSES = ['ACTIVE', 'WITHDRAWN', 'EXPIRED', 'SETTLED', 'NOT_AWARDED', 'RELEASED'] as const;
 const KINDS = ['LIST', 'QUOTES', 'VIEW', 'TIMELINE', 'OWN_QUOTES', 'PREFLIGHT'] as const;
 const OF_ONE = ['VIEW', 'TIMELINE', 'OWN_QUOTES'] as const;
 /** So many of those who are told something look at it once more. */
@@ -35,6 +36,7 @@ interface PageAsked {
   readonly account: string;
   readonly kind: 'LIST' | 'QUOTES';
   readonly limit: number;
+  readonly status?: string;
 }
 
 /** Everybody's reads, each held against what has happened. */
@@ -55,9 +57,13 @@ export class Reader {
     const heed = (status: number, body: string): void => {
       this.parts.transcript?.note(account, key, `${status} ${body}`, this.parts.world.scheduler.now);
     };
+    const own = random.fork('pages');
     if (kind === 'LIST' || kind === 'QUOTES')
-      this.ask(gateway, { account, kind, auctionId: '', limit }, heed);
-    else if (kind === 'PREFLIGHT' && auction !== undefined) {
+      this.ask(gateway, { account, kind, auctionId: '', limit, ...statusFor(kind, own) }, heed);
+    else if (kind === 'TIMELINE' && auction !== undefined && own.chance(0.5)) {
+      const page = { afterSeq: own.below(6), limit: own.between(1, 4) };
+      this.ask(gateway, { account, kind, auctionId: auction.id, ...page }, heed);
+    } else if (kind === 'PREFLIGHT' && auction !== undefined) {
       const body = {
         price_atoms: 500_000 - (500_000 % auction.tick),
         max_executable_quantity_atoms: auction.step,
@@ -89,17 +95,20 @@ export class Reader {
     const asked = [...this.parts.oracle.files.values()].flatMap(({ id, stories }) =>
       [...stories.keys()].map((account) => ({ id, account })),
     );
-    let left = 3 * asked.length + 2 * accounts.length;
+    let left = 4 * asked.length + 3 * accounts.length;
     const oneLess = (): void => {
       left -= 1;
       if (left === 0) done();
     };
     for (const { id, account } of asked) {
       for (const kind of OF_ONE) this.insist({ account, kind, auctionId: id }, oneLess);
+      this.leaf({ account, auctionId: id, limit: this.parts.random.between(1, 5) }, oneLess);
     }
     for (const account of accounts) {
       const limit = this.parts.random.between(1, 10);
       for (const kind of ['LIST', 'QUOTES'] as const) this.pageOn({ account, kind, limit }, oneLess);
+      const status = this.parts.random.pick(STATUSES);
+      this.pageOn({ account, kind: 'QUOTES', limit, status }, oneLess);
     }
   }
 
@@ -138,6 +147,15 @@ export class Reader {
     });
   }
 
+  /** A timeline page by page, from its first line to its last. */
+  private leaf(asked: Pick<Wanted, 'account' | 'auctionId' | 'limit'>, done: () => void, afterSeq = 0): void {
+    this.insist({ ...asked, kind: 'TIMELINE', afterSeq }, (body) => {
+      const { next_after_seq: next } = JSON.parse(body) as { readonly next_after_seq?: number };
+      if (next === undefined) done();
+      else this.leaf(asked, done, next);
+    });
+  }
+
   private check(kind: Kind, reading: Reading): void {
     const { readings } = this;
     if (kind === 'LIST') readings.list(reading);
@@ -160,6 +178,8 @@ interface Wanted {
   readonly kind: Kind;
   readonly auctionId: string;
   readonly limit?: number;
+  readonly afterSeq?: number;
+  readonly status?: string;
   readonly cursor?: Cursor;
   readonly body?: object;
 }
@@ -173,11 +193,12 @@ const OPERATIONS: Readonly<Record<Kind, string>> = {
   PREFLIGHT: 'preflightQuote',
 };
 
-function requestFor({ kind, auctionId, limit, cursor, body }: Wanted): Request {
+function requestFor({ kind, auctionId, limit, afterSeq = 0, status, cursor, body }: Wanted): Request {
   const operation = OPERATIONS[kind];
-  if (auctionId === '') return { operation, query: { limit, cursor } };
+  if (auctionId === '') return { operation, query: { limit, status, cursor } };
   const ids = { auctionID: auctionId };
-  if (kind === 'TIMELINE') return { operation, ids, query: WHOLE };
+  if (kind === 'TIMELINE')
+    return { operation, ids, query: { after_seq: afterSeq, limit: limit ?? MOST_LINES } };
   return body === undefined ? { operation, ids } : { operation, ids, body };
 }
 
@@ -185,6 +206,8 @@ function readingOf({
   account,
   auctionId,
   limit,
+  afterSeq,
+  status,
   cursor,
 }: Wanted): Omit<Reading, 'status' | 'body' | 'askedAt'> {
   const behind: PageRow | undefined = cursor && { at: cursor.o ?? cursor.s ?? '', id: cursor.i };
@@ -192,8 +215,15 @@ function readingOf({
     account,
     auctionId,
     ...(limit === undefined ? {} : { limit }),
+    ...(afterSeq === undefined ? {} : { afterSeq }),
+    ...(status === undefined ? {} : { wanted: status }),
     ...(behind === undefined ? {} : { behind }),
   };
+}
+
+/** Sometimes those of one status alone. */
+function statusFor(kind: Kind, random: Random): Pick<Wanted, 'status'> {
+  return kind === 'QUOTES' && random.chance(0.4) ? { status: random.pick(STATUSES) } : {};
 }
 
 /** As the contract has it: base64url of JSON. */

@@ -3,6 +3,7 @@ import type { Host } from '../kernel/host.js';
 import type { Random } from '../kernel/random.js';
 import type { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
+import { mustHaveGone } from '../oracle/lost-streams.js';
 import { must } from '../oracle/violation.js';
 import { streamAddress } from '../processes/gateway.js';
 import type { World } from '../processes/world.js';
@@ -35,6 +36,7 @@ type Heed = (answer: StreamAnswer) => void;
 const RECONNECT_MILLIS = { soonest: 1, least: 20, most: 900 };
 const PING_MILLIS = 8_000;
 const TOO_SLOW = 4431;
+const JUST_NOW_NANOS = 1_000 * NANOS_PER_MILLI;
 const RESUMED = 'streams can be resumed anywhere';
 
 /** Somebody's live view: goes on at whatever gateway there is, with its token, and remembers what it was told. */
@@ -53,6 +55,9 @@ export class Viewer {
   /** Of these its token does not know yet, so it may have to do without them. */
   private readonly young = new Set<string>();
 
+  /** The last time that the stream was lost, and until when. */
+  private away: { readonly from: number; to?: number } | undefined;
+
   constructor(
     private readonly world: World,
     private readonly host: Host,
@@ -63,10 +68,19 @@ export class Viewer {
       readonly gateways: readonly string[];
       readonly transcript: Transcript | undefined;
       readonly graceMillis: number | undefined;
+      readonly isCalm: boolean;
       readonly names: Names;
       readonly onTold: (auctionId: string, place: number) => void;
     },
   ) {}
+
+  /** For how long the stream is away, or was until a moment ago, in milliseconds; undefined where it was not. */
+  absence(connectionId: string): number | undefined {
+    const { now } = this.world.scheduler;
+    const { from, to = now } = this.away ?? { from: Infinity };
+    if (connectionId !== this.connectionId || now - to > JUST_NOW_NANOS) return undefined;
+    return from > now ? undefined : (to - from) / NANOS_PER_MILLI;
+  }
 
   get isReady(): boolean {
     return (
@@ -184,6 +198,7 @@ export class Viewer {
       if (this.cameEarly) this.count('waited for its gateway');
       // All that was known there has been read by then: it is believed that there is more.
       if (this.isAheadOf(gateway)) this.count('believed');
+      this.backAgain();
       for (const id of this.young) this.records.delete(id);
       this.young.clear();
       const told = (said.subscriptions ?? []).map(({ subscription_id: id }) => id).sort();
@@ -203,6 +218,15 @@ export class Viewer {
     this.records.clear();
     this.young.clear();
     this.say('subscribe', { channel: 'auctions' });
+  }
+
+  private backAgain(): void {
+    const { oracle, isCalm, graceMillis } = this.options;
+    if (this.away === undefined) return;
+    this.away.to = this.world.scheduler.now;
+    const millis = (this.away.to - this.away.from) / NANOS_PER_MILLI;
+    if (isCalm && graceMillis !== undefined)
+      mustHaveGone(oracle.archive, this.connectionId ?? '', millis, graceMillis);
   }
 
   private subscribed(id: string, cmdId: string): void {
@@ -241,6 +265,8 @@ export class Viewer {
   }
 
   private lost(code: number): void {
+    if (this.away?.to !== undefined || this.away === undefined)
+      this.away = { from: this.world.scheduler.now };
     this.end = undefined;
     this.isWelcome = false;
     if (code === TOO_SLOW) this.count('slow reader closed');
