@@ -69,6 +69,42 @@ describe('everything is taken', () => {
   });
 });
 
+describe('what the projections are said to have', () => {
+  /** By then the watch has looked at it. */
+  const seen = async (said: number): Promise<void> => {
+    let looks = 0;
+    position = () => {
+      looks += 1;
+      return Promise.resolve(said);
+    };
+    await eventually(() => expect(looks).toBeGreaterThan(1));
+  };
+
+  it('is not believed where it was never written: creates pause as if nobody projected', async () => {
+    head = 3;
+    await seen(1_000);
+    expect(errorOf('create')).toBeUndefined();
+    clock.leap(MAX_LAG_MILLIS + 1_000);
+    await becomes('projection_backlog');
+    expect([progress, conditions.projection.projectedTo]).toEqual([[1], 1]);
+    position = () => Promise.resolve(3);
+    await becomes(undefined);
+    expect(progress).toEqual([1, 3]);
+  });
+
+  it('may be less than before, and counts from then on', async () => {
+    head = 3;
+    position = () => Promise.resolve(3);
+    await eventually(() => expect(conditions.projection.projectedTo).toBe(3));
+    head = 4;
+    await seen(2);
+    expect([conditions.projection.lagEvents, errorOf('create')]).toEqual([2, undefined]);
+    clock.leap(MAX_LAG_MILLIS + 1_000);
+    await becomes('projection_backlog');
+    expect(progress).toEqual([1, 3]);
+  });
+});
+
 describe('creates pause', () => {
   it('while the owner drains, which may be undone', () => {
     expect([conditions.drain(), conditions.drain()]).toEqual([true, false]);

@@ -54,11 +54,18 @@ export class ProjectionWatch {
       this.seen.push({ head, at: this.options.clock.monotonicNanos() });
     }
     // Nothing has been written that the projections do not have.
-    if (head <= this.projected) return;
+    if (head === this.projected) return;
     try {
       const projected = await this.options.position();
-      if (projected <= this.projected) return;
+      // What is not written yet cannot be projected: by a false word nobody is told that all is well.
+      if (projected === this.projected || projected > this.options.head()) return;
+      const wentBack = projected < this.projected;
       this.projected = projected;
+      // Somebody has put it right, or makes them anew.
+      if (wentBack) {
+        this.seen = [{ head, at: this.options.clock.monotonicNanos() }];
+        return;
+      }
       const reached = this.seen.findIndex((sample) => sample.head > projected);
       this.seen = reached < 0 ? [] : this.seen.slice(reached);
       this.options.onProgress(projected);
