@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { enterSandbox } from './sandbox.js';
 import { Scheduler } from './scheduler.js';
@@ -10,12 +11,20 @@ describe('the sandbox of a simulation', () => {
       expect(() => process.hrtime()).toThrow('process.hrtime was asked');
       expect(() => Date.now()).toThrow('Date.now was asked');
       expect(() => Math.random()).toThrow('Math.random was asked');
+      expect(() => new Date()).toThrow('new Date was asked');
+      expect(() => Date()).toThrow('new Date was asked');
+      expect(() => performance.now()).toThrow('performance.now was asked');
+      expect(() => crypto.randomUUID()).toThrow('crypto.randomUUID was asked');
+      expect(new Date(0).toISOString()).toBe('1970-01-01T00:00:00.000Z');
       expect(() => setTimeout(() => undefined, 0)).toThrow('setTimeout was asked');
     } finally {
       leave();
     }
     expect(process.hrtime.bigint()).toBeGreaterThan(0n);
     expect(Date.now()).toBeGreaterThan(0);
+    expect(new Date().getTime()).toBeGreaterThan(0);
+    expect(performance.now()).toBeGreaterThan(0);
+    expect(crypto.randomUUID()).toHaveLength(36);
   });
 
   it('is not entered by what an earlier file of tests has left in the same process', () => {

@@ -1,10 +1,21 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import type { Scheduler } from './scheduler.js';
 
 /** How long a turn of a process's event loop may take. */
 const TURN_NANOS = 20_000;
 
 type Forbidden =
-  'setTimeout' | 'setInterval' | 'Math.random' | 'Date.now' | 'process.hrtime' | 'process.hrtime.bigint';
+  | 'setTimeout'
+  | 'setInterval'
+  | 'Math.random'
+  | 'Date.now'
+  | 'new Date'
+  | 'performance.now'
+  | 'process.hrtime'
+  | 'process.hrtime.bigint'
+  | 'crypto.randomUUID'
+  | 'crypto.randomInt';
 
 /**
  * While a simulation runs, `setImmediate` is the end of a turn in simulated time, and whoever asks for real time or chance is
@@ -18,6 +29,10 @@ export function enterSandbox(scheduler: Scheduler, turn: () => number): () => vo
     random: Math.random.bind(Math),
     now: Date.now.bind(Date),
     hrtime: process.hrtime,
+    Date,
+    performanceNow: performance.now.bind(performance),
+    randomUUID: crypto.randomUUID,
+    randomInt: crypto.randomInt,
   };
   const soon = (action: (...given: unknown[]) => void, ...given: unknown[]): NodeJS.Immediate => {
     const { running } = scheduler;
@@ -33,13 +48,18 @@ export function enterSandbox(scheduler: Scheduler, turn: () => number): () => vo
     Object.assign(globalThis, { [name]: refuse(name) });
   Object.assign(Math, { random: refuse('Math.random') });
   Object.assign(Date, { now: refuse('Date.now') });
+  Object.assign(globalThis, { Date: thatTellsNoTime(Date) });
+  Object.assign(performance, { now: refuse('performance.now') });
+  replaceChance({ randomUUID: refuse('crypto.randomUUID'), randomInt: refuse('crypto.randomInt') });
   // Not its `bigint` alone: tests that run one after another in one process share the function, and what an earlier one has left may ask.
   process.hrtime = Object.assign(refuse('process.hrtime'), { bigint: refuse('process.hrtime.bigint') });
   return () => {
-    const { setImmediate, setTimeout, setInterval, random, now, hrtime } = real;
-    Object.assign(globalThis, { setImmediate, setTimeout, setInterval });
+    const { setImmediate, setTimeout, setInterval, random, now, hrtime, randomUUID, randomInt } = real;
+    Object.assign(globalThis, { setImmediate, setTimeout, setInterval, Date: real.Date });
     Object.assign(Math, { random });
     Object.assign(Date, { now });
+    Object.assign(performance, { now: real.performanceNow });
+    replaceChance({ randomUUID, randomInt });
     process.hrtime = hrtime;
   };
 }
@@ -51,6 +71,22 @@ const UNCANCELLABLE: NodeJS.Immediate = {
   _onImmediate: () => undefined,
   [Symbol.dispose]: () => undefined,
 };
+
+/** Moments that are given to it are as good as ever. */
+function thatTellsNoTime(real: DateConstructor): DateConstructor {
+  const now = refuse('new Date');
+  return new Proxy(real, {
+    construct: (target, given, by) =>
+      given.length === 0 ? now() : (Reflect.construct(target, given, by) as Date),
+    apply: now,
+  });
+}
+
+/** For those, too, who import them by name. */
+function replaceChance(chance: { readonly randomUUID: unknown; readonly randomInt: unknown }): void {
+  Object.assign(crypto, chance);
+  syncBuiltinESMExports();
+}
 
 function refuse(name: Forbidden): () => never {
   return () => {
