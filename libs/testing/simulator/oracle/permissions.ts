@@ -1,5 +1,5 @@
 import { BEGINNING, NANOS_PER_MILLI } from '../kernel/sim-clock.js';
-import { HOLDS_MILLIS, type Policies, type PolicyPage } from './policy-book.js';
+import type { Policies, PolicyPage } from './policy-book.js';
 import type { RawRoute } from './raw-events.js';
 import { must } from './violation.js';
 
@@ -38,7 +38,8 @@ export class Permissions {
     const { name, maker } = quoting;
     const pages = this.policies.pagesFor(name);
     if (error === 'MMP_FROZEN') {
-      const since = this.policies.saidAt(name) - HOLDS_MILLIS - this.behindMillis;
+      // It is said until when, so an old word is as good as a new one.
+      const since = this.policies.saidAt(name) - this.behindMillis;
       const isFounded = pages.some(
         ({ frozen }) => Date.parse(frozen.get(maker) ?? '') - BEGINNING_MILLIS >= since,
       );

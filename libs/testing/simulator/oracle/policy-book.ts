@@ -27,7 +27,7 @@ export interface Policies {
 }
 
 /** For so long may an owner judge by what it has read, and a little more as its clock may be slow. */
-export const HOLDS_MILLIS = 3_005;
+const HOLDS_MILLIS = 3_005;
 
 /** What the policy's tables have said, and since when. An owner reads them at most so long before it decides. */
 export class PolicyBook implements Policies {
