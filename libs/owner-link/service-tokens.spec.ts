@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -45,6 +46,7 @@ describe('a file of service tokens', () => {
     ['nothing', [''], 'it holds no token'],
     ['what is too short', [NEW, 'short'], 'a token in it has less than 32 characters'],
     ['too many', [NEW, OLD, NEW, OLD], 'it holds more than 3 tokens'],
+    ['what is too long', ['x'.repeat(5_000)], 'it has more than 4096 bytes'],
   ])('refuses %s, and never tells a token', async (_what, lines, why) => {
     await expect(tokensOf(...lines)).rejects.toThrow(
       `SERVICE_TOKEN_FILE=${JSON.stringify(file)} is wrong: ${why}`,
@@ -95,6 +97,19 @@ describe('a file of service tokens', () => {
     await writeFile(file, NEW);
     await tokens.look();
     expect([changes, tokens.accepted()]).toEqual([1, [NEW]]);
+  });
+
+  it('waits for nobody who might write into a pipe', async () => {
+    const tokens = await tokensOf(OLD);
+    await rm(file);
+    execFileSync('mkfifo', [file]);
+    await tokens.look();
+    expect([tokens.accepted(), faults]).toEqual([[OLD], ['it is no file']]);
+    expect(() => new TokenFile(file, () => undefined)).toThrow('is wrong: it is no file');
+    await rm(file);
+    await writeFile(file, NEW);
+    await tokens.look();
+    expect(tokens.accepted()).toEqual([NEW]);
   });
 
   it('stays with what it knows while the file makes no sense, and says so once', async () => {

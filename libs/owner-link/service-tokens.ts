@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
@@ -12,6 +12,9 @@ const LOOK_MILLIS = 1_000;
 /** One that goes, one that comes, and one for a change of mind. */
 const MOST_TOKENS = 3;
 const MARK_DIGITS = 8;
+const MOST_BYTES = 4_096;
+/** Whoever opens a pipe waits for somebody to write into it, for ever; this does not wait. */
+const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 export interface ServiceTokens {
   /** The one to show. */
@@ -42,7 +45,7 @@ export class TokenFile implements ServiceTokens {
     private readonly onFault: (error: Error) => void,
   ) {
     try {
-      this.tokens = tokensIn(readFileSync(file, 'utf8'));
+      this.tokens = tokensIn(readSync(file));
     } catch (error) {
       throw new ConfigFault([`SERVICE_TOKEN_FILE=${JSON.stringify(file)} is wrong: ${messageOf(error)}`]);
     }
@@ -68,7 +71,7 @@ export class TokenFile implements ServiceTokens {
 
   async look(): Promise<void> {
     try {
-      const tokens = tokensIn(await readFile(this.file, 'utf8'));
+      const tokens = tokensIn(await read(this.file));
       this.faulty = false;
       if (tokens.join() === this.tokens.join()) return;
       this.tokens = tokens;
@@ -78,6 +81,31 @@ export class TokenFile implements ServiceTokens {
       this.faulty = true;
     }
   }
+}
+
+function readSync(file: string): string {
+  const opened = openSync(file, AT_ONCE);
+  try {
+    refuseUnreadable(fstatSync(opened));
+    return readFileSync(opened, 'utf8');
+  } finally {
+    closeSync(opened);
+  }
+}
+
+async function read(file: string): Promise<string> {
+  const opened = await open(file, AT_ONCE);
+  try {
+    refuseUnreadable(await opened.stat());
+    return await opened.readFile('utf8');
+  } finally {
+    await opened.close();
+  }
+}
+
+function refuseUnreadable(stats: Stats): void {
+  if (!stats.isFile()) throw new Error('it is no file');
+  if (stats.size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES} bytes`);
 }
 
 export interface OpenedTokens {
