@@ -1,6 +1,8 @@
 import { instantFromNanos } from '#libs/auction/instant.js';
 import { MemorySnapshotStore } from '../memory-snapshots.js';
+import { thrown } from './campaign/thrown.js';
 import { drive, settled } from './kernel/event-loop.js';
+import { Host } from './kernel/host.js';
 import { Random } from './kernel/random.js';
 import { enterSandbox } from './kernel/sandbox.js';
 import { Scheduler } from './kernel/scheduler.js';
@@ -97,13 +99,16 @@ class Simulation {
 
   async run(): Promise<Outcome> {
     const leave = enterSandbox(this.scheduler, this.turnLength());
-    const found = await this.search().then(
+    const release = this.catchWhatNobodyCatches();
+    const first = await this.search().then(
       () => this.broken,
-      (error: unknown) => violationOf(error),
+      (error: unknown) => this.violationOf(error),
     );
     // What is left of this world must not run on into the next one.
     await settled();
     leave();
+    release();
+    const found = first ?? this.broken;
     if (found !== undefined) this.trace.note(`violation: ${found.message}`);
     return {
       seed: this.plan.seed,
@@ -200,8 +205,28 @@ class Simulation {
     try {
       check();
     } catch (error) {
-      this.broken ??= violationOf(error);
+      this.broken ??= this.violationOf(error);
     }
+  }
+
+  /** What would end a process is what its world breaks on, and not the end of the thread that lives it. */
+  private catchWhatNobodyCatches(): () => void {
+    const note = (error: unknown): void => {
+      this.broken ??= this.violationOf(error);
+    };
+    process.on('uncaughtException', note);
+    process.on('unhandledRejection', note);
+    return () => {
+      process.off('uncaughtException', note);
+      process.off('unhandledRejection', note);
+    };
+  }
+
+  private violationOf(error: unknown): Violation {
+    if (error instanceof Violation) return error;
+    const { running } = this.scheduler;
+    const where = running instanceof Host ? `${running.name}: ` : '';
+    return new Violation('no process throws', `${where}${thrown(error)}`);
   }
 
   private onCommit(): void {
@@ -287,14 +312,6 @@ function groundsOf(plan: Plan, database: Database): RefusalGrounds {
     mayBeMisled: incidents.some((one) => one.kind === 'FAULT' && one.name === 'CLOCK_JUMP'),
     isRich: (account, of) => wealth[account]?.[of] === PLENTY,
   };
-}
-
-function violationOf(error: unknown): Violation {
-  if (error instanceof Violation) return error;
-  return new Violation(
-    'no process throws',
-    error instanceof Error ? (error.stack ?? error.message) : String(error),
-  );
 }
 
 export function simulate(plan: Plan, watching: Watching = {}): Promise<Outcome> {
