@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
 import { print } from '#libs/platform/standard-output.js';
 import { codeOf } from '#libs/platform/tool-faults.js';
 import { campaign, type Findings } from './campaign/campaign.js';
 import { readCall, USAGE, type Call } from './campaign/call.js';
 import { GOALS } from './campaign/coverage-goals.js';
-import { search, type Searched } from './campaign/search.js';
-import { TRIALS } from './campaign/trials.js';
-import { shrink } from './plan/shrink.js';
+import type { Searched } from './campaign/search.js';
+import { SearchThread } from './campaign/thread.js';
+import type { TrialName } from './campaign/trials.js';
 
 const NANOS_PER_SECOND = 1e9;
 const PROGRESS_EVERY = 100;
@@ -18,16 +19,30 @@ function commit(): string {
   return asked.status === 0 ? asked.stdout.trim() : 'unknown';
 }
 
-async function explain({ seed, trial, violation, digest }: Searched, { shrinks }: Call): Promise<void> {
+function threadOf({ patienceSeconds }: Call): SearchThread {
+  const script = new URL('./campaign/worker.js', import.meta.url);
+  return new SearchThread(() => new Worker(script), patienceSeconds);
+}
+
+async function explain({ seed, trial, violation, digest }: Searched, call: Call): Promise<void> {
   if (violation === undefined) return;
   print(`\nseed ${seed} fails at commit ${commit()}, trace ${digest}\n  ${violation.what}`);
   print(`  replay: npm run simulate -- --seed ${seed} --trace`);
-  if (!shrinks) return;
-  const { plan, outcome, runs } = await shrink(TRIALS[trial](seed), violation.check);
-  print(
-    `  shrunk in ${runs} runs to ${plan.incidents.length} incidents: ${outcome.violation?.what ?? 'nothing'}`,
-  );
-  for (const line of outcome.lines.slice(-LAST_LINES)) print(`  ${line}`);
+  if (!call.shrinks) return;
+  if (trial === undefined) print('  not shrunk: its thread is gone; the replay tells how far it came');
+  else await explainShrunk(seed, trial, violation.check, call);
+}
+
+async function explainShrunk(seed: number, trial: TrialName, check: string, call: Call): Promise<void> {
+  const thread = threadOf(call);
+  const shrunk = await thread.shrink(seed, trial, check);
+  await thread.end();
+  if (typeof shrunk === 'string') {
+    print(`  not shrunk: with less in it, ${shrunk}`);
+    return;
+  }
+  print(`  shrunk in ${shrunk.runs} runs to ${shrunk.incidents} incidents: ${shrunk.what}`);
+  for (const line of shrunk.lines.slice(-LAST_LINES)) print(`  ${line}`);
 }
 
 function showCoverage(coverage: Findings['coverage']): readonly string[] {
@@ -37,21 +52,25 @@ function showCoverage(coverage: Findings['coverage']): readonly string[] {
   return GOALS.filter((goal) => (coverage.get(goal) ?? 0) === 0);
 }
 
-async function replay(seed: number): Promise<number> {
-  const outcome = await search(seed, { keepsTrace: true });
+async function replay(call: Call): Promise<number> {
+  const { seed } = call;
+  const thread = threadOf(call);
+  const outcome = await thread.search(seed, true);
+  await thread.end();
   for (const line of outcome.lines) print(line);
   print(`seed ${seed}: trace ${outcome.digest}, ${outcome.violation?.what ?? 'nothing found'}`);
   return outcome.violation === undefined ? 0 : 1;
 }
 
 async function run(call: Call): Promise<number> {
-  if (call.showsTrace) return replay(call.seed);
+  if (call.showsTrace) return await replay(call);
   const began = process.hrtime.bigint();
   const seconds = (): number => Number(process.hrtime.bigint() - began) / NANOS_PER_SECOND;
   const findings = await campaign({
     from: call.seed,
     count: call.count,
     threads: call.threads,
+    thread: () => threadOf(call),
     mostFailures: call.mostFailures,
     onOutcome: ({ seed, violation }, done) => {
       if (violation !== undefined) print(`seed ${seed}: ${violation.what}`);

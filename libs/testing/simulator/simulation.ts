@@ -47,6 +47,21 @@ const HEALING_MILLIS = 1_500;
 const UNNOTICED_STEP_MILLIS = 500;
 const LIVENESS = 'everything comes to rest';
 
+let heard: ((line: string) => void) | undefined;
+
+/** Who is told each line of a trace that this thread keeps, as soon as it is noted: of a world that never ends nobody can be told later. */
+export function hearLines(listener: ((line: string) => void) | undefined): void {
+  heard = listener;
+}
+
+class HeardTrace extends Trace {
+  override note(text: string): void {
+    super.note(text);
+    const line = this.lines.at(-1);
+    if (line !== undefined) heard?.(line);
+  }
+}
+
 /** One world from its beginning to its end. */
 class Simulation {
   private readonly scheduler = new Scheduler();
@@ -69,7 +84,7 @@ class Simulation {
     { keepsTrace = false, transcript }: Watching,
   ) {
     this.random = new Random(`world ${plan.seed}`);
-    this.trace = new Trace(this.scheduler, keepsTrace);
+    this.trace = new HeardTrace(this.scheduler, keepsTrace);
     this.world = this.build();
     const { tables } = this.world.database;
     furnish(tables, plan);

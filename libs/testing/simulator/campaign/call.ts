@@ -6,13 +6,20 @@ export interface Call {
   readonly count: number;
   readonly threads: number;
   readonly mostFailures: number;
+  /** After so long a seed that has not come to its end is given up. */
+  readonly patienceSeconds: number;
   /** Whether it is a fault that something was never reached. */
   readonly mustReach: boolean;
   readonly showsTrace: boolean;
   readonly shrinks: boolean;
 }
 
-export const USAGE = `usage: npm run simulate -- [--seed N] [--count M] [--threads K] [--failures F] [--must-reach] [--trace] [--no-shrink]`;
+export const USAGE = `usage: npm run simulate -- [--seed N] [--count M] [--threads K] [--failures F] [--patience S] [--must-reach] [--no-shrink]
+       npm run simulate -- [--seed N] [--patience S] --trace`;
+
+const PATIENCE_SECONDS = 60;
+/** No timer waits for much longer than three weeks. */
+const MOST_PATIENCE_SECONDS = 1_000_000;
 
 /** Undefined for a call that cannot be read. */
 export function readCall(args: readonly string[]): Call | undefined {
@@ -21,27 +28,39 @@ export function readCall(args: readonly string[]): Call | undefined {
       args: [...args],
       options: {
         seed: { type: 'string', default: '1' },
-        count: { type: 'string', default: '1' },
-        threads: { type: 'string', default: String(Math.max(1, Math.min(4, availableParallelism()))) },
-        failures: { type: 'string', default: '1' },
-        'must-reach': { type: 'boolean', default: false },
+        count: { type: 'string' },
+        threads: { type: 'string' },
+        failures: { type: 'string' },
+        patience: { type: 'string', default: String(PATIENCE_SECONDS) },
+        'must-reach': { type: 'boolean' },
         trace: { type: 'boolean', default: false },
-        'no-shrink': { type: 'boolean', default: false },
+        'no-shrink': { type: 'boolean' },
       },
     });
-    const seed = Number(values.seed);
-    const numbers = [values.count, values.threads, values.failures].map(Number);
-    if (![seed, ...numbers].every(Number.isSafeInteger)) return undefined;
-    // None of these, and nothing would be looked at.
-    if (seed < 0 || numbers.some((number) => number < 1)) return undefined;
-    const [count = 1, threads = 1, mostFailures = 1] = numbers;
-    const flags = {
-      mustReach: values['must-reach'],
-      showsTrace: values.trace,
-      shrinks: !values['no-shrink'],
+    const { seed, patience, trace: showsTrace, ...ofMany } = values;
+    const { count = '1', failures = '1', threads = String(defaultThreads()) } = ofMany;
+    const call = {
+      seed: whole(seed, 0),
+      count: whole(count, 1),
+      threads: whole(threads, 1),
+      mostFailures: whole(failures, 1),
+      patienceSeconds: whole(patience, 1, MOST_PATIENCE_SECONDS),
+      mustReach: ofMany['must-reach'] ?? false,
+      showsTrace,
+      shrinks: ofMany['no-shrink'] !== true,
     };
-    return { seed, count, threads, mostFailures, ...flags };
+    return call;
   } catch {
     return undefined;
   }
+}
+
+function defaultThreads(): number {
+  return Math.max(1, Math.min(4, availableParallelism()));
+}
+
+function whole(text: string, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+  throw new RangeError(`${text} is no number from ${least} to ${most}`);
 }

@@ -1,10 +1,11 @@
-import { Worker } from 'node:worker_threads';
 import type { Searched } from './search.js';
+import type { SearchThread } from './thread.js';
 
 export interface CampaignOptions {
   readonly from: number;
   readonly count: number;
   readonly threads: number;
+  readonly thread: () => SearchThread;
   readonly onOutcome: (outcome: Searched, done: number) => void;
   /** Seeds that fail; past so many the campaign ends. */
   readonly mostFailures: number;
@@ -35,31 +36,18 @@ export async function campaign(options: CampaignOptions): Promise<Findings> {
     options.onOutcome(outcome, searched);
   };
   const lane = async (): Promise<void> => {
-    const worker = new Worker(new URL('./worker.js', import.meta.url));
+    const thread = options.thread();
     try {
       while (next < from + count && failures.length < mostFailures) {
         const seed = next;
         next += 1;
-        note(await searchedBy(worker, seed));
+        note(await thread.search(seed, false));
       }
     } finally {
-      await worker.terminate();
+      await thread.end();
     }
   };
   await Promise.all(Array.from({ length: Math.min(threads, count) }, lane));
   failures.sort((a, b) => a.seed - b.seed);
   return { searched, failures, coverage, steps, simulatedMillis };
-}
-
-function searchedBy(worker: Worker, seed: number): Promise<Searched> {
-  return new Promise((resolve, reject) => {
-    worker.once('message', (outcome: Searched) => {
-      worker.removeAllListeners('error');
-      resolve(outcome);
-    });
-    worker.once('error', (error) => {
-      reject(new Error(`seed ${seed} ended its thread`, { cause: error }));
-    });
-    worker.postMessage(seed);
-  });
 }
