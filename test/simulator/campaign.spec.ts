@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const WITHIN_MS = 900_000;
-/** Found within a few seeds each: one of each part, and one that only twins find. The others are run by hand. */
+/** Found within a few seeds each: one of each part, one that only twins find, one that ends processes and one that lets no world end. */
 const SAMPLE = [
   'owner-answers-before-the-journal',
   'sink-takes-lost-for-written',
@@ -12,6 +12,8 @@ const SAMPLE = [
   'stream-ignores-what-was-seen',
   'view-counts-rivals',
   'conflict-tells-of-rivals',
+  'create-releases-what-was-refused',
+  'agenda-never-settles',
 ];
 
 interface Ended {
@@ -46,7 +48,9 @@ it(
   'finds bugs that are planted',
   async () => {
     const { code, output } = await run('test/mutants/run-mutants.mjs', '--count', '60', ...SAMPLE);
-    expect([code, output]).toEqual([0, expect.stringContaining('6 of 6 planted bugs found')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('8 of 8 planted bugs found')]);
+    expect(output).toMatch(/^create-releases-what-was-refused .* no process throws: owner-\d: TypeError/m);
+    expect(output).toMatch(/^agenda-never-settles .* every seed comes to an end: /m);
   },
   WITHIN_MS,
 );
