@@ -17,6 +17,23 @@ describe('a call of the simulator', () => {
     },
   );
 
+  it('cannot be read where it comes to seeds that are no numbers of their own', () => {
+    expect(readCall(['--seed', LAST])).toMatchObject({ seed: Number.MAX_SAFE_INTEGER, count: 1 });
+    expect(readCall(['--seed', LAST, '--count', '2'])).toBeUndefined();
+    expect(readCall(['--seed', '2', '--count', LAST])).toBeUndefined();
+    expect(readCall(['--seed', '1', '--count', LAST])).toBeDefined();
+    for (const seed of ['9007199254740992', '9007199254740991.4', '1e3', '-1', ''])
+      expect(readCall(['--seed', seed])).toBeUndefined();
+  });
+
+  it.each([['--count', '5'], ['--failures', '2'], ['--threads', '2'], ['--must-reach'], ['--no-shrink']])(
+    'cannot be read where a trace of one seed is asked for, and %s of many',
+    (...ofMany) => {
+      expect(readCall(ofMany)).toBeDefined();
+      expect(readCall(['--trace', ...ofMany])).toBeUndefined();
+    },
+  );
+
   it('may say how long a seed may take, of whose trace as well', () => {
     expect(readCall(['--seed', '7', '--trace', '--patience', '5'])).toMatchObject({
       seed: 7,

@@ -38,6 +38,8 @@ export function readCall(args: readonly string[]): Call | undefined {
       },
     });
     const { seed, patience, trace: showsTrace, ...ofMany } = values;
+    // A trace is of one seed: what is said of many would be passed over without a word.
+    if (showsTrace && Object.keys(ofMany).length > 0) return undefined;
     const { count = '1', failures = '1', threads = String(defaultThreads()) } = ofMany;
     const call = {
       seed: whole(seed, 0),
@@ -49,7 +51,8 @@ export function readCall(args: readonly string[]): Call | undefined {
       showsTrace,
       shrinks: ofMany['no-shrink'] !== true,
     };
-    return call;
+    // Beyond these numbers the next one is often the same.
+    return Number.isSafeInteger(call.seed + (call.count - 1)) ? call : undefined;
   } catch {
     return undefined;
   }
