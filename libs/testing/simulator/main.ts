@@ -4,7 +4,7 @@ import { print } from '#libs/platform/standard-output.js';
 import { codeOf } from '#libs/platform/tool-faults.js';
 import { campaign, type Findings } from './campaign/campaign.js';
 import { readCall, USAGE, type Call } from './campaign/call.js';
-import { GOALS } from './campaign/coverage-goals.js';
+import { GOALS, OUT_OF_REACH } from './campaign/coverage-goals.js';
 import type { Searched } from './campaign/search.js';
 import { SearchThread } from './campaign/thread.js';
 import type { TrialName } from './campaign/trials.js';
@@ -80,6 +80,7 @@ async function run(call: Call): Promise<number> {
   const { searched, failures, steps, simulatedMillis } = findings;
   const missed = showCoverage(findings.coverage);
   if (missed.length > 0) print(`\nnever reached: ${missed.join(', ')}`);
+  print(`\nout of reach (docs/simulator.md): ${OUT_OF_REACH.join(', ')}`);
   for (const failure of failures) await explain(failure, call);
   print(
     `\n${searched} seeds from ${call.seed}: ${failures.length} failed; ${steps} steps, ` +

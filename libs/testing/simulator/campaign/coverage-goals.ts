@@ -129,3 +129,24 @@ export const GOALS: readonly string[] = [
   'snapshots read',
   'twins compared',
 ];
+
+/** What no seed can reach, as docs/simulator.md says and why: whoever reads that everything was reached is to know of what. */
+export const OUT_OF_REACH: readonly string[] = [
+  'more than 256 commands in one batch',
+  'a batch of 2,000 records or 2,000,000 characters',
+  'a withdraw-all of more than 500 quotes',
+  'more than 500 notes of connections',
+  'more than 512 auctions due at once',
+  'an audience of more than 64',
+  'leases that are called in',
+  '`NO` and named outcomes',
+  '`not_after`',
+  "a quote that is somebody else's",
+  'pages of a timeline over HTTP',
+  'what capacity a preflight finds',
+  'halts',
+  'evidence that is stale or contradicts itself',
+  'orders of operators',
+  'a process that is told to stop',
+  'records that are damaged or missing',
+];
