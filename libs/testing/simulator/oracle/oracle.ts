@@ -43,7 +43,7 @@ export class Oracle {
     private readonly time: TrueTime,
   ) {
     this.owners = new OwnersKnowledge(nowMillis);
-    this.policies = new PolicyBook(tables, nowMillis);
+    this.policies = new PolicyBook(tables, nowMillis, time.isCalm);
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId), time.isCalm);
   }
 

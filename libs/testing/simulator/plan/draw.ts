@@ -41,17 +41,25 @@ export const PLENTY = 1_000_000_000_000;
 /** Swarm testing: every seed has its own mix of what people do and of what goes wrong, and mostly leaves something out. */
 export function draw(seed: number): Plan {
   const plan = drawn(seed);
-  return new Random(`calm ${seed}`).chance(0.1) ? calm(plan) : plan;
+  const random = new Random(`calm ${seed}`);
+  return random.chance(0.12) ? calm(plan, random) : plan;
 }
 
-function calm(plan: Plan): Plan {
+/** What its people and its operators do, and streams that are lost more often than elsewhere. */
+function calm(plan: Plan, random: Random): Plan {
+  const cuts = Array.from({ length: random.between(4, 16) }, (): Fault => {
+    const atMillis = random.between(1_000, plan.activeMillis);
+    return { kind: 'FAULT', name: 'STREAM_CUT', target: '', other: '', atMillis, millis: 0 };
+  });
+  const kept = plan.incidents.filter((one) => one.kind === 'DEED' || OF_PEOPLE.has(one.name));
   return {
     ...plan,
     isCalm: true,
     wire: { slowestMillis: 3, drop: 0, repeat: 0, reorder: 0 },
     topic: CALM_TOPIC,
     database: { slowestMillis: 3, stall: 0, cut: 0 },
-    incidents: plan.incidents.filter((one) => one.kind === 'DEED' || one.name === 'STREAM_CUT'),
+    graces: Object.fromEntries(MAKERS.map((maker) => [maker, random.pick([0, 300, 700, 2_000])])),
+    incidents: [...kept, ...cuts].sort((a, b) => a.atMillis - b.atMillis),
   };
 }
 
@@ -154,6 +162,7 @@ function wealthOf(random: Random): Wealth {
   };
 }
 
+const OF_PEOPLE: ReadonlySet<FaultName> = new Set(['STREAM_CUT', 'MAKER_SUSPENDED', 'MARKET_CLOSES']);
 const ON_QUOTES: ReadonlySet<Deed['act']> = new Set(['REVISE', 'WITHDRAW']);
 const OF_ORIGINATORS: ReadonlySet<Deed['act']> = new Set(['CREATE', 'CANCEL', 'REGROUP']);
 
