@@ -1,36 +1,74 @@
 import { Violation } from '../../simulator/oracle/violation.js';
+import { Sorts } from './sorts.js';
 
-const KEPT = 100;
+const JUDGED = 'everything can be judged';
+const STACK_LINES = 3;
 
 /** What was found wrong, and how much was looked at. */
 export class Findings {
-  readonly violations: string[] = [];
   readonly checked = new Map<string, number>();
-  found = 0;
+  private readonly sorts = new Sorts();
 
-  /** One look. What it throws as a broken promise is kept, and the next look is taken all the same. */
+  get found(): number {
+    return this.sorts.found;
+  }
+
+  /** Some of each sort. */
+  get violations(): string[] {
+    return this.sorts.all.flatMap(({ examples }) => examples);
+  }
+
+  /** For a report. */
+  get lines(): string[] {
+    return this.sorts.lines;
+  }
+
+  /** One look. What it throws is kept, and the next look is taken all the same. */
   look(what: string, check: () => void): void {
     this.count(what);
     try {
       check();
     } catch (error) {
-      if (!(error instanceof Violation)) throw error;
-      this.add(error.message);
+      this.addThrown(what, error);
+    }
+  }
+
+  /** The same for what takes its time; undefined where it came to nothing. */
+  async part<Result>(what: string, work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.addThrown(what, error);
+      return undefined;
     }
   }
 
   add(violation: string): void {
-    this.found += 1;
-    if (this.violations.length < KEPT) this.violations.push(violation);
+    this.sorts.add(violation);
   }
 
   /** All that somebody else has found. */
   take(other: Findings): void {
-    for (const violation of other.violations) this.add(violation);
+    this.takeSorts(other.sorts);
     for (const [what, count] of other.checked) this.count(what, count);
+  }
+
+  takeSorts(sorts: Sorts): void {
+    this.sorts.take(sorts);
   }
 
   count(what: string, by = 1): void {
     this.checked.set(what, (this.checked.get(what) ?? 0) + by);
   }
+
+  /** A broken promise, or something so far from what is promised that the check itself fell over it. */
+  private addThrown(what: string, error: unknown): void {
+    if (error instanceof Violation) this.add(error.message);
+    else this.add(`${JUDGED}: ${what}: ${wordsOf(error)}`);
+  }
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return (error.stack ?? error.message).split('\n', STACK_LINES).join(' ');
 }

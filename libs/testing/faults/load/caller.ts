@@ -14,7 +14,6 @@ export interface Errand {
 }
 
 const AGAIN = { firstMs: 40, mostMs: 800 };
-const INSISTS = 60;
 /** Hours of answers are kept until the end, so of those that say something only one in so many. */
 const KEPT_OF = 4;
 const LOGIN_LASTS_MS = 15 * 60_000;
@@ -131,14 +130,13 @@ export class Caller {
     );
   }
 
-  /** The body of a read, as soon as it is answered with 200. */
-  async insist(path: string): Promise<string> {
-    for (let tries = 0; tries < INSISTS; tries += 1) {
+  /** The answer to a read as soon as it is 200, or the last one of so many tries; undefined where that one had none. */
+  async insist(path: string, tries: number): Promise<ApiAnswer | undefined> {
+    for (let left = tries; ; left -= 1) {
       const answer = await this.ask('GET', path);
-      if (answer?.status === 200) return answer.text;
+      if (answer?.status === 200 || left <= 1) return answer;
       await sleep(AGAIN.mostMs);
     }
-    throw new Error(`${this.name} cannot read ${path}`);
   }
 
   close(): void {

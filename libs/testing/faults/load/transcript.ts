@@ -3,6 +3,7 @@ import { HttpCheck } from '../../interface/http-check.js';
 import type { RecordedExchange } from '../../interface/recorder.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import type { Reading } from '../../simulator/oracle/readings.js';
+import { Sorts } from '../checker/sorts.js';
 
 /** A command and one answer to it. */
 export interface Answered {
@@ -24,7 +25,7 @@ export interface KindOfReading {
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 /** Of answers that look all alike one in so many is held against the document. */
 const CHECKED_OF = 8;
-const KEPT_FAULTS = 50;
+const DOCUMENTED = 'as documented';
 
 /** Everything that was asked and told, as the people of the campaign remember it. */
 export class Transcript {
@@ -32,7 +33,7 @@ export class Transcript {
   readonly readings: KindOfReading[] = [];
   /** Answers by status and code, unanswered requests included. */
   readonly codes = new Map<string, number>();
-  readonly faults = new Set<string>();
+  readonly faults = new Sorts();
   requests = 0;
   private readonly idsToldTo = new Map<string, Set<string>>();
   private readonly check: HttpCheck;
@@ -67,7 +68,7 @@ export class Transcript {
   }
 
   fault(what: string): void {
-    if (this.faults.size < KEPT_FAULTS) this.faults.add(what);
+    this.faults.add(`${DOCUMENTED}: ${what}`);
   }
 
   private count(code: string): void {
