@@ -9,22 +9,25 @@ import { examine, readAll } from './checker/examine.js';
 import { Findings } from './checker/findings.js';
 import { messagesInKafka, messagesInPostgres, readJournals, type Journals } from './checker/journals.js';
 import { hasHeardAll } from './checker/streams.js';
+import { seconds } from './in-words.js';
 import { Installation } from './installation/installation.js';
 import { TOPIC_PREFIX } from './installation/plan.js';
 import { kindsNamed } from './kinds/catalogue.js';
+import type { FaultKind } from './kinds/fault-kind.js';
 import { lookAtMachine } from './machine.js';
 import { lateIn, measureRecovery, type Recovery } from './recovery.js';
 import { Deck, playRound, untilWell, type Round } from './rounds.js';
+import { alwaysMissed, type Tally } from './tally.js';
 
 const WARM_UP_MS = 3_000;
 const BREATH_MS = 1_000;
 const REST = { tries: 40, everyMs: 3_000 };
+const SETTLED_WITHIN_MS = 120_000;
+const TRIES_ALONE = 2;
 const HEARD = { tries: 300, everyMs: 100 };
 
 export interface Outcome {
-  readonly rounds: readonly Round[];
-  /** Kinds of faults that this machine or this store does not have, and why. */
-  readonly notRun: ReadonlyMap<string, string>;
+  readonly tally: Tally;
   readonly findings: Findings;
   readonly requests: number;
   readonly commands: number;
@@ -32,128 +35,160 @@ export interface Outcome {
   readonly streams: number;
   readonly ignored: ReadonlyMap<string, number>;
   readonly recovery: Recovery | undefined;
-  readonly logFolder: string;
+  /** Whether everything was held against everything; otherwise this is what was found so far. */
+  readonly isWhole: boolean;
 }
 
-interface Stage {
-  readonly call: Call;
-  readonly site: Installation;
-  readonly random: Random;
-  readonly findings: Findings;
-  readonly say: (line: string) => void;
-}
+/** One campaign from the start of everything to the last check; tells `say` how it goes, and at any time what was found. */
+export class Campaign {
+  /** As soon as anything of it is there. */
+  site: Installation | undefined;
+  private readonly findings = new Findings();
+  private readonly rounds: Round[] = [];
+  private readonly notRun = new Map<string, string>();
+  private readonly wanted: readonly FaultKind[];
+  private readonly random: Random;
+  private cast: Cast | undefined;
+  private recovery: Recovery | undefined;
+  private ignored: ReadonlyMap<string, number> = new Map();
+  private isWhole = false;
 
-/** One campaign from the start of everything to the last check; tells `say` how it goes. */
-export async function runCampaign(
-  call: Call,
-  say: (line: string) => void,
-  onStart: (site: Installation) => void,
-): Promise<Outcome> {
-  const random = new Random(`faults ${call.seed}`);
-  const machine = lookAtMachine();
-  const site = await Installation.start({
-    machine,
-    brokers: call.store === 'kafka' ? call.brokers : 0,
-    loadAccounts: LOAD_ACCOUNTS,
-  });
-  onStart(site);
-  const wanted = kindsNamed(call.only);
-  const notRun = new Map(
-    wanted.flatMap((kind) => {
-      const why = kind.missing(site);
-      return why === undefined ? [] : [[kind.name, why] as const];
-    }),
-  );
-  for (const [name, why] of notRun) say(`NOT RUN ${name}: ${why}`);
-  const cast = await castFor(site, random);
-  cast.crowd.start();
-  await sleep(WARM_UP_MS);
-  const findings = new Findings();
-  const stage = { call, site, random, findings, say };
-  const deck = new Deck(
-    wanted.filter(({ name }) => !notRun.has(name)),
-    random.fork('deck'),
-  );
-  const rounds = await playRounds(stage, cast, deck);
-  const { recovery, journals, fromThenOn } = await settle(stage, cast);
-  say('everything is at rest, checking');
-  checkDeadlines(journals.deadlines, [...rounds, fromThenOn], findings);
-  await check(site, cast, journals, findings);
-  for (const caller of [...cast.originators, ...cast.makers]) caller.close();
-  return {
-    rounds,
-    notRun,
-    findings,
-    requests: cast.transcript.requests,
-    commands: cast.transcript.answered.length,
-    codes: cast.transcript.codes,
-    streams: cast.listeners.reduce((sum, { streams }) => sum + streams, 0),
-    ignored: ignoredIn(journals),
-    recovery,
-    logFolder: site.logFolder,
-  };
-}
+  constructor(
+    private readonly call: Call,
+    private readonly say: (line: string) => void,
+  ) {
+    this.random = new Random(`faults ${call.seed}`);
+    this.wanted = kindsNamed(call.only);
+  }
 
-async function playRounds(
-  { call: { minutes }, site, random, findings, say }: Stage,
-  cast: Cast,
-  deck: Deck,
-): Promise<Round[]> {
-  const rounds: Round[] = [];
-  const deadline = performance.now() + minutes * 60_000;
-  while (performance.now() < deadline) {
-    const kinds = deck.deal();
-    if (kinds.length === 0) break;
+  /** Rejects where nothing could be begun; whatever goes wrong later is found. */
+  async run(): Promise<void> {
+    const { call, random, findings, say } = this;
+    const site = await Installation.start(
+      {
+        machine: lookAtMachine(),
+        brokers: call.store === 'kafka' ? call.brokers : 0,
+        loadAccounts: LOAD_ACCOUNTS,
+      },
+      (begun) => (this.site = begun),
+    );
+    for (const { name, missing } of this.wanted) {
+      const why = missing(site);
+      if (why === undefined) continue;
+      this.notRun.set(name, why);
+      say(`NOT RUN ${name}: ${why}`);
+    }
+    const cast = await castFor(site, random);
+    this.cast = cast;
+    await findings.part('the campaign', () => this.play(site, cast));
+    await cast.crowd.stop();
+    for (const listener of cast.listeners) await listener.stop();
+    for (const caller of [...cast.originators, ...cast.makers]) caller.close();
+    this.isWhole = true;
+  }
+
+  get outcome(): Outcome {
+    const { call, cast, rounds, notRun, findings, recovery, ignored, isWhole } = this;
+    const soFar = new Findings();
+    soFar.take(findings);
+    if (!isWhole && cast !== undefined) soFar.takeSorts(cast.transcript.faults);
+    return {
+      tally: {
+        wanted: this.wanted.map(({ name }) => name),
+        isChosen: call.only.length > 0,
+        notRun,
+        rounds,
+      },
+      findings: soFar,
+      requests: cast?.transcript.requests ?? 0,
+      commands: cast?.transcript.answered.length ?? 0,
+      codes: cast?.transcript.codes ?? new Map(),
+      streams: cast?.listeners.reduce((sum, { streams }) => sum + streams, 0) ?? 0,
+      ignored,
+      recovery,
+      isWhole,
+    };
+  }
+
+  private async play(site: Installation, cast: Cast): Promise<void> {
+    const { findings, rounds, say } = this;
+    cast.crowd.start();
+    await sleep(WARM_UP_MS);
+    await this.playRounds(site, cast);
+    const fromThenOn = await this.settle(site, cast);
+    const journals = await readAtRest(site, findings);
+    await untilHeard(cast, journals);
+    this.ignored = ignoredIn(journals);
+    say('everything is at rest, checking');
+    checkDeadlines(journals.deadlines, [...rounds, fromThenOn], findings);
+    await check(site, cast, journals, findings);
+  }
+
+  private async playRounds(site: Installation, cast: Cast): Promise<void> {
+    const { call, random, findings } = this;
+    const able = this.wanted.filter(({ name }) => !this.notRun.has(name));
+    const deck = new Deck(able, random.fork('deck'));
+    const deadline = performance.now() + call.minutes * 60_000;
+    while (performance.now() < deadline && findings.found === 0) {
+      const kinds = deck.deal();
+      if (kinds.length === 0) break;
+      await this.playRound(site, cast, kinds);
+    }
+    // Who has named a kind wants to see it: one that was in the way of others is tried again without them.
+    for (let tries = 0; tries < TRIES_ALONE && call.only.length > 0; tries += 1) {
+      const missed = new Set(alwaysMissed(this.outcome.tally));
+      for (const kind of able.filter(({ name }) => missed.has(name)))
+        if (findings.found === 0) await this.playRound(site, cast, [kind]);
+    }
+  }
+
+  private async playRound(site: Installation, cast: Cast, kinds: readonly FaultKind[]): Promise<void> {
+    const { rounds, random, findings, say } = this;
     const round = await playRound(site, cast, kinds, random.fork(`round ${rounds.length}`));
     rounds.push(round);
     say(
       `${rounds.length}. ${round.kinds.join(' + ')}: well after ${seconds(round.lastedMs)}, ` +
         `unavailable for ${seconds(round.unavailableMs)}, without creates for ${seconds(round.createlessMs)}; ${cast.transcript.answered.length} commands`,
     );
-    for (const missed of round.missed) say(`   missed ${missed}`);
-    if (round.amiss !== undefined) {
+    for (const [kind, why] of round.missed) say(`   missed ${kind} (${why})`);
+    if (round.amiss !== undefined)
       findings.add(`everything comes back: after ${round.kinds.join(' + ')} ${round.amiss}`);
-      break;
-    }
-    await sleep(BREATH_MS);
+    else await sleep(BREATH_MS);
   }
-  return rounds;
-}
 
-interface Settled {
-  readonly recovery: Recovery | undefined;
-  readonly journals: Journals;
-  /** What is not well any more, or is not to be. */
-  readonly fromThenOn: Disturbance;
-}
-
-/** People stop, what is of unknown fate is settled, and all that was opened comes to its end and is heard of. */
-async function settle(
-  { call: { openAuctions }, site, random, findings, say }: Stage,
-  cast: Cast,
-): Promise<Settled> {
-  const { crowd, originators, makers, listeners } = cast;
-  const amiss = await untilWell(site, cast);
-  if (amiss !== undefined) findings.add(`everything comes back: in the end ${amiss}`);
-  await crowd.stop();
-  await crowd.settleOpen();
-  let fromThenOn: Disturbance = { kinds: [], began: amiss === undefined ? Infinity : 0, ended: Infinity };
-  let recovery: Recovery | undefined;
-  if (openAuctions > 0) {
-    fromThenOn = { kinds: ['recovery'], began: Math.min(fromThenOn.began, Date.now()), ended: Infinity };
-    say(`opening ${openAuctions} auctions at one owner, to be killed`);
+  /** People stop, what is of unknown fate is settled, and an owner is killed on purpose; what is not well any more from then on, or is not to be. */
+  private async settle(site: Installation, cast: Cast): Promise<Disturbance> {
+    const { call, random, findings, say } = this;
+    const { crowd, originators, makers } = cast;
+    const amiss = await untilWell(site, cast);
+    if (amiss !== undefined) findings.add(`everything comes back: in the end ${amiss}`);
+    await crowd.stop();
+    const unsettled = await crowd.settleOpen(SETTLED_WITHIN_MS);
+    if (unsettled > 0) findings.add(`everything comes back: ${unsettled} commands are settled by nobody`);
+    if (amiss !== undefined) return { kinds: [], began: 0, ended: Infinity };
+    if (call.openAuctions === 0) return { kinds: [], began: Infinity, ended: Infinity };
+    const fromThenOn = { kinds: ['recovery'], began: Date.now(), ended: Infinity };
+    say(`opening ${call.openAuctions} auctions at one owner, to be killed`);
     const maker = makers[0]?.account ?? '';
-    recovery = await measureRecovery(site, originators, maker, openAuctions, random.fork('recovery'));
-    for (const late of lateIn(recovery)) findings.add(late);
+    this.recovery = await measureRecovery(
+      site,
+      originators,
+      maker,
+      call.openAuctions,
+      random.fork('recovery'),
+    );
+    for (const late of lateIn(this.recovery)) findings.add(late);
+    return fromThenOn;
   }
-  const journals = await readAtRest(site, findings);
+}
+
+async function untilHeard({ listeners }: Cast, { archive }: Journals): Promise<void> {
   for (let tries = 0; tries < HEARD.tries; tries += 1) {
-    const late = listeners.filter(({ told, caller }) => !hasHeardAll(told, journals.archive, caller.account));
+    const late = listeners.filter(({ told, caller }) => !hasHeardAll(told, archive, caller.account));
     if (late.length === 0) break;
     await sleep(HEARD.everyMs);
   }
   for (const listener of listeners) await listener.stop();
-  return { recovery, journals, fromThenOn };
 }
 
 /** The journals as soon as nothing is under way in them. */
@@ -201,12 +236,11 @@ async function check(
   findings: Findings,
 ): Promise<void> {
   const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
-  try {
-    await checkBooks(pool, archive, findings);
-  } finally {
-    await pool.end();
-  }
-  await readAll([...cast.originators, ...cast.makers], archive, findings);
+  await findings.part('the books', () => checkBooks(pool, archive, findings));
+  await pool.end();
+  await findings.part('reads at rest', () =>
+    readAll([...cast.originators, ...cast.makers], archive, findings),
+  );
   examine(cast, archive, findings);
 }
 
@@ -215,8 +249,4 @@ function ignoredIn({ copies }: Journals): Map<string, number> {
   for (const { ignored } of copies)
     for (const [why, count] of ignored) all.set(why, (all.get(why) ?? 0) + count);
   return all;
-}
-
-export function seconds(millis: number): string {
-  return `${(millis / 1_000).toFixed(1)} s`;
 }

@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import { print } from '#libs/platform/standard-output.js';
 import { codeOf } from '#libs/platform/tool-faults.js';
 import { readCall, USAGE, type Call } from './call.js';
-import { runCampaign } from './campaign.js';
-import type { Installation } from './installation/installation.js';
+import { Campaign } from './campaign.js';
+import { seconds } from './in-words.js';
 import { ALL_KINDS, wordsForNothing } from './kinds/catalogue.js';
 import { reportOf } from './report.js';
+import { shortcomings } from './tally.js';
 
 const MOST_SEEDS = 1_000_000;
 const EXIT_USAGE = 64;
@@ -17,26 +18,46 @@ async function run(call: Call): Promise<number> {
   print(
     `seed ${seed}: ${minutes} minutes of faults on ${store}${only.length === 0 ? '' : `, only ${only.join()}`}`,
   );
-  let site: Installation | undefined;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      void Promise.resolve(site?.stop()).finally(() => process.exit(EXIT_INTERRUPTED));
-    });
-  }
-  const stamped = (line: string): void =>
-    print(`${((performance.now() - began) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
+  const fate = { isInterrupted: false };
+  const campaign = new Campaign(call, (line) => {
+    if (!fate.isInterrupted) print(`${seconds(performance.now() - began).padStart(9)}  ${line}`);
+  });
+  const interrupt = (): void => {
+    if (fate.isInterrupted) {
+      campaign.site?.unmount();
+      process.exit(EXIT_INTERRUPTED);
+    }
+    fate.isInterrupted = true;
+    void conclude(campaign, `seed ${seed}: interrupted`).finally(() => process.exit(EXIT_INTERRUPTED));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
   try {
-    const outcome = await runCampaign(call, stamped, (started) => (site = started));
-    for (const line of reportOf(outcome)) print(line);
-    const isFine = outcome.findings.found === 0;
-    await site?.stop();
-    if (isFine) await site?.remove();
-    print(`seed ${seed}: ${isFine ? 'nothing found' : 'FAILED'}`);
-    return isFine ? 0 : 1;
+    await campaign.run();
   } catch (error) {
-    await site?.stop();
-    throw error;
+    await campaign.site?.stop();
+    if (!fate.isInterrupted) throw error;
   }
+  // Whoever was interrupted is ended by that.
+  if (fate.isInterrupted) return await new Promise(() => undefined);
+  const isFine = isSound(campaign);
+  await conclude(campaign, `seed ${seed}: ${isFine ? 'nothing found' : 'FAILED'}`);
+  return isFine ? 0 : 1;
+}
+
+function isSound({ outcome: { findings, tally } }: Campaign): boolean {
+  return findings.found === 0 && shortcomings(tally).length === 0;
+}
+
+/** Tells what was found, takes down whatever there is, and says what of it could not be, or is kept for its logs. */
+async function conclude(campaign: Campaign, lastLine: string): Promise<void> {
+  const { site, outcome } = campaign;
+  const isKept = outcome.isWhole ? !isSound(campaign) : outcome.findings.found > 0;
+  for (const line of reportOf(outcome)) print(line);
+  await site?.stop();
+  if (site !== undefined && !isKept) await site.remove().catch(() => undefined);
+  if (isKept && site !== undefined) print(`logs: ${site.logFolder}`);
+  for (const place of site?.left ?? []) if (!isKept || place !== site?.folder) print(`left: ${place}`);
+  print(lastLine);
 }
 
 async function main(args: readonly string[]): Promise<number> {

@@ -1,6 +1,8 @@
-import { seconds, type Outcome } from './campaign.js';
+import type { Outcome } from './campaign.js';
+import { seconds } from './in-words.js';
 import { readyWithin, type Recovery } from './recovery.js';
 import type { Round } from './rounds.js';
+import { doneIn, missedIn, notReached, shortcomings } from './tally.js';
 
 interface Line {
   times: number;
@@ -11,32 +13,40 @@ interface Line {
 
 /** The whole of it, for whoever reads the output of a run. */
 export function reportOf(outcome: Outcome): string[] {
-  const { rounds, notRun, findings, requests, commands, codes, streams, recovery } = outcome;
-  const faults = rounds.reduce((sum, { kinds }) => sum + kinds.length, 0);
+  const { tally, findings, requests, commands, codes, streams, recovery, isWhole } = outcome;
+  const { rounds, notRun } = tally;
+  const [faults, missed] = [sumOf(doneIn(rounds).values()), sumOf(rounds.map((round) => round.missed.size))];
   return [
     '',
     'faults by kind, and the longest time that a shard settled nothing, and opened nothing, when they came alone:',
     ...[...linesOf(rounds)].sort().map(([name, line]) => textOf(name, line)),
-    `faults together: longest ${seconds(longestOf(rounds.filter(({ kinds }) => kinds.length > 1)))}`,
+    `faults together: longest ${seconds(longestOf(rounds.filter(({ done }) => done.length > 1)))}`,
     '',
+    ...[...missedIn(rounds)].sort().map(([name, { times, why }]) => `MISSED ${name}: ${times} times, ${why}`),
     ...[...notRun].map(([name, why]) => `NOT RUN ${name}: ${why}`),
+    ...notReachedLines(notReached(tally)),
     `answers: ${inOrder(codes)}`,
     `ignored by readers of the journals: ${inOrder(outcome.ignored) || 'nothing'}`,
     `streams opened: ${streams}`,
     `looked at: ${inOrder(findings.checked)}`,
     ...(recovery === undefined ? [] : [recoveryLine(recovery)]),
-    ...findings.violations.map((violation) => `VIOLATION ${violation}`),
+    ...findings.lines,
     '',
-    `${faults} faults in ${rounds.length} rounds (${notRun.size} kinds not run), ${requests} requests, ` +
-      `${commands} answers to commands checked, ${findings.found} violations`,
-    ...(findings.found === 0 ? [] : [`logs: ${outcome.logFolder}`]),
+    ...shortcomings(tally).map((why) => `LOOKED AT TOO LITTLE: ${why}`),
+    ...(isWhole ? [] : ['INTERRUPTED: journals, books, streams and what people were told were not judged']),
+    `${faults} faults in ${rounds.length} rounds (${missed} missed, ${notRun.size} kinds not run), ${requests} requests, ` +
+      `${commands} answers to commands ${isWhole ? 'checked' : 'heard'}, ${findings.found} violations`,
   ];
+}
+
+function notReachedLines(kinds: readonly string[]): string[] {
+  return kinds.length === 0 ? [] : [`NOT REACHED in the time, ${kinds.length} kinds: ${kinds.join(', ')}`];
 }
 
 function linesOf(rounds: readonly Round[]): Map<string, Line> {
   const lines = new Map<string, Line>();
-  for (const { kinds, unavailableMs, createlessMs } of rounds) {
-    for (const kind of kinds) {
+  for (const { kinds, done, unavailableMs, createlessMs } of rounds) {
+    for (const kind of done) {
       const line = lines.get(kind) ?? { times: 0, alone: 0, longestMs: 0, createlessMs: 0 };
       line.times += 1;
       if (kinds.length === 1) {
@@ -56,6 +66,10 @@ function textOf(name: string, { times, alone, longestMs, createlessMs }: Line): 
 
 function longestOf(rounds: readonly Round[]): number {
   return Math.max(0, ...rounds.map(({ unavailableMs }) => unavailableMs));
+}
+
+function sumOf(counts: Iterable<number>): number {
+  return [...counts].reduce((sum, count) => sum + count, 0);
 }
 
 function inOrder(counts: ReadonlyMap<string, number>): string {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Random } from '../simulator/kernel/random.js';
 import { ALL_KINDS, kindsNamed, wordsForNothing } from './kinds/catalogue.js';
 import type { Answered } from './load/transcript.js';
-import { Deck, longestGap } from './rounds.js';
+import { Deck, longestGap, strikeAtOnce } from './rounds.js';
 
 function answer(shard: number, endedAt: number, status = 200): Answered {
   const command = { operation: 'SUBMIT', account: 'a', auctionId: 'x', key: 'k', content: '' } as const;
@@ -60,5 +60,27 @@ describe('a deck of faults', () => {
       'kil:owner',
     ]);
     expect(wordsForNothing([])).toEqual([]);
+  });
+});
+
+describe('faults that strike together', () => {
+  it('are done unless they say that they are not, at once or later', async () => {
+    const strikes = new Map([
+      ['kill:a', () => Promise.resolve()],
+      ['kill:b', () => Promise.reject(new Error('it was gone'))],
+      [
+        'kill:c',
+        () => {
+          throw new Error('it does not run');
+        },
+      ],
+    ]);
+    expect(await strikeAtOnce(strikes)).toEqual({
+      done: ['kill:a'],
+      missed: new Map([
+        ['kill:b', 'it was gone'],
+        ['kill:c', 'it does not run'],
+      ]),
+    });
   });
 });

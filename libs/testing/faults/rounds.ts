@@ -14,9 +14,12 @@ const TOGETHER = { alone: 0.55, two: 0.85 };
 
 /** What one round of faults has led to. */
 export interface Round {
+  /** All that were tried. */
   readonly kinds: readonly string[];
-  /** Faults that did not come about, such as in a process that ended just then, and why. */
-  readonly missed: readonly string[];
+  /** Those that have come about. */
+  readonly done: readonly string[];
+  /** Those that did not, such as in a process that ended just then, and why. */
+  readonly missed: ReadonlyMap<string, string>;
   /** The longest time in which a shard settled no command, though people went on asking. */
   readonly unavailableMs: number;
   /** The same of creates alone, which pause where other commands go on. */
@@ -54,18 +57,14 @@ export async function playRound(
   random: Random,
 ): Promise<Round> {
   const [began, beganAt] = [performance.now(), Date.now()];
-  const missed: string[] = [];
-  const strikes = kinds.map(({ name, strike }) =>
-    strike(site, random.fork(name)).catch((error: unknown) => {
-      missed.push(`${name} (${error instanceof Error ? error.message : String(error)})`);
-    }),
-  );
-  await Promise.all(strikes);
+  const strikes = kinds.map(({ name, strike }) => [name, () => strike(site, random.fork(name))] as const);
+  const { done, missed } = await strikeAtOnce(new Map(strikes));
   const amiss = await untilWell(site, cast);
   const ended = performance.now();
   const { answered } = cast.transcript;
   return {
     kinds: kinds.map(({ name }) => name),
+    done,
     missed,
     unavailableMs: longestGap(answered, began, ended),
     createlessMs: longestGap(answered.filter(isCreate), began, ended),
@@ -74,6 +73,22 @@ export async function playRound(
     ended: Date.now(),
     amiss,
   };
+}
+
+/** All of them together; which have come about, and why the others have not. */
+export async function strikeAtOnce(
+  strikes: ReadonlyMap<string, () => Promise<void>>,
+): Promise<Pick<Round, 'done' | 'missed'>> {
+  const missed = new Map<string, string>();
+  const attempts = [...strikes].map(async ([kind, strike]) => {
+    try {
+      await strike();
+    } catch (error) {
+      missed.set(kind, error instanceof Error ? error.message : String(error));
+    }
+  });
+  await Promise.all(attempts);
+  return { done: [...strikes.keys()].filter((kind) => !missed.has(kind)), missed };
 }
 
 /**

@@ -29,6 +29,27 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Not one that has ended and that its parent has not heard of yet. */
+export function isThere(pid: number): boolean {
+  const state = stateOf(pid);
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+/** Whether somebody has stopped it, by a signal or as its tracer. */
+export function isStopped(pid: number): boolean {
+  return stateOf(pid)?.toUpperCase() === 'T';
+}
+
+/** Of the process that traces it; nought for none. */
+export function tracerOf(pid: number): number {
+  return Number(statusOf(pid, /^TracerPid:\s+(\d+)$/m) ?? 0);
+}
+
+/** A letter, as /proc has it; undefined where there is no such process. */
+function stateOf(pid: number): string | undefined {
+  return statusOf(pid, /^State:\s+(\w)/m);
+}
+
 function allPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -36,9 +57,13 @@ function allPids(): number[] {
 }
 
 function parentOf(pid: number): number {
+  return Number(statusOf(pid, /^PPid:\s+(\d+)$/m) ?? 0);
+}
+
+function statusOf(pid: number, field: RegExp): string | undefined {
   try {
-    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+    return field.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   } catch {
-    return 0;
+    return undefined;
   }
 }

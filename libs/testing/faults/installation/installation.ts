@@ -1,7 +1,8 @@
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Children, type Place } from '#apps/launcher/children.js';
 import { embedDatabase, type Database } from '#apps/launcher/database.js';
 import { prepareLogins, sharedLogin } from '#apps/launcher/database-logins.js';
@@ -19,6 +20,7 @@ import { SystemClock } from '#libs/platform/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import type { Machine } from '../machine.js';
 import { Brokers } from './brokers.js';
+import { familyOf, signalAll } from './families.js';
 import { ForgivingClock } from './forgiving-clock.js';
 import type { FakedTime } from './faked-time.js';
 import { LogTerminal } from './log-terminal.js';
@@ -27,6 +29,8 @@ import { SmallDisk } from './small-disk.js';
 import { Wires } from './wires.js';
 
 const LIMITS_FACTOR = 200;
+const READY_WITHIN_MS = 90_000;
+const BUILT_WITHIN_MS = 60_000;
 const DISK_MB = 1_500;
 const BROKER_DISK_MB = 600;
 /** Creates pause below it, where the disk is a small one. */
@@ -67,6 +71,11 @@ export class Installation {
   private children: Children | undefined;
   private places: readonly Place[] = [];
   private undertaker: Undertaker | undefined;
+  private readonly over = new AbortController();
+  private building: Promise<void> = Promise.resolve();
+  private stopping: Promise<void> | undefined;
+  /** File systems that would not go. */
+  private readonly mounted: string[] = [];
 
   private constructor(
     readonly folder: string,
@@ -74,15 +83,21 @@ export class Installation {
     private readonly terminal: LogTerminal,
   ) {}
 
-  static async start(options: InstallationOptions): Promise<Installation> {
+  /** Tells `onBegin` of it before anything of it is there but its folder, so that it can be stopped at any time. */
+  static async start(
+    options: InstallationOptions,
+    onBegin: (installation: Installation) => void,
+  ): Promise<Installation> {
     const folder = mkdtempSync(path.join(tmpdir(), 'sotto-faults-'));
     // As root the database runs as another user, who has to get to its folder.
     await chmod(folder, 0o711);
     await makeFolder(path.join(folder, 'logs'), 0o700);
     const terminal = new LogTerminal(new SystemClock(), path.join(folder, 'logs', 'launcher.log'));
     const installation = new Installation(folder, options, terminal);
+    onBegin(installation);
     try {
-      await installation.build();
+      installation.building = installation.build();
+      await installation.building;
     } catch (error) {
       await installation.stop();
       throw error;
@@ -111,15 +126,20 @@ export class Installation {
     return place;
   }
 
-  /** All of it, whatever becomes of its parts. */
-  async stop(): Promise<void> {
-    for (const disk of this.disks) await disk.empty();
-    await this.children?.stop().catch(() => this.children?.kill());
-    await this.brokers?.stop().catch(() => undefined);
-    await this.database?.stop().catch(() => undefined);
-    await this.wires.close();
-    for (const disk of this.disks) disk.unmount();
-    this.undertaker?.dismiss();
+  /** All of it, whatever becomes of its parts and however much of it there is. */
+  stop(): Promise<void> {
+    this.stopping ??= this.tearDown();
+    return this.stopping;
+  }
+
+  /** At once, without waiting for anybody: processes are ended by the undertaker. */
+  unmount(): void {
+    for (const disk of this.disks.splice(0)) if (!disk.unmount()) this.mounted.push(disk.folder);
+  }
+
+  /** What could not be taken away. */
+  get left(): readonly string[] {
+    return existsSync(this.folder) ? [this.folder, ...this.mounted] : this.mounted;
   }
 
   async remove(): Promise<void> {
@@ -131,6 +151,24 @@ export class Installation {
     return performance.now() - (this.since.get(name) ?? Infinity);
   }
 
+  private async tearDown(): Promise<void> {
+    this.over.abort(new Error('the installation is to be stopped'));
+    // What is being started has to be there before it can be stopped.
+    await Promise.race([
+      this.building.catch(() => undefined),
+      sleep(BUILT_WITHIN_MS, undefined, { ref: false }),
+    ]);
+    for (const disk of this.disks) await disk.empty();
+    // A strike that was under way may have left them standing.
+    signalAll([...this.pids.values()].flatMap(familyOf), 'SIGCONT');
+    await this.children?.stop().catch(() => this.children?.kill());
+    await this.brokers?.stop().catch(() => undefined);
+    await this.database?.stop().catch(() => undefined);
+    await this.wires.close();
+    this.unmount();
+    this.undertaker?.dismiss();
+  }
+
   private note(name: string, pid: number): void {
     this.pids.set(name, pid);
     this.since.set(name, performance.now());
@@ -139,6 +177,7 @@ export class Installation {
   private async build(): Promise<void> {
     const { clock, terminal, folder, options } = this;
     const marker = await markerOf(folder);
+    this.over.signal.throwIfAborted();
     const forgiving = new ForgivingClock();
     this.markerEnv = markerEnvironment(marker);
     // Whatever this process starts inherits it: brokers and tracers must not outlive a campaign that is killed either.
@@ -147,17 +186,20 @@ export class Installation {
     if (options.machine.mayMount) {
       this.disks.push(SmallDisk.mount('postgres', path.join(folder, 'postgres'), DISK_MB));
     }
-    const [database] = await Promise.all([
-      embedDatabase({ dataFolder: folder, marker, clock: forgiving, terminal }),
+    const [database] = await allOf([
+      embedDatabase({ dataFolder: folder, marker, clock: forgiving, terminal }).then(
+        (started) => (this.database = started),
+      ),
       this.startBrokers(),
     ]);
-    this.database = database;
+    this.over.signal.throwIfAborted();
     this.databaseUrl = database.url;
     database.watch((pid) => this.note('postgres', pid));
     await migrate(database.url, allMigrations, { info: () => undefined });
     await prepareJournals(database.url, this.kafkaEnv, { clock });
     this.seed = await seedDemo({ databaseUrl: database.url, loadAccounts: options.loadAccounts });
     await this.placeProcesses();
+    this.over.signal.throwIfAborted();
     const settings = {
       appsFolder: path.resolve('dist/apps'),
       logFolder: this.logFolder,
@@ -168,7 +210,13 @@ export class Installation {
     };
     this.children = new Children(settings, this.places, ({ plan }, pid) => this.note(plan.name, pid));
     await this.children.start();
-    await allReady(this.children, this.places, clock, AbortSignal.timeout(90_000));
+    const { signal } = this.over;
+    await allReady(
+      this.children,
+      this.places,
+      clock,
+      AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]),
+    );
   }
 
   private get kafkaEnv(): Readonly<Record<string, string>> {
@@ -217,4 +265,10 @@ export class Installation {
     const crowd = gatewayPorts.map((port, index) => this.wires.lay('crowd', `gateway-${index}`, port));
     this.gatewayUrls = (await Promise.all(crowd)).map((port) => `http://127.0.0.1:${port}`);
   }
+}
+
+/** Like Promise.all, but that nothing is under way any more when it rejects. */
+async function allOf<First, Second>(works: [Promise<First>, Promise<Second>]): Promise<[First, Second]> {
+  await Promise.allSettled(works);
+  return Promise.all(works);
 }

@@ -39,9 +39,10 @@ export class SmallDisk {
     await rm(this.filler, { force: true });
   }
 
-  unmount(): void {
+  /** Whether it is gone. Whoever still uses it does not hold it up. */
+  unmount(): boolean {
     rmSync(this.filler, { force: true });
-    spawnSync('umount', ['-l', this.folder]);
+    return spawnSync('umount', ['-l', this.folder]).status === 0;
   }
 
   private get freeMegabytes(): number {

@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
-import { familyOf } from '../installation/families.js';
+import { familyOf, tracerOf } from '../installation/families.js';
 import { LOW_DISK_MB, type Installation } from '../installation/installation.js';
 import type { SmallDisk } from '../installation/small-disk.js';
 import type { FaultKind } from './fault-kind.js';
+import { mustBeThere, until } from './struck.js';
 
 const FULL_MS = { least: 3_000, most: 10_000 };
-const SLOW = { forMs: 8_000, leastMs: 50, mostMs: 900 };
+const SLOW = { attachesWithinMs: 5_000, forMs: 8_000, leastMs: 50, mostMs: 900 };
+const CALLS = 'fsync,fdatasync,sync_file_range';
 
 function diskOf({ disks }: Installation, name: string): SmallDisk | undefined {
   return disks.find((disk) => disk.name === name);
@@ -50,19 +54,31 @@ async function fillBroker(site: Installation, random: Random): Promise<void> {
 
 async function fillFor(site: Installation, name: string, random: Random, leftMb: number): Promise<void> {
   const disk = diskOf(site, name);
-  await disk?.fill(leftMb);
-  await sleep(random.between(FULL_MS.least, FULL_MS.most));
-  await disk?.empty();
+  if (disk === undefined) throw new Error(`there is no small disk of ${name}`);
+  try {
+    await disk.fill(leftMb);
+    await sleep(random.between(FULL_MS.least, FULL_MS.most));
+  } finally {
+    await disk.empty();
+  }
 }
 
+/** What strace has delayed it writes down: it counts where there is something. */
 async function slowDown(site: Installation, random: Random): Promise<void> {
   const micros = random.between(SLOW.leastMs, SLOW.mostMs) * 1_000;
-  const calls = 'fsync,fdatasync,sync_file_range';
-  const pids = familyOf(site.pidOf('postgres')).flatMap((pid) => ['-p', String(pid)]);
-  const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:delay_enter=${micros}`];
-  const tracer = spawn('strace', ['-f', '-qq', ...inject, '-o', '/dev/null', ...pids], { stdio: 'ignore' });
-  const gone = once(tracer, 'exit');
-  await sleep(SLOW.forMs);
-  tracer.kill('SIGINT');
-  await gone;
+  const server = mustBeThere(site.pidOf('postgres'));
+  const told = path.join(site.logFolder, `slow-fsync-${Date.now()}.trace`);
+  const pids = familyOf(server).flatMap((pid) => ['-p', String(pid)]);
+  const inject = ['-e', `trace=${CALLS}`, '-e', `inject=${CALLS}:delay_enter=${micros}`];
+  const tracer = spawn('strace', ['-f', '-qq', ...inject, '-o', told, ...pids], { stdio: 'ignore' });
+  const gone = once(tracer, 'exit').catch(() => undefined);
+  try {
+    const isAttached = (): boolean => tracer.pid !== undefined && tracerOf(server) === tracer.pid;
+    await until(isAttached, SLOW.attachesWithinMs, () => 'strace does not trace the server');
+    await sleep(SLOW.forMs);
+  } finally {
+    tracer.kill('SIGINT');
+    await gone;
+  }
+  if (!readFileSync(told, 'utf8').includes('(DELAYED)')) throw new Error('nothing was synced meanwhile');
 }

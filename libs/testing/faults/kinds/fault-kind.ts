@@ -7,7 +7,10 @@ export interface FaultKind {
   readonly name: string;
   /** Why it cannot be done here, where it cannot. */
   readonly missing: (site: Installation) => string | undefined;
-  /** Resolves when the cause is gone; what it has led to may take longer. */
+  /**
+   * Resolves when the cause is gone; what it has led to may take longer. Rejects where it has not come about, or where nobody could see
+   * that it has: such a fault counts for nothing.
+   */
   readonly strike: (site: Installation, random: Random) => Promise<void>;
 }
 

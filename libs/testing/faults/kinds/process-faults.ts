@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
-import { familyOf, isAlive, signalAll } from '../installation/families.js';
+import { familyOf, signalAll } from '../installation/families.js';
 import type { Installation } from '../installation/installation.js';
 import { blockEventLoop } from '../installation/inspector.js';
 import { PROCESSES } from '../installation/plan.js';
 import { sortOf } from '../installation/wires.js';
 import { alwaysThere, type FaultKind } from './fault-kind.js';
+import { mustBeThere, paused, untilGone } from './struck.js';
 
 const SORTS = ['owner', 'gateway', 'projector', 'executor'];
 const PAUSE_MS = { least: 500, most: 12_000 };
 const BLOCK_MS = { least: 300, most: 8_000 };
 const RESTART_MS = 5_000;
+const LOOK_EVERY_MS = 50;
 
 function anyOf(sort: string, random: Random): string {
   return random.pick(PROCESSES.filter((name) => sortOf(name) === sort));
@@ -45,7 +47,7 @@ const ofPostgres: readonly FaultKind[] = [
     name: 'kill:postgres',
     missing: alwaysThere,
     strike: async (site) => {
-      const family = familyOf(site.pidOf('postgres'));
+      const family = familyOf(mustBeThere(site.pidOf('postgres')));
       signalAll(family, 'SIGSTOP');
       signalAll(family, 'SIGKILL');
       await untilAnother(site, 'postgres', family[0] ?? 0);
@@ -55,7 +57,7 @@ const ofPostgres: readonly FaultKind[] = [
     name: 'restart:postgres',
     missing: alwaysThere,
     strike: async (site) => {
-      const pid = site.pidOf('postgres');
+      const pid = mustBeThere(site.pidOf('postgres'));
       signalAll([pid], 'SIGINT');
       await untilAnother(site, 'postgres', pid);
     },
@@ -74,6 +76,7 @@ const ofBrokers: readonly FaultKind[] = [
     missing: withoutBrokers,
     strike: async ({ brokers }, random) => {
       const broker = random.pick(brokers?.all ?? []);
+      mustBeThere(broker.pid);
       broker.signal('SIGKILL');
       await broker.gone();
       await sleep(random.between(500, 8_000));
@@ -85,7 +88,7 @@ const ofBrokers: readonly FaultKind[] = [
     missing: withoutBrokers,
     strike: ({ brokers }, random) => {
       const { pid } = random.pick(brokers?.all ?? []);
-      return paused(pid === undefined ? [] : [pid], random.between(PAUSE_MS.least, PAUSE_MS.most));
+      return paused([mustBeThere(pid)], random.between(PAUSE_MS.least, PAUSE_MS.most));
     },
   },
 ];
@@ -97,22 +100,14 @@ export function withoutBrokers({ brokers }: Installation): string | undefined {
 }
 
 async function killed(site: Installation, name: string): Promise<void> {
-  const pid = site.pidOf(name);
+  const pid = mustBeThere(site.pidOf(name));
   signalAll([pid], 'SIGKILL');
   await untilAnother(site, name, pid);
 }
 
-async function paused(pids: readonly number[], millis: number): Promise<void> {
-  signalAll(pids, 'SIGSTOP');
-  await sleep(millis);
-  signalAll(pids, 'SIGCONT');
-}
-
-/** Whether it comes up at all is looked at when all is to be well again. */
+/** Whether another comes up at all is looked at when all is to be well again. */
 async function untilAnother(site: Installation, name: string, former: number): Promise<void> {
+  await untilGone(former);
   const deadline = performance.now() + RESTART_MS;
-  while (performance.now() < deadline) {
-    if (site.pids.get(name) !== former && !isAlive(former)) return;
-    await sleep(50);
-  }
+  while (site.pids.get(name) === former && performance.now() < deadline) await sleep(LOOK_EVERY_MS);
 }

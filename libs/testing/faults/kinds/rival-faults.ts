@@ -1,15 +1,18 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
-import { signalAll } from '../installation/families.js';
 import type { Installation } from '../installation/installation.js';
 import { OWNERS } from '../installation/plan.js';
 import { alwaysThere, type FaultKind } from './fault-kind.js';
+import { until, whileStopped } from './struck.js';
 
-const RIVAL_MS = { least: 2_000, most: 6_000 };
+const RIVAL_MS = { least: 100, most: 2_000 };
+const IN_PLACE_WITHIN_MS = 20_000;
+/** What an owner logs that has taken a shard over. */
+const IN_PLACE = '"msg":"recovered"';
 
 export const rivalFaults: readonly FaultKind[] = [
   { name: 'rival:owner', missing: alwaysThere, strike: depose },
@@ -21,20 +24,48 @@ export const rivalFaults: readonly FaultKind[] = [
  */
 async function depose(site: Installation, random: Random): Promise<void> {
   const name = random.pick(OWNERS);
-  const paused = site.pidOf(name);
-  signalAll([paused], 'SIGSTOP');
+  const rival = await whileStopped([site.pidOf(name)], async () => {
+    const started = await rivalInPlace(site, name);
+    await sleep(random.between(RIVAL_MS.least, RIVAL_MS.most));
+    return started;
+  });
+  await sleep(random.between(RIVAL_MS.least, RIVAL_MS.most));
+  await ended(rival);
+}
+
+/** As soon as it has taken the shard over; one that does not is ended. */
+async function rivalInPlace(site: Installation, name: string): Promise<ChildProcess> {
   const { plan } = site.placeOf(name);
-  const log = openSync(path.join(site.logFolder, `${name}-rival.log`), 'a');
-  const env = { ...plan.env, ...site.markerEnv, INSTANCE: `${name}-rival`, INTERNAL_PORT: '0' };
+  const file = path.join(site.logFolder, `${name}-rival.log`);
+  const log = openSync(file, 'a');
+  const { size } = statSync(file);
   const rival = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
-    env,
+    env: { ...plan.env, ...site.markerEnv, INSTANCE: `${name}-rival`, INTERNAL_PORT: '0' },
     stdio: ['ignore', log, log],
   });
   closeSync(log);
+  const isInPlace = (): boolean => readFileSync(file).subarray(size).includes(IN_PLACE);
+  try {
+    await until(
+      () => isInPlace() || hasEnded(rival),
+      IN_PLACE_WITHIN_MS,
+      () => 'the rival does not come up',
+    );
+    if (!isInPlace()) throw new Error('the rival has not taken the shard over');
+    return rival;
+  } catch (error) {
+    await ended(rival);
+    throw error;
+  }
+}
+
+async function ended(rival: ChildProcess): Promise<void> {
+  if (hasEnded(rival)) return;
   const gone = once(rival, 'exit');
-  await sleep(random.between(RIVAL_MS.least, RIVAL_MS.most));
-  signalAll([paused], 'SIGCONT');
-  await sleep(random.between(100, RIVAL_MS.least));
   rival.kill('SIGKILL');
   await gone;
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { TcpProxy } from '../../tcp-proxy.js';
+import { connectionsTo } from '../installation/connections.js';
 import type { Installation } from '../installation/installation.js';
 import type { FaultKind } from './fault-kind.js';
 
@@ -20,6 +21,7 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ['broker', 'broker'],
 ];
 const OUTAGE_MS = 30_000;
+const LOOK_EVERY_MS = 20;
 
 type Deed = (proxies: readonly TcpProxy[], random: Random) => Promise<void>;
 
@@ -66,8 +68,7 @@ const ofPairs: readonly FaultKind[] = Object.entries(DEEDS).flatMap(([what, deed
       // One of them, or all.
       const chosen = random.chance(0.7) ? [random.pick(all)] : all;
       const proxies = chosen.map(({ proxy }) => proxy);
-      await deed(proxies, random);
-      for (const proxy of proxies) proxy.heal();
+      await whileConnected(proxies, () => deed(proxies, random));
     },
   })),
 );
@@ -77,16 +78,31 @@ const outage: FaultKind = {
   missing: () => undefined,
   strike: async (site) => {
     const proxies = everythingTo(site, 'postgres');
-    for (const proxy of proxies) {
-      proxy.refuse();
-      proxy.cut();
-    }
-    await sleep(OUTAGE_MS);
-    for (const proxy of proxies) proxy.heal();
+    await whileConnected(proxies, async () => {
+      for (const proxy of proxies) {
+        proxy.refuse();
+        proxy.cut();
+      }
+      await sleep(OUTAGE_MS);
+    });
   },
 };
 
 export const wireFaults: readonly FaultKind[] = [...ofPairs, outage];
+
+/** A piece of network that nobody uses, before it is broken or while it is, can be broken as it likes: that counts for nothing. */
+async function whileConnected(proxies: readonly TcpProxy[], deed: () => Promise<void>): Promise<void> {
+  const ports = proxies.map(({ port }) => port);
+  let isUsed = connectionsTo(ports) > 0;
+  const looking = setInterval(() => (isUsed ||= connectionsTo(ports) > 0), LOOK_EVERY_MS);
+  try {
+    await deed();
+  } finally {
+    clearInterval(looking);
+    for (const proxy of proxies) proxy.heal();
+  }
+  if (!isUsed) throw new Error('there was no connection');
+}
 
 function everythingTo(site: Installation, to: string): TcpProxy[] {
   const froms = new Set(PAIRS.map(([from]) => from));

@@ -76,9 +76,14 @@ export class Crowd {
     await Promise.all(this.work);
   }
 
-  /** Says everything again whose fate is not known, until it is. */
-  async settleOpen(): Promise<void> {
-    await Promise.all(this.open.splice(0).map(({ caller, errand }) => caller.settle(errand, () => false)));
+  /** Says everything again whose fate is not known, until it is or patience ends; how many nobody could settle. */
+  async settleOpen(patienceMs: number): Promise<number> {
+    const deadline = performance.now() + patienceMs;
+    const givesUp = (): boolean => performance.now() > deadline;
+    const answers = await Promise.all(
+      this.open.splice(0).map(({ caller, errand }) => caller.settle(errand, givesUp)),
+    );
+    return answers.filter((answer) => answer === undefined).length;
   }
 
   private async live(caller: Caller, random: Random, role: 'originator' | 'maker'): Promise<void> {

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { Findings } from './checker/findings.js';
+import { reportOf } from './report.js';
+import type { Round } from './rounds.js';
+import { shortcomings, type Tally } from './tally.js';
+
+function round(done: readonly string[], missed: readonly string[] = []): Round {
+  return {
+    kinds: [...done, ...missed],
+    done,
+    missed: new Map(missed.map((kind) => [kind, 'it was gone'])),
+    unavailableMs: 1_000,
+    createlessMs: 2_000,
+    lastedMs: 3_000,
+    began: 0,
+    ended: 3_000,
+    amiss: undefined,
+  };
+}
+
+function tally(rounds: readonly Round[], differing: Partial<Tally> = {}): Tally {
+  const wanted = ['cut:a-b', 'kill:owner', 'pause:owner', 'kill:broker', 'clock:+5s'];
+  const notRun = new Map([['kill:broker', 'there is none']]);
+  return { wanted, isChosen: false, notRun, rounds, ...differing };
+}
+
+function report(rounds: readonly Round[], isWhole = true): string[] {
+  return reportOf({
+    tally: tally(rounds),
+    findings: new Findings(),
+    requests: 0,
+    commands: 0,
+    codes: new Map(),
+    streams: 0,
+    ignored: new Map(),
+    recovery: undefined,
+    isWhole,
+  });
+}
+
+describe('a report', () => {
+  const lines = report([round(['kill:owner']), round(['kill:owner'], ['pause:owner'])]);
+
+  it('counts what was done and nothing else, and tells what was missed, not run and not reached apart', () => {
+    expect(lines.filter((line) => /^ {2}\w/.test(line))).toEqual([
+      '  kill:owner                      2  1.0 s, creates 2.0 s',
+    ]);
+    expect(lines).toContain('MISSED pause:owner: 1 times, it was gone');
+    expect(lines).toContain('NOT RUN kill:broker: there is none');
+    expect(lines).toContain('NOT REACHED in the time, 2 kinds: cut:a-b, clock:+5s');
+    expect(lines.at(-1)).toMatch(/^2 faults in 2 rounds \(1 missed, 1 kinds not run\)/);
+  });
+
+  it('says that it is not whole', () => {
+    expect(lines.join()).not.toContain('INTERRUPTED');
+    expect(report([round(['kill:owner'])], false).join()).toContain('INTERRUPTED');
+  });
+});
+
+describe('a campaign', () => {
+  it('in which no fault was done has looked at too little', () => {
+    expect(shortcomings(tally([]))).toEqual(['not one fault was done']);
+    expect(shortcomings(tally([round([], ['kill:owner'])]))).toEqual(['not one fault was done']);
+    expect(report([]).join()).toContain('LOOKED AT TOO LITTLE: not one fault was done');
+  });
+
+  it('may miss a kind, unless somebody has asked for it and it was missed each time', () => {
+    const rounds = [round(['kill:owner'], ['pause:owner']), round([], ['pause:owner'])];
+    expect(shortcomings(tally(rounds))).toEqual([]);
+    expect(shortcomings(tally(rounds, { isChosen: true }))).toEqual([
+      'pause:owner was asked for and missed, 2 times of as many',
+    ]);
+    expect(shortcomings(tally([...rounds, round(['pause:owner'])], { isChosen: true }))).toEqual([]);
+  });
+});

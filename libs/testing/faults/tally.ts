@@ -1,0 +1,57 @@
+import type { Round } from './rounds.js';
+
+export interface Missed {
+  readonly times: number;
+  /** Of the last time. */
+  readonly why: string;
+}
+
+/** What a campaign has to show for itself, kind by kind. */
+export interface Tally {
+  /** Kinds that were asked for, by name or because all were. */
+  readonly wanted: readonly string[];
+  /** Whether somebody named them. */
+  readonly isChosen: boolean;
+  /** Kinds that this machine or this store does not have, and why. */
+  readonly notRun: ReadonlyMap<string, string>;
+  readonly rounds: readonly Round[];
+}
+
+/** How often each kind has come about. */
+export function doneIn(rounds: readonly Round[]): Map<string, number> {
+  return countsOf(rounds.flatMap(({ done }) => done));
+}
+
+/** Of each kind that did not come about, how often that was so. */
+export function missedIn(rounds: readonly Round[]): Map<string, Missed> {
+  const all = rounds.flatMap(({ missed }) => [...missed]);
+  const times = countsOf(all.map(([kind]) => kind));
+  return new Map(all.map(([kind, why]) => [kind, { times: times.get(kind) ?? 0, why }]));
+}
+
+/** Kinds that could have been tried, and whose turn did not come. */
+export function notReached({ wanted, notRun, rounds }: Tally): string[] {
+  const tried = new Set(rounds.flatMap(({ kinds }) => kinds));
+  return wanted.filter((kind) => !notRun.has(kind) && !tried.has(kind));
+}
+
+/** Kinds that were tried and have not come about once. */
+export function alwaysMissed({ rounds }: Tally): string[] {
+  const done = doneIn(rounds);
+  return [...missedIn(rounds).keys()].filter((kind) => !done.has(kind));
+}
+
+/** Why nobody may say that nothing was found, whatever was: in words. */
+export function shortcomings(tally: Tally): string[] {
+  if (doneIn(tally.rounds).size === 0) return ['not one fault was done'];
+  const missed = missedIn(tally.rounds);
+  return (tally.isChosen ? alwaysMissed(tally) : []).map(
+    (kind) => `${kind} was asked for and missed, ${missed.get(kind)?.times ?? 0} times of as many`,
+  );
+}
+
+function countsOf(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
