@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
@@ -47,6 +47,9 @@ it(
     expect(output).toContain('LOOKED AT TOO LITTLE: not one fault was done');
     expect(output).toMatch(/^0 faults in 0 rounds/m);
     expect([code, output.trimEnd().split('\n').at(-1)]).toEqual([1, 'seed 22: FAILED']);
+    const logs = /^logs: (.+)$/m.exec(output)?.[1] ?? '';
+    expect(existsSync(logs)).toBe(true);
+    rmSync(dirname(logs), { recursive: true });
   },
   WITHIN_MS,
 );

@@ -3,6 +3,7 @@ import { HostileRequests } from './hostile-requests.js';
 import type { Judge } from './judge.js';
 import type { Played, Stillness, Verdict } from './stillness.js';
 import type { Target } from './target.js';
+import { isWellFormed } from './well-formed.js';
 import { bytesOf, exchange, type NoAnswer, type WireAnswer, type WireRequest } from './wire.js';
 
 export const BATCH = 8;
@@ -31,9 +32,9 @@ export class HostileBatches {
   private readonly keys: Random;
 
   constructor(
-    private readonly target: Target,
+    private readonly target: Pick<Target, 'ports' | 'http' | 'tokens' | 'known'>,
     private readonly judge: Judge,
-    private readonly stillness: Stillness,
+    private readonly stillness: Pick<Stillness, 'hold'>,
     random: Random,
   ) {
     this.requests = new HostileRequests(target, random);
@@ -74,8 +75,9 @@ export class HostileBatches {
   private note(one: Asked, answer: WireAnswer | NoAnswer): void {
     const { judge } = this;
     if (answer === 'CLOSED') judge.count('closed without an answer');
+    else if (answer === 'CUT OFF') judge.count('closed within the answer');
     else if (answer === 'SILENCE') judge.count(one.request.isIncomplete ? 'waits for the rest' : 'no answer');
-    else judge.answer(one.request, answer, wordsOf(one));
+    else judge.answer(one, answer, wordsOf(one));
   }
 
   /** Nobody else is there any more: what is late or lost now is so by itself. Undefined where there was no need. */
@@ -83,14 +85,22 @@ export class HostileBatches {
     one: Asked,
     answer: WireAnswer | NoAnswer,
   ): Promise<WireAnswer | NoAnswer | undefined> {
+    if (!this.isWorthIt(one, answer)) return undefined;
     const { judge } = this;
-    if (one.request.isIncomplete || answer === 'CLOSED') return undefined;
-    const isWorthIt = answer === 'SILENCE' ? !judge.knowsSilence : judge.isSlow(answer);
-    if (!isWorthIt) return undefined;
     const again = await ask(one);
     if (again === 'SILENCE') judge.silent(wordsOf(one));
-    else if (again !== 'CLOSED' && judge.isSlow(again)) judge.slow(again.millis, wordsOf(one));
+    else if (typeof again === 'string') judge.hungUp(one.operationId, wordsOf(one));
+    else if (judge.isSlow(again)) judge.slow(again.millis, wordsOf(one));
     return again;
+  }
+
+  /** What waits for the rest of a request may wait, and what is malformed may be hung up on. */
+  private isWorthIt({ operationId, request }: Asked, answer: WireAnswer | NoAnswer): boolean {
+    const { judge } = this;
+    if (request.isIncomplete) return false;
+    if (answer === 'SILENCE') return !judge.knowsSilence;
+    if (typeof answer === 'string') return isWellFormed(request) && !judge.knowsHangUp(operationId);
+    return judge.isSlow(answer);
   }
 
   /** Under a new key, as the old one has its answer. */

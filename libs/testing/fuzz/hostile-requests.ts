@@ -205,7 +205,7 @@ export class HostileRequests {
   private readonly operations: readonly Described[];
 
   constructor(
-    private readonly target: Target,
+    private readonly target: Pick<Target, 'http' | 'tokens' | 'known'>,
     private readonly random: Random,
   ) {
     const { paths, components } = target.http;

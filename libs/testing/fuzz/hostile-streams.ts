@@ -12,6 +12,9 @@ const MAKER = 'maker-1';
 /** The service away, or at fault: in this run nothing is. */
 const OF_OUTAGES: ReadonlySet<number> = new Set([1011, 4503]);
 
+/** What a stream is closed with that is cut off without a word. */
+const CUT_OFF = 1006;
+
 /** Streams of people who do not keep to the protocol. */
 export class HostileStreams {
   /** So many were said. */
@@ -56,6 +59,10 @@ export class HostileStreams {
     const { refused, silent, isRefused } = refusalsIn(told);
     // A stream that was closed has not heard the rest.
     const doubtful = [...silent, ...frames.slice(told.said.length)];
+    if (isHungUp(told)) {
+      const again = await talk(url, token, this.drawn.again(frames));
+      if (again === undefined || isHungUp(again)) judge.hungUp('stream', how);
+    }
     if (!judge.isSlow(told)) return { isRefused, refused, doubtful, how };
     const again = await talk(url, token, frames);
     if (again === undefined || judge.isSlow(again)) judge.slow(again?.millis ?? Infinity, how);
@@ -72,6 +79,11 @@ export class HostileStreams {
     for (const fault of this.check.faults([...frames, ...ends]))
       judge.add(`not as documented: ${fault}`, how);
   }
+}
+
+/** Without a word, though everything that was said was at least a frame. */
+function isHungUp({ said, code }: Talk): boolean {
+  return code === CUT_OFF && said.every(({ form }) => form !== 'raw');
 }
 
 function wordOf({ form, bytes }: Frame): string {

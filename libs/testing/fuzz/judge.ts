@@ -1,24 +1,48 @@
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
+import { sortOf, Sorts } from '../faults/checker/sorts.js';
 import { HttpCheck } from '../interface/http-check.js';
 import { PATIENCE_MS, type WireAnswer, type WireRequest } from './wire.js';
 
 const SLOW_MS = 1_000;
-const KEPT = 40;
+const HUNG_UP = 'hung up on, and again when asked alone: ';
 const SILENT = `a complete request has no answer within ${PATIENCE_MS} ms, and none when it is asked alone`;
 /** Of the edge, before there is a request that could have an operation. */
 const BEFORE_REQUESTS: ReadonlySet<number> = new Set([400, 408, 413, 417, 431, 501, 503]);
 
-/** What was found wrong, one line for each sort of it. */
+/** What was sent, and for which operation. */
+interface Asked {
+  readonly operationId: string;
+  readonly request: WireRequest;
+}
+
+/** What was found wrong, by sorts, so that none of them hides the others. */
 export class Judge {
-  readonly found = new Map<string, string>();
   readonly statuses = new Map<string, number>();
+  private readonly sorts = new Sorts();
+  /** By sort, how the first of them came about. */
+  private readonly hows = new Map<string, string>();
   private readonly check: HttpCheck;
 
   constructor(document: OpenApi) {
     this.check = new HttpCheck(document);
   }
 
-  answer(request: WireRequest, answer: WireAnswer, how: string): void {
+  /** How many sorts there are. */
+  get found(): number {
+    return this.sorts.all.length;
+  }
+
+  /** Some of each sort. */
+  get violations(): readonly string[] {
+    return this.sorts.all.flatMap(({ examples }) => examples);
+  }
+
+  /** For a report: each sort, and how the first of it came about. */
+  get lines(): string[] {
+    return this.sorts.linesWith((example) => this.hows.get(sortOf(example)) ?? '');
+  }
+
+  answer({ operationId, request }: Asked, answer: WireAnswer, how: string): void {
     const { status, headers, body } = answer;
     const error = /^\{"error":"(\w+)"/.exec(body)?.[1] ?? '';
     this.count(`${status} ${error}`.trimEnd());
@@ -35,7 +59,9 @@ export class Judge {
     // What cannot be read as a request is answered for no operation.
     const isEarly = BEFORE_REQUESTS.has(status) && faults.length > 0;
     const rest = isEarly ? this.check.faults({ ...exchange, path: '/nowhere' }) : faults;
-    for (const fault of rest) this.add(`not as documented: ${fault}`, how);
+    // However its path was spoilt, it is the same operation.
+    const where = `${request.method} ${request.target.split('?', 1)[0] ?? ''} `;
+    for (const fault of rest) this.add(`not as documented: ${operationId} ${fault.replace(where, '')}`, how);
   }
 
   /** True when it is worth another look: only what is slow twice is. */
@@ -53,7 +79,15 @@ export class Judge {
 
   /** What is known to be so is not waited for again. */
   get knowsSilence(): boolean {
-    return this.found.has(SILENT);
+    return this.sorts.has(SILENT);
+  }
+
+  hungUp(operationId: string, how: string): void {
+    this.add(`${HUNG_UP}${operationId}`, how);
+  }
+
+  knowsHangUp(operationId: string): boolean {
+    return this.sorts.has(`${HUNG_UP}${operationId}`);
   }
 
   count(what: string): void {
@@ -61,6 +95,8 @@ export class Judge {
   }
 
   add(what: string, how: string): void {
-    if (this.found.size < KEPT && !this.found.has(what)) this.found.set(what, how);
+    this.sorts.add(what);
+    const sort = sortOf(what);
+    if (this.sorts.has(what) && !this.hows.has(sort)) this.hows.set(sort, how);
   }
 }

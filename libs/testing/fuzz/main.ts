@@ -30,10 +30,10 @@ function report({ judge, spoils, grown, steady, ...counts }: Fuzzed): void {
   print(`answers: ${inOrder(judge.statuses)}`);
   print(`memory, more than after the warm-up: ${inWords(grown)}`);
   print(`memory, more in each part since, at least: ${inWords(steady)}`);
-  for (const [what, how] of judge.found) print(`\nVIOLATION ${what}\n${how.replaceAll(/^/gm, '    ')}`);
+  for (const line of judge.lines) print(line);
   print(inVerdicts('batches', counts.batches));
   print(`${inVerdicts('streams', counts.streams)}; ${counts.putBack} quotes put back`);
-  print(`${counts.requests} requests, ${counts.frames} frames, ${judge.found.size} violations`);
+  print(`${counts.requests} requests, ${counts.frames} frames, ${judge.found} sorts of violations`);
 }
 
 async function run({ seed, requests }: Call): Promise<number> {
@@ -41,7 +41,7 @@ async function run({ seed, requests }: Call): Promise<number> {
   try {
     const fuzzed = await fuzz(target, requests, new Random(`fuzz ${seed}`));
     report(fuzzed);
-    return fuzzed.judge.found.size === 0 ? 0 : 1;
+    return fuzzed.judge.found === 0 ? 0 : 1;
   } finally {
     target.furniture.close();
     await target.cluster.stop();

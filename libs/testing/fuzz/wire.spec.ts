@@ -28,6 +28,20 @@ describe('bytes that are sent', () => {
     expect(await exchange(port, ASKED, false)).toBe('CLOSED');
   });
 
+  it.each([
+    ['its head', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['its body', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a"'],
+    ['its chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n'],
+  ])('may be hung up on in the middle of %s', async (_, answer) => {
+    const port = await answering((socket) => socket.end(answer));
+    expect(await exchange(port, ASKED, false)).toBe('CUT OFF');
+  });
+
+  it('are answered to the end of a connection where nothing else says where the end is', async () => {
+    const port = await answering((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\nno'));
+    expect(await exchange(port, ASKED, false)).toMatchObject({ status: 400, body: 'no' });
+  });
+
   it('are met with silence, which is told apart', async () => {
     const port = await answering(() => undefined);
     expect(await exchange(port, ASKED, true)).toBe('SILENCE');

@@ -17,8 +17,11 @@ export interface WireAnswer {
   readonly millis: number;
 }
 
-/** What came of bytes that were not answered: the other end hung up, which it may on what is malformed, or said nothing at all. */
-export type NoAnswer = 'CLOSED' | 'SILENCE';
+/**
+ * What came of bytes that were not answered: the other end hung up, which it may on what is malformed, did so in the middle of its answer, or
+ * did not come to the end of one in time.
+ */
+export type NoAnswer = 'CLOSED' | 'CUT OFF' | 'SILENCE';
 
 /** Long enough for whatever is not lost. */
 export const PATIENCE_MS = 5_000;
@@ -52,10 +55,20 @@ export function exchange(port: number, bytes: Buffer, isIncomplete: boolean): Pr
     });
     socket.on('close', () => {
       clearTimeout(timer);
-      const answer = answerIn(Buffer.concat(chunks), performance.now() - began);
-      resolve(answer ?? (isPatient ? 'CLOSED' : 'SILENCE'));
+      const received = Buffer.concat(chunks);
+      const answer = answerIn(received, performance.now() - began);
+      const isOver = isWhole(received, isHead) || (isPatient && endsWithConnection(received));
+      if (answer !== undefined && isOver) resolve(answer);
+      else if (!isPatient) resolve('SILENCE');
+      else resolve(received.length > 0 ? 'CUT OFF' : 'CLOSED');
     });
   });
+}
+
+/** Nothing else says where it ends. */
+function endsWithConnection(received: Buffer): boolean {
+  const end = received.indexOf('\r\n\r\n');
+  return end >= 0 && !/^(?:content-length|transfer-encoding):/im.test(received.toString('latin1', 0, end));
 }
 
 function isWhole(received: Buffer, isHead: boolean): boolean {

@@ -71,8 +71,17 @@ export class Sorts {
 
   /** Of each sort a line that begins with its first example, and lines with others. */
   get lines(): string[] {
+    return this.linesWith(() => '');
+  }
+
+  /** The same with what there is to be said of the first example of each. */
+  linesWith(explain: (example: string) => string): string[] {
     const shown = this.all.flatMap(({ times, examples: [first = '', ...others] }) => [
       `VIOLATION ${first}${times > 1 ? ` (${times} of this sort)` : ''}`,
+      ...explain(first)
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => `    ${line}`),
       ...others.map((other) => `    also ${other}`),
     ]);
     const more = [...this.unsorted].map(
