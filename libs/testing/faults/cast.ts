@@ -1,3 +1,4 @@
+import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
 import type { Installation } from './installation/installation.js';
@@ -28,8 +29,12 @@ export interface Cast {
 /** All are logged in and listen before the first of them does anything. */
 export async function castFor(site: Installation, random: Random): Promise<Cast> {
   const { gatewayUrls, seed } = site;
-  const document = (await (await fetch(`${gatewayUrls[0] ?? ''}/openapi.json`)).json()) as OpenApi;
-  const transcript = new Transcript(document);
+  const served = async (name: string): Promise<unknown> =>
+    (await fetch(`${gatewayUrls[0] ?? ''}/${name}.json`)).json();
+  const transcript = new Transcript(
+    (await served('openapi')) as OpenApi,
+    (await served('asyncapi')) as AsyncApi,
+  );
   const callerOf = (name: string): Caller => {
     const account = seed.users.find(({ email }) => email === `${name}@demo.sotto`)?.account_id ?? '';
     const { password } = seed;

@@ -8,6 +8,7 @@ import { Readings } from '../../simulator/oracle/readings.js';
 import type { Cast } from '../cast.js';
 import type { ApiAnswer } from '../../api-client.js';
 import type { Caller } from '../load/caller.js';
+import { checkAnswers } from './answers.js';
 import type { Findings } from './findings.js';
 import { checkLeaks } from './leaks.js';
 import { checkStream } from './streams.js';
@@ -36,6 +37,7 @@ export function examine(
 ): void {
   const acknowledged = new Acknowledged();
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
+  checkAnswers(answered, transcript.document, findings);
   let now = 0;
   const promises = new Promises(archive, openPolicy(makers, archive), NO_GROUNDS, (placed) =>
     acknowledged.note(placed, now),

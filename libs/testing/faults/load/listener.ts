@@ -111,7 +111,7 @@ export class Listener {
     if (client === undefined) return;
     const texts = client.texts.splice(0);
     client.frames.splice(0);
-    for (const text of texts) this.transcript.noteIds(this.caller.account, text);
+    for (const text of texts) this.transcript.hearFrame(this.caller.account, text);
     if (texts.length > 0) this.heardAt = performance.now();
     // A heartbeat was due long ago: the stream is one of those that nobody tells of their end.
     else if (performance.now() - this.heardAt > SILENT_MS) client.kill();

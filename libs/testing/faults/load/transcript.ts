@@ -1,6 +1,8 @@
+import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { HttpCheck } from '../../interface/http-check.js';
 import type { RecordedExchange } from '../../interface/recorder.js';
+import { StreamCheck } from '../../interface/stream-check.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import type { Reading } from '../../simulator/oracle/readings.js';
 import { Sorts } from '../checker/sorts.js';
@@ -25,6 +27,7 @@ export interface KindOfReading {
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 /** Of answers that look all alike one in so many is held against the document. */
 const CHECKED_OF = 8;
+const REFUSAL = '"type":"reject"';
 const DOCUMENTED = 'as documented';
 
 /** Everything that was asked and told, as the people of the campaign remember it. */
@@ -37,9 +40,14 @@ export class Transcript {
   requests = 0;
   private readonly idsToldTo = new Map<string, Set<string>>();
   private readonly check: HttpCheck;
+  private readonly streamCheck: StreamCheck;
 
-  constructor(document: OpenApi) {
+  constructor(
+    readonly document: OpenApi,
+    ofStreams: AsyncApi,
+  ) {
     this.check = new HttpCheck(document);
+    this.streamCheck = new StreamCheck(ofStreams);
   }
 
   hear(account: string, exchange: RecordedExchange): void {
@@ -52,12 +60,20 @@ export class Transcript {
     for (const fault of this.check.faults(exchange)) this.fault(fault);
   }
 
+  /** What a stream says; refusals are held against the document. */
+  hearFrame(account: string, text: string): void {
+    this.noteIds(account, text);
+    if (!text.includes(REFUSAL)) return;
+    for (const fault of this.streamCheck.faults([{ direction: 'server', text }]))
+      this.fault(`stream: ${fault} in ${text.slice(0, 200)}`);
+  }
+
   hearNothing(): void {
     this.requests += 1;
     this.count('no answer');
   }
 
-  noteIds(account: string, text: string): void {
+  private noteIds(account: string, text: string): void {
     const known = this.idsToldTo.get(account) ?? new Set();
     this.idsToldTo.set(account, known);
     for (const [id] of text.matchAll(UUID)) known.add(id);
