@@ -4,7 +4,7 @@ import { OWNERS, PROCESSES } from './installation/plan.js';
 import type { Installation } from './installation/installation.js';
 import type { FaultKind } from './kinds/fault-kind.js';
 import type { Cast } from './cast.js';
-import type { Answered, Transcript } from './load/transcript.js';
+import { decides, type Answered, type Transcript } from './load/transcript.js';
 
 const WELL_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 100;
@@ -134,7 +134,7 @@ async function silentShard({ answered }: Transcript): Promise<string | undefined
   while (silent.settles.size + silent.opens.size > 0) {
     for (let last = answered.length - 1; (answered[last]?.endedAt ?? 0) > since; last -= 1) {
       const answer = answered[last];
-      if (answer === undefined || !isServed(answer)) continue;
+      if (answer === undefined || !decides(answer.status)) continue;
       silent.settles.delete(answer.shard);
       if (isCreate(answer)) silent.opens.delete(answer.shard);
     }
@@ -155,7 +155,7 @@ export function longestGap(answered: readonly Answered[], from: number, to: numb
   for (const answer of answered.slice(first)) {
     const { shard, endedAt } = answer;
     const before = latest[shard];
-    if (before === undefined || endedAt > to || !isServed(answer)) continue;
+    if (before === undefined || endedAt > to || !decides(answer.status)) continue;
     longest = Math.max(longest, endedAt - before);
     latest[shard] = endedAt;
   }
@@ -164,8 +164,4 @@ export function longestGap(answered: readonly Answered[], from: number, to: numb
 
 function isCreate({ command, status }: Answered): boolean {
   return command.operation === 'CREATE' && status < 300;
-}
-
-function isServed({ status }: Answered): boolean {
-  return status < 500 && status !== 429;
 }

@@ -13,6 +13,7 @@ import type { Findings } from './findings.js';
 import { checkLeaks } from './leaks.js';
 import { checkStream } from './streams.js';
 
+const REQUEST_TIMEOUT = 408;
 const READERS_AT_ONCE = 8;
 /** Nobody knows here what anybody's clock said when it refused something, nor what somebody had then. */
 const NO_GROUNDS: RefusalGrounds = {
@@ -45,6 +46,8 @@ export function examine(
   for (const { command } of answered) promises.said(command);
   for (const { command, status, body, endedAt } of answered) {
     now = endedAt;
+    // A command of which a gateway has heard only a part: it was never begun.
+    if (status === REQUEST_TIMEOUT) continue;
     const what = command.operation === 'WITHDRAW_ALL' ? 'answers to withdraw-alls' : 'answers to commands';
     findings.look(what, () => promises.answered(command, status, body));
   }

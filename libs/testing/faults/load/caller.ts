@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient, type ApiAnswer } from '../../api-client.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
-import type { ReadingKind, Transcript } from './transcript.js';
+import { decides, type ReadingKind, type Transcript } from './transcript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -166,6 +166,6 @@ function nothing(): undefined {
 
 /** Of a withdraw-all where a shard could not be asked there is more to be done. */
 function isSettled({ status, text }: ApiAnswer): boolean {
-  if (status >= 500 || status === 429 || text.includes('"UNAVAILABLE"')) return false;
+  if (!decides(status) || text.includes('"UNAVAILABLE"')) return false;
   return !text.includes('idempotency_key_in_progress');
 }

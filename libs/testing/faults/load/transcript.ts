@@ -27,6 +27,7 @@ export interface KindOfReading {
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 /** Of answers that look all alike one in so many is held against the document. */
 const CHECKED_OF = 8;
+const REQUEST_TIMEOUT = 408;
 const REFUSAL = '"type":"reject"';
 const DOCUMENTED = 'as documented';
 
@@ -90,4 +91,9 @@ export class Transcript {
   private count(code: string): void {
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
   }
+}
+
+/** Whether a command that is answered so is done or refused, and was not turned away, lost on the way or only heard in part. */
+export function decides(status: number): boolean {
+  return status < 500 && status !== 429 && status !== REQUEST_TIMEOUT;
 }
