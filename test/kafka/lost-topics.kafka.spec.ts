@@ -57,6 +57,10 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
         'update journal.witness set sequence = sequence + 100, log_offset = log_offset + 100 where shard = 1',
         'has seen record',
       ],
+      [
+        'update journal.witness set log_offset = log_offset + 100 where shard = 1',
+        'elsewhere than where this database has seen it',
+      ],
       ['delete from journal.witness where shard = 1', 'has never seen a record'],
       // All that its login can make speak for a lost topic.
       [

@@ -61,6 +61,10 @@ async function look(
     await pause(clock, LOOK_MILLIS);
   }
   const end = (await reader.heads()).get(shard) ?? 0;
+  // It is there, at another place: the topic was made anew, or what is known of the place is false.
+  if (end >= sequence) {
+    throw lost(shard, `topic ${topic} has record ${sequence} elsewhere than where this database has seen it`);
+  }
   const found = end === 0 ? 'is gone, or empty' : `ends with record ${end}`;
   throw lost(shard, `topic ${topic} ${found}, but this database has seen record ${sequence} in it`);
 }

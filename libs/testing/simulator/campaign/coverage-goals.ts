@@ -140,7 +140,7 @@ export const OUT_OF_REACH: readonly string[] = [
   'an audience of more than 64',
   'leases that are called in',
   '`NO` and named outcomes',
-  'what capacity a preflight finds',
+  'how much is left to one who has little',
   'halts',
   'evidence that is stale or contradicts itself',
   'orders of operators',

@@ -18,7 +18,7 @@ export function ownersBehind(random: Random, activeMillis: number): Incident[] {
     const atMillis = random.between(1_000, activeMillis);
     const millis = random.between(0, 6_000);
     const behind: Fault = { kind: 'FAULT', name: 'OWNER_BEHIND', target, other: target, atMillis, millis };
-    return random.chance(0.2) ? [behind] : [behind, ...twoAtWork(random, `behind ${index}`, behind)];
+    return random.chance(0.2) ? [behind] : [behind, ...twoAtWork(random, `behind-${index}`, behind)];
   }).flat();
 }
 
@@ -36,7 +36,7 @@ function twoAtWork(random: Random, name: string, { target, atMillis }: Fault): I
       atMillis: atMillis + random.between(from, to),
       account: random.pick(accounts),
       act,
-      key: `${name} ${act} ${from} ${index}`,
+      key: [name, act, from, index].join('-'),
       isTwice: false,
       shard: OWNERS.indexOf(target),
     }));

@@ -7,6 +7,7 @@ import { DatabaseFault } from './database-fault.js';
 import type { Statement, Statements } from './statement.js';
 import { custodyStatements } from './statements/custody-statements.js';
 import { policyStatements } from './statements/policy-statements.js';
+import { preflightStatements } from './statements/preflight-statements.js';
 import { projectionStatements } from './statements/projection-statements.js';
 import { readingStatements } from './statements/reading-statements.js';
 import { historyStatements } from './statements/history-statements.js';
@@ -27,6 +28,7 @@ const STATEMENTS: Statements = {
   ...readingStatements,
   ...custodyStatements,
   ...policyStatements,
+  ...preflightStatements,
   ...historyStatements,
   ...witnessStatements,
 };

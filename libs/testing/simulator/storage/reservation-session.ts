@@ -1,15 +1,14 @@
 import type { ClaimLine, ClaimOfEpoch } from '#libs/admission/risk/claim.js';
 import type { OpenedSession, ReservedLine } from '#libs/admission/risk/desk-session.js';
 import { accountKey, type AccountKey } from '#libs/admission/risk/resource-key.js';
-import { Standing, type StandingRow } from '#libs/admission/risk/reserved-rows.js';
+import { Standing } from '#libs/admission/risk/reserved-rows.js';
 import type { Host } from '../kernel/host.js';
 import type { Database } from './database.js';
 import { DatabaseFault } from './database-fault.js';
 import { Session } from './session.js';
+import { standingRow } from './standing-row.js';
 import { Transaction } from './transaction.js';
 
-/** Long past everything that a simulation sees. */
-const VALID_UNTIL = '2030-01-01 00:00:00';
 const IDLE_MILLIS = 2_000;
 const NOTHING: readonly number[] = [0, 0, 0];
 
@@ -45,7 +44,7 @@ class ReservationSession {
       this.tx = new Transaction();
       this.session.waitAtMost(IDLE_MILLIS);
       const epoch = this.tx.get(tables.fences, String(this.shard));
-      const rows = keys.map((key, index) => this.standingOf(key, index));
+      const rows = keys.map(({ name }, index) => standingRow(tables, this.tx, name, index));
       return { epoch, standing: new Standing(keys, rows) };
     });
   }
@@ -136,25 +135,6 @@ class ReservationSession {
     return this.session.send<T>((done) => {
       done(act());
     });
-  }
-
-  private standingOf(key: AccountKey, index: number): StandingRow {
-    const { tables } = this.database;
-    const { name } = key;
-    const evidence = this.tx.get(tables.evidence, name);
-    const reserved = this.tx.get(tables.reserved, name);
-    const [first = 0, second = 0, third = 0] = reserved ?? NOTHING;
-    return [
-      String(index + 1),
-      evidence === undefined ? null : String(evidence.amount),
-      String(evidence?.settled ?? 0),
-      String(evidence?.source_sequence ?? 1),
-      VALID_UNTIL,
-      VALID_UNTIL,
-      reserved === undefined ? null : String(first),
-      String(second),
-      String(third),
-    ];
   }
 }
 

@@ -131,5 +131,10 @@ export class SqlClient {
 }
 
 function resultOf(command: string, { rows, rowCount }: Answer): QueryResult {
-  return { command, rows: rows.map((row) => ({ ...row })), rowCount, oid: 0, fields: [] };
+  return { command, rows: rows.map(copyOf), rowCount, oid: 0, fields: [] };
+}
+
+/** As fields or, where the caller wants it so, as a list. */
+function copyOf(row: object): object {
+  return Array.isArray(row) ? [...(row as readonly unknown[])] : { ...row };
 }
