@@ -23,7 +23,13 @@ describe('the longest gap', () => {
   });
 
   it('is not ended by what settles nothing', () => {
-    const answered = [...everywhere(100), answer(0, 200, 503), answer(0, 210, 429), ...everywhere(300)];
+    const answered = [
+      ...everywhere(100),
+      answer(0, 200, 503),
+      answer(0, 210, 429),
+      answer(0, 220, 408),
+      ...everywhere(300),
+    ];
     expect(longestGap(answered, 100, 300)).toBe(200);
   });
 });

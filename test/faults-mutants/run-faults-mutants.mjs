@@ -1,0 +1,90 @@
+/**
+ * Plants one bug after another in a copy of the tree and lets the campaign of faults, or the fuzz run, look for it:
+ * `npm run faults:mutants -- [name ...]`. A bug of which nothing is found, or something else, fails the run. Each takes a minute or two, with
+ * real processes, so this is for whoever changes what looks for faults, and no part of CI.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** A kill now and then is enough for most: it is what is checked that has to find them. */
+const CAMPAIGN = 'libs/testing/faults/main.js --seed 5 --store postgres --open-auctions 0 --minutes 0.5';
+const CALM = `${CAMPAIGN} --only kill:gateway`;
+const FUZZ = 'libs/testing/fuzz/main.js --seed 5 --requests 4000';
+
+/** By bug: what looks for it, and with which promise it has to be found. */
+const MUTANTS = {
+  'answers-before-the-journal': [
+    `${CAMPAIGN} --only kill:owner,cut:owner-postgres,refuse:owner-postgres`,
+    'acknowledged means present exactly once',
+  ],
+  'makers-see-rivals': [CALM, 'nothing leaks'],
+  'projector-drops-events': [CALM, 'at rest everything is read'],
+  'quotes-expire-late': [CALM, 'everything is over at its time'],
+  'repeat-says-created': [CALM, 'a repeat is told that it is one'],
+  'stream-has-holes': [CALM, 'streams tell what happened'],
+  'undocumented-code': [CALM, 'documented codes only'],
+  'withdrawn-stays-reserved': [CALM, 'reservations to the atom'],
+  'gateway-hangs-up': [FUZZ, 'hung up on, and again when asked alone'],
+  'refused-and-done': [FUZZ, 'something changed although all was refused'],
+  'slow-for-long-queries': [FUZZ, 'slower than 1000 ms'],
+};
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const unknown = positionals.filter((name) => !(name in MUTANTS));
+if (unknown.length > 0) throw new Error(`there is no mutant ${unknown.join(', ')}`);
+const wanted = positionals.length > 0 ? positionals : Object.keys(MUTANTS);
+
+/** A tree that is built and runs like this one, and has the bug. */
+function spoiltTree(name) {
+  const copy = mkdtempSync(join(tmpdir(), 'sotto-faults-mutants-'));
+  const { stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' });
+  for (const path of stdout.split('\0').filter((each) => each !== '' && existsSync(join(ROOT, each))))
+    cpSync(join(ROOT, path), join(copy, path));
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  mustDo(copy, 'git', 'apply', join(import.meta.dirname, `${name}.patch`));
+  mustDo(copy, process.execPath, 'tools/build.mjs');
+  return copy;
+}
+
+function mustDo(cwd, program, ...args) {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout}${stderr}`);
+}
+
+/** Whether the bug is found, and all that was said. */
+async function search(copy, [call, promise]) {
+  const [program, ...args] = call.split(' ');
+  const child = spawn(process.execPath, [join('dist', program), ...args], {
+    cwd: copy,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  const logs = /^logs: (.+)\/logs$/m.exec(output)?.[1];
+  if (logs !== undefined) rmSync(logs, { recursive: true, force: true });
+  const violations = output.match(/^VIOLATION .*$/gm) ?? [];
+  const found = violations.find((line) => line.startsWith(`VIOLATION ${promise}`));
+  return { isFound: code === 1 && found !== undefined, found, violations, output };
+}
+
+const missed = [];
+for (const name of wanted) {
+  const began = performance.now();
+  const copy = spoiltTree(name);
+  try {
+    const { isFound, found, violations, output } = await search(copy, MUTANTS[name]);
+    if (!isFound) missed.push(name);
+    const others = violations.length > 0 ? violations.join('\n') : output.split('\n').slice(-4).join('\n');
+    const seconds = ((performance.now() - began) / 1000).toFixed(0);
+    console.log(`${name} (${seconds} s): ${isFound ? found.slice(0, 160) : `NOT FOUND, but\n${others}`}`);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+console.log(`${String(wanted.length - missed.length)} of ${String(wanted.length)} planted bugs found`);
+process.exitCode = missed.length > 0 ? 1 : 0;
