@@ -1,4 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+/** Whether this system shows what its processes do. */
+export const SHOWS_PROCESSES = existsSync('/proc/self/status');
 
 /** A process and all that descend from it. */
 export function familyOf(pid: number): number[] {
@@ -31,6 +34,7 @@ export function isAlive(pid: number): boolean {
 
 /** Not one that has ended and that its parent has not heard of yet. */
 export function isThere(pid: number): boolean {
+  if (!SHOWS_PROCESSES) return isAlive(pid);
   const state = stateOf(pid);
   return state !== undefined && state !== 'Z' && state !== 'X';
 }

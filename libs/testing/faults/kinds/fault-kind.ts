@@ -1,4 +1,5 @@
 import type { Random } from '../../simulator/kernel/random.js';
+import { SHOWS_PROCESSES } from '../installation/families.js';
 import type { Installation } from '../installation/installation.js';
 
 /** Something that goes wrong, and is put right again as far as an operator would. */
@@ -15,3 +16,7 @@ export interface FaultKind {
 }
 
 export const alwaysThere = (): undefined => undefined;
+
+/** What stands still, and who is connected, is seen in /proc alone. */
+export const whereItIsSeen = (): string | undefined =>
+  SHOWS_PROCESSES ? undefined : 'nobody would see that it has come about: that takes Linux';

@@ -5,7 +5,7 @@ import type { Installation } from '../installation/installation.js';
 import { blockEventLoop } from '../installation/inspector.js';
 import { PROCESSES } from '../installation/plan.js';
 import { sortOf } from '../installation/wires.js';
-import { alwaysThere, type FaultKind } from './fault-kind.js';
+import { alwaysThere, whereItIsSeen, type FaultKind } from './fault-kind.js';
 import { mustBeThere, paused, untilGone } from './struck.js';
 
 const SORTS = ['owner', 'gateway', 'projector', 'executor'];
@@ -26,7 +26,7 @@ const ofSorts: readonly FaultKind[] = SORTS.flatMap((sort) => [
   },
   {
     name: `pause:${sort}`,
-    missing: alwaysThere,
+    missing: whereItIsSeen,
     strike: (site, random) =>
       paused([site.pidOf(anyOf(sort, random))], random.between(PAUSE_MS.least, PAUSE_MS.most)),
   },
@@ -45,7 +45,7 @@ const ofSorts: readonly FaultKind[] = SORTS.flatMap((sort) => [
 const ofPostgres: readonly FaultKind[] = [
   {
     name: 'kill:postgres',
-    missing: alwaysThere,
+    missing: whereItIsSeen,
     strike: async (site) => {
       const family = familyOf(mustBeThere(site.pidOf('postgres')));
       signalAll(family, 'SIGSTOP');
@@ -64,7 +64,7 @@ const ofPostgres: readonly FaultKind[] = [
   },
   {
     name: 'pause:postgres',
-    missing: alwaysThere,
+    missing: whereItIsSeen,
     strike: (site, random) =>
       paused(familyOf(site.pidOf('postgres')), random.between(PAUSE_MS.least, PAUSE_MS.most)),
   },
@@ -85,7 +85,7 @@ const ofBrokers: readonly FaultKind[] = [
   },
   {
     name: 'pause:broker',
-    missing: withoutBrokers,
+    missing: (site) => withoutBrokers(site) ?? whereItIsSeen(),
     strike: ({ brokers }, random) => {
       const { pid } = random.pick(brokers?.all ?? []);
       return paused([mustBeThere(pid)], random.between(PAUSE_MS.least, PAUSE_MS.most));

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Installation } from '../installation/installation.js';
 import { OWNERS } from '../installation/plan.js';
-import { alwaysThere, type FaultKind } from './fault-kind.js';
+import { whereItIsSeen, type FaultKind } from './fault-kind.js';
 import { until, whileStopped } from './struck.js';
 
 const RIVAL_MS = { least: 100, most: 2_000 };
@@ -15,7 +15,7 @@ const IN_PLACE_WITHIN_MS = 20_000;
 const IN_PLACE = '"msg":"recovered"';
 
 export const rivalFaults: readonly FaultKind[] = [
-  { name: 'rival:owner', missing: alwaysThere, strike: depose },
+  { name: 'rival:owner', missing: whereItIsSeen, strike: depose },
 ];
 
 /**

@@ -3,7 +3,7 @@ import type { Random } from '../../simulator/kernel/random.js';
 import type { TcpProxy } from '../../tcp-proxy.js';
 import { connectionsTo } from '../installation/connections.js';
 import type { Installation } from '../installation/installation.js';
-import type { FaultKind } from './fault-kind.js';
+import { whereItIsSeen, type FaultKind } from './fault-kind.js';
 
 /** Who is connected to whom. */
 const PAIRS: readonly (readonly [string, string])[] = [
@@ -60,7 +60,7 @@ const ofPairs: readonly FaultKind[] = Object.entries(DEEDS).flatMap(([what, deed
   PAIRS.map(([from, to]) => ({
     name: `${what}:${from}-${to}`,
     missing: (site) => {
-      if (site.wires.between(from, to).length > 0) return undefined;
+      if (site.wires.between(from, to).length > 0) return whereItIsSeen();
       return site.brokers === undefined ? 'the journals are in PostgreSQL' : 'there is one broker';
     },
     strike: async (site, random) => {
@@ -75,7 +75,7 @@ const ofPairs: readonly FaultKind[] = Object.entries(DEEDS).flatMap(([what, deed
 
 const outage: FaultKind = {
   name: 'outage:postgres',
-  missing: () => undefined,
+  missing: whereItIsSeen,
   strike: async (site) => {
     const proxies = everythingTo(site, 'postgres');
     await whileConnected(proxies, async () => {
