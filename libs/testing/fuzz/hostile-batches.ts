@@ -30,6 +30,8 @@ export class HostileBatches {
   private readonly requests: HostileRequests;
   /** How many are needed is up to the answers, what is drawn to the seed alone. */
   private readonly keys: Random;
+  /** What was asked last, as it was sent. */
+  latest = '';
 
   constructor(
     private readonly target: Pick<Target, 'ports' | 'http' | 'tokens' | 'known'>,
@@ -50,7 +52,10 @@ export class HostileBatches {
     });
     for (const { spoils } of drawn)
       for (const name of spoils) this.spoils.set(name, (this.spoils.get(name) ?? 0) + 1);
-    return this.stillness.hold(drawn, (asked) => this.playOnce(asked));
+    return this.stillness.hold(drawn, (asked) => {
+      this.latest = inBytes(asked);
+      return this.playOnce(asked);
+    });
   }
 
   private async playOnce(asked: readonly Asked[]): Promise<Played<Asked>> {
@@ -68,7 +73,7 @@ export class HostileBatches {
       isRefused: refused.length === asked.length,
       refused: refused.map((one) => this.renewed(one)),
       doubtful: [],
-      how: asked.map(({ request }) => bytesOf(request).toString('latin1').slice(0, 300)).join('\n---\n'),
+      how: inBytes(asked),
     };
   }
 
@@ -127,4 +132,8 @@ function wordsOf({ operationId, spoils, request }: Asked): string {
     .replace(/Bearer [\w.-]{20,}/g, 'Bearer ...')
     .slice(0, 900);
   return `${operationId} (${spoils.join(', ')}): ${text}`;
+}
+
+function inBytes(asked: readonly Asked[]): string {
+  return asked.map(({ request }) => bytesOf(request).toString('latin1').slice(0, 300)).join('\n---\n');
 }

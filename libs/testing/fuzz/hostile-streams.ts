@@ -19,6 +19,8 @@ const CUT_OFF = 1006;
 export class HostileStreams {
   /** So many were said. */
   frames = 0;
+  /** What was said last. */
+  latest = 'stream';
   private readonly drawn: HostileFrames;
   private readonly check: StreamCheck;
 
@@ -48,6 +50,7 @@ export class HostileStreams {
   private async playOnce(frames: readonly Frame[], token: string): Promise<Played<Frame>> {
     const { random, target, judge } = this;
     const url = `ws://127.0.0.1:${random.pick(target.ports)}/v1/stream`;
+    this.latest = `stream: ${frames.map(wordOf).join(' | ').slice(0, 1_500)}`;
     const told = await talk(url, token, frames);
     if (told === undefined) {
       judge.add('a good handshake is refused', 'stream');

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { Crashes } from './crashes.js';
+
+let server: Server;
+let pid: number;
+let told: string[];
+let crashes: Crashes;
+
+beforeEach(async () => {
+  server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  pid = 1;
+  told = [];
+  const { port } = server.address() as AddressInfo;
+  const cluster = {
+    get file() {
+      return { processes: [{ name: 'gateway-0', pid, url: `http://127.0.0.1:${port}` }] };
+    },
+  };
+  crashes = new Crashes(cluster, { add: (what, how) => told.push(`${what}, ${how}`) }, 300);
+});
+afterEach(() => {
+  server.close();
+});
+
+const words = (): string => 'the bytes';
+
+it('goes on where everybody is who was there', async () => {
+  expect(await crashes.watch(() => Promise.resolve('IN PART'), words)).toBe('IN PART');
+  expect([crashes.none, told]).toEqual([true, []]);
+});
+
+it('tells of a process that has ended, and behind what, and goes on with the one that has begun', async () => {
+  const ended = crashes.watch(() => {
+    pid = 2;
+    return Promise.reject(new Error('connect ECONNREFUSED'));
+  }, words);
+  expect(await ended).toBe('NOT AT ALL');
+  expect([crashes.none, told]).toEqual([false, ['crash: gateway-0 is another process, the bytes']]);
+  expect(await crashes.watch(() => Promise.resolve('IN PART'), words)).toBe('IN PART');
+  expect(told).toHaveLength(1);
+});
+
+it('tells of one that nobody needed meanwhile, too', async () => {
+  await crashes.watch(() => {
+    pid = 2;
+    return Promise.resolve('AS A WHOLE');
+  }, words);
+  expect(told).toHaveLength(1);
+});
+
+it('takes for no crash what ends a run without one, nor what never comes back', async () => {
+  const fault = new Error('a mistake of the run itself');
+  await expect(crashes.watch(() => Promise.reject(fault), words)).rejects.toBe(fault);
+  server.close();
+  const away = crashes.watch(() => {
+    pid = 2;
+    return Promise.reject(fault);
+  }, words);
+  await expect(away).rejects.toBe(fault);
+});
