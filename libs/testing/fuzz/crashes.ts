@@ -35,12 +35,12 @@ export class Crashes {
   /** `how` says what was played last. */
   async watch(play: () => Promise<Verdict>, how: () => string): Promise<Verdict> {
     let verdict: Verdict = 'NOT AT ALL';
-    let fault: unknown;
+    let fault: Error | undefined;
     try {
       verdict = await play();
     } catch (error) {
+      if (!(error instanceof Error && (await this.comesBack()))) throw error;
       fault = error;
-      if (!(await this.comesBack())) throw error;
     }
     const before = this.pids;
     this.pids = this.look();

@@ -6,6 +6,7 @@ import type { Crowd } from './people/crowd.js';
 import type { Viewer } from './people/viewer.js';
 import type { Fault, FaultName } from './plan/plan.js';
 import type { Cluster } from './processes/cluster.js';
+import { BALANCES } from './storage/statements/custody-statements.js';
 import { ownerAddress } from './processes/owner.js';
 import type { Unit } from './processes/unit.js';
 import type { World } from './processes/world.js';
@@ -95,6 +96,11 @@ export class Nemesis {
         database.goDown();
         this.later(millis, () => database.comeBack());
         return true;
+      case 'LEDGER_HELD': {
+        const stranger = {};
+        database.lock(stranger, [BALANCES], () => this.later(millis, () => database.unlock(stranger)));
+        return true;
+      }
       case 'BROKER_OUTAGE': {
         const topic = this.random.pick(this.world.topics);
         topic.goDown();

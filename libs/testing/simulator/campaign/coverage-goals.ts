@@ -12,6 +12,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
     'CLOCK_JUMP',
     'DATABASE_RESTART',
     'DATABASE_OUTAGE',
+    'LEDGER_HELD',
     'BROKER_OUTAGE',
     'GATEWAY_BEHIND',
     'OWNER_BEHIND',

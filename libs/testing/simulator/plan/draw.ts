@@ -49,7 +49,7 @@ export function draw(seed: number): Plan {
 function calm(plan: Plan, random: Random): Plan {
   const cuts = Array.from({ length: random.between(4, 16) }, (): Fault => {
     const atMillis = random.between(1_000, plan.activeMillis);
-    return { kind: 'FAULT', name: 'STREAM_CUT', target: '', other: '', atMillis, millis: 0 };
+    return { kind: 'FAULT', name: 'STREAM_CUT', target: OWNERS[0] ?? '', other: '', atMillis, millis: 0 };
   });
   const kept = plan.incidents.filter((one) => one.kind === 'DEED' || OF_PEOPLE.has(one.name));
   return {
@@ -106,6 +106,7 @@ function drawn(seed: number): Plan {
       ...deedsOf(random.fork('deeds'), activeMillis),
       ...faultsOf(random.fork('faults'), activeMillis, gateways),
       ...ownersBehind(random.fork('owners behind'), activeMillis),
+      ...ledgerHeld(random.fork('ledger'), activeMillis),
     ].sort((a, b) => a.atMillis - b.atMillis),
   };
 }
@@ -232,6 +233,23 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'RIVAL', most: 3, millis: 0 },
   { name: 'READER_STOPS', most: 10, millis: 4_000 },
 ];
+
+/** Somebody keeps the balances from those who settle, for longer than these wait. */
+function ledgerHeld(random: Random, activeMillis: number): Fault[] {
+  if (!random.chance(0.3)) return [];
+  return Array.from({ length: random.between(1, 3) }, (): Fault => {
+    const target = 'executor-0';
+    const atMillis = random.between(1_500, activeMillis);
+    return {
+      kind: 'FAULT',
+      name: 'LEDGER_HELD',
+      target,
+      other: target,
+      atMillis,
+      millis: random.between(1_200, 4_000),
+    };
+  });
+}
 
 const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'RIVAL', 'CLOCK_JUMP', 'CRASH_UNPROJECTED']);
 

@@ -46,6 +46,7 @@ export type FaultName =
   | 'CLOCK_JUMP'
   | 'DATABASE_RESTART'
   | 'DATABASE_OUTAGE'
+  | 'LEDGER_HELD'
   | 'BROKER_OUTAGE'
   | 'GATEWAY_BEHIND'
   | 'OWNER_BEHIND'

@@ -2,6 +2,8 @@ import { DatabaseFault } from '../database-fault.js';
 import { keyOf, type BalanceRow } from '../tables.js';
 import { changed, required, rowsFrom, rowsOf, type Context, type Statements } from '../statement.js';
 
+/** Coarser than rows, which costs nothing but time. */
+export const BALANCES = 'balances';
 const MAY_OWE: ReadonlySet<string> = new Set(['system:issuer', 'system:opening']);
 
 /** The ledger. Settlements wait for each other at the balances; an award's row is claimed before. */
@@ -16,8 +18,7 @@ export const custodyStatements: Statements = {
     run: (context, [award, reason]) => changed(stands(context, award, 'FAILED', String(reason)) ? 1 : 0),
   },
   'custody-lock': {
-    // Coarser than rows, which costs nothing but time.
-    locks: () => ['balances'],
+    locks: () => [BALANCES],
     run: ({ tables, tx }, columns) => {
       const keys = new Set(rowsFrom(...columns).map((parts) => keyOf(...parts.map(required))));
       return rowsOf([...keys].sort().flatMap((key) => tx.get(tables.balances, key) ?? []));
