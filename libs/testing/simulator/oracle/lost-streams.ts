@@ -22,6 +22,8 @@ export function mustBeLost({ event }: PlacedEvent, archive: Archive, { graces, a
   if (type !== 'QUOTE_WITHDRAWN' || data.by !== 'DISCONNECT') return;
   const quote = archive.findQuote(data.quote_id ?? '')?.quote;
   const grace = graces[quote?.maker ?? ''];
+  // Its client may not even have heard of the loss.
+  if (grace !== undefined && grace <= APART_MILLIS) return;
   const away = absence(quote?.maker ?? '', quote?.connection ?? '');
   must(
     grace !== undefined && away !== undefined && away >= grace - APART_MILLIS,
