@@ -1,5 +1,6 @@
 import type { CompletedStatus, Operation } from '#libs/auction/events.js';
 import type { SettlementDesk } from '#libs/custody/settlement.js';
+import type { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { LinkReply } from '#libs/owner-link/protocol.js';
 
 export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
@@ -46,17 +47,8 @@ export interface CompletedAuctions {
   position(shard: number): Promise<number>;
 }
 
-/** An auction that is over, by the places of all its events in the shard's journal, in order. */
-export interface AuctionHistory {
-  readonly auctionId: string;
-  readonly positions: readonly number[];
-}
-
 /** Where the journal has the auctions that the shard has forgotten. It is the owner's own word: who writes projections cannot take it back. */
-export interface AuctionHistories {
-  keep(histories: readonly AuctionHistory[]): Promise<void>;
-  find(auctionId: string): Promise<readonly number[] | undefined>;
-}
+export type AuctionHistories = Pick<HistoryTable, 'keep' | 'find'>;
 
 /** Gives up an award that was not executed in time, unless it was settled: exactly one of the two stands, and this tells which. */
 export type AwardConclusion = Pick<SettlementDesk, 'abandon'>;

@@ -18,7 +18,7 @@ export interface RetirementPorts {
  */
 export class Retirement {
   private projectedTo = 0;
-  private working: Promise<void> | undefined;
+  private isWorking = false;
   private stopped = false;
 
   constructor(private readonly ports: RetirementPorts) {}
@@ -26,9 +26,7 @@ export class Retirement {
   /** The projections have come so far. */
   projected(to: number): void {
     this.projectedTo = Math.max(this.projectedTo, to);
-    this.working ??= this.work().finally(() => {
-      this.working = undefined;
-    });
+    if (!this.isWorking) void this.work();
   }
 
   stop(): void {
@@ -37,6 +35,7 @@ export class Retirement {
 
   private async work(): Promise<void> {
     const { book, histories, clock, onFault } = this.ports;
+    this.isWorking = true;
     for (let done = 0; done < this.projectedTo && !this.stopped;) {
       const to = this.projectedTo;
       try {
@@ -47,6 +46,7 @@ export class Retirement {
         await pause(clock, TRY_AGAIN_MILLIS);
       }
     }
+    this.isWorking = false;
   }
 }
 

@@ -4,7 +4,7 @@ import { greetedChat, openGateway } from '../fixtures/chat.js';
 import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
 import { sessionOf, type GatewayOptions } from '../fixtures/test-gateway.js';
 import { TestSocket } from '../fixtures/test-socket.js';
-import type { SessionOutcome } from '../ports.js';
+import type { SessionCheck, SessionOutcome } from '../ports.js';
 import { Connection } from './connection.js';
 
 let clock: SteppedClock;
@@ -76,19 +76,22 @@ describe('the session', () => {
     expect(chat.closedWith).toBeUndefined();
   });
 
-  it('that had to be asked for is known by the time of the welcome', async () => {
+  /** A connection that was let in with a session of which `check` says what it is, and that says hello. */
+  async function hailed(check: SessionCheck, expiresAt = Number.MAX_SAFE_INTEGER) {
+    const faults: unknown[] = [];
     const gateway = await openGateway(clock, {
-      ports: { sessions: { checkOf: () => () => Promise.resolve(sessionOf('mia', now() + 100)) } },
+      ports: { sessions: { checkOf: () => check }, onFault: (error) => faults.push(error) },
     });
     const socket = new TestSocket();
-    const connection = new Connection(
-      gateway.ports,
-      socket,
-      'mia',
-      sessionOf('mia', Number.MAX_SAFE_INTEGER),
-    );
+    const connection = new Connection(gateway.ports, socket, 'mia', sessionOf('mia', expiresAt));
+    connection.tick();
     connection.onText('{"type":"hello","cmd_id":"a"}');
     await settled();
+    return { connection, socket, faults };
+  }
+
+  it('that had to be asked for is known by the time of the welcome', async () => {
+    const { socket } = await hailed(() => Promise.resolve(sessionOf('mia', now() + 100)));
     expect(JSON.parse(socket.read() ?? '')).toMatchObject({
       session_expires_at: instantFromNanos(BigInt(now() + 100) * 1_000_000_000n),
     });
@@ -96,22 +99,11 @@ describe('the session', () => {
 
   it('of which nobody could say anything at the hello is welcomed when somebody can', async () => {
     const changing = { outcome: (): Promise<SessionOutcome> => Promise.reject(new Error('away')) };
-    const faults: unknown[] = [];
-    const gateway = await openGateway(clock, {
-      ports: {
-        sessions: { checkOf: () => () => changing.outcome() },
-        onFault: (error) => faults.push(error),
-      },
-    });
-    const socket = new TestSocket();
-    const provisional = sessionOf('mia', Number.MAX_SAFE_INTEGER);
-    const connection = new Connection(gateway.ports, socket, 'mia', provisional);
-    connection.tick();
-    connection.onText('{"type":"hello","cmd_id":"a"}');
+    const { connection, socket, faults } = await hailed(() => changing.outcome());
     for (let look = 0; look < 3; look += 1) {
-      await settled();
       expect(socket.read()).toBeUndefined();
       connection.tick();
+      await settled();
     }
     changing.outcome = () => Promise.resolve(sessionOf('mia', now() + 100));
     for (let look = 0; look < 3; look += 1) {
@@ -129,37 +121,12 @@ describe('the session', () => {
     ['before anybody knew when it ends', Number.MAX_SAFE_INTEGER],
     ['with its end known', 4_000_000_000],
   ])('that was ended by the time of the hello is not welcomed, %s', async (_, expiresAt) => {
-    const faults: unknown[] = [];
-    const gateway = await openGateway(clock, {
-      ports: {
-        sessions: { checkOf: () => () => Promise.resolve('unauthorized' as const) },
-        onFault: (error) => faults.push(error),
-      },
-    });
-    const socket = new TestSocket();
-    const connection = new Connection(gateway.ports, socket, 'mia', sessionOf('mia', expiresAt));
-    connection.onText('{"type":"hello","cmd_id":"a"}');
-    await settled();
+    const { socket, faults } = await hailed(() => Promise.resolve('unauthorized'), expiresAt);
     expect([socket.read(), socket.closedWith, faults]).toEqual([undefined, 4401, []]);
   });
 
   it('that nobody can read ends its own connection and no other', async () => {
-    const faults: unknown[] = [];
-    const gateway = await openGateway(clock, {
-      ports: {
-        sessions: { checkOf: () => () => sessionOf('mia', Number.MAX_SAFE_INTEGER) },
-        onFault: (error) => faults.push(error),
-      },
-    });
-    const socket = new TestSocket();
-    const connection = new Connection(
-      gateway.ports,
-      socket,
-      'mia',
-      sessionOf('mia', Number.MAX_SAFE_INTEGER),
-    );
-    connection.onText('{"type":"hello","cmd_id":"a"}');
-    await settled();
+    const { socket, faults } = await hailed(() => sessionOf('mia', Number.MAX_SAFE_INTEGER));
     expect(socket.closedWith).toBe(4503);
     expect(faults).toHaveLength(1);
   });

@@ -3,6 +3,9 @@ import { must } from './violation.js';
 
 const FOUNDED = 'refusals are founded';
 
+/** What somebody may run out of. */
+export const KINDS_OF_WEALTH = ['collateral', 'positions', 'exposure'] as const;
+
 export interface RefusalGrounds {
   readonly now: () => string;
   /** How far ahead an owner may be that believes its clock. */
@@ -10,7 +13,7 @@ export interface RefusalGrounds {
   /** Whether somebody in this world may have a clock that nobody may believe: withdrawals and cancels go by it all the same. */
   readonly mayBeMisled: boolean;
   /** Whether the account has more than all that it could ever promise. */
-  readonly isRich: (account: string, of: 'collateral' | 'positions') => boolean;
+  readonly isRich: (account: string, of: (typeof KINDS_OF_WEALTH)[number]) => boolean;
 }
 
 const FOR_WANT_OF: Readonly<Record<string, 'collateral' | 'positions'>> = {

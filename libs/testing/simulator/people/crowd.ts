@@ -5,8 +5,8 @@ import type { Random } from '../kernel/random.js';
 import { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { Promises } from '../oracle/promises.js';
-import type { RefusalGrounds } from '../oracle/refusals.js';
-import { membersOf, PLENTY, type Plan } from '../plan/draw.js';
+import { KINDS_OF_WEALTH, type RefusalGrounds } from '../oracle/refusals.js';
+import { membersOf, type Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import type { World } from '../processes/world.js';
 import type { Transcript } from '../twins/transcript.js';
@@ -62,12 +62,8 @@ export class Crowd {
     );
     this.names = new Names(oracle.archive);
     const callerOf = (account: string): Caller => this.caller(account);
-    const hasPlenty = (account: string): boolean => {
-      const own = plan.wealth[account];
-      return (
-        own !== undefined && [own.collateral, own.positions, own.exposure].every((one) => one === PLENTY)
-      );
-    };
+    const hasPlenty = (account: string): boolean =>
+      KINDS_OF_WEALTH.every((kind) => parts.grounds.isRich(account, kind));
     this.reader = new Reader({
       world,
       oracle,
