@@ -190,10 +190,8 @@ export class Shard {
         position: () => completed.position(shard),
         head: () => this.durableHead,
         onProgress: (projectedTo) => {
-          // What a successor has written is projected too, at places that this owner may just have given to something else.
-          const ours = Math.min(projectedTo, this.durableHead);
-          this.retirement.projected(ours);
-          this.stored.forget(ours);
+          this.retirement.projected(projectedTo);
+          this.stored.forget(projectedTo);
         },
         maxLagEvents: settings.maxProjectionLagEvents,
         maxLagMillis: settings.maxProjectionLagMillis,

@@ -57,7 +57,8 @@ export class ProjectionWatch {
     if (head === this.projected) return;
     try {
       const projected = await this.options.position();
-      // What is not written yet cannot be projected: by a false word nobody is told that all is well.
+      // What is not written yet cannot be projected, unless by a false word; or a successor has written there, and this owner may just have
+      // given the same places to something else.
       if (projected === this.projected || projected > this.options.head()) return;
       const wentBack = projected < this.projected;
       this.projected = projected;

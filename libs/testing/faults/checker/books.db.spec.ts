@@ -54,6 +54,7 @@ async function found(asset: string): Promise<readonly string[]> {
   archive.files.set(AUCTION, {
     id: AUCTION,
     shard: 0,
+    places: [],
     terms: {
       auction_id: AUCTION,
       originator: { account_id: 'olga', display_name: 'Olga', alias: 'originator' },

@@ -35,6 +35,7 @@ export class Archive {
       );
     if (event.auction_id === undefined) return undefined;
     const file = this.fileFor(placed, event.auction_id);
+    file.places.push(placed.sequence);
     this.index(file, event.data.quote?.quote_id);
     const picture = this.pictureOf(file);
     picture.take(placed);

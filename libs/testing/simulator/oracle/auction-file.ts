@@ -48,6 +48,8 @@ export interface StoryLine {
 export interface AuctionFile {
   readonly id: string;
   readonly shard: number;
+  /** Of its events in the journal of its shard. */
+  readonly places: number[];
   readonly terms: RawTerms;
   readonly hold: readonly RawHold[];
   stage: 'OPEN' | 'CLOSED' | 'OFF' | 'AWARDED' | 'NOT_AWARDED' | 'COMPLETED';

@@ -40,6 +40,7 @@ export function opened({ shard, event }: PlacedEvent): AuctionFile {
   return {
     id,
     shard,
+    places: [],
     terms,
     hold,
     stage: 'OPEN',

@@ -2,6 +2,7 @@ import type { Tables } from '../storage/tables.js';
 import { Archive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import { OwnersKnowledge } from './freshness.js';
+import { KeptHistories } from './kept-histories.js';
 import { mustBeLost, type Graces } from './lost-streams.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
@@ -31,6 +32,7 @@ export class Oracle {
   readonly archive = new Archive();
   readonly money: MoneyBook;
   readonly policies: PolicyBook;
+  private readonly histories: KeptHistories;
   readonly reached = new Map<string, number>();
   private readonly awards = new Map<string, { readonly file: AuctionFile; readonly award: RawAward }>();
 
@@ -43,6 +45,7 @@ export class Oracle {
     private readonly time: TrueTime,
   ) {
     this.owners = new OwnersKnowledge(nowMillis);
+    this.histories = new KeptHistories(tables, this.archive.files);
     this.policies = new PolicyBook(tables, nowMillis, time.isCalm);
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId), time.isCalm);
   }
@@ -58,6 +61,7 @@ export class Oracle {
   onCommit(): void {
     this.money.onCommit();
     this.policies.onCommit();
+    this.histories.onCommit();
   }
 
   get files(): ReadonlyMap<string, AuctionFile> {
