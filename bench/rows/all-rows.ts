@@ -10,6 +10,7 @@ import { kafkaQuotes } from './kafka-quotes.js';
 import { lag } from './lag.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { oneAccount } from './one-account.js';
 import { projection } from './projection.js';
 import { push } from './push.js';
 import { quotes } from './quotes.js';
@@ -26,6 +27,7 @@ export const ROWS: readonly Row[] = [
   reserve,
   projection,
   quotes,
+  oneAccount,
   latency,
   kafkaQuotes,
   lag,

@@ -14,6 +14,7 @@ const ROWS = [
   'reserve',
   'projection',
   'quotes',
+  'one-account',
   'latency',
   'lag',
   'http',

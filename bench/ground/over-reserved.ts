@@ -1,0 +1,10 @@
+import type pg from 'pg';
+
+/** How many sums of somebody's are set aside that are more than there is. */
+export async function overReserved(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ over: string }>(
+    `select count(*) as over from risk.reserved join risk.evidence using (account_id, venue, resource, asset)
+     where shard_0 + shard_1 + shard_2 > amount`,
+  );
+  return Number(rows[0]?.over ?? 0);
+}
