@@ -44,8 +44,8 @@ async function run(call: Call): Promise<number> {
   return isFine ? 0 : 1;
 }
 
-function isSound({ outcome: { findings, tally } }: Campaign): boolean {
-  return findings.found === 0 && shortcomings(tally).length === 0;
+function isSound({ outcome: { findings, tally, isWhole } }: Campaign): boolean {
+  return findings.found === 0 && shortcomings(tally, isWhole ? findings.checked : undefined).length === 0;
 }
 
 /** Tells what was found, takes down whatever there is, and says what of it could not be, or is kept for its logs. */

@@ -32,7 +32,9 @@ export function reportOf(outcome: Outcome): string[] {
     ...(recovery === undefined ? [] : [recoveryLine(recovery)]),
     ...findings.lines,
     '',
-    ...shortcomings(tally).map((why) => `LOOKED AT TOO LITTLE: ${why}`),
+    ...shortcomings(tally, isWhole ? findings.checked : undefined).map(
+      (why) => `LOOKED AT TOO LITTLE: ${why}`,
+    ),
     ...(isWhole ? [] : ['INTERRUPTED: journals, books, streams and what people were told were not judged']),
     `${faults} faults in ${rounds.length} rounds (${missed} missed, ${notRun.size} kinds not run), ${requests} requests, ` +
       `${commands} answers to commands ${isWhole ? 'checked' : 'heard'}, ${findings.found} violations`,

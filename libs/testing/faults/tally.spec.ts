@@ -59,17 +59,31 @@ describe('a report', () => {
 
 describe('a campaign', () => {
   it('in which no fault was done has looked at too little', () => {
-    expect(shortcomings(tally([]))).toEqual(['not one fault was done']);
-    expect(shortcomings(tally([round([], ['kill:owner'])]))).toEqual(['not one fault was done']);
+    expect(shortcomings(tally([]), undefined)).toEqual(['not one fault was done']);
+    expect(shortcomings(tally([round([], ['kill:owner'])]), undefined)).toEqual(['not one fault was done']);
     expect(report([]).join()).toContain('LOOKED AT TOO LITTLE: not one fault was done');
   });
 
   it('may miss a kind, unless somebody has asked for it and it was missed each time', () => {
     const rounds = [round(['kill:owner'], ['pause:owner']), round([], ['pause:owner'])];
-    expect(shortcomings(tally(rounds))).toEqual([]);
-    expect(shortcomings(tally(rounds, { isChosen: true }))).toEqual([
+    expect(shortcomings(tally(rounds), undefined)).toEqual([]);
+    expect(shortcomings(tally(rounds, { isChosen: true }), undefined)).toEqual([
       'pause:owner was asked for and missed, 2 times of as many',
     ]);
-    expect(shortcomings(tally([...rounds, round(['pause:owner'])], { isChosen: true }))).toEqual([]);
+    expect(shortcomings(tally([...rounds, round(['pause:owner'])], { isChosen: true }), undefined)).toEqual(
+      [],
+    );
+  });
+
+  it('in which a check had nothing to look at has looked at too little', () => {
+    const rounds = [round(['kill:owner'])];
+    const missing = shortcomings(tally(rounds), new Map());
+    expect(missing).toContain('there was nothing of this to check: awards');
+    const checked = new Map(missing.map((line) => [line.slice(line.indexOf(': ') + 2), 1]));
+    expect(shortcomings(tally(rounds), checked)).toEqual([]);
+    checked.delete('acknowledged SUBMIT');
+    expect(shortcomings(tally(rounds), checked)).toEqual([
+      'there was nothing of this to check: acknowledged SUBMIT',
+    ]);
   });
 });

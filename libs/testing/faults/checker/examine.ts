@@ -13,6 +13,7 @@ import type { Findings } from './findings.js';
 import { checkLeaks } from './leaks.js';
 import { checkStream } from './streams.js';
 
+const MULTIPLE_CHOICES = 300;
 const REQUEST_TIMEOUT = 408;
 const READERS_AT_ONCE = 8;
 /** Nobody knows here what anybody's clock said when it refused something, nor what somebody had then. */
@@ -50,6 +51,7 @@ export function examine(
     if (status === REQUEST_TIMEOUT) continue;
     const what = command.operation === 'WITHDRAW_ALL' ? 'answers to withdraw-alls' : 'answers to commands';
     findings.look(what, () => promises.answered(command, status, body));
+    if (status < MULTIPLE_CHOICES) findings.count(`acknowledged ${command.operation}`);
   }
   findings.look('all promises at once', () => promises.checkAll());
   // Nobody knows here when which owner was replaced: what was known for that long is known to all.
