@@ -77,8 +77,10 @@ export class Upgrades {
       if (principal === undefined || token === undefined) throw new Error('a handshake without a caller');
       const fault = queryRefusal(admitted) ?? handshakeFault(request);
       if (fault !== undefined) return fault;
-      socket.off('error', fail);
-      return this.accept({ ...asked, principal, token });
+      const refused = this.accept({ ...asked, principal, token });
+      // Only who has taken it over hears of its end now: a peer that has gone while it is refused must not end the process.
+      if (refused === undefined) socket.off('error', fail);
+      return refused;
     } catch (error) {
       this.ports.onFault(error, '', undefined);
       return INTERNAL_ERROR;

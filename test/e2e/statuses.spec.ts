@@ -298,6 +298,12 @@ const account: Row[] = [
     { by: ORIGINATOR, call: `GET ${path}`, gives: '200' },
   ]),
   { by: ORIGINATOR, call: 'GET /v1/contracts?limit=0', gives: '400 invalid_list_page' },
+  { by: ORIGINATOR, call: 'GET /v1/contracts?venue=%00', gives: '400 invalid_list_page' },
+  {
+    by: ORIGINATOR,
+    call: `GET /v1/contracts?cursor=${Buffer.from('{"v":"venue_a","c":"\\u0000","o":"YES"}').toString('base64url')}`,
+    gives: '400 invalid_list_page',
+  },
   { by: SECOND, call: 'PUT /v1/me/protection', body: protection, gives: '200' },
   {
     by: SECOND,

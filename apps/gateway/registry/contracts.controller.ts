@@ -11,7 +11,9 @@ import { contractPage } from '../account/account-shapes.js';
 import { DATABASE } from '../tokens.js';
 
 const MAX_PAGE = 50;
-const contractCursor = cursor(object({ required: { v: text(), c: text(), o: text() } }));
+/** The database cannot even be asked for what holds a NUL. */
+const name = text({ printable: true });
+const contractCursor = cursor(object({ required: { v: name, c: name, o: name } }));
 
 export const listContractsEndpoint = endpoint({
   operationId: 'listContracts',
@@ -19,7 +21,7 @@ export const listContractsEndpoint = endpoint({
   path: '/v1/contracts',
   access: 'session',
   query: query('invalid_list_page', {
-    venue: optionalParam(text({ maxLength: 64 })),
+    venue: optionalParam(text({ maxLength: 64, printable: true })),
     limit: integerParam(1, MAX_PAGE, MAX_PAGE),
     cursor: contractCursor.param,
   }),

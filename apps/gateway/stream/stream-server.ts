@@ -1,5 +1,5 @@
 import { WebSocketServer, type WebSocket } from 'ws';
-import { errorReply, type Reply } from '#libs/edge/reply.js';
+import { errorReply, MALFORMED_REQUEST, type Reply } from '#libs/edge/reply.js';
 import type { Handshake } from '#libs/edge/upgrades.js';
 import type { Sessions } from '#libs/stream/ports.js';
 import type { StreamHub } from '#libs/stream/stream-hub.js';
@@ -38,12 +38,19 @@ export class StreamServer {
   });
   private readonly departures = new Departures();
   private connected: Connected | undefined;
+  /** What the WebSocket library cannot read of a handshake, such as its subprotocols. */
+  private refusal: Reply | undefined;
 
   constructor(
     private readonly hub: StreamHub,
     private readonly sessions: Sessions,
     private readonly onFault: (error: unknown) => void,
-  ) {}
+  ) {
+    // By itself it would answer in words of its own.
+    this.sockets.on('wsClientError', () => {
+      this.refusal = MALFORMED_REQUEST;
+    });
+  }
 
   /** Everybody goes: to another gateway, if there is one. */
   drain(): Promise<void> {
@@ -64,10 +71,11 @@ export class StreamServer {
     // It was good a moment ago; whoever has to be asked again by now will be, by the connection.
     const session = known instanceof Promise ? { principal, expiresAt: Number.MAX_SAFE_INTEGER } : known;
     if (typeof session === 'string') return UNAUTHORIZED;
+    this.refusal = undefined;
     this.sockets.handleUpgrade(request, socket, head, (ws) => {
       connected(ws, { socket, token, session });
     });
-    return undefined;
+    return this.refusal;
   };
 
   /** In the same turn as the handshake, so that no message comes before somebody hears it. */

@@ -1,5 +1,5 @@
 import type { Random } from '../simulator/kernel/random.js';
-import { HostileRequests } from './hostile-requests.js';
+import { HANDSHAKE, HostileRequests } from './hostile-requests.js';
 import type { Judge } from './judge.js';
 import type { Played, Stillness, Verdict } from './stillness.js';
 import type { Target } from './target.js';
@@ -34,7 +34,8 @@ export class HostileBatches {
   latest = '';
 
   constructor(
-    private readonly target: Pick<Target, 'ports' | 'http' | 'tokens' | 'known'>,
+    private readonly target: Pick<Target, 'ports' | 'http' | 'tokens' | 'known'> &
+      Partial<Pick<Target, 'streamPath'>>,
     private readonly judge: Judge,
     private readonly stillness: Pick<Stillness, 'hold'>,
     random: Random,
@@ -82,6 +83,7 @@ export class HostileBatches {
     if (answer === 'CLOSED') judge.count('closed without an answer');
     else if (answer === 'CUT OFF') judge.count('closed within the answer');
     else if (answer === 'SILENCE') judge.count(one.request.isIncomplete ? 'waits for the rest' : 'no answer');
+    else if (one.operationId === HANDSHAKE) judge.handshake(answer, wordsOf(one));
     else judge.answer(one, answer, wordsOf(one));
   }
 
@@ -104,7 +106,8 @@ export class HostileBatches {
     const { judge } = this;
     if (request.isIncomplete) return false;
     if (answer === 'SILENCE') return !judge.knowsSilence;
-    if (typeof answer === 'string') return isWellFormed(request) && !judge.knowsHangUp(operationId);
+    if (typeof answer === 'string')
+      return isWellFormed(withoutHandshake(request)) && !judge.knowsHangUp(operationId);
     return judge.isSlow(answer);
   }
 
@@ -119,6 +122,15 @@ export class HostileBatches {
 
 function ask({ port, request }: Asked): Promise<WireAnswer | NoAnswer> {
   return exchange(port, bytesOf(request), request.isIncomplete);
+}
+
+/** What is left of it is owed an answer like any other request. */
+function withoutHandshake(request: WireRequest): WireRequest {
+  const headers = request.headers.filter(
+    ([name, value]) =>
+      !(name === 'Upgrade' && value === 'websocket') && !(name === 'Connection' && value === 'Upgrade'),
+  );
+  return { ...request, headers };
 }
 
 function changesSomething({ operationId, request }: Asked, answer: WireAnswer | NoAnswer): boolean {

@@ -1,191 +1,22 @@
 import { followed, type Operation, type Parameter } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
+import { HANDSHAKE_SPOILS, handshakeHeaders, OF_HANDSHAKES } from './handshake-spoils.js';
 import { hostileToken } from './hostile-tokens.js';
-import { mutatedBytes, mutatedJson, mutatedText } from './mutations.js';
+import { clean, escaped, setBody, SPOILS, type Context, type Draft, type Spoil } from './request-spoils.js';
 import { SchemaValues } from './schema-values.js';
 import type { Target } from './target.js';
 import type { WireRequest } from './wire.js';
 
-interface Draft {
-  method: string;
-  target: string;
-  headers: [string, string][];
-  body: Buffer;
-  isIncomplete: boolean;
-}
-
-/** What is done to a request that would do. */
-type Spoil = (draft: Draft, context: Context) => void;
-
-interface Context {
-  readonly operation: Operation;
-  readonly good: unknown;
-  readonly token: string;
-  readonly random: Random;
-}
-
-const METHODS = [
-  'get',
-  'post',
-  'put',
-  'delete',
-  'PATCH',
-  'OPTIONS',
-  'TRACE',
-  'CONNECT',
-  'HEAD',
-  'BREW',
-  'G ET',
-  '',
-];
-const TYPES = [
-  'text/plain',
-  'application/json; charset=utf-16',
-  'multipart/form-data; boundary=x',
-  'application/x-www-form-urlencoded',
-  '',
-];
-const ENCODINGS = ['gzip', 'br', 'identity', 'deflate, gzip', 'x'];
-const INTERNAL = [
-  'X-Service-Token',
-  'X-Auction-Peer',
-  'X-Auction-Active-Only',
-  'X-Auction-Owner-Read-Fallback',
-];
-
-const SPOILS: Readonly<Record<string, Spoil>> = {
-  body: (draft, { good, random }) => setBody(draft, mutatedJson(good, random)),
-  bytes: (draft, { random }) => setBody(draft, mutatedBytes(draft.body, random)),
-  noise: (draft, { random }) => setBody(draft, random.bytes(random.below(400))),
-  token: (draft, { token, random }) =>
-    setHeader(draft, 'Authorization', `Bearer ${clean(hostileToken(token, random))}`),
-  scheme: (draft, { token, random }) =>
-    setHeader(
-      draft,
-      'Authorization',
-      random.pick([`bearer  ${token}`, `Basic ${token}`, token, 'Bearer', `Bearer ${token},x`]),
-    ),
-  path: (draft, { random }) => {
-    const [path = '', query] = draft.target.split('?');
-    const parts = path.split('/');
-    const at = random.below(parts.length);
-    parts[at] = random.pick([
-      escaped(clean(mutatedText(parts[at] ?? '', random)).slice(0, 3_000)),
-      '..',
-      '%2e%2e',
-      '%',
-      '%zz',
-      '%00',
-      '',
-      '.',
-      ';x=1',
-      '\u00e9',
-      'constructor',
-      'x'.repeat(3_000),
-    ]);
-    draft.target = `${parts.join('/')}${query === undefined ? '' : `?${query}`}`;
-  },
-  query: (draft, { random }) => {
-    const name = random.pick(['limit', 'cursor', 'after_seq', 'status', 'venue', 'x', '__proto__', '']);
-    const value = random.pick([
-      '0',
-      '-1',
-      '51',
-      '1e9',
-      '%',
-      '%00',
-      '1&limit=2',
-      'x'.repeat(700),
-      escaped('é'),
-      '9'.repeat(30),
-    ]);
-    draft.target += `${draft.target.includes('?') ? '&' : '?'}${name}=${value}`;
-  },
-  cursor: (draft, { random }) => {
-    const positions = [
-      { o: 1, i: 2 },
-      { o: '9'.repeat(60), i: 'x' },
-      { o: '2026-11-20T12:00:00.000000000Z' },
-      [],
-      null,
-      'x',
-      { o: '2026-13-45T99:99:99.000000000Z', i: random.uuid() },
-    ];
-    const text = Buffer.from(JSON.stringify(random.pick<unknown>(positions))).toString('base64url');
-    draft.target = `${draft.target.split('?')[0] ?? ''}?cursor=${random.chance(0.5) ? text : escaped(mutatedText(text, random)).slice(0, 900)}`;
-  },
-  method: (draft, { random }) => (draft.method = random.pick(METHODS)),
-  type: (draft, { random }) => setHeader(draft, 'Content-Type', random.pick(TYPES)),
-  encoding: (draft, { random }) => setHeader(draft, 'Content-Encoding', random.pick(ENCODINGS)),
-  key: (draft, { random }) =>
-    setHeader(
-      draft,
-      'Idempotency-Key',
-      clean(random.pick(['', ' ', 'x'.repeat(129), 'a b', 'é', '\u0000', '../..', "';--"])),
-    ),
-  'no key': (draft) => (draft.headers = draft.headers.filter(([name]) => name !== 'Idempotency-Key')),
-  internal: (draft, { random }) =>
-    draft.headers.push([random.pick(INTERNAL), random.pick(['', 'true', 'x'.repeat(32)])]),
-  'request id': (draft, { random }) =>
-    draft.headers.push(['X-Request-Id', clean(random.pick(['', 'x'.repeat(400), 'a b', 'é', '{"a":1}']))]),
-  length: (draft, { random }) => {
-    draft.isIncomplete = true;
-    setHeader(
-      draft,
-      'Content-Length',
-      random.pick(['-1', '1e3', '99', '99999999999999999999', '0x10', '', '5, 6', '+5']),
-    );
-  },
-  chunks: (draft, { random }) => {
-    draft.isIncomplete = true;
-    setHeader(
-      draft,
-      'Transfer-Encoding',
-      random.pick(['chunked', 'gzip, chunked', 'chunked, chunked', 'identity', 'xchunked', ' chunked']),
-    );
-    draft.body = Buffer.from(
-      random.pick([
-        'ffffffffffff\r\nx',
-        '-1\r\nx\r\n',
-        '2\r\n{}\r\n0\r\n\r\n',
-        '0\r\n\r\n',
-        'zz\r\n',
-        '1;x=y\r\n{\r\n',
-        '2\r\n{}\r\n0\r\nX-Service-Token: x\r\n\r\n',
-      ]),
-    );
-  },
-  'many headers': (draft, { random }) => {
-    for (let count = random.pick([60, 150]); count > 0; count -= 1) draft.headers.push([`X-${count}`, 'x']);
-  },
-  'long header': (draft, { random }) =>
-    draft.headers.push(['X-Long', 'x'.repeat(random.pick([8_000, 20_000, 100_000]))]),
-  'broken header': (draft, { random }) =>
-    draft.headers.push([random.pick(['X Y', 'X\u0000', '', ':', 'X\r\n Y', '\u00ff']), 'x']),
-  host: (draft, { random }) =>
-    random.pick([
-      () => (draft.headers = draft.headers.filter(([name]) => name !== 'Host')),
-      () => draft.headers.push(['Host', 'other']),
-      () => setHeader(draft, 'Host', clean(random.pick(['', 'a b', 'x'.repeat(300), '[::1', 'é']))),
-    ])(),
-  target: (draft, { random }) =>
-    (draft.target = random.pick([
-      '*',
-      'http://elsewhere/v1/me',
-      '//',
-      '/v1//auctions',
-      '/%2f..%2f',
-      '\\',
-      '/?',
-      '?',
-      '/v1/auctions#x',
-      '/v1/me/../auctions',
-    ])),
-};
-
 const STRANGERS = 0.15;
 const BODIES = 0.6;
+/** What an operation has a place for is spoilt more often than all the rest together. */
+const LIKELY = 0.6;
 const ALONE = 0.75;
+const HANDSHAKES = 0.06;
+const OPTIONAL = { query: 0.4, header: 0.3, type: 0.3 };
+/** What a handshake is called, for which the document has no operation. */
+export const HANDSHAKE = 'handshake';
+const GOOD_TAGS = ['*', '"x"', 'W/"x", "y"'];
 
 /** Of requests without a body, and of those that are never to show a good token. */
 const OF_BODIES = ['body', 'bytes'];
@@ -199,13 +30,20 @@ interface Described {
   readonly operation: Operation;
 }
 
+export interface Drawn {
+  /** What was spoilt. */
+  readonly spoils: readonly string[];
+  readonly operationId: string;
+  readonly request: WireRequest;
+}
+
 /** Draws requests that are close to what the document allows. */
 export class HostileRequests {
   private readonly values: SchemaValues;
   private readonly operations: readonly Described[];
 
   constructor(
-    private readonly target: Pick<Target, 'http' | 'tokens' | 'known'>,
+    private readonly target: Pick<Target, 'http' | 'tokens' | 'known'> & Partial<Pick<Target, 'streamPath'>>,
     private readonly random: Random,
   ) {
     const { paths, components } = target.http;
@@ -219,67 +57,121 @@ export class HostileRequests {
     );
   }
 
-  /** What was spoilt, and the request. */
-  draw(): {
-    readonly spoils: readonly string[];
-    readonly operationId: string;
-    readonly request: WireRequest;
-  } {
-    const { random } = this;
+  draw(): Drawn {
+    const { random, target } = this;
+    const { streamPath: path } = target;
+    if (path !== undefined && random.chance(HANDSHAKES)) return this.handshake(path);
     const { method, template, operation } = this.operation();
-    const { tokens } = this.target;
+    const { tokens } = target;
     const { operationId } = operation;
     const member = random.chance(STRANGERS) ? random.pick([...tokens.keys()]) : memberFor(template);
     const token = tokens.get(member) ?? '';
     const shown = SPARED.has(operationId) ? hostileToken(token, random) : token;
     const { schema } = operation.requestBody?.content['application/json'] ?? {};
     const good = schema === undefined ? undefined : this.values.value(schema);
-    const draft: Draft = {
-      method,
-      target: this.targetOf(template, operation),
-      headers: [
-        ['Host', '127.0.0.1'],
-        ['Authorization', `Bearer ${clean(shown)}`],
-        ['Idempotency-Key', random.uuid()],
-      ],
-      body: Buffer.alloc(0),
-      isIncomplete: false,
-    };
+    const parameters = this.parametersOf(operation);
+    const headers = [...this.headersOf(parameters), ...this.typeOf(operation)];
+    const draft = draftOf(method, this.targetOf(template, operation, parameters), shown, headers);
+    draft.headers.push(['Idempotency-Key', random.uuid()]);
     if (good !== undefined) setBody(draft, Buffer.from(JSON.stringify(good)));
-    const spoils = this.spoilsFor(good !== undefined, SPARED.has(operationId));
-    for (const name of spoils) SPOILS[name]?.(draft, { operation, good, token, random });
-    return { spoils, operationId, request: draft };
+    const queryNames = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+    const likely = good === undefined ? likelyIn(queryNames) : ['body'];
+    const names = this.spoilsFor(likely, SPARED.has(operationId));
+    return {
+      spoils: names,
+      operationId,
+      request: this.spoilt(draft, names, SPOILS, { queryNames, good, token }),
+    };
+  }
+
+  private handshake(path: string): Drawn {
+    const { random } = this;
+    const token = this.target.tokens.get('maker-1') ?? '';
+    const draft = draftOf('GET', path, token, handshakeHeaders(random));
+    const spoils = { ...HANDSHAKE_SPOILS, ...OF_HANDSHAKES };
+    const names = Array.from({ length: random.between(1, 2) }, () => random.pick(Object.keys(spoils)));
+    const request = this.spoilt(draft, names, spoils, { queryNames: [], good: undefined, token });
+    return { spoils: names, operationId: HANDSHAKE, request };
+  }
+
+  private spoilt(
+    draft: Draft,
+    names: readonly string[],
+    spoils: Readonly<Record<string, Spoil>>,
+    about: Pick<Context, 'queryNames' | 'good' | 'token'>,
+  ): Draft {
+    const { random } = this;
+    const cursors = (this.target.known.get('cursor') ?? []).map(String);
+    for (const name of new Set(names)) spoils[name]?.(draft, { ...about, cursors, random });
+    return draft;
   }
 
   /** Those with a body come more often: most can be wrong there. */
   private operation(): Described {
     const { random } = this;
-    const withBody = this.operations.filter(({ operation }) => operation.requestBody !== undefined);
-    return random.pick(random.chance(BODIES) ? withBody : this.operations);
+    const hasBody = random.chance(BODIES);
+    return random.pick(
+      this.operations.filter(({ operation }) => (operation.requestBody !== undefined) === hasBody),
+    );
   }
 
-  private spoilsFor(hasBody: boolean, isSpared: boolean): readonly string[] {
+  private spoilsFor(likely: readonly string[], isSpared: boolean): readonly string[] {
     const { random } = this;
-    const unfit = new Set([...(hasBody ? [] : OF_BODIES), ...(isSpared ? OF_TOKENS : [])]);
+    const unfit = new Set([...(likely.includes('body') ? [] : OF_BODIES), ...(isSpared ? OF_TOKENS : [])]);
     const names = SPOIL_NAMES.filter((name) => !unfit.has(name));
-    const first = hasBody && random.chance(BODIES) ? 'body' : random.pick(names);
+    const first = random.pick(likely.length > 0 && random.chance(LIKELY) ? likely : names);
     return random.chance(ALONE) ? [first] : [...new Set([first, random.pick(names)])];
   }
 
-  private targetOf(template: string, operation: Operation): string {
-    const parameters = operation.parameters.map((parameter) =>
+  private parametersOf(operation: Operation): Parameter[] {
+    return operation.parameters.map((parameter) =>
       followed<Parameter>(parameter, this.target.http.components.parameters),
     );
+  }
+
+  private targetOf(template: string, operation: Operation, parameters: readonly Parameter[]): string {
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       String(
         this.values.value({ type: 'string', format: 'uuid' }, ENDS.has(operation.operationId) ? '' : name),
       ),
     );
     const query = parameters
-      .filter((parameter) => parameter.in === 'query' && this.random.chance(0.3))
+      .filter((parameter) => parameter.in === 'query' && this.random.chance(OPTIONAL.query))
       .map(({ name, schema }) => `${name}=${escaped(String(this.values.value(schema, name)))}`);
     return query.length === 0 ? path : `${path}?${query.join('&')}`;
   }
+
+  /** What the document knows besides the names of callers and calls. */
+  private headersOf(parameters: readonly Parameter[]): [string, string][] {
+    const { random } = this;
+    const isTagged = parameters.some(({ name }) => name === 'If-None-Match');
+    return isTagged && random.chance(OPTIONAL.header) ? [['If-None-Match', random.pick(GOOD_TAGS)]] : [];
+  }
+
+  /** One of the types in which it can be answered. */
+  private typeOf({ responses }: Operation): [string, string][] {
+    const { random } = this;
+    const types = Object.values(responses).flatMap((response) =>
+      'content' in response ? Object.keys(response.content) : [],
+    );
+    return types.length > 0 && random.chance(OPTIONAL.type) ? [['Accept', random.pick(types)]] : [];
+  }
+}
+
+/** What may be spoilt of a query that knows these names. */
+function likelyIn(queryNames: readonly string[]): string[] {
+  if (queryNames.length === 0) return [];
+  return queryNames.includes('cursor') ? ['query', 'cursor'] : ['query'];
+}
+
+function draftOf(method: string, target: string, token: string, headers: [string, string][]): Draft {
+  return {
+    method,
+    target,
+    headers: [['Host', '127.0.0.1'], ['Authorization', `Bearer ${clean(token)}`], ...headers],
+    body: Buffer.alloc(0),
+    isIncomplete: false,
+  };
 }
 
 /** Ids of what there is are not for those who would take it away from the others. */
@@ -292,24 +184,4 @@ function memberFor(template: string): string {
   if (template.startsWith('/v1/ops')) return 'operator-1';
   if (template.startsWith('/v1/audit')) return 'auditor-1';
   return template.includes('quotes') || template.includes('protection') ? 'maker-1' : 'originator-2';
-}
-
-function setBody(draft: Draft, body: Buffer): void {
-  draft.body = body;
-  setHeader(draft, 'Content-Type', 'application/json');
-  setHeader(draft, 'Content-Length', String(body.length));
-}
-
-function setHeader(draft: Draft, name: string, value: string): void {
-  draft.headers = [...draft.headers.filter(([each]) => each !== name), [name, value]];
-}
-
-/** Without line ends, which would begin another header of which nobody here knows. */
-function clean(text: string): string {
-  return text.replaceAll(/[\r\n]/g, '');
-}
-
-/** Half a character, which no path can hold, becomes the one that stands for what is wrong. */
-function escaped(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
 }

@@ -4,6 +4,7 @@ import { HttpCheck } from '../interface/http-check.js';
 import { PATIENCE_MS, type WireAnswer, type WireRequest } from './wire.js';
 
 const SLOW_MS = 1_000;
+const ERROR = /^\{"error":"(\w+)"/;
 const HUNG_UP = 'hung up on, and again when asked alone: ';
 const SILENT = `a complete request has no answer within ${PATIENCE_MS} ms, and none when it is asked alone`;
 /** Of the edge, before there is a request that could have an operation. */
@@ -44,7 +45,7 @@ export class Judge {
 
   answer({ operationId, request }: Asked, answer: WireAnswer, how: string): void {
     const { status, headers, body } = answer;
-    const error = /^\{"error":"(\w+)"/.exec(body)?.[1] ?? '';
+    const error = ERROR.exec(body)?.[1] ?? '';
     this.count(`${status} ${error}`.trimEnd());
     const exchange = {
       method: request.method,
@@ -62,6 +63,14 @@ export class Judge {
     // However its path was spoilt, it is the same operation.
     const where = `${request.method} ${request.target.split('?', 1)[0] ?? ''} `;
     for (const fault of rest) this.add(`not as documented: ${operationId} ${fault.replace(where, '')}`, how);
+  }
+
+  /** It leads to a stream, or is refused like any request. */
+  handshake({ status, body }: WireAnswer, how: string): void {
+    const error = ERROR.exec(body)?.[1] ?? '';
+    this.count(`handshake ${status} ${error}`.trimEnd());
+    if (status >= 500 && status !== 501 && status !== 503) this.add(`handshake: ${status} ${error}`, how);
+    if (status >= 400 && error === '') this.add(`handshake: ${status} without a code`, how);
   }
 
   /** True when it is worth another look: only what is slow twice is. */

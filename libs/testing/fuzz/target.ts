@@ -10,6 +10,7 @@ import type { KnownValues } from './schema-values.js';
 /** Every process may be asked, by signal alone, to open its debugger at any port. */
 const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2', NODE_OPTIONS: '--inspect-port=0' };
 const NAMES = ['originator-2', 'maker-1', 'operator-1', 'auditor-1', 'viewer-1'];
+const LISTS = ['/v1/auctions', '/v1/contracts'];
 const HOUR_MS = 3_600_000;
 
 export interface Target {
@@ -17,6 +18,7 @@ export interface Target {
   readonly ports: readonly number[];
   readonly http: OpenApi;
   readonly stream: AsyncApi;
+  readonly streamPath: string;
   /** Tokens of good sessions, by name. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly known: KnownValues;
@@ -63,7 +65,11 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
   const { quotes } = furniture;
   const group = { name: 'friends', market_maker_ids: [accountOf('maker-1')] };
   const grouped = await originator.post<{ readonly group_id: string }>('/v1/groups', group);
-  const listed = await originator.get<{ readonly next_cursor: string }>('/v1/auctions?limit=1');
+  const cursors: string[] = [];
+  for (const list of LISTS) {
+    const { body } = await originator.get<{ readonly next_cursor: string }>(`${list}?limit=1`);
+    cursors.push(body.next_cursor);
+  }
   const [http, stream] = await Promise.all([
     anybody.get<OpenApi>('/openapi.json'),
     anybody.get<AsyncApi>('/asyncapi.json'),
@@ -75,6 +81,7 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     ports: file.processes.flatMap(({ url }) => (url === undefined ? [] : [Number(new URL(url).port)])),
     http: http.body,
     stream: stream.body,
+    streamPath: stream.body.channels.stream.address,
     tokens,
     resumeToken,
     furniture,
@@ -89,7 +96,7 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
       ['groupID', [grouped.body.group_id]],
       ['market_maker_ids', [[accountOf('maker-1')], [accountOf('maker-1'), accountOf('maker-2')]]],
       ['routes', routes.map((route) => [route])],
-      ['cursor', [listed.body.next_cursor]],
+      ['cursor', cursors],
       ['resume_token', [resumeToken]],
       ['quantity_atoms', [1_000_000, 10_000_000]],
       ['price_atoms', [500_000, 400_000]],
