@@ -40,3 +40,14 @@ it.each([[[]], [[0]], [[-1]], [['9007199254740992']]])('has no room for %j', asy
   ]);
   await expect(planted).rejects.toMatchObject({ code: '23514' });
 });
+
+it.each(['{NULL}', '{3,NULL}', '{{1,2},{3,4}}', '[5:6]={1,2}'])(
+  'is a list and nothing else: not %s',
+  async (positions) => {
+    const planted = database.pool.query('insert into journal.histories values ($1, 0, $2::text::bigint[])', [
+      randomUUID(),
+      positions,
+    ]);
+    await expect(planted).rejects.toMatchObject({ code: '23514' });
+  },
+);

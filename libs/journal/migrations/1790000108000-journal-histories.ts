@@ -13,6 +13,9 @@ const HISTORIES = `
     shard smallint not null check (shard >= 0),
     positions bigint[] not null,
     constraint positions_has_room check (cardinality(positions) between 1 and ${MOST_POSITIONS}),
+    constraint positions_are_a_list check (
+      array_ndims(positions) = 1 and array_lower(positions, 1) = 1 and array_position(positions, null) is null
+    ),
     constraint positions_can_be_read check (1 <= all (positions) and ${Number.MAX_SAFE_INTEGER} >= all (positions))
   )`;
 
