@@ -61,6 +61,7 @@ const SEEN_IN_ANY = [
   'stories on streams',
   'stream events',
   'timelines read at rest',
+  'trades on the ledger',
 ];
 
 /** Why nobody may say that nothing was found, whatever was: in words. `checked` once all has been: how often each check had something to look at. */

@@ -14,7 +14,7 @@ describe('a server that hangs up', () => {
 
   /** What is found of it. */
   async function found(listener: RequestListener): Promise<string[]> {
-    server = createServer(listener);
+    server = createServer({ requireHostHeader: false }, listener);
     server.on('clientError', (_, socket) => socket.destroy());
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

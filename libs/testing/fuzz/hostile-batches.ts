@@ -11,6 +11,7 @@ export const BATCH = 8;
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const PREFLIGHTS: ReadonlySet<string> = new Set(['preflightAuction', 'preflightQuote']);
 const KEY = 'Idempotency-Key';
+const UNAVAILABLE = 503;
 const UUID = /^[\da-f]{8}-[\da-f-]{27}$/;
 
 interface Asked {
@@ -97,6 +98,8 @@ export class HostileBatches {
     const again = await ask(one);
     if (again === 'SILENCE') judge.silent(wordsOf(one));
     else if (typeof again === 'string') judge.hungUp(one.operationId, wordsOf(one));
+    else if (again.status === UNAVAILABLE && isUnavailable(answer))
+      judge.unavailable(one.operationId, wordsOf(one));
     else if (judge.isSlow(again)) judge.slow(again.millis, wordsOf(one));
     return again;
   }
@@ -108,7 +111,7 @@ export class HostileBatches {
     if (answer === 'SILENCE') return !judge.knowsSilence;
     if (typeof answer === 'string')
       return isWellFormed(withoutHandshake(request)) && !judge.knowsHangUp(operationId);
-    return judge.isSlow(answer);
+    return judge.isSlow(answer) || (isUnavailable(answer) && !judge.knowsUnavailable(operationId));
   }
 
   /** Under a new key, as the old one has its answer. */
@@ -122,6 +125,11 @@ export class HostileBatches {
 
 function ask({ port, request }: Asked): Promise<WireAnswer | NoAnswer> {
   return exchange(port, bytesOf(request), request.isIncomplete);
+}
+
+/** In this run nothing is away, so that is no more than an excuse. */
+function isUnavailable(answer: WireAnswer | NoAnswer): boolean {
+  return typeof answer !== 'string' && answer.status === UNAVAILABLE;
 }
 
 /** What is left of it is owed an answer like any other request. */

@@ -19,7 +19,9 @@ export const HANDSHAKE = 'handshake';
 const GOOD_TAGS = ['*', '"x"', 'W/"x", "y"'];
 
 /** Of requests without a body, and of those that are never to show a good token. */
-const OF_BODIES = ['body', 'bytes'];
+const OF_BODIES = ['body', 'value', 'bytes'];
+/** Most of what cannot be read at all is refused before any rule is asked. */
+const LIKELY_IN_BODIES = ['body', 'value', 'value'];
 const OF_TOKENS = ['token', 'scheme'];
 
 const SPOIL_NAMES: readonly string[] = Object.keys(SPOILS);
@@ -75,7 +77,7 @@ export class HostileRequests {
     draft.headers.push(['Idempotency-Key', random.uuid()]);
     if (good !== undefined) setBody(draft, Buffer.from(JSON.stringify(good)));
     const queryNames = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
-    const likely = good === undefined ? likelyIn(queryNames) : ['body'];
+    const likely = good === undefined ? likelyIn(queryNames) : LIKELY_IN_BODIES;
     const names = this.spoilsFor(likely, SPARED.has(operationId));
     return {
       spoils: names,
@@ -109,10 +111,9 @@ export class HostileRequests {
   /** Those with a body come more often: most can be wrong there. */
   private operation(): Described {
     const { random } = this;
-    const hasBody = random.chance(BODIES);
-    return random.pick(
-      this.operations.filter(({ operation }) => (operation.requestBody !== undefined) === hasBody),
-    );
+    const withBody = this.operations.filter(({ operation }) => operation.requestBody !== undefined);
+    const others = this.operations.filter(({ operation }) => operation.requestBody === undefined);
+    return random.pick(others.length === 0 || random.chance(BODIES) ? withBody : others);
   }
 
   private spoilsFor(likely: readonly string[], isSpared: boolean): readonly string[] {

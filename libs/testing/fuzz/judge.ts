@@ -6,6 +6,7 @@ import { PATIENCE_MS, type WireAnswer, type WireRequest } from './wire.js';
 const SLOW_MS = 1_000;
 const ERROR = /^\{"error":"(\w+)"/;
 const HUNG_UP = 'hung up on, and again when asked alone: ';
+const UNAVAILABLE = '503 though nothing is away, and again when asked alone: ';
 const SILENT = `a complete request has no answer within ${PATIENCE_MS} ms, and none when it is asked alone`;
 /** Of the edge, before there is a request that could have an operation. */
 const BEFORE_REQUESTS: ReadonlySet<number> = new Set([400, 408, 413, 417, 431, 501, 503]);
@@ -93,6 +94,14 @@ export class Judge {
 
   hungUp(operationId: string, how: string): void {
     this.add(`${HUNG_UP}${operationId}`, how);
+  }
+
+  unavailable(operationId: string, how: string): void {
+    this.add(`${UNAVAILABLE}${operationId}`, how);
+  }
+
+  knowsUnavailable(operationId: string): boolean {
+    return this.sorts.has(`${UNAVAILABLE}${operationId}`);
   }
 
   knowsHangUp(operationId: string): boolean {

@@ -118,6 +118,37 @@ export function mutatedJson(body: unknown, random: Random): Buffer {
   return random.chance(0.15) ? mutatedBytes(Buffer.from(text), random) : Buffer.from(text);
 }
 
+const EDGES = [0, 1, 2, 999, 1_000_000, 1_000_001, Number.MAX_SAFE_INTEGER];
+const MOMENTS = [
+  '2020-01-01T00:00:00.000000000Z',
+  '2030-01-01T00:00:00.000000001Z',
+  '9999-12-31T23:59:59.999999999Z',
+];
+const MOMENT = /^\d{4}-\d\d-\d\dT/;
+const UUID = /^[\da-f]{8}-/;
+
+/** A body that can be read to its end, with something else for one thing that it says: whether that is allowed is for the rules to say. */
+export function otherwise(body: unknown, random: Random): unknown {
+  if (Array.isArray(body)) {
+    const items: readonly unknown[] = body;
+    if (items.length === 0 || random.chance(0.4))
+      return random.pick([[], [...items, ...items], [...items].reverse(), items.slice(1)]);
+    const at = random.below(items.length);
+    return items.map((item, index) => (index === at ? otherwise(item, random) : item));
+  }
+  if (typeof body === 'object' && body !== null) {
+    const names = Object.keys(body);
+    if (names.length === 0) return body;
+    const name = random.pick(names);
+    return { ...body, [name]: otherwise((body as Json)[name], random) };
+  }
+  if (typeof body === 'number') return random.pick([...EDGES, body + 1, Math.max(0, body - 1), body * 10]);
+  if (typeof body === 'boolean') return !body;
+  if (typeof body !== 'string') return body;
+  if (MOMENT.test(body)) return random.pick(MOMENTS);
+  return UUID.test(body) ? random.uuid() : random.pick([`${body}x`, body.toLowerCase(), 'x'.repeat(64)]);
+}
+
 /** Bits turned, bytes lost, repeated or strange. */
 export function mutatedBytes(bytes: Buffer, random: Random): Buffer {
   const mutated = Buffer.from(bytes);

@@ -1,6 +1,6 @@
 import type { Random } from '../simulator/kernel/random.js';
 import { hostileToken } from './hostile-tokens.js';
-import { mutatedBytes, mutatedJson, mutatedText } from './mutations.js';
+import { mutatedBytes, mutatedJson, mutatedText, otherwise } from './mutations.js';
 
 /** A request on its way to being sent. */
 export interface Draft {
@@ -70,6 +70,11 @@ const INTERNAL = [
 
 export const SPOILS: Readonly<Record<string, Spoil>> = {
   body: (draft, { good, random }) => setBody(draft, mutatedJson(good, random)),
+  value: (draft, { good, random }) => {
+    let other = good;
+    for (let times = random.between(1, 2); times > 0; times -= 1) other = otherwise(other, random);
+    setBody(draft, Buffer.from(JSON.stringify(other)));
+  },
   bytes: (draft, { random }) => setBody(draft, mutatedBytes(draft.body, random)),
   noise: (draft, { random }) => setBody(draft, random.bytes(random.below(400))),
   token: (draft, { token, random }) =>

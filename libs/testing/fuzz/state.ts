@@ -22,7 +22,25 @@ export interface State {
 
 export interface Event {
   readonly type: string;
-  readonly data?: { readonly by?: string };
+  readonly at?: string;
+  readonly auction_id?: string;
+  readonly data?: {
+    readonly by?: string;
+    readonly quote_id?: string;
+    readonly quote?: { readonly quote_id: string; readonly expires_at?: string };
+    readonly terms?: { readonly closes_at: string };
+  };
+  /** From when on nobody need ask for it; undefined where that never comes. */
+  readonly dueAt?: string;
+}
+
+/** What comes of itself once it is due, and moves what is set aside. */
+const OF_TIME = /^(QUOTE_EXPIRED|AUCTION_(CLOSED|AWARDED|NOT_AWARDED|COMPLETED)|EXECUTION_\w+)$/;
+
+/** Whether it is there because of the time alone, or because somebody has gone. */
+export function comesOfItself({ type, at, dueAt, data }: Event): boolean {
+  if (data?.by === 'DISCONNECT') return true;
+  return OF_TIME.test(type) && at !== undefined && dueAt !== undefined && dueAt <= at;
 }
 
 /** What the service's own books say, read behind its back. */
@@ -50,12 +68,33 @@ export class Books {
         `select payload from journal.records where shard = $1 and sequence > $2 and kind = 'event'`,
         [shard, head],
       );
-      all.push(...rows.map(({ payload }) => JSON.parse(payload) as Event));
+      for (const { payload } of rows) all.push(await this.timed(shard, JSON.parse(payload) as Event));
     }
     return all;
+  }
+
+  private async timed(shard: number, event: Event): Promise<Event> {
+    if (!OF_TIME.test(event.type) || event.auction_id === undefined) return event;
+    const { rows } = await this.pool.query<{ readonly payload: string }>(
+      `select payload from journal.records where shard = $1 and kind = 'event' and strpos(payload, $2) > 0 order by sequence`,
+      [shard, event.auction_id],
+    );
+    const dueAt = dueIn(
+      rows.map(({ payload }) => JSON.parse(payload) as Event),
+      event,
+    );
+    return dueAt === undefined ? event : { ...event, dueAt };
   }
 
   close(): Promise<void> {
     return this.pool.end();
   }
+}
+
+/** When it is due by what has been said of its auction. */
+function dueIn(story: readonly Event[], { type, data }: Event): string | undefined {
+  if (type !== 'QUOTE_EXPIRED')
+    return story.find((event) => event.type === 'AUCTION_OPENED')?.data?.terms?.closes_at;
+  const said = story.filter((event) => event.data?.quote?.quote_id === data?.quote_id);
+  return said.at(-1)?.data?.quote?.expires_at;
 }

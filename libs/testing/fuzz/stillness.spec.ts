@@ -98,11 +98,22 @@ describe('what is refused', () => {
     expect(room.found).toEqual(['something changed although all was refused']);
   });
 
-  it('is not blamed for what comes with time', async () => {
+  it('is not blamed for what comes with time, and is for what is not due', async () => {
+    const [noon, later] = ['2026-11-20T12:00:00.000000000Z', '2026-11-20T12:00:01.000000000Z'];
     await room.stillness.hold(['bad'], room.play);
-    room.journal.push({ type: 'QUOTE_EXPIRED' });
+    room.journal.push({ type: 'QUOTE_EXPIRED', at: noon, dueAt: noon });
     room.tables += 1;
     await room.stillness.hold(['bad'], room.play);
     expect(room.found).toEqual([]);
+    await room.stillness.hold(['bad'], room.play);
+    room.journal.push(
+      { type: 'QUOTE_EXPIRED', at: noon, dueAt: later },
+      { type: 'AUCTION_CLOSED', at: noon },
+    );
+    await room.stillness.hold(['bad'], room.play);
+    expect(room.found).toEqual([
+      'QUOTE_EXPIRED was journaled although all was refused',
+      'AUCTION_CLOSED was journaled although all was refused',
+    ]);
   });
 });

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Furniture } from './furniture.js';
 import type { Judge } from './judge.js';
-import type { Books, Event, State } from './state.js';
+import { comesOfItself, type Books, type State } from './state.js';
 
 /** What an accepted command sets in motion is over by then. */
 const AFTER_EFFECTS_MS = 200;
 const LOOKS = 25;
 /** So often what was refused is played anew without what was accepted. */
 const TRIES = 3;
-/** What comes of itself, and moves what is set aside. */
-const OF_TIME = /^(QUOTE_EXPIRED|AUCTION_(CLOSED|AWARDED|NOT_AWARDED|COMPLETED)|EXECUTION_\w+)$/;
 
 export interface Played<Thing> {
   /** Whether nothing of it may have changed anything. */
@@ -98,10 +96,6 @@ export class Stillness {
       one = other;
     }
   }
-}
-
-function comesOfItself({ type, data }: Event): boolean {
-  return OF_TIME.test(type) || data?.by === 'DISCONNECT';
 }
 
 function isSame(one: State, other: State): boolean {

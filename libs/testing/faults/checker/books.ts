@@ -44,8 +44,9 @@ export async function checkBooks(pool: pg.Pool, archive: Archive, findings: Find
         LEDGER,
         () => `${row.award_id} is ${row.outcome}, told as ${found.award.stage}`,
       );
-      if (row.outcome === 'SETTLED')
-        checkEntries(row, found, byTransaction.get(row.transaction_id ?? '') ?? []);
+      if (row.outcome !== 'SETTLED') return;
+      findings.count('trades on the ledger');
+      checkEntries(row, found, byTransaction.get(row.transaction_id ?? '') ?? []);
     });
   }
   for (const [id, { award, file }] of awards) {

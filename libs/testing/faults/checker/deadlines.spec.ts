@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkDeadlines, deadlineOf, type Disturbance } from './deadlines.js';
+import { checkDeadlines, Deadlines, type Disturbance } from './deadlines.js';
+import type { PlacedEvent } from '../../simulator/oracle/raw-events.js';
 import { Findings } from './findings.js';
 
 const DUE = Date.parse('2026-11-20T12:00:00.500Z');
@@ -11,10 +12,14 @@ function wrongs(
   type = 'AUCTION_CLOSED',
 ): string[] {
   const findings = new Findings();
-  const placed = { shard: 0, sequence: 7, event: { type, auction_id: 'a', at: AT, data: {} } };
-  const met = deadlineOf(placed, DUE + byMillis);
-  checkDeadlines(met === undefined ? [] : [met], disturbances, findings);
+  const deadlines = new Deadlines();
+  deadlines.note(placed(type), DUE + byMillis);
+  checkDeadlines(deadlines, disturbances, findings);
   return findings.violations;
+}
+
+function placed(type: string): PlacedEvent {
+  return { shard: 0, sequence: 7, event: { type, auction_id: 'a', at: AT, data: {} } };
 }
 
 function disturbed(from: number, to: number, kind = 'kill:owner'): Disturbance {
@@ -49,5 +54,23 @@ describe('a close', () => {
   it('is looked at like an expiry, and unlike anything else', () => {
     expect(wrongs(-300, [], 'QUOTE_EXPIRED')).toHaveLength(1);
     expect(wrongs(-300, [], 'AUCTION_CANCELLED')).toEqual([]);
+  });
+});
+
+describe('an award that is given up', () => {
+  function givenUp(afterMillis: number, disturbances: readonly Disturbance[] = []): string[] {
+    const findings = new Findings();
+    const deadlines = new Deadlines();
+    deadlines.note(placed('AUCTION_AWARDED'), DUE);
+    deadlines.note(placed('EXECUTION_FAILED'), DUE + afterMillis);
+    checkDeadlines(deadlines, disturbances, findings);
+    return findings.violations;
+  }
+
+  it('had no time in which all was well', () => {
+    expect(givenUp(20_000, [disturbed(1_000, 19_000, 'kill:executor')])).toEqual([]);
+    expect(givenUp(20_000, [disturbed(1_000, 14_000, 'kill:executor')])).toEqual([
+      'what can be settled is settled: EXECUTION_FAILED 7 of a behind 7000 ms in which all was well, though all was set aside',
+    ]);
   });
 });

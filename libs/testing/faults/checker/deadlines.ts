@@ -9,6 +9,13 @@ export interface MetDeadline {
   readonly writtenAt: number;
 }
 
+/** An award that was not settled: from when on it could have been, and when it was given up, by the same clock. */
+interface GivenUp {
+  readonly what: string;
+  readonly awardedAt: number;
+  readonly writtenAt: number;
+}
+
 /** A time in which something was wrong, by the same clock. */
 export interface Disturbance {
   readonly kinds: readonly string[];
@@ -19,6 +26,7 @@ export interface Disturbance {
 
 const EARLY = 'nothing is over before its time';
 const LATE = 'everything is over at its time';
+const CARRIED = 'what can be settled is settled';
 /** One clock for all, read in milliseconds, from an anchor that may be off by two of them. */
 const READING_MS = 10;
 /**
@@ -31,20 +39,31 @@ const CLOCK_LAG_MS = 2_000;
 /** Of time in which nothing is wrong: machines are busy, but owners have nothing to wait for. */
 const LATEST_MS = 5_000;
 
-export function deadlineOf({ sequence, event }: PlacedEvent, writtenAt: number): MetDeadline | undefined {
-  const { type, at, auction_id: id = '' } = event;
-  if (type !== 'AUCTION_CLOSED' && type !== 'QUOTE_EXPIRED') return undefined;
-  return { what: `${type} ${sequence} of ${id}`, dueAt: Date.parse(at), writtenAt };
+/** All whose time had come, as the journals tell of it. */
+export class Deadlines {
+  readonly met: MetDeadline[] = [];
+  readonly givenUp: GivenUp[] = [];
+  private readonly awarded = new Map<string, number>();
+
+  note({ sequence, event }: PlacedEvent, writtenAt: number): void {
+    const { type, at, auction_id: id = '' } = event;
+    const what = `${type} ${sequence} of ${id}`;
+    if (type === 'AUCTION_AWARDED') this.awarded.set(id, writtenAt);
+    if (type === 'EXECUTION_FAILED')
+      this.givenUp.push({ what, awardedAt: this.awarded.get(id) ?? writtenAt, writtenAt });
+    if (type === 'AUCTION_CLOSED' || type === 'QUOTE_EXPIRED')
+      this.met.push({ what, dueAt: Date.parse(at), writtenAt });
+  }
 }
 
-/** Closes and expiries, held against true time. */
+/** Closes, expiries and awards that were given up, held against true time. */
 export function checkDeadlines(
-  deadlines: readonly MetDeadline[],
+  { met, givenUp }: Deadlines,
   disturbances: readonly Disturbance[],
   findings: Findings,
 ): void {
   const clocks = disturbances.filter(({ kinds }) => kinds.some((kind) => kind.startsWith('clock:')));
-  for (const { what, dueAt, writtenAt } of deadlines) {
+  for (const { what, dueAt, writtenAt } of met) {
     findings.look('closes and expiries', () => {
       const isMisled = clocks.some(
         ({ began, ended }) => writtenAt >= began && writtenAt <= ended + CLOCK_LAG_MS,
@@ -53,6 +72,16 @@ export function checkDeadlines(
       must(dueAt - writtenAt <= mostAhead, EARLY, () => `${what} by ${Math.round(dueAt - writtenAt)} ms`);
       const calm = calmBetween(dueAt, writtenAt, disturbances);
       must(calm <= LATEST_MS, LATE, () => `${what} is late by ${Math.round(calm)} ms in which all was well`);
+    });
+  }
+  for (const { what, awardedAt, writtenAt } of givenUp) {
+    findings.look('awards given up', () => {
+      const calm = calmBetween(awardedAt, writtenAt, disturbances);
+      must(
+        calm <= LATEST_MS,
+        CARRIED,
+        () => `${what} behind ${Math.round(calm)} ms in which all was well, though all was set aside`,
+      );
     });
   }
 }

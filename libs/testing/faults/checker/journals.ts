@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs';
 import type pg from 'pg';
 import { Archive } from '../../simulator/oracle/archive.js';
 import { JournalCopy } from '../../simulator/oracle/journal-copy.js';
-import { deadlineOf, type MetDeadline } from './deadlines.js';
+import { Deadlines } from './deadlines.js';
 import type { Findings } from './findings.js';
 
 type Message = Pick<kafkajs.KafkaMessage, 'value' | 'timestamp'>;
@@ -17,7 +17,7 @@ const TRY_AGAIN_MS = 1_000;
 export interface Journals {
   readonly archive: Archive;
   readonly copies: readonly JournalCopy[];
-  readonly deadlines: readonly MetDeadline[];
+  readonly deadlines: Deadlines;
 }
 
 /** A message, and when whoever keeps it took it, in milliseconds of the one clock here that never jumps. */
@@ -29,7 +29,7 @@ type Messages = (shard: number, take: Take) => Promise<void>;
 export async function readJournals(messages: Messages, findings: Findings): Promise<Journals> {
   const archive = new Archive();
   const copies = SHARDS.map((shard) => new JournalCopy(shard));
-  const deadlines: MetDeadline[] = [];
+  const deadlines = new Deadlines();
   for (const [shard, copy] of copies.entries()) {
     let offset = 0;
     await messages(shard, (value, writtenAt) => {
@@ -38,8 +38,7 @@ export async function readJournals(messages: Messages, findings: Findings): Prom
         offset += 1;
         if (placed === undefined) return;
         archive.take(placed);
-        const met = deadlineOf(placed, writtenAt);
-        if (met !== undefined) deadlines.push(met);
+        deadlines.note(placed, writtenAt);
       });
     });
   }
