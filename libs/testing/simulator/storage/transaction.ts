@@ -8,9 +8,10 @@ type Overlay = Map<string, unknown>;
 export class Transaction {
   private readonly overlays = new Map<Table<unknown>, Overlay>();
   private readonly seen = new Map<Table<unknown>, Map<string, number>>();
+  private readonly changes: ((number: number) => void)[] = [];
 
   get hasWritten(): boolean {
-    return this.overlays.size > 0;
+    return this.overlays.size + this.changes.length > 0;
   }
 
   get<Row>(table: Table<Row>, key: string): Row | undefined {
@@ -26,6 +27,14 @@ export class Transaction {
     const overlay = this.overlays.get(table) ?? new Map<string, unknown>();
     this.overlays.set(table, overlay);
     overlay.set(key, row);
+  }
+
+  /** As an update holds its row until the end: nobody's change of it comes in between, and it is seen by nobody before. */
+  change<Row>(table: Table<Row>, key: string, how: (row: Row | undefined) => Row): void {
+    this.changes.push((number) => {
+      table.rows.set(key, how(table.rows.get(key)));
+      table.versions.set(key, number);
+    });
   }
 
   *all<Row>(table: Table<Row>): Generator<readonly [string, Row]> {
@@ -44,6 +53,7 @@ export class Transaction {
         table.versions.set(key, number);
       }
     }
+    for (const change of this.changes) change(number);
   }
 
   private checkReads(): void {

@@ -76,9 +76,11 @@ export const policyStatements: Statements = {
     run: ({ tables, tx }, [maker, , until]) => {
       const known = tx.get(tables.frozen, String(maker)) ?? '';
       tx.put(tables.frozen, String(maker), known > String(until) ? known : String(until));
-      const policy = tx.get(tables.policy, '') ?? FIRST_POLICY;
-      const { version, protection } = policy;
-      tx.put(tables.policy, '', { ...policy, version: version + 1, protection: protection + 1 });
+      tx.change(tables.policy, '', (policy = FIRST_POLICY) => ({
+        ...policy,
+        version: policy.version + 1,
+        protection: policy.protection + 1,
+      }));
       return changed(1);
     },
   },
