@@ -76,7 +76,7 @@ export class HostileRequests {
     const draft = draftOf(method, this.targetOf(template, operation, parameters), shown, headers);
     draft.headers.push(['Idempotency-Key', random.uuid()]);
     if (good !== undefined) setBody(draft, Buffer.from(JSON.stringify(good)));
-    const queryNames = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+    const queryNames = this.queryNames(operation);
     const likely = good === undefined ? likelyIn(queryNames) : LIKELY_IN_BODIES;
     const names = this.spoilsFor(likely, SPARED.has(operationId));
     return {
@@ -108,11 +108,12 @@ export class HostileRequests {
     return draft;
   }
 
-  /** Those with a body come more often: most can be wrong there. */
+  /** Those with a body come more often, and then those with a query: most can be wrong there. */
   private operation(): Described {
     const { random } = this;
     const withBody = this.operations.filter(({ operation }) => operation.requestBody !== undefined);
-    const others = this.operations.filter(({ operation }) => operation.requestBody === undefined);
+    const bare = this.operations.filter(({ operation }) => operation.requestBody === undefined);
+    const others = [...bare, ...bare.filter(({ operation }) => this.queryNames(operation).length > 0)];
     return random.pick(others.length === 0 || random.chance(BODIES) ? withBody : others);
   }
 
@@ -128,6 +129,12 @@ export class HostileRequests {
     return operation.parameters.map((parameter) =>
       followed<Parameter>(parameter, this.target.http.components.parameters),
     );
+  }
+
+  private queryNames(operation: Operation): string[] {
+    return this.parametersOf(operation)
+      .filter((each) => each.in === 'query')
+      .map(({ name }) => name);
   }
 
   private targetOf(template: string, operation: Operation, parameters: readonly Parameter[]): string {

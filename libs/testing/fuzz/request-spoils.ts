@@ -49,6 +49,7 @@ const ENCODINGS = ['gzip', 'br', 'identity', 'deflate, gzip', 'x'];
 const STRANGE_NAMES = ['limit', 'cursor', 'after_seq', 'status', 'venue', 'x', '__proto__', ''];
 const PARTS_OF_PLACES: readonly unknown[] = [
   '\u0000',
+  'x\u0000',
   '\ud800',
   '',
   'x',

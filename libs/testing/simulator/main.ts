@@ -4,7 +4,7 @@ import { print } from '#libs/platform/standard-output.js';
 import { codeOf } from '#libs/platform/tool-faults.js';
 import { campaign, type Findings } from './campaign/campaign.js';
 import { readCall, USAGE, type Call } from './campaign/call.js';
-import { GOALS, OUT_OF_REACH } from './campaign/coverage-goals.js';
+import { missedGoals, OUT_OF_REACH } from './campaign/coverage-goals.js';
 import type { Searched } from './campaign/search.js';
 import { SearchThread } from './campaign/thread.js';
 import type { TrialName } from './campaign/trials.js';
@@ -45,11 +45,11 @@ async function explainShrunk(seed: number, trial: TrialName, check: string, call
   for (const line of shrunk.lines.slice(-LAST_LINES)) print(`  ${line}`);
 }
 
-function showCoverage(coverage: Findings['coverage']): readonly string[] {
+function showCoverage({ coverage, searched }: Findings): readonly string[] {
   print('\nreached:');
   for (const name of [...coverage.keys()].sort())
     print(`  ${String(coverage.get(name)).padStart(9)} ${name}`);
-  return GOALS.filter((goal) => (coverage.get(goal) ?? 0) === 0);
+  return missedGoals(coverage, searched);
 }
 
 async function replay(call: Call): Promise<number> {
@@ -78,8 +78,8 @@ async function run(call: Call): Promise<number> {
     },
   });
   const { searched, failures, steps, simulatedMillis } = findings;
-  const missed = showCoverage(findings.coverage);
-  if (missed.length > 0) print(`\nnever reached: ${missed.join(', ')}`);
+  const missed = showCoverage(findings);
+  if (missed.length > 0) print(`\nnot reached: ${missed.join(', ')}`);
   print(`\nout of reach (docs/simulator.md): ${OUT_OF_REACH.join(', ')}`);
   for (const failure of failures) await explain(failure, call);
   print(

@@ -55,6 +55,7 @@ async function found(asset: string): Promise<readonly string[]> {
     id: AUCTION,
     shard: 0,
     places: [],
+    executionDeadline: undefined,
     terms: {
       auction_id: AUCTION,
       originator: { account_id: 'olga', display_name: 'Olga', alias: 'originator' },

@@ -131,6 +131,29 @@ export const GOALS: readonly string[] = [
   'twins compared',
 ];
 
+/** Of a hundred seeds so much at least, which is half of what is usual: what most of all rests on must not come about by chance alone. */
+const COMMON: Readonly<Record<string, number>> = {
+  'answer 201 CREATE': 380,
+  'answer 201 SUBMIT': 270,
+  'answer 200 REVISE': 45,
+  'event AUCTION_AWARDED': 65,
+  'event EXECUTION_CONFIRMED': 65,
+  'calm worlds': 4,
+  reads: 2_300,
+  'stream events': 6_900,
+  'twins compared': 20,
+};
+
+/** Which goals a run of so many seeds has missed, in words. */
+export function missedGoals(coverage: ReadonlyMap<string, number>, seeds: number): string[] {
+  const never = GOALS.filter((goal) => (coverage.get(goal) ?? 0) === 0);
+  const seldom = Object.entries(COMMON).flatMap(([name, least]) => {
+    const [count, wanted] = [coverage.get(name) ?? 0, Math.floor((least * seeds) / 100)];
+    return count < wanted ? [`${name} (${count} of at least ${wanted})`] : [];
+  });
+  return [...never, ...seldom];
+}
+
 /** What no seed can reach, as docs/simulator.md says and why: whoever reads that everything was reached is to know of what. */
 export const OUT_OF_REACH: readonly string[] = [
   'more than 256 commands in one batch',

@@ -56,6 +56,8 @@ export interface AuctionFile {
   status: string;
   readonly quotes: Map<string, FiledQuote>;
   readonly awards: Map<string, FiledAward>;
+  /** Until when its awards may be carried out; as soon as there are any. */
+  executionDeadline: string | undefined;
   readonly stories: Map<string, StoryLine[]>;
   /** For whom it is over. */
   readonly over: Set<string>;

@@ -1,12 +1,16 @@
 import { activeQuotes, isExpired, type AuctionFile, type FiledQuote } from './auction-file.js';
 import { faultOfHold } from './holds.js';
-import type { PlacedEvent, RawAward, RawData, RawQuote, RawTerms } from './raw-events.js';
+import type { PlacedEvent, RawAward, RawData, RawEvent, RawQuote, RawTerms } from './raw-events.js';
 import { must } from './violation.js';
 import { winnersOf } from './winners.js';
 
 const RULES = 'the rules of an auction';
 const WINNERS = 'winners';
 const HOLDS = 'what is set aside';
+const DEADLINES = 'the execution deadline';
+const TOO_LATE = 'EXECUTION_DEADLINE_PASSED';
+/** `2026-11-20T12:00:00.123`, before the digits that are finer. */
+const MILLIS_END = 23;
 
 /** Opens a file, provided that an auction may begin like this. */
 export function opened({ shard, event }: PlacedEvent): AuctionFile {
@@ -47,6 +51,7 @@ export function opened({ shard, event }: PlacedEvent): AuctionFile {
     status: 'OPEN',
     quotes: new Map(),
     awards: new Map(),
+    executionDeadline: undefined,
     stories: new Map(),
     over: new Set(),
   };
@@ -113,13 +118,13 @@ export function enter(file: AuctionFile, { sequence, event }: PlacedEvent): void
     case 'AUCTION_AWARDED':
     case 'AUCTION_NOT_AWARDED':
       must(file.stage === 'CLOSED' && at === closesAt, RULES, () => `${where()}: it is ${file.stage}`);
-      decide(file, data);
+      decide(file, data, at);
       return;
     case 'AUCTION_COMPLETED':
       complete(file, data.status ?? '', where);
       return;
     default:
-      if (type.startsWith('EXECUTION_')) execute(file, type, data, where);
+      if (type.startsWith('EXECUTION_')) execute(file, event, where);
   }
 }
 
@@ -217,7 +222,7 @@ function standing(file: AuctionFile, id: string | undefined, at: string): FiledQ
   return quote;
 }
 
-function decide(file: AuctionFile, { awards = [] }: RawData): void {
+function decide(file: AuctionFile, { awards = [], execution_deadline: deadline }: RawData, at: string): void {
   const active = activeQuotes(file);
   const expected = winnersOf(file.terms, active);
   const told = awards.map((award) => `${award.quote_id} ${award.quantity_atoms}`);
@@ -232,9 +237,24 @@ function decide(file: AuctionFile, { awards = [] }: RawData): void {
     checkAward(file, award);
     file.awards.set(award.award_id, { terms: award, stage: 'PENDING', attempt: 0 });
   }
+  if (awards.length > 0) {
+    const allowed = millisBetween(at, deadline ?? '');
+    must(
+      allowed === file.terms.execution_deadline_ms,
+      DEADLINES,
+      () => `of ${file.id}, ${file.terms.execution_deadline_ms} ms behind ${at}, is ${deadline ?? 'none'}`,
+    );
+    file.executionDeadline = deadline;
+  }
   for (const quote of active) quote.status = 'JUDGED';
   file.stage = awards.length > 0 ? 'AWARDED' : 'NOT_AWARDED';
   file.status = awards.length > 0 ? 'AWARDED' : 'NO_AWARD';
+}
+
+/** Undefined where it is no whole number of them. */
+function millisBetween(from: string, to: string): number | undefined {
+  const [whole, rest] = [(instant: string) => Date.parse(`${instant.slice(0, MILLIS_END)}Z`), MILLIS_END];
+  return from.slice(rest) === to.slice(rest) ? whole(to) - whole(from) : undefined;
 }
 
 function checkAward(file: AuctionFile, award: RawAward): void {
@@ -254,12 +274,8 @@ function checkAward(file: AuctionFile, award: RawAward): void {
     must(fault === undefined, HOLDS, () => `for award ${award.award_id}: ${fault ?? ''}`);
 }
 
-function execute(
-  file: AuctionFile,
-  type: string,
-  { award_id: id, attempt = 0, settlement }: RawData,
-  where: () => string,
-): void {
+function execute(file: AuctionFile, { type, at, data }: RawEvent, where: () => string): void {
+  const { award_id: id, attempt = 0, settlement, reason } = data;
   const award = file.awards.get(id ?? '');
   must(award !== undefined && file.stage === 'AWARDED', RULES, () => `${where()}: there is no such award`);
   must(
@@ -272,6 +288,11 @@ function execute(
     (award.stage === 'PENDING') === (step === 'SUBMITTED') || (step === 'FAILED' && attempt === 0),
     RULES,
     () => `${where()}: its story has a gap`,
+  );
+  must(
+    reason !== TOO_LATE || at > (file.executionDeadline ?? ''),
+    DEADLINES,
+    () => `${where()}: given up at ${at}, before ${file.executionDeadline ?? ''}`,
   );
   const least = step === 'RETRYING' ? award.attempt + 1 : award.attempt;
   must(attempt >= least, RULES, () => `${where()}: attempt ${attempt} follows ${award.attempt}`);

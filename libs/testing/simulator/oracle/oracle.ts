@@ -12,6 +12,7 @@ import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
 import { must } from './violation.js';
 
 const EXECUTION = 'execution follows the ledger';
+const CARRIED = 'what can be settled is settled';
 const EARLY = 'nothing is over before its time';
 const MISLED = 'an owner that cannot trust its clock closes nothing';
 
@@ -122,6 +123,12 @@ export class Oracle {
   private checkExecution({ event: { type, data } }: PlacedEvent): void {
     if (type !== 'EXECUTION_CONFIRMED' && type !== 'EXECUTION_FAILED') return;
     const id = data.award_id ?? '';
+    // Everything that it needs is set aside, and nobody is in the way of it.
+    must(
+      type === 'EXECUTION_CONFIRMED' || !this.time.isCalm,
+      CARRIED,
+      () => `${id} is given up for ${data.reason ?? 'nothing'}, and nothing went wrong`,
+    );
     const row = this.tables.settlements.rows.get(id);
     const outcome = row?.outcome;
     const expected = type === 'EXECUTION_CONFIRMED' ? 'SETTLED' : 'FAILED';

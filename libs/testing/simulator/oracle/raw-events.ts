@@ -76,6 +76,7 @@ export interface RawData extends RawRefusal {
   readonly by?: string;
   readonly error?: string;
   readonly awards?: readonly RawAward[];
+  readonly execution_deadline?: string;
   readonly reason?: string;
   readonly award_id?: string;
   readonly attempt?: number;
