@@ -44,6 +44,12 @@ it('tells of a process that has ended, and behind what, and goes on with the one
   expect(told).toHaveLength(1);
 });
 
+it('waits until it is said who is back, which is a moment behind when it answers', async () => {
+  setTimeout(() => (pid = 2), 150);
+  await crashes.watch(() => Promise.reject(new Error('connect ECONNREFUSED')), words);
+  expect(told).toEqual(['crash: gateway-0 is another process, the bytes']);
+});
+
 it('tells of one that nobody needed meanwhile, too', async () => {
   await crashes.watch(() => {
     pid = 2;

@@ -56,8 +56,13 @@ export class Crashes {
     const deadline = performance.now() + this.backWithinMillis;
     // What has just gone may still be taken for what was there.
     do await sleep(LOOK_EVERY_MS);
-    while (!(await this.isWell()) && performance.now() < deadline);
+    while (!((await this.isWell()) && this.isNoted()) && performance.now() < deadline);
     return await this.isWell();
+  }
+
+  /** Who is back is ready a moment before the file of the cluster says which process it is. */
+  private isNoted(): boolean {
+    return [...this.look()].some(([name, pid]) => this.pids.get(name) !== pid);
   }
 
   private async isWell(): Promise<boolean> {
