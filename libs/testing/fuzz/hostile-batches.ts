@@ -84,7 +84,7 @@ export class HostileBatches {
     if (answer === 'CLOSED') judge.count('closed without an answer');
     else if (answer === 'CUT OFF') judge.count('closed within the answer');
     else if (answer === 'SILENCE') judge.count(one.request.isIncomplete ? 'waits for the rest' : 'no answer');
-    else if (one.operationId === HANDSHAKE) judge.handshake(answer, wordsOf(one));
+    else if (one.operationId === HANDSHAKE) judge.handshake(one, answer, wordsOf(one));
     else judge.answer(one, answer, wordsOf(one));
   }
 

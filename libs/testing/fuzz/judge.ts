@@ -67,11 +67,12 @@ export class Judge {
   }
 
   /** It leads to a stream, or is refused like any request. */
-  handshake({ status, body }: WireAnswer, how: string): void {
+  handshake({ request }: Asked, { status, body }: WireAnswer, how: string): void {
     const error = ERROR.exec(body)?.[1] ?? '';
     this.count(`handshake ${status} ${error}`.trimEnd());
     if (status >= 500 && status !== 501 && status !== 503) this.add(`handshake: ${status} ${error}`, how);
-    if (status >= 400 && error === '') this.add(`handshake: ${status} without a code`, how);
+    const isTold = request.method === 'HEAD' || error !== '';
+    if (status >= 400 && !isTold) this.add(`handshake: ${status} without a code`, how);
   }
 
   /** True when it is worth another look: only what is slow twice is. */
