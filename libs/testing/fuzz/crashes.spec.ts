@@ -58,13 +58,17 @@ it('tells of one that nobody needed meanwhile, too', async () => {
   expect(told).toHaveLength(1);
 });
 
-it('takes for no crash what ends a run without one, nor what never comes back', async () => {
+it('takes for no crash what ends a run without one', async () => {
   const fault = new Error('a mistake of the run itself');
   await expect(crashes.watch(() => Promise.reject(fault), words)).rejects.toBe(fault);
+});
+
+it('ends the run, and tells of it, where somebody never comes back', async () => {
+  server.closeAllConnections();
   server.close();
-  const away = crashes.watch(() => {
-    pid = 2;
-    return Promise.reject(fault);
-  }, words);
-  await expect(away).rejects.toBe(fault);
+  expect(await crashes.watch(() => Promise.reject(new Error('connect ECONNREFUSED')), words)).toBe(
+    'NOT AT ALL',
+  );
+  expect(told).toEqual(['crash: what has ended does not come back, the bytes']);
+  expect([crashes.isOver, crashes.none]).toEqual([true, false]);
 });

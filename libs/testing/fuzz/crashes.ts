@@ -18,6 +18,8 @@ const LOOK_EVERY_MS = 100;
 export class Crashes {
   private pids: ReadonlyMap<string, number>;
   private times = 0;
+  /** Somebody is gone for good: nobody can be asked anything more. */
+  isOver = false;
 
   constructor(
     private readonly cluster: { readonly file: { readonly processes: readonly Watched[] } },
@@ -39,8 +41,14 @@ export class Crashes {
     try {
       verdict = await play();
     } catch (error) {
-      if (!(error instanceof Error && (await this.comesBack()))) throw error;
-      fault = error;
+      fault = error instanceof Error ? error : new Error(String(error));
+      await this.calmsDown();
+      if (!(await this.isWell())) {
+        this.judge.add('crash: what has ended does not come back', how());
+        this.isOver = true;
+        this.times += 1;
+        return verdict;
+      }
     }
     const before = this.pids;
     this.pids = this.look();
@@ -52,12 +60,11 @@ export class Crashes {
   }
 
   /** Whoever has ended is started again; until then nobody can be asked anything. */
-  private async comesBack(): Promise<boolean> {
+  private async calmsDown(): Promise<void> {
     const deadline = performance.now() + this.backWithinMillis;
     // What has just gone may still be taken for what was there.
     do await sleep(LOOK_EVERY_MS);
     while (!((await this.isWell()) && this.isNoted()) && performance.now() < deadline);
-    return await this.isWell();
   }
 
   /** Who is back is ready a moment before the file of the cluster says which process it is. */

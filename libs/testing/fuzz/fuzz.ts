@@ -40,7 +40,7 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
   const crashes = new Crashes(cluster, judge);
   const memory = new MemoryWatch(() => heapsOf(cluster), books);
   let [sent, looks] = [0, 0];
-  for (let batch = 0; sent < count; batch += 1) {
+  for (let batch = 0; sent < count && !crashes.isOver; batch += 1) {
     if (sent >= count * (WARM_UP + ((1 - WARM_UP) * looks) / PARTS)) {
       // A process that has just begun holds less than the one before, whatever that means.
       if (crashes.none) await memory.look();

@@ -50,6 +50,8 @@ const STRANGE_NAMES = ['limit', 'cursor', 'after_seq', 'status', 'venue', 'x', '
 const PARTS_OF_PLACES: readonly unknown[] = [
   '\u0000',
   'x\u0000',
+  '\u0000x',
+  'x\u0000y',
   '\ud800',
   '',
   'x',
@@ -116,6 +118,8 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
       '%',
       '%00',
       'x%00',
+      '%00x',
+      'x%00y',
       '%ed%a0%80',
       '1&limit=2',
       'x'.repeat(700),
