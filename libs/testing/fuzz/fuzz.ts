@@ -43,7 +43,7 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
   for (let batch = 0; sent < count && !crashes.isOver; batch += 1) {
     if (sent >= count * (WARM_UP + ((1 - WARM_UP) * looks) / PARTS)) {
       // A process that has just begun holds less than the one before, whatever that means.
-      if (crashes.none) await memory.look();
+      await lookAt(memory, crashes, batches);
       looks += 1;
     }
     note(
@@ -63,8 +63,8 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
       ),
     );
   }
+  await lookAt(memory, crashes, batches);
   if (crashes.none) {
-    await memory.look();
     for (const fault of memory.faults()) judge.add(fault, 'all of it');
   }
   await books.close();
@@ -78,6 +78,16 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
     grown: memory.grown(),
     steady: memory.steady(),
   };
+}
+
+/** Of what has just ended nobody may have heard yet. */
+async function lookAt(memory: MemoryWatch, crashes: Crashes, batches: HostileBatches): Promise<void> {
+  if (!crashes.none) return;
+  const look = async (): Promise<Verdict> => {
+    await memory.look();
+    return 'NOTHING REFUSED';
+  };
+  await crashes.watch(look, () => batches.latest);
 }
 
 function note(verdicts: Map<Verdict, number>, verdict: Verdict): void {
