@@ -63,12 +63,17 @@ it('takes for no crash what ends a run without one', async () => {
   await expect(crashes.watch(() => Promise.reject(fault), words)).rejects.toBe(fault);
 });
 
-it('ends the run, and tells of it, where somebody never comes back', async () => {
+it('waits for who has begun, so that nobody takes him for away, and ends the run where he never is ready', async () => {
   server.closeAllConnections();
   server.close();
-  expect(await crashes.watch(() => Promise.reject(new Error('connect ECONNREFUSED')), words)).toBe(
-    'NOT AT ALL',
-  );
-  expect(told).toEqual(['crash: what has ended does not come back, the bytes']);
+  const ended = (): Promise<'AS A WHOLE'> => {
+    pid = 2;
+    return Promise.resolve('AS A WHOLE');
+  };
+  expect(await crashes.watch(ended, words)).toBe('AS A WHOLE');
+  expect(told).toEqual([
+    'crash: gateway-0 is another process, the bytes',
+    'crash: what has ended does not come back, the bytes',
+  ]);
   expect([crashes.isOver, crashes.none]).toEqual([true, false]);
 });

@@ -42,34 +42,36 @@ export class Crashes {
       verdict = await play();
     } catch (error) {
       fault = error instanceof Error ? error : new Error(String(error));
-      await this.calmsDown();
-      if (!(await this.isWell())) {
-        this.judge.add('crash: what has ended does not come back', how());
-        this.isOver = true;
-        this.times += 1;
-        return verdict;
-      }
+      await this.noted();
     }
     const before = this.pids;
     this.pids = this.look();
     const others = [...this.pids].filter(([name, pid]) => before.get(name) !== pid);
     for (const [name] of others) this.judge.add(`crash: ${name} is another process`, how());
     this.times += others.length;
-    if (fault !== undefined && others.length === 0) throw fault;
+    if (others.length > 0) await this.comeBack(how);
+    else if (fault !== undefined) throw fault;
     return verdict;
   }
 
-  /** Whoever has ended is started again; until then nobody can be asked anything. */
-  private async calmsDown(): Promise<void> {
+  /** Who has ended has another in his place at once, or a moment later. */
+  private async noted(): Promise<void> {
     const deadline = performance.now() + this.backWithinMillis;
-    // What has just gone may still be taken for what was there.
-    do await sleep(LOOK_EVERY_MS);
-    while (!((await this.isWell()) && this.isNoted()) && performance.now() < deadline);
+    const isNoted = (): boolean => [...this.look()].some(([name, pid]) => this.pids.get(name) !== pid);
+    while (!isNoted() && performance.now() < deadline) await sleep(LOOK_EVERY_MS);
   }
 
-  /** Who is back is ready a moment before the file of the cluster says which process it is. */
-  private isNoted(): boolean {
-    return [...this.look()].some(([name, pid]) => this.pids.get(name) !== pid);
+  /** Until whoever has begun is ready nobody can be asked anything. */
+  private async comeBack(how: () => string): Promise<void> {
+    const deadline = performance.now() + this.backWithinMillis;
+    while (!(await this.isWell())) {
+      if (performance.now() > deadline) {
+        this.judge.add('crash: what has ended does not come back', how());
+        this.isOver = true;
+        return;
+      }
+      await sleep(LOOK_EVERY_MS);
+    }
   }
 
   private async isWell(): Promise<boolean> {
