@@ -6,6 +6,7 @@ import {
   ALERTS,
   EXPRESSIONS,
   groupedBy,
+  isComeTrue,
   JOB_ALERTS,
   OPERATOR_RULES,
   PANELS,
@@ -75,6 +76,36 @@ describe('deploy/prometheus', () => {
       expect(means.trim().length).toBeGreaterThan(20);
       expect(todo.trim().length).toBeGreaterThan(40);
     }
+  });
+});
+
+/** Aborts and commits a second of one owner. */
+describe('the alert ReservationsContend', () => {
+  const comesWith = (aborts: number, commits: number): boolean =>
+    isComeTrue(ALERTS.find(({ alert }) => alert === 'ReservationsContend')?.expr ?? '', {
+      sotto_reservation_aborts_total: aborts,
+      sotto_reservation_commits_total: commits,
+    });
+
+  it.each([
+    ['somebody holds risk.reserved', 1.71, 0],
+    ['somebody holds risk.evidence', 1.55, 0],
+    ['somebody holds them, and few ask', 0.3, 0],
+    ['one reservation got through meanwhile', 1.6, 0.01],
+    ['shards abort each other', 40, 5],
+  ])('comes where %s', (_, aborts, commits) => {
+    expect(comesWith(aborts, commits)).toBe(true);
+  });
+
+  it.each([
+    ['nobody trades', 0, 0],
+    ['a few wait for a lock of the ledger once', 0.02, 0],
+    ['one account trades in all shards', 0.0012 * 1_330, 1_330],
+    ['desks are asked alone', 0.0004 * 5_600, 5_600],
+    ['one transaction in twenty is tried again', 0.05 * 3_000, 3_000],
+    ['few trade, and one transaction in two is tried again', 1, 2],
+  ])('does not come where %s', (_, aborts, commits) => {
+    expect(comesWith(aborts, commits)).toBe(false);
   });
 });
 

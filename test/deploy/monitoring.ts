@@ -145,3 +145,30 @@ export function selectorsIn(expr: string): Selector[] {
   }
   return found.filter(({ metric }) => metric.includes('_') || metric === 'up');
 }
+
+/** For each metric, by how much it grows in a second. */
+export type Rates = Readonly<Record<string, number>>;
+
+/** Whether an alert would come that does nothing but compare rates of one instance: Prometheus itself is not there to be asked. */
+export function isComeTrue(expr: string, rates: Rates): boolean {
+  return expr
+    .split(/\s+or\s+/)
+    .some((either) => either.split(/\s+and\s+/).every((each) => isTrueOf(each, rates)));
+}
+
+function isTrueOf(comparison: string, rates: Rates): boolean {
+  const [left = '', right = '', ...more] = comparison.split(' > ');
+  if (more.length > 0) throw new Error(`${comparison} compares more than once`);
+  return productOf(left, rates) > productOf(right, rates);
+}
+
+function productOf(factors: string, rates: Rates): number {
+  return factors.split(' * ').reduce((product, factor) => product * numberOf(factor, rates), 1);
+}
+
+function numberOf(factor: string, rates: Rates): number {
+  const metric = /^rate\((\w+)\[\d+m\]\)$/.exec(factor)?.[1];
+  const found = metric === undefined ? Number(factor) : rates[metric];
+  if (found === undefined || Number.isNaN(found)) throw new Error(`nobody knows what ${factor} is`);
+  return found;
+}
