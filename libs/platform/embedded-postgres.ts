@@ -247,6 +247,8 @@ async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
     if (role.rowCount === 0) await admin.query(`create role sotto login createdb password ${password}`);
     // Clusters that were made before each process had a role of its own have one that may not make them.
     await admin.query('alter role sotto createrole');
+    // So that the migration can bound what the processes' roles write into temporary files.
+    await admin.query('grant set on parameter temp_file_limit to sotto');
     const database = await admin.query(`select from pg_database where datname = 'sotto'`);
     if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
   });

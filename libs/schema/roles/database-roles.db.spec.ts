@@ -200,15 +200,45 @@ describe('the roles of the database', () => {
     const left = async (): Promise<unknown> =>
       (
         await database.pool.query(
-          `select setrole::regrole::text as what from pg_db_role_setting where setrole = any ($1::regrole[])
+          `select setting as what from pg_db_role_setting, unnest(setconfig) setting
+           where setrole = any ($1::regrole[]) and setting not like 'temp_file_limit=%'
            union all select member::regrole::text from pg_auth_members where member = any ($1::regrole[])`,
           [DATABASE_ROLES.map((role) => roleName(name, role))],
         )
       ).rows.length;
-    expect(await left()).toBe(3);
+    expect(await left()).toBe(5);
     await prepareDatabaseRoles(database.url, logins.passwords);
     expect(await left()).toBe(0);
   });
+
+  it.each(DATABASE_ROLES.filter((role) => !MAY_MAKE_TEMPORARY.includes(role)))(
+    '%s fills no disk with temporary files, and cannot say otherwise',
+    async (role) => {
+      const login = await logins.connect(role, logins.passwords[role]);
+      const sorted = `set work_mem = '64kB'; select count(*) from (select g, repeat('x', 1000) from generate_series(1, 100000) g order by 2, 1) s`;
+      try {
+        expect((await login.query('show temp_file_limit')).rows).toEqual([{ temp_file_limit: '1GB' }]);
+        for (const bound of ['set temp_file_limit = -1', 'alter role current_user set temp_file_limit = -1'])
+          await expect(login.query(bound)).rejects.toMatchObject({ code: DENIED });
+        await login.query('alter role current_user reset all');
+        await login.query(sorted);
+      } finally {
+        await login.end();
+      }
+      const again = await logins.connect(role, logins.passwords[role]);
+      expect((await again.query('show temp_file_limit')).rows).toEqual([{ temp_file_limit: '1GB' }]);
+      await again.end();
+      // A gigabyte would be too much for a test: the same bound, and less of it.
+      await database.pool.query(`alter role ${roleName(name, role)} set temp_file_limit = '20MB'`);
+      const bounded = await logins.connect(role, logins.passwords[role]);
+      try {
+        await expect(bounded.query(sorted)).rejects.toMatchObject({ code: '53400' });
+      } finally {
+        await bounded.end();
+        await prepareDatabaseRoles(database.url, logins.passwords);
+      }
+    },
+  );
 
   it.each(DATABASE_ROLES)('%s can call nothing but what grants.ts says', async (role) => {
     const { rows } = await database.pool.query<{ name: string }>(

@@ -12,6 +12,7 @@ import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { refuseOthersGrants, takeDefaults, takeMemberships } from './given-by-others.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, SCHEMAS, type DatabaseRole } from './grants.js';
 import { setSchemasAside } from './schemas-aside.js';
+import { boundTemporaryFiles } from './temporary-files.js';
 
 /** Those without a password may not log in. */
 export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
@@ -97,6 +98,11 @@ async function bringInOrder(
     }
     const names = DATABASE_ROLES.map((role) => roleName(database, role));
     await takeMemberships(client, names);
+    const bounded = DATABASE_ROLES.filter((role) => !MAY_MAKE_TEMPORARY.includes(role));
+    await boundTemporaryFiles(
+      client,
+      bounded.map((role) => roleName(database, role)),
+    );
     await client.query(grantStatements(database).join(';\n'));
     await takeDefaults(client, names);
     await refuseOthersGrants(client, names, SCHEMAS);
