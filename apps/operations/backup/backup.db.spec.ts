@@ -239,6 +239,27 @@ describe('backup check', () => {
     });
     expect([code, errors]).toEqual([1, expect.stringContaining('the manifest does not name it')]);
   });
+
+  it.each([
+    ['control.halts', 'identity.revocations'],
+    ['custody.entries', 'journal.records'],
+  ])('finds that a manifest and its folder lack tables which its migrations make: %s, %s', async (...of) => {
+    cpSync(FORMER, backup, { recursive: true });
+    change((told) => {
+      told.tables = (told.tables as { name: string }[]).filter(({ name }) => !of.includes(name));
+    });
+    for (const name of of) rmSync(path.join(backup, `${name}.rows.gz`));
+    const empty = await createTestDatabase();
+    for (const command of ['check', 'restore']) {
+      const args = [command, '--folder', backup];
+      const { code, errors } = await runTool('apps/operations/backup.js', args, { DATABASE_URL: empty.url });
+      const told = `does not name ${of.join(', ')}, which`;
+      expect([code, errors.trimEnd().split('\n')]).toEqual([1, [expect.stringContaining(told)]]);
+    }
+    const { rowCount } = await empty.pool.query(`select from pg_class where relname = 'unfinished_restore'`);
+    await empty.drop();
+    expect(rowCount).toBe(0);
+  });
 });
 
 describe('the folder of a backup', () => {

@@ -10,6 +10,7 @@ import { StartFault } from '#libs/platform/start-fault.js';
 import { beginRestore, endRestore, refuseUnfinishedRestore } from '#libs/platform/unfinished-restore.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { SCHEMAS } from '#libs/schema/roles/grants.js';
+import { tablesMadeBy } from '#libs/schema/tables-of-migrations.js';
 import { BackupDamaged, readManifest, unnamedAmong, type Manifest } from './manifest.js';
 import { readRows } from './row-file.js';
 
@@ -28,6 +29,7 @@ export interface BackupToRestore {
 export async function checkBackup(folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder);
   await refuseUnnamed(folder, manifest);
+  refuseIncomplete(folder, manifest);
   for (const file of manifest.tables) {
     let rows = 0;
     for await (const page of readRows(folder, file, PAGE)) rows += page.length;
@@ -52,6 +54,16 @@ async function refuseUnnamed(folder: string, manifest: Manifest): Promise<void> 
   const [stray] = unnamedAmong(await readdir(folder), manifest);
   if (stray === undefined) return;
   throw new BackupDamaged(`${path.join(folder, stray)} is there, and the manifest does not name it`);
+}
+
+/** One that is left out would be there afterwards, and empty: without halts everybody trades again. A later release may make more than are known here. */
+function refuseIncomplete(folder: string, { tables, migrations }: Manifest): void {
+  const named = new Set(tables.map(({ name }) => name));
+  const missing = tablesMadeBy(migrations).filter((name) => !named.has(name));
+  if (missing.length === 0) return;
+  throw new BackupDamaged(
+    `${path.join(folder, 'manifest.json')} does not name ${missing.join(', ')}, which a database with its migrations has`,
+  );
 }
 
 /**
