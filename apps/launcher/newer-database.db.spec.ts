@@ -119,7 +119,7 @@ describe.each([
     make: () => beginRestore(database.pool),
     mend: () => endRestore(database.pool),
     refusal:
-      /the beginning of a restore that has not come to its end: unless one is at work, drop the database/,
+      /the beginning of a restore that has not come to its end: unless one is at work, npm run backup -- restore --resume goes on .* drop the database/,
     exitCode: 65,
   },
 ])('a database that $what', ({ make, mend, refusal, exitCode }) => {

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import type { Environment } from '#libs/platform/config.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { callOf, USAGE, UsageFault, type Call } from './backup/call.js';
 import { createBackup } from './backup/create-backup.js';
 import { BackupDamaged, type Manifest } from './backup/manifest.js';
-import { openEmptyDatabase } from './backup/restore-place.js';
-import { backupToRestore, checkBackup, restoreBackup } from './backup/restore-backup.js';
+import { openEmptyDatabase, openHalfRestored, type PlaceToRestore } from './backup/restore-place.js';
+import { backupToRestore, checkBackup, restoreBackup, resumeRestore } from './backup/restore-backup.js';
 import { openDatabase } from './journal/database.js';
 import { mention } from '#libs/platform/standard-error.js';
 import { print } from '#libs/platform/standard-output.js';
@@ -17,6 +18,7 @@ const DONE: Readonly<Record<Call['command'], string>> = {
   create: 'written to',
   check: 'whole:',
   restore: 'restored from',
+  resume: 'restored',
 };
 
 async function main(args: readonly string[], environment: Environment): Promise<void> {
@@ -28,28 +30,53 @@ async function main(args: readonly string[], environment: Environment): Promise<
   const manifest = await run(call, environment);
   const { taken_at: takenAt, tables } = manifest;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  if (call.json) print(JSON.stringify({ folder: call.folder, taken_at: takenAt, rows, tables }));
-  else print(`${rows} rows of ${takenAt} ${DONE[call.command]} ${call.folder}`);
+  const folder = 'folder' in call ? call.folder : undefined;
+  if (call.json) print(JSON.stringify({ folder, taken_at: takenAt, rows, tables }));
+  else print([`${rows} rows of ${takenAt} ${DONE[call.command]}`, folder].join(' ').trimEnd());
 }
 
-async function run({ command, folder }: Call, environment: Environment): Promise<Manifest> {
-  switch (command) {
+async function run(call: Call, environment: Environment): Promise<Manifest> {
+  switch (call.command) {
     case 'check':
-      return await checkBackup(folder);
+      return await checkBackup(call.folder);
     case 'create':
-      return await create(folder, environment);
+      return await create(call.folder, environment);
     case 'restore': {
-      const backup = await backupToRestore(folder);
-      const { url, done, close } = await openEmptyDatabase(environment, mention);
-      try {
+      const backup = await backupToRestore(call.folder);
+      return await within(await openEmptyDatabase(environment, mention), async (url) => {
         await restoreBackup(url, backup, mention);
-        await done();
         return backup.manifest;
-      } finally {
-        await close();
-      }
+      });
     }
+    case 'resume':
+      return await within(await openHalfRestored(environment, mention), async (url) => {
+        if (call.waits) await untilEnter(url);
+        return await resumeRestore(url);
+      });
   }
+}
+
+/** It is given free for everybody when the work has come to its end, and not before. */
+async function within(
+  { url, done, close }: PlaceToRestore,
+  work: (url: string) => Promise<Manifest>,
+): Promise<Manifest> {
+  try {
+    const manifest = await work(url);
+    await done();
+    return manifest;
+  } finally {
+    await close();
+  }
+}
+
+/** For who has nothing to connect to otherwise: the server of a data folder runs as long as this call. Its password stands in that folder, and is not shown. */
+async function untilEnter(databaseUrl: string): Promise<void> {
+  const shown = new URL(databaseUrl);
+  shown.password = '';
+  mention(`the database is open at ${shown.href}: Enter goes on`);
+  await Promise.race([once(process.stdin, 'data'), once(process.stdin, 'end')]);
+  process.stdin.pause();
 }
 
 async function create(folder: string, environment: Environment): Promise<Manifest> {

@@ -7,6 +7,16 @@ const WRONG_PLACE = /^(?:42501|25006)$/;
 /** Others were in the way: locks, deadlocks, time that was up. */
 const IN_THE_WAY = /^(?:40|55|57)/;
 
+/** A row is not as a new constraint has it. */
+const OF_ROWS = /^23\w{3}$/;
+
+/** What PostgreSQL tells beside the message. */
+interface Placed {
+  readonly schema?: string;
+  readonly table?: string;
+  readonly constraint?: string;
+}
+
 /** Why the schema cannot be brought up to date, where the database itself says so. Anything else is thrown as it is. */
 export function asSchemaFault(error: unknown): unknown {
   const isOfDatabase =
@@ -17,5 +27,13 @@ export function asSchemaFault(error: unknown): unknown {
     : IN_THE_WAY.test(error.code)
       ? EXIT.unavailable
       : EXIT.damaged;
-  return new StartFault(`the schema cannot be brought up to date: ${error.message}`, exitCode);
+  const what = `the schema cannot be brought up to date: ${error.message}`;
+  return new StartFault(`${what}${OF_ROWS.test(error.code) ? placeOf(error) : ''}`, exitCode);
+}
+
+function placeOf(error: object): string {
+  const { schema, table, constraint }: Placed = error;
+  if (schema === undefined || table === undefined) return '';
+  const named = constraint === undefined ? '' : `, constraint ${constraint}`;
+  return ` (table ${schema}.${table}${named}); docs/operations.md says how the rows are found (Values that cannot be read)`;
 }

@@ -6,7 +6,9 @@ export const USAGE = `Usage: npm run --silent backup -- <command> [options]
   check     reads a backup through and says whether it is whole
   restore   fills an empty database from a backup, and brings its schema up to date
 
-  --folder path    where the backup is, or is to be (required)
+  --folder path    where the backup is, or is to be (required, but with --resume)
+  --resume         restore: goes on with one whose rows are all there, and which something has kept from its end; reads no backup
+  --wait           with --resume: first keeps the database open until Enter, for whoever puts its rows right
   --output json    one JSON document instead of text; so is a fault, as the last line on standard error
   --help           this text
 
@@ -17,11 +19,10 @@ Where the journals are kept in Kafka they are not in it either. Exit codes: 0 do
 
 export const COMMANDS = ['create', 'check', 'restore'] as const;
 
-export interface Call {
-  readonly command: (typeof COMMANDS)[number];
-  readonly folder: string;
-  readonly json: boolean;
-}
+export type Call = { readonly json: boolean } & (
+  | { readonly command: (typeof COMMANDS)[number]; readonly folder: string }
+  | { readonly command: 'resume'; readonly waits: boolean }
+);
 
 /** Called in a way that means nothing. */
 export class UsageFault extends Error {
@@ -30,6 +31,8 @@ export class UsageFault extends Error {
 
 const OPTIONS = {
   folder: { type: 'string' },
+  resume: { type: 'boolean' },
+  wait: { type: 'boolean' },
   output: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -42,12 +45,19 @@ export function callOf(args: readonly string[]): Call | undefined {
   if (command === undefined || positionals.length > 1) {
     throw new UsageFault(`expected one of ${COMMANDS.join(', ')}`);
   }
-  if (values.folder === undefined || values.folder === '')
-    throw new UsageFault(`${command} wants a --folder`);
   if (values.output !== undefined && values.output !== 'json') {
     throw new UsageFault('the only other output is json');
   }
-  return { command, folder: values.folder, json: values.output === 'json' };
+  const json = values.output === 'json';
+  const { folder, resume = false, wait: waits = false } = values;
+  if (waits && !resume) throw new UsageFault('--wait goes with --resume');
+  if (resume) {
+    if (command !== 'restore') throw new UsageFault('--resume goes with restore');
+    if (folder !== undefined) throw new UsageFault('--resume reads no backup, and takes no --folder');
+    return { command: 'resume', waits, json };
+  }
+  if (folder === undefined || folder === '') throw new UsageFault(`${command} wants a --folder`);
+  return { command, folder, json };
 }
 
 function typed(args: readonly string[]) {

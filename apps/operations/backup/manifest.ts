@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { asFileFault } from '#libs/platform/start-fault.js';
+import { asFileFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
 
 /** That of the whole folder; one that is not known is not read. */
 export const FORMAT = 2;
@@ -85,6 +85,13 @@ export async function readManifest(folder: string): Promise<Manifest> {
   if (!parsed.success) throw new BackupDamaged(`${file}: ${parsed.error.issues[0]?.message ?? 'unreadable'}`);
   refuseChanged(found, parsed.data.format, file);
   return parsed.data;
+}
+
+/** That of a backup whose rows are in a database already. */
+export function manifestNoted(noted: unknown): Manifest {
+  const parsed = manifestSchema.safeParse(noted);
+  if (parsed.success) return parsed.data;
+  throw new StartFault('the rows that are there are of a backup of a later version', EXIT.config);
 }
 
 function refuseChanged(found: unknown, format: number, file: string): void {

@@ -6,12 +6,18 @@ import { SHARDS } from '#libs/owner-link/routing.js';
 import { beginJournalLife } from '#libs/journal/life/journal-life.js';
 import { migrate } from '#libs/platform/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/postgres.js';
-import { StartFault } from '#libs/platform/start-fault.js';
-import { beginRestore, endRestore, refuseUnfinishedRestore } from '#libs/platform/unfinished-restore.js';
+import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import {
+  beginRestore,
+  endRestore,
+  findFilled,
+  noteFilled,
+  refuseUnfinishedRestore,
+} from '#libs/platform/unfinished-restore.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { SCHEMAS } from '#libs/schema/roles/grants.js';
 import { tablesMadeBy } from '#libs/schema/tables-of-migrations.js';
-import { BackupDamaged, readManifest, unnamedAmong, type Manifest } from './manifest.js';
+import { BackupDamaged, manifestNoted, readManifest, unnamedAmong, type Manifest } from './manifest.js';
 import { readRows } from './row-file.js';
 
 const PAGE = 1_000;
@@ -76,19 +82,61 @@ export async function restoreBackup(
   { folder, manifest, former }: BackupToRestore,
   tell: (line: string) => void,
 ): Promise<void> {
-  const pool = openPool(databaseUrl, { applicationName: 'sotto-restore', max: 1 });
-  try {
+  await onDatabase(databaseUrl, async (pool) => {
     await refuseUsed(pool);
     await beginRestore(pool);
     await migrate(databaseUrl, former, SILENT, RESTORE);
-    await withTransaction(pool, 'read committed', (client) => fill(client, folder, manifest, tell));
-    await migrate(databaseUrl, allMigrations, SILENT, RESTORE);
-    await beginJournalLife(pool);
-    await pool.query('analyze');
-    await endRestore(pool);
+    try {
+      await withTransaction(pool, 'read committed', (client) => fill(client, folder, manifest, tell));
+    } catch (error) {
+      throw isUnfit(error) ? new BackupDamaged(`its rows do not fit their tables: ${error.message}`) : error;
+    }
+    await bringToEnd(databaseUrl, pool);
+  });
+}
+
+/** Of a restore whose rows are all there, whatever kept it from its end. Resolves with what was restored. */
+export async function resumeRestore(databaseUrl: string): Promise<Manifest> {
+  return await onDatabase(databaseUrl, async (pool) => {
+    const manifest = manifestNoted(await findFilled(pool));
+    await bringToEnd(databaseUrl, pool);
+    return manifest;
+  });
+}
+
+async function onDatabase<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = openPool(databaseUrl, { applicationName: 'sotto-restore', max: 1 });
+  try {
+    return await work(pool);
   } finally {
     await pool.end();
   }
+}
+
+/** A value, a reference or a table that is not as the rows say: somebody has changed them, and the manifest with them. */
+function isUnfit(error: unknown): error is Error {
+  return error instanceof Error && isCodedError(error) && /^(?:2[23]\w{3}|42P01)$/.test(error.code);
+}
+
+/** Each step may be done again, but for the last, which is done once: whoever begins behind it finds all of it. */
+async function bringToEnd(databaseUrl: string, pool: Pool): Promise<void> {
+  try {
+    const later = await migrate(databaseUrl, allMigrations, SILENT, RESTORE);
+    if (later.length > 0) {
+      throw new StartFault(`a later version has begun this, with ${later.join(', ')}`, EXIT.config);
+    }
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    throw new StartFault(
+      `${error.message}. All rows of the backup are in the database, and nothing starts on it: when this is put right, npm run backup -- restore --resume goes on`,
+      error.exitCode,
+    );
+  }
+  await pool.query('analyze');
+  await withTransaction(pool, 'read committed', async (client) => {
+    await endRestore(client);
+    await beginJournalLife(client);
+  });
 }
 
 /** Whatever somebody has made there, or whatever bears the name of a schema of ours, but for an empty `meta`, which is taken as it is. What comes with an extension a new database may have. */
@@ -123,9 +171,10 @@ async function refuseUsed(pool: Pool): Promise<void> {
 async function fill(
   client: PoolClient,
   folder: string,
-  { tables, sequences, taken_at: takenAt }: Manifest,
+  manifest: Manifest,
   tell: (line: string) => void,
 ): Promise<void> {
+  const { tables, sequences, taken_at: takenAt } = manifest;
   await client.query(`set local idle_in_transaction_session_timeout = 0`);
   const names = tables.map(({ name }) => name);
   for (const name of names) await client.query(`alter table ${name} disable trigger user`);
@@ -144,6 +193,7 @@ async function fill(
   for (const { name, last_value: last } of sequences)
     await client.query('select setval($1, $2)', [name, last]);
   for (const name of names) await client.query(`alter table ${name} enable trigger user`);
+  await noteFilled(client, manifest);
   await RestoredMark.set(client, { shards: SHARDS, tables: names, takenAt });
   // With the rows, so that no process ever finds them in their former life. A backup of before lives were told apart is given one later.
   if (names.includes('journal.life')) await beginJournalLife(client);

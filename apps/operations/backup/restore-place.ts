@@ -7,7 +7,11 @@ import { makeFolder } from '#libs/platform/make-folder.js';
 import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
 import { EXIT, StartFault } from '#libs/platform/start-fault.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
-import { endRestoreIn, refuseUnfinishedRestoreIn } from '#libs/platform/unfinished-restore.js';
+import {
+  endRestoreIn,
+  refuseNothingToResumeIn,
+  refuseUnfinishedRestoreIn,
+} from '#libs/platform/unfinished-restore.js';
 
 export const restoreSettings = defineConfig({
   DATABASE_URL: {
@@ -22,7 +26,7 @@ export const restoreSettings = defineConfig({
   },
 });
 
-export interface EmptyDatabase {
+export interface PlaceToRestore {
   readonly url: string;
   /** To be called when everything is in it: before that nobody else opens it. */
   readonly done: () => Promise<void>;
@@ -33,32 +37,58 @@ export interface EmptyDatabase {
 export async function openEmptyDatabase(
   environment: Environment,
   tell: (line: string) => void,
-): Promise<EmptyDatabase> {
+): Promise<PlaceToRestore> {
+  return await openPlace(environment, tell, async (folder, postgres) => {
+    if (!existsSync(postgres)) return `a database is made in ${folder}`;
+    await refuseUnfinishedRestoreIn(postgres);
+    throw new StartFault(`${folder} has a database already: restore into another folder`, EXIT.unavailable);
+  });
+}
+
+/** The database that is named, else that of a data folder in which a restore was begun. */
+export async function openHalfRestored(
+  environment: Environment,
+  tell: (line: string) => void,
+): Promise<PlaceToRestore> {
+  return await openPlace(environment, tell, async (folder, postgres) => {
+    await refuseNothingToResumeIn(postgres);
+    return `the database in ${folder} is started for this`;
+  });
+}
+
+async function openPlace(
+  environment: Environment,
+  tell: (line: string) => void,
+  whatIsDone: (folder: string, postgres: string) => Promise<string>,
+): Promise<PlaceToRestore> {
   const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(restoreSettings, environment);
   if (given !== undefined)
     return { url: given, done: () => Promise.resolve(), close: () => Promise.resolve() };
   const postgres = path.join(folder, 'postgres');
-  if (existsSync(postgres)) {
-    await refuseUnfinishedRestoreIn(postgres);
-    throw new StartFault(`${folder} has a database already: restore into another folder`, EXIT.unavailable);
-  }
+  await whatIsDone(folder, postgres);
   await makeFolder(path.join(folder, 'logs'), 0o700);
   const marker = await markerOf(folder);
   const outcome = await lockFolder(marker.folder, `npm run backup, process ${process.pid}`);
   if (!('lock' in outcome)) throw new StartFault(`${folder} is in use by ${outcome.heldBy}`);
-  tell(`a database is made in ${folder}`);
-  const server = await startEmbeddedPostgres({
-    folder: postgres,
-    isRestore: true,
-    logFile: path.join(folder, 'logs', 'postgres.log'),
-    marker,
-  });
-  return {
-    url: server.url,
-    done: () => endRestoreIn(postgres),
-    close: async () => {
-      await server.stop();
-      await outcome.lock.release();
-    },
-  };
+  try {
+    // Another call may have had the folder until now, and the server below marks what is there as unfinished.
+    tell(await whatIsDone(folder, postgres));
+    const server = await startEmbeddedPostgres({
+      folder: postgres,
+      isRestore: true,
+      logFile: path.join(folder, 'logs', 'postgres.log'),
+      marker,
+    });
+    return {
+      url: server.url,
+      done: () => endRestoreIn(postgres),
+      close: async () => {
+        await server.stop();
+        await outcome.lock.release();
+      },
+    };
+  } catch (error) {
+    await outcome.lock.release();
+    throw error;
+  }
 }
