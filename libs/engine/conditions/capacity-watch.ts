@@ -11,13 +11,19 @@ const POLL_MILLIS = 2_000;
 
 /** Creates stop while the journal runs out of room, so that what is open already can still be ended. */
 export class CapacityWatch {
-  private room = false;
+  /** Undefined while nobody can tell. */
+  private room: boolean | undefined;
   private cancel: Cancel | undefined;
 
   constructor(private readonly options: CapacityWatchOptions) {}
 
   isSound(): boolean {
-    return this.room;
+    return this.room === true;
+  }
+
+  /** Whoever is told so looks at a disk: it is said where it is known alone. */
+  isKnownFull(): boolean {
+    return this.room === false;
   }
 
   async start(): Promise<void> {
@@ -30,6 +36,6 @@ export class CapacityWatch {
   }
 
   private async look(): Promise<void> {
-    this.room = await this.options.hasRoom().catch(() => false);
+    this.room = await this.options.hasRoom().catch(() => undefined);
   }
 }

@@ -132,7 +132,7 @@ describe('creates pause', () => {
     await becomes(undefined);
   });
 
-  it('while the journal has no room, or nobody can tell', async () => {
+  it('while the journal has no room, or nobody can tell, which is another thing', async () => {
     room = () => Promise.resolve(false);
     await becomes('journal_capacity_unhealthy');
     for (const op of ['submit', 'revise', ...ALWAYS] as const) expect(errorOf(op)).toBeUndefined();
@@ -140,6 +140,9 @@ describe('creates pause', () => {
     room = () => Promise.resolve(true);
     await becomes(undefined);
     room = () => Promise.reject(new Error('no answer'));
+    await becomes('auction_owner_unavailable');
+    expect(conditions.isUnsafe()).toBe(true);
+    room = () => Promise.resolve(false);
     await becomes('journal_capacity_unhealthy');
   });
 

@@ -60,7 +60,8 @@ export class Conditions {
   private createPause(): LinkReply | undefined {
     if (this.draining) return OWNER_UNAVAILABLE;
     if (!this.clock.isSound()) return CLOCK;
-    if (!this.capacity.isSound()) return CAPACITY;
+    if (this.capacity.isKnownFull()) return CAPACITY;
+    if (!this.capacity.isSound()) return OWNER_UNAVAILABLE;
     return this.projection.isBehind() ? BACKLOG : undefined;
   }
 
