@@ -10,7 +10,17 @@ const HEAD = `# Licences
 
 Every package that the product runs on. What it is only built and tested with is not among them. Made by \`npm run docs:licences\` from package-lock.json; do not edit.
 
-| Package | Version | Licence |
+`;
+
+/** npm installs an optional peer where something else in the lock file asks for it, if only what it is tested with. */
+const BESIDE = `
+## What nobody asks for
+
+The drivers of a database that is not ours: \`typeorm\` would take them if they were there, and what the product is tested with brings them. Nothing of it is loaded, and it is not in the image, which is made with \`--omit=dev --omit=optional\`; \`npm ci --omit=dev\` alone installs it.
+
+`;
+
+const TABLE_HEAD = `| Package | Version | Licence |
 | - | - | - |
 `;
 
@@ -35,11 +45,11 @@ function licenceOf(place, entry) {
   }
 }
 
-/** Rows of [name, version, licence], in the order of their names. */
-export function licences() {
+/** Rows of [name, version, licence], in the order of their names, of the entries of the lock file that are asked for. */
+function licences(isMeant) {
   const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8'));
   const rows = Object.entries(packages)
-    .filter(([place, { dev, devOptional }]) => place !== '' && !dev && !devOptional)
+    .filter(([place, entry]) => place !== '' && isMeant(entry))
     .map(([place, entry]) => [
       place.replace(/^.*node_modules\//, ''),
       entry.version,
@@ -49,10 +59,15 @@ export function licences() {
   return [...unique.values()].sort((a, b) => (a.join(' ') < b.join(' ') ? -1 : 1));
 }
 
+function tableOf(isMeant) {
+  const rows = licences(isMeant).map((row) => `| ${row.join(' | ')} |\n`);
+  return `${TABLE_HEAD}${rows.join('')}`;
+}
+
 export function licencesDocument() {
-  return `${HEAD}${licences()
-    .map((row) => `| ${row.join(' | ')} |\n`)
-    .join('')}${TAIL}`;
+  const needed = tableOf(({ dev, devOptional }) => !dev && !devOptional);
+  const beside = tableOf(({ devOptional }) => devOptional);
+  return `${HEAD}${needed}${BESIDE}${beside}${TAIL}`;
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(DOCUMENT, licencesDocument());

@@ -30,17 +30,35 @@ const PERMISSIVE = new Set([
   ...['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'],
 ]);
 
-const listed = tablesOf(textOf('docs/licences.md')).flatMap(({ rows }) => rows);
+const [needed = [], beside = []] = tablesOf(textOf('docs/licences.md')).map(({ rows }) => rows);
+const listed = [...needed, ...beside];
+
+const inLock = (isMeant: (entry: Entry) => boolean): string[] =>
+  Object.entries(packages)
+    .filter(([place, entry]) => place !== '' && isMeant(entry))
+    .map(([place, { version = '' }]) => `${place.replace(/^.*node_modules\//, '')} ${version}`);
+
+const told = (rows: typeof needed): string[] =>
+  rows
+    .map(({ Package: name = '', Version: version = '' }) => `${name.replaceAll('\\', '')} ${version}`)
+    .sort();
 
 describe('docs/licences.md', () => {
   it('lists every package that the product runs on; else run `npm run docs:licences`', () => {
-    const wanted = Object.entries(packages)
-      .filter(([place, { dev, devOptional }]) => place !== '' && dev !== true && devOptional !== true)
-      .map(([place, { version = '' }]) => `${place.replace(/^.*node_modules\//, '')} ${version}`);
-    const told = listed.map(
-      ({ Package: name = '', Version: version = '' }) => `${name.replaceAll('\\', '')} ${version}`,
-    );
-    expect(told.sort()).toEqual([...new Set(wanted)].sort());
+    const wanted = inLock(({ dev, devOptional }) => dev !== true && devOptional !== true);
+    expect(told(needed)).toEqual([...new Set(wanted)].sort());
+  });
+
+  it('lists apart what npm installs beside it without the development tools, and the image has not', () => {
+    const wanted = inLock(({ devOptional }) => devOptional === true);
+    expect(wanted).toContainEqual(expect.stringMatching(/^mongodb /));
+    expect(told(beside)).toEqual([...new Set(wanted)].sort());
+    const image = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8');
+    expect(image).toContain('npm ci --omit=dev --omit=optional');
+  });
+
+  it('lists all that is not for development alone', () => {
+    expect(told(listed)).toEqual([...new Set(inLock(({ dev }) => dev !== true))].sort());
   });
 
   it('says what is in the packages that hold a database and Node, under licences of their own', () => {
