@@ -11,7 +11,7 @@ import { AuctionsController } from './auctions/auctions.controller.js';
 import { CompletedReads } from './auctions/completed-reads.js';
 import { TimelineStream } from './auctions/timeline-stream.js';
 import { AuditController } from './audit/audit.controller.js';
-import { DATABASE, INTERFACE } from './tokens.js';
+import { DATABASE, INTERFACE, PROJECTIONS } from './tokens.js';
 import { DocumentsController } from './documents/documents.controller.js';
 import { HealthController } from './health.controller.js';
 import { AuthController } from './identity/auth.controller.js';
@@ -49,7 +49,7 @@ export class GatewayModule {
         {
           provide: CompletedReader,
           useFactory: (pool: Pool) => new CompletedReader(pool),
-          inject: [DATABASE],
+          inject: [PROJECTIONS],
         },
         { provide: MakerGroups, useFactory: (pool: Pool) => new MakerGroups(pool), inject: [DATABASE] },
         {

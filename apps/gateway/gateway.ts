@@ -7,12 +7,13 @@ import type { Authenticator } from '#libs/edge/admission.js';
 import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import type { Config } from '#libs/platform/config.js';
+import { projectionSessions } from '#libs/platform/database-sessions.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database-pulse.js';
 import { refuseUnfitDatabase } from '#libs/platform/fit-database.js';
 import { startInternalServer } from '#libs/platform/internal-server.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
 import type { Logger } from '#libs/platform/log.js';
-import { isConnectionFailure, openPool } from '#libs/platform/postgres.js';
+import { isUnanswered, openPool } from '#libs/platform/postgres.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
@@ -32,7 +33,7 @@ import { StreamArchive } from './stream/stream-archive.js';
 import { StreamCommands } from './stream/stream-commands.js';
 import { streamEndpoint } from './stream/stream-endpoint.js';
 import { StreamSocketAdapter } from './stream/stream-socket-adapter.js';
-import { ACCOUNT_SETTINGS, DATABASE, NEW_ID } from './tokens.js';
+import { ACCOUNT_SETTINGS, DATABASE, NEW_ID, PROJECTIONS } from './tokens.js';
 
 export interface GatewayProcess {
   readonly config: Config<typeof gatewayConfig>;
@@ -55,6 +56,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   const clock = new SystemClock();
   const { tracing, log } = await openTracing('gateway', { config, log: given.log, registry, scope, clock });
   const pool = await openDatabase(config, scope);
+  const projections = openProjections(config, scope);
   const journal = await openJournalReader({ config, log, pool, clock, scope });
   const owners = openOwners({ config, log, clock, scope, tracing });
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
@@ -63,14 +65,16 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   const adapter = openEdge(identity.authenticator, { clock, log, registry, tracing });
   const module = GatewayModule.with([
     { provide: DATABASE, useValue: pool },
+    { provide: PROJECTIONS, useValue: projections },
     { provide: OwnerRouter, useValue: owners },
     { provide: Readiness, useValue: readiness },
     { provide: ACCOUNT_SETTINGS, useValue: { limitsFactor: config.LIMITS_FACTOR } },
     { provide: NEW_ID, useValue: randomUUID },
     ...identity.providers,
-    ...auditProviders(config, pool, journal),
+    ...auditProviders({ config, pool, projections, journal }),
     ...operatorProviders({
       pool,
+      projections,
       journal,
       owners,
       clock,
@@ -83,7 +87,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   const controllers = CONTROLLERS.map((controller): object => app.get(controller));
   const streams = await openStream({
     config,
-    pool,
+    pool: projections,
     journal,
     clock,
     log,
@@ -129,6 +133,18 @@ async function openDatabase(config: GatewayProcess['config'], scope: ProcessScop
   return pool;
 }
 
+/** On sessions of their own, so that who locks a projection keeps nobody from logging in. */
+function openProjections(config: GatewayProcess['config'], scope: ProcessScope): Pool {
+  const projections = openPool(config.DATABASE_URL, {
+    applicationName: `${config.INSTANCE}-projections`,
+    max: projectionSessions(config.DATABASE_POOL),
+    answerTimeoutMs: DATABASE_ANSWER_MS,
+    looksUp: true,
+  });
+  scope.onStop('pool of projections', () => projections.end());
+  return projections;
+}
+
 interface EdgeParts {
   readonly clock: SystemClock;
   readonly log: Logger;
@@ -144,7 +160,7 @@ function openEdge(
     authenticator,
     clock,
     newRequestId: randomUUID,
-    isOutage: isConnectionFailure,
+    isOutage: isUnanswered,
     onFault: (error, requestId, operationId) => {
       log.error({ err: error, request_id: requestId, operation: operationId }, 'a request failed');
     },

@@ -1,5 +1,7 @@
 /** Names under which things without a class of their own are injected. */
 export const DATABASE = Symbol('database');
+/** The database for who reads projections: on other sessions. */
+export const PROJECTIONS = Symbol('projections');
 export const ACCOUNT_SETTINGS = Symbol('account settings');
 export const NEW_ID = Symbol('new id');
 /** The declarations of every endpoint that this process serves. */

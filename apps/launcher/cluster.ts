@@ -10,8 +10,10 @@ import { createMetrics } from '#libs/platform/metrics.js';
 import { migrate, type MigrationClass } from '#libs/platform/migrate.js';
 import { pickPorts } from '#libs/platform/ports.js';
 import { openPool } from '#libs/platform/postgres.js';
+import { sessionsOfAll } from '#libs/schema/roles/login-sessions.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { refuseSecretsAlone, secretsBeside } from './belongings.js';
+import { sessionsOf } from './cluster-sessions.js';
 import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
@@ -157,9 +159,12 @@ export class Cluster {
 
   /** Each kind of process may do in the database what it has to, wherever that can be arranged. */
   private async logins(databaseUrl: string, tell: (line: string) => void): Promise<DatabaseLogins> {
-    const logins = await this.parts.prepareLogins(databaseUrl, tell);
+    const sessions = sessionsOf(this.place.config, this.place.env);
+    const logins = await this.parts.prepareLogins(databaseUrl, tell, sessions);
     if (logins !== undefined) return logins;
-    this.place.terminal.print('        the role of DATABASE_URL may make no others: all processes use it');
+    this.place.terminal.print(
+      '        the role of DATABASE_URL may make no others: all processes use it, and none is kept from the sessions of another',
+    );
     return sharedLogin(databaseUrl);
   }
 
@@ -199,7 +204,8 @@ export class Cluster {
     const { config, dataFolder } = this.place;
     if (config.DATABASE_URL !== undefined) return await useDatabase(config.DATABASE_URL);
     await refuseSecretsAlone(dataFolder);
-    return await embedDatabase(this.place);
+    const sessions = sessionsOf(config, this.place.env);
+    return await embedDatabase({ ...this.place, sessions: sessionsOfAll(sessions) });
   }
 
   private makeChildren(file: ClusterFile, places: readonly Place[]): Children {

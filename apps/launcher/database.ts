@@ -48,6 +48,8 @@ export interface EmbeddedSettings {
   readonly marker: ClusterMarker;
   readonly clock: Clock;
   readonly terminal: Terminal;
+  /** That everybody may have together. */
+  readonly sessions?: number;
 }
 
 /** Our own server, started again whenever it ends. */
@@ -69,12 +71,13 @@ class EmbeddedDatabase implements Database {
   constructor(private readonly settings: EmbeddedSettings) {}
 
   async start(): Promise<void> {
-    const { dataFolder, marker, terminal, clock } = this.settings;
+    const { dataFolder, marker, terminal, clock, sessions } = this.settings;
     const startedNanos = clock.monotonicNanos();
     this.server = await startEmbeddedPostgres({
       folder: path.join(dataFolder, 'postgres'),
       logFile: path.join(dataFolder, 'logs', 'postgres.log'),
       marker,
+      ...(sessions === undefined ? {} : { sessions }),
       note: (line) => terminal.print(`        ${line}`),
       ...(this.port === undefined ? {} : { port: this.port }),
     });

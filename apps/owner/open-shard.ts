@@ -26,6 +26,7 @@ import { openPeers } from './peers.js';
 
 export interface ShardParts extends OwnerParts {
   readonly pool: Pool;
+  readonly projections: Pool;
   readonly tokens: ServiceTokens;
   readonly announce: (notice: LinkNotice) => void;
   readonly onJournalFailure: (error: unknown) => void;
@@ -80,7 +81,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     preflight: new PostgresPreflight(pool, clock),
     policy,
     ids,
-    completed: new CompletedReader(pool),
+    completed: new CompletedReader(parts.projections),
     histories: new HistoryTable(pool, config.SHARD),
     conclusion: meter.watched(new PostgresSettlement(pool, clock, random)),
     protection: new MakerProtection(pool),

@@ -1,6 +1,7 @@
 import type { Shard } from '#libs/engine/shard.js';
 import { LinkServer } from '#libs/owner-link/server.js';
 import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
+import { projectionSessions } from '#libs/platform/database-sessions.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database-pulse.js';
 import type { Health } from '#libs/platform/heard-readiness.js';
 import { internalHandler, listen } from '#libs/platform/internal-server.js';
@@ -13,10 +14,13 @@ import type { OwnerParts } from './owner-parts.js';
 const FAILED_LINGER_MILLIS = 1_500;
 /** Longer than anything that is asked here takes; a database that has gone without a word must not be waited for. */
 const DATABASE_ANSWER_MS = 15_000;
+/** Look-ups of single rows, for a caller who waits. */
+const PROJECTIONS_ANSWER_MS = 5_000;
 
 /** The process around one shard: its listener, its health, and its end. */
 export class OwnerProcess {
   private readonly pool: Pool;
+  private readonly projections: Pool;
   private readonly schema: DatabasePulse;
   private shard: Shard | undefined;
   private link: LinkServer | undefined;
@@ -32,6 +36,14 @@ export class OwnerProcess {
       looksUp: true,
       stopping: scope.stopping,
     });
+    // Whoever locks a projection must not keep this shard from the rules that it judges by.
+    this.projections = openPool(config.DATABASE_URL, {
+      applicationName: `${config.INSTANCE}-projections`,
+      max: projectionSessions(config.DATABASE_POOL),
+      answerTimeoutMs: PROJECTIONS_ANSWER_MS,
+      looksUp: true,
+      stopping: scope.stopping,
+    });
     this.schema = new DatabasePulse(this.pool, clock, SCHEMA_ANSWERS);
   }
 
@@ -43,6 +55,7 @@ export class OwnerProcess {
       if (this.failure !== undefined) throw new Error('the journal has failed');
     });
     scope.onStop('pool', () => this.pool.end());
+    scope.onStop('pool of projections', () => this.projections.end());
     const tokens = heedServiceTokens(config, { clock, log, scope });
     await this.listen();
     const link: LinkServer = new LinkServer({
@@ -57,6 +70,7 @@ export class OwnerProcess {
     const shard = await openShard({
       ...this.parts,
       pool: this.pool,
+      projections: this.projections,
       tokens,
       announce: (notice) => {
         link.announce(notice);

@@ -1,5 +1,6 @@
 import type { Logger } from '#libs/platform/log.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import { LOOK_SESSIONS } from '#libs/platform/database-sessions.js';
 import { openPool } from '#libs/platform/postgres.js';
 import { WatchedLag, type WatchedLagPorts } from '#libs/projections/following/watched-lag.js';
 import type { ProjectorConfig } from './config.js';
@@ -18,7 +19,7 @@ export interface LagParts extends Pick<WatchedLagPorts, 'reader' | 'clock' | 'sh
 export function watchLag({ config, log, scope, ...ports }: LagParts): WatchedLag {
   const pool = openPool(config.DATABASE_URL, {
     applicationName: config.INSTANCE,
-    max: 1,
+    max: LOOK_SESSIONS,
     statementTimeoutMs: LOOK_MS,
     answerTimeoutMs: LOOK_ANSWER_MS,
     stopping: scope.stopping,

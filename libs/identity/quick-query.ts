@@ -2,10 +2,10 @@ import type { QueryConfig } from 'pg';
 import type { Clock } from '#libs/platform/clock.js';
 
 /** A query whose connection is given up when no answer comes: its server may have gone without a word. */
-const PATIENCE_MS = 2_000;
+export const QUICK_MS = 2_000;
 
 export function quickly(query: QueryConfig): QueryConfig & { readonly query_timeout: number } {
-  return { ...query, query_timeout: PATIENCE_MS };
+  return { ...query, query_timeout: QUICK_MS };
 }
 
 /** Rejects when `work` takes longer; what it does then comes to nothing. */

@@ -1,5 +1,5 @@
 import { pause, type Clock } from './clock.js';
-import { isConnectionFailure } from './postgres.js';
+import { isUnanswered } from './postgres.js';
 import { quietly } from './quiet-faults.js';
 
 const LOOK_MS = 500;
@@ -27,7 +27,7 @@ export async function onceDatabaseAnswers(
       await ask();
       return true;
     } catch (error) {
-      if (!isConnectionFailure(error)) throw error;
+      if (!isUnanswered(error)) throw error;
       tell('database', error);
     }
     await pause(clock, LOOK_MS);

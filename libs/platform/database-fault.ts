@@ -1,4 +1,4 @@
-import { isConnectionFailure, UnreadableNumber } from './postgres.js';
+import { isUnanswered, UnreadableNumber } from './postgres.js';
 import { EXIT, isCodedError, StartFault } from './start-fault.js';
 
 /** Invalid authorization, and a database of that name that is not there. */
@@ -39,7 +39,7 @@ export function asDatabaseFault(
       EXIT.damaged,
     );
   }
-  if (isConnectionFailure(error)) {
+  if (isUnanswered(error)) {
     return new StartFault(`the database cannot be reached: ${reasonOf(error)}`, codeOfAway);
   }
   if (!isCodedError(error) || !REFUSED.test(error.code)) return undefined;

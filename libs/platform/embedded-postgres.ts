@@ -23,6 +23,9 @@ const POLL_MS = 15;
 /** Recovery after a crash may have much to replay; a server that gives up says so by exiting. */
 const READY_WITHIN_MS = 120_000;
 const FAST_SHUTDOWN_MS = 5_000;
+const MIN_CONNECTIONS = 200;
+/** For who administers the server, whoever has taken all others: PostgreSQL's own number. */
+const KEPT_FOR_ADMINISTRATION = 3;
 
 export interface EmbeddedPostgresOptions {
   /** Made if it does not exist; holds everything that must be kept. */
@@ -37,6 +40,8 @@ export interface EmbeddedPostgresOptions {
   readonly marker?: ClusterMarker;
   /** A backup is to be restored into it: until `endRestoreIn` nobody else opens it. */
   readonly isRestore?: boolean;
+  /** That everybody may have together, besides who administers it. */
+  readonly sessions?: number;
   /** Takes a line that the operator ought to see. */
   readonly note?: (line: string) => void;
 }
@@ -141,7 +146,7 @@ function launch(
     ...(options.marker === undefined ? {} : markerEnvironment(options.marker)),
     ...(options.removeFolder === true ? { SOTTO_REMOVE_FOLDER: place.folder } : {}),
   };
-  const server = [binaries.postgres, '-D', place.data, ...serverSettings(port, options.durable !== false)];
+  const server = [binaries.postgres, '-D', place.data, ...serverSettings(port, options)];
   try {
     return spawn('/bin/sh', ['-c', KEEPER_SCRIPT, 'sotto-postgres-keeper', ...server], {
       ...place.user,
@@ -161,12 +166,13 @@ function serverEnv(): NodeJS.ProcessEnv {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
 
-function serverSettings(port: number, durable: boolean): string[] {
+function serverSettings(port: number, { durable = true, sessions = 0 }: EmbeddedPostgresOptions): string[] {
   const settings: Record<string, string | number> = {
     listen_addresses: HOST,
     port,
     unix_socket_directories: '',
-    max_connections: 200,
+    max_connections: Math.max(MIN_CONNECTIONS, sessions + KEPT_FOR_ADMINISTRATION),
+    superuser_reserved_connections: KEPT_FOR_ADMINISTRATION,
     fsync: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
     synchronous_commit: 'on',

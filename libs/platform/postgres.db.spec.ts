@@ -1,7 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg, { type PoolClient } from 'pg';
+import { eventually } from '#libs/testing/eventually.js';
 import { openProxy } from '#libs/testing/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { isConnectionFailure, isSerializationFailure, openPool, withTransaction } from './postgres.js';
+import {
+  isConnectionFailure,
+  isSerializationFailure,
+  isUnanswered,
+  KEPT,
+  openPool,
+  withTransaction,
+} from './postgres.js';
 
 let database: TestDatabase;
 
@@ -85,7 +94,12 @@ describe('withTransaction', () => {
   });
 
   it('gives up a connection that did not answer, without asking it once more', async () => {
-    const pool = openPool(database.url, { applicationName: 'impatient', max: 1, answerTimeoutMs: 700 });
+    const pool = openPool(database.url, {
+      applicationName: 'impatient',
+      max: 1,
+      statementTimeoutMs: 10_000,
+      answerTimeoutMs: 700,
+    });
     const begun = performance.now();
     await expect(
       withTransaction(pool, 'read committed', (client) => client.query('select pg_sleep(3)')),
@@ -169,6 +183,53 @@ it('a statement that takes too long is ended', async () => {
   const pool = openPool(database.url, { applicationName: 'sotto-test', max: 1, statementTimeoutMs: 50 });
   await expect(pool.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
   await pool.end();
+});
+
+describe('while somebody holds a table', () => {
+  const APPLICATION = 'sotto-waiting';
+  let holder: PoolClient;
+
+  beforeEach(async () => {
+    holder = await database.pool.connect();
+    await holder.query('begin; lock table public.balance in access exclusive mode');
+  });
+  afterEach(async () => {
+    await holder.query('rollback');
+    holder.release();
+  });
+
+  async function sessions(): Promise<readonly { readonly state: string }[]> {
+    const text = 'select state from pg_stat_activity where application_name = $1';
+    return (await database.pool.query<{ state: string }>(text, [APPLICATION])).rows;
+  }
+
+  it('a pool has no more sessions than it may, whatever it gives up, and none goes on waiting', async () => {
+    const pool = openPool(database.url, { applicationName: APPLICATION, max: 2, answerTimeoutMs: 1_500 });
+    for (let round = 0; round < 3; round += 1) {
+      const asked = [1, 2].map(() => caught(pool.query('select atoms from public.balance')));
+      const faults = await Promise.all(asked);
+      const there = await sessions();
+      expect(faults.map((fault) => isUnanswered(fault))).toEqual([true, true]);
+      expect(there.filter(({ state }) => state !== 'idle')).toEqual([]);
+      expect(there.length).toBeLessThanOrEqual(2);
+    }
+    await pool.end();
+  });
+
+  it('who has gone is let go, though his statement may take as long as it likes', async () => {
+    const client = new pg.Client({
+      connectionString: database.url,
+      application_name: APPLICATION,
+      options: KEPT,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    const asked = caught(client.query('select atoms from public.balance'));
+    await eventually(async () => expect(await sessions()).toEqual([{ state: 'active' }]));
+    client.connection.stream.destroy();
+    await asked;
+    await eventually(async () => expect(await sessions()).toEqual([]), 20_000);
+  });
 });
 
 it('a server that has gone without a word fails a query in time, and its connection is not used again', async () => {

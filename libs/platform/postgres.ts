@@ -5,6 +5,8 @@ import { isCodedError } from './start-fault.js';
 
 const INT8 = pg.types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Of the time in which an answer is waited for, what the server has for the statement; the rest is for its way. */
+const SERVER_SHARE = 0.9;
 /** A transaction that its owner forgot must not hold locks for ever. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
@@ -12,12 +14,18 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 const LEAVE_AFTER_MS = 2_500;
 
 /**
+ * Whom nobody hears any more the server lets go: a client that has ended while its statement waits or runs, within two seconds, and a
+ * machine that has gone without a word, within half a minute. Otherwise each would keep a session of the server for as long as somebody holds a lock.
+ */
+const LET_GO =
+  '-c client_connection_check_interval=2000 -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
+
+/**
  * Of every session, and not left to a server's or a login's own settings, which whoever has the login may change: what was committed is
  * on disk, and a name without a schema is PostgreSQL's own. Otherwise a schema that bears the name of a role comes first for that role, and
  * whoever may make one has others call his functions.
  */
-export const KEPT =
-  '-c synchronous_commit=on -c default_transaction_read_only=off -c search_path=pg_catalog,pg_temp';
+export const KEPT = `-c synchronous_commit=on -c default_transaction_read_only=off -c search_path=pg_catalog,pg_temp ${LET_GO}`;
 
 /**
  * Where a statement's parameters are lists, the server plans it anew for each set of values, which takes four times as long as the
@@ -31,6 +39,7 @@ export type Isolation = 'read committed' | 'repeatable read' | 'repeatable read,
 export interface PoolSettings {
   readonly applicationName: string;
   readonly max: number;
+  /** The server ends what takes longer. Unless set, a little less than is waited for an answer; without either a statement takes its time. */
   readonly statementTimeoutMs?: number;
   /** A query that has no answer by then fails and gives its connection up: its server may have gone without a word. */
   readonly answerTimeoutMs?: number;
@@ -58,6 +67,7 @@ export const columnTypes: CustomTypesConfig = {
 };
 
 export function openPool(url: string, settings: PoolSettings): Pool {
+  const statementTimeoutMs = settings.statementTimeoutMs ?? withinAnswer(settings.answerTimeoutMs);
   const pool = new pg.Pool({
     connectionString: url,
     application_name: settings.applicationName,
@@ -68,7 +78,7 @@ export function openPool(url: string, settings: PoolSettings): Pool {
     ...(settings.stopping === undefined ? {} : { stream: socketsUntil(settings.stopping) }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    ...(settings.statementTimeoutMs === undefined ? {} : { statement_timeout: settings.statementTimeoutMs }),
+    ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
     ...(settings.answerTimeoutMs === undefined ? {} : { query_timeout: settings.answerTimeoutMs }),
   });
   // A connection may be lost while idle or while checked out between two queries. Both only mean that the next
@@ -78,6 +88,14 @@ export function openPool(url: string, settings: PoolSettings): Pool {
     client.on('error', () => undefined);
   });
   return pool;
+}
+
+/**
+ * What is given up here the server has ended before: it would wait for its lock all the same, on a session that the pool counts no more and
+ * opens another one for.
+ */
+function withinAnswer(answerTimeoutMs: number | undefined): number | undefined {
+  return answerTimeoutMs === undefined ? undefined : Math.floor(answerTimeoutMs * SERVER_SHARE);
 }
 
 /** Makes the sockets of a pool, and ends all of them a while after the process was told to stop; those made later at once. */
@@ -155,6 +173,16 @@ export function isSerializationFailure(error: unknown): boolean {
 /** Somebody else had the row for longer than the transaction wanted to wait. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03';
+}
+
+/** The server has ended a statement that took longer than it may; what it would have done has not been done. */
+function isStatementTimeout(error: unknown): boolean {
+  return sqlState(error) === '57014';
+}
+
+/** Nobody can tell the caller what he asked for, for the database was away or too slow: no fault of his, nor a bug. */
+export function isUnanswered(error: unknown): boolean {
+  return isStatementTimeout(error) || isConnectionFailure(error);
 }
 
 /** Admin shutdown, crash shutdown, cannot connect now, too many connections. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { errorReply, type Reply } from '#libs/edge/reply.js';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
-import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { isUnanswered } from '#libs/platform/postgres.js';
 import { AuditReadLog, type AuditRead } from '#libs/projections/audit/read-log.js';
 import { PROJECTION_UNAVAILABLE } from '../auctions/completed-reads.js';
 
@@ -42,7 +42,7 @@ export class AuditDesk {
 }
 
 function ifUnavailable(error: unknown): AuditAnswer {
-  if (error instanceof JournalUnreadable || isConnectionFailure(error)) {
+  if (error instanceof JournalUnreadable || isUnanswered(error)) {
     return { reply: PROJECTION_UNAVAILABLE, auctionIds: [] };
   }
   throw error;

@@ -11,14 +11,17 @@ import { AttestationKey } from './attestation-key.js';
 import { AuditDesk } from './audit-desk.js';
 import { ReplayBundles } from './replay-bundles.js';
 
+export interface AuditParts {
+  readonly config: Config<typeof gatewayConfig>;
+  readonly pool: Pool;
+  readonly projections: Pool;
+  readonly journal: JournalReader;
+}
+
 /** What the endpoints of auditors stand on. */
-export function auditProviders(
-  config: Config<typeof gatewayConfig>,
-  pool: Pool,
-  journal: JournalReader,
-): readonly Provider[] {
+export function auditProviders({ config, pool, projections, journal }: AuditParts): readonly Provider[] {
   return [
-    { provide: AuditReader, useValue: new AuditReader(pool) },
+    { provide: AuditReader, useValue: new AuditReader(projections) },
     { provide: AuditReadLog, useValue: new AuditReadLog(pool, config.INSTANCE) },
     { provide: AuditNames, useValue: new AuditNames(Buffer.from(config.AUDIT_KEY, 'hex')) },
     { provide: AttestationKey, useValue: attestationKey(config.AUDIT_SIGNING_KEY) },

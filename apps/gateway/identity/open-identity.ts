@@ -4,12 +4,14 @@ import type { Authenticator, AuthOutcome } from '#libs/edge/admission.js';
 import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import type { Principal, Verification } from '#libs/identity/principal.js';
+import { QUICK_MS } from '#libs/identity/quick-query.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
 import { lifetimesOf } from '#libs/identity/sessions/session-lifetimes.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
 import type { Clock } from '#libs/platform/clock.js';
 import type { Config } from '#libs/platform/config.js';
 import type { ProcessScope } from '#libs/platform/lifecycle.js';
+import { WATCH_SESSIONS } from '#libs/platform/database-sessions.js';
 import { openPool } from '#libs/platform/postgres.js';
 import type { Session, SessionOutcome, Sessions } from '#libs/stream/ports.js';
 import type { gatewayConfig } from '../config.js';
@@ -27,8 +29,6 @@ export interface GatewayIdentity {
   readonly providers: readonly Provider[];
 }
 
-const WATCH_CONNECTIONS = 2;
-
 /** Everything that says who is calling, for the edge and for the login endpoints. */
 export async function openGatewayIdentity({
   config,
@@ -38,7 +38,8 @@ export async function openGatewayIdentity({
 }: IdentityParts): Promise<GatewayIdentity> {
   const watchPool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-identity`,
-    max: WATCH_CONNECTIONS,
+    max: WATCH_SESSIONS,
+    answerTimeoutMs: QUICK_MS,
   });
   scope.onStop('identity pool', () => watchPool.end());
   const identity = openIdentity(

@@ -15,6 +15,7 @@ import { ShardBoard } from './shard-board.js';
 
 export interface OperatorParts {
   readonly pool: Pool;
+  readonly projections: Pool;
   readonly journal: JournalReader;
   readonly owners: OwnerRouter;
   readonly ownerUrls: readonly string[];
@@ -25,13 +26,13 @@ export interface OperatorParts {
 
 /** What the controllers of operators work with. */
 export function operatorProviders(parts: OperatorParts): Provider[] {
-  const { pool, journal, owners, ownerUrls, clock, newId, log } = parts;
+  const { pool, projections, journal, owners, ownerUrls, clock, newId, log } = parts;
   const actions = new OperatorActions(pool);
   const board = new ShardBoard({
     owners,
     clock,
     probe: new OwnerProbe(ownerUrls),
-    book: new JournalBook(pool, journal),
+    book: new JournalBook(projections, journal),
   });
   const onFault = (error: unknown, requestId: string): void => {
     log.error({ err: error, request_id: requestId }, 'the outcome of an order could not be entered');

@@ -1,4 +1,4 @@
-import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { isUnanswered } from '#libs/platform/postgres.js';
 
 /** In the shape of the wire. */
 export interface IssuedToken {
@@ -25,7 +25,7 @@ export async function unlessUnreachable<T>(work: () => Promise<T>): Promise<T | 
   try {
     return await work();
   } catch (error) {
-    if (isConnectionFailure(error)) return refused('unavailable');
+    if (isUnanswered(error)) return refused('unavailable');
     throw error;
   }
 }

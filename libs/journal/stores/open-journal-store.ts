@@ -1,4 +1,4 @@
-import { isConnectionFailure } from '#libs/platform/postgres.js';
+import { isUnanswered } from '#libs/platform/postgres.js';
 import { ConfigFault } from '#libs/platform/start-fault.js';
 import { JournalHome } from '../home/journal-home.js';
 import { kafkaAddress } from '../kafka/kafka-access.js';
@@ -39,5 +39,5 @@ export async function storeOfKind(
 
 /** Who only reads may start before the database does; a writer asks again. */
 function unlessAway(error: unknown): void {
-  if (!isConnectionFailure(error)) throw error;
+  if (!isUnanswered(error)) throw error;
 }

@@ -11,11 +11,20 @@ import { scramVerifier } from '#libs/platform/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
 import { refuseOthersGrants, takeDefaults, takeMemberships } from './given-by-others.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, SCHEMAS, type DatabaseRole } from './grants.js';
+import { sessionsOfAll, USUAL_SESSIONS, type LoginSessions } from './login-sessions.js';
 import { setSchemasAside } from './schemas-aside.js';
 import { boundTemporaryFiles } from './temporary-files.js';
 
 /** Those without a password may not log in. */
 export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
+
+export interface RoleCircumstances {
+  readonly tell?: (line: string) => void;
+  /** Of what ought to be otherwise and forbids nothing; told like the rest unless set. */
+  readonly warn?: (line: string) => void;
+  readonly patience?: Patience | undefined;
+  readonly sessions?: LoginSessions;
+}
 
 /** Any constant that nobody else uses: roles and grants are changed by one at a time. */
 const LOCK = 7_210_554_320;
@@ -42,8 +51,7 @@ export function urlAs(databaseUrl: string, role: DatabaseRole, password: string)
 export async function prepareDatabaseRoles(
   url: string,
   passwords: RolePasswords,
-  tell: (line: string) => void = () => undefined,
-  patience?: Patience,
+  { tell = () => undefined, warn = tell, patience, sessions = USUAL_SESSIONS }: RoleCircumstances = {},
 ): Promise<boolean> {
   const client = sessionOn(url, patience);
   const watcher = sessionOn(url, patience);
@@ -57,7 +65,9 @@ export async function prepareDatabaseRoles(
     const [{ database, may_create: mayCreate }] = rows as [{ database: string; may_create: boolean }];
     if (!mayCreate) return false;
     await awaitTurn(client, LOCK, tell, patience);
-    await amidOthers(watcher, () => bringInOrder(client, database, passwords, tell), tell);
+    const made = { database, passwords, sessions };
+    await amidOthers(watcher, () => bringInOrder(client, made, tell), tell);
+    await warnOfNarrowness(client, sessions, warn);
     return true;
   } catch (error) {
     if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
@@ -81,10 +91,15 @@ function sessionOn(url: string, patience: Patience | undefined): pg.Client {
   return client;
 }
 
+interface MadeRoles {
+  readonly database: string;
+  readonly passwords: RolePasswords;
+  readonly sessions: LoginSessions;
+}
+
 async function bringInOrder(
   client: pg.Client,
-  database: string,
-  passwords: RolePasswords,
+  { database, passwords, sessions }: MadeRoles,
   tell: (line: string) => void,
 ): Promise<void> {
   try {
@@ -93,7 +108,7 @@ async function bringInOrder(
     await client.query('begin');
     for (const role of DATABASE_ROLES) {
       const name = roleName(database, role);
-      await makeRole(client, name, passwords[role]);
+      await makeRole(client, name, { password: passwords[role], sessions: sessions[role] });
       await takeBack(client, database, name);
     }
     const names = DATABASE_ROLES.map((role) => roleName(database, role));
@@ -113,7 +128,12 @@ async function bringInOrder(
   }
 }
 
-async function makeRole(client: pg.Client, name: string, password: string | undefined): Promise<void> {
+interface MadeRole {
+  readonly password: string | undefined;
+  readonly sessions: number;
+}
+
+async function makeRole(client: pg.Client, name: string, { password, sessions }: MadeRole): Promise<void> {
   const known = await client.query('select from pg_roles where rolname = $1', [name]);
   const role = pg.escapeIdentifier(name);
   if (known.rowCount === 0) await client.query(`create role ${role}`);
@@ -121,8 +141,28 @@ async function makeRole(client: pg.Client, name: string, password: string | unde
     password === undefined
       ? 'nologin password null'
       : `login password ${pg.escapeLiteral(scramVerifier(password))}`;
-  await client.query(`alter role ${role} ${login} valid until 'infinity' connection limit -1`);
+  await client.query(`alter role ${role} ${login} valid until 'infinity' connection limit ${sessions}`);
   await takeAttributes(client, name);
+}
+
+/** The bounds keep a login from the sessions of others only where there are as many as all of them may have. */
+async function warnOfNarrowness(
+  client: pg.Client,
+  sessions: LoginSessions,
+  warn: (line: string) => void,
+): Promise<void> {
+  const { rows } = await client.query<{ most: number; kept: number }>(
+    `select current_setting('max_connections')::integer as most,
+            current_setting('superuser_reserved_connections')::integer
+              + coalesce(current_setting('reserved_connections', true)::integer, 0) as kept`,
+  );
+  const [{ most, kept }] = rows as [{ most: number; kept: number }];
+  const wanted = sessionsOfAll(sessions) + kept;
+  if (wanted <= most) return;
+  const each = DATABASE_ROLES.map((role) => `${role} ${sessions[role]}`).join(', ');
+  warn(
+    `one login could take the sessions that another needs: with max_connections=${most} the server has fewer than the ${wanted} that all may have (${each}); docs/operations.md says what to set (Your own PostgreSQL)`,
+  );
 }
 
 /** Of what a role may do besides its grants, each that somebody has given it: to name one takes a right of its own, also where it is not there. */

@@ -58,7 +58,7 @@ describe.each([
   {
     what: 'the roles',
     lock: 7_210_554_320,
-    run: (): Promise<unknown> => prepareDatabaseRoles(database.url, PASSWORDS, tell, SHORT),
+    run: (): Promise<unknown> => prepareDatabaseRoles(database.url, PASSWORDS, { tell, patience: SHORT }),
   },
 ])('the lock of $what', ({ lock, run }) => {
   it.each(['psql', 'sotto-migrate'])(
@@ -91,13 +91,15 @@ it('a role that somebody is changing is waited for a few times, and he is named'
   const { client, pid } = await session(login('gateway'), 'psql');
   await client.query(`alter role current_user set work_mem = '1MB'`);
   await client.query(`begin; alter role current_user set work_mem = '2MB'`);
-  await expect(prepareDatabaseRoles(database.url, PASSWORDS, tell, SHORT)).rejects.toMatchObject({
+  await expect(
+    prepareDatabaseRoles(database.url, PASSWORDS, { tell, patience: SHORT }),
+  ).rejects.toMatchObject({
     exitCode: 69,
     message: expect.stringContaining(`held by process ${pid}, role ${roleName(name, 'gateway')}`),
   });
   expect(told).toEqual([expect.stringContaining(`process ${pid}`)]);
   await client.query('rollback');
-  expect(await prepareDatabaseRoles(database.url, PASSWORDS, tell)).toBe(true);
+  expect(await prepareDatabaseRoles(database.url, PASSWORDS, { tell })).toBe(true);
 });
 
 describe('what somebody changes meanwhile', () => {

@@ -131,7 +131,7 @@ it('as many as there are lose their names, never more in one transaction than a 
   );
   await operations.end();
   const told: string[] = [];
-  await prepareDatabaseRoles(database.url, PASSWORDS, (line) => told.push(line));
+  await prepareDatabaseRoles(database.url, PASSWORDS, { tell: (line) => told.push(line) });
   expect((await schemas()).filter((schema) => schema.startsWith('many_'))).toEqual([]);
   const { rows } = await database.pool.query<{ most: number }>(
     `select max(count)::int as most from (select count(*) from pg_namespace where nspname ~ '^set_aside_' group by xmin::text) as each`,
