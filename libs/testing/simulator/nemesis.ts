@@ -1,7 +1,7 @@
 import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import type { Random } from './kernel/random.js';
 import { closeMarket, suspend } from './people/authority.js';
-import { FOG, MAKERS } from './people/cast.js';
+import { FOG, MAKERS, MARKETS } from './people/cast.js';
 import type { Crowd } from './people/crowd.js';
 import type { Viewer } from './people/viewer.js';
 import type { Fault, FaultName } from './plan/plan.js';
@@ -113,7 +113,7 @@ export class Nemesis {
       case 'OWNER_BEHIND':
         return this.leaveBehind(unit, STALE_MILLIS + millis);
       case 'MARKET_CLOSES':
-        closeMarket(database, FOG);
+        closeMarket(database, MARKETS.get(other) ?? FOG);
         return true;
       case 'MAKER_SUSPENDED':
         suspend(database, this.random.pick(MAKERS));

@@ -10,7 +10,7 @@ import { BEGINNING, NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import { Trace } from './kernel/trace.js';
 import { Nemesis } from './nemesis.js';
 import { LAST_PROOF_MILLIS } from './oracle/freshness.js';
-import { Oracle } from './oracle/oracle.js';
+import { Oracle, type TrueTime } from './oracle/oracle.js';
 import type { RefusalGrounds } from './oracle/refusals.js';
 import { must, Violation } from './oracle/violation.js';
 import { furnish } from './people/cast.js';
@@ -88,16 +88,13 @@ class Simulation {
     this.world = this.build();
     const { tables } = this.world.database;
     furnish(tables, plan);
-    this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI, {
-      now: () => this.world.database.now(),
-      aheadMillis: trustedMillis(plan),
-      misledSince: (shard) => this.misledSince(shard),
-      isCalm: plan.isCalm,
-      streams: {
-        graces: plan.graces,
-        absence: (account, connectionId) => this.crowd.absence(account, connectionId),
-      },
-    });
+    const { activeAuctionLimit, limitsFactor } = plan.settings.shard;
+    this.oracle = new Oracle(
+      tables,
+      () => this.scheduler.now / NANOS_PER_MILLI,
+      this.trueTime(),
+      activeAuctionLimit * limitsFactor,
+    );
     this.cluster = new Cluster(this.world, plan);
     const { gateways } = this.cluster;
     this.crowd = new Crowd({
@@ -199,6 +196,20 @@ class Simulation {
       if (since < LAST_PROOF_MILLIS) return `a ${name} that was replaced may not have heard of it`;
     const behind = this.crowd.viewers.some((viewer) => !viewer.hasAll);
     return behind ? 'somebody has not been told everything' : '';
+  }
+
+  private trueTime(): TrueTime {
+    const { plan } = this;
+    return {
+      now: () => this.world.database.now(),
+      aheadMillis: trustedMillis(plan),
+      misledSince: (shard) => this.misledSince(shard),
+      isCalm: plan.isCalm,
+      streams: {
+        graces: plan.graces,
+        absence: (account, connectionId) => this.crowd.absence(account, connectionId),
+      },
+    };
   }
 
   private misledSince(shard: number): string | undefined {

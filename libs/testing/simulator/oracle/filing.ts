@@ -186,6 +186,11 @@ function revise(
     const gain = side === 'BUY' ? known.price - quote.price_atoms : quote.price_atoms - known.price;
     const growth = quote.quantity_atoms - known.quantity;
     must(gain >= 0 && growth >= 0 && gain + growth > 0, RULES, () => `${where()} improves nothing`);
+    must(
+      quote.min_quantity_atoms <= known.minimum,
+      RULES,
+      () => `${where()} asks for ${quote.min_quantity_atoms} instead of ${known.minimum} at least`,
+    );
   }
   known.price = quote.price_atoms;
   known.quantity = quote.quantity_atoms;

@@ -2,13 +2,16 @@ import type { Tables } from '../storage/tables.js';
 import { Archive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import { OwnersKnowledge } from './freshness.js';
+import { mustBeGone, mustHaveBeenLeft } from './interventions.js';
 import { KeptHistories } from './kept-histories.js';
+import { LiveAuctions } from './live-auctions.js';
 import { mustBeLost, type Graces } from './lost-streams.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
 import { PolicyBook } from './policy-book.js';
 import { mustBePunctual } from './punctuality.js';
 import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
+import { StandingQuotes } from './standing-quotes.js';
 import { must } from './violation.js';
 
 const EXECUTION = 'execution follows the ledger';
@@ -33,6 +36,8 @@ export class Oracle {
   readonly archive = new Archive();
   readonly money: MoneyBook;
   readonly policies: PolicyBook;
+  readonly standing: StandingQuotes;
+  private readonly live: LiveAuctions;
   private readonly histories: KeptHistories;
   readonly reached = new Map<string, number>();
   private readonly awards = new Map<string, { readonly file: AuctionFile; readonly award: RawAward }>();
@@ -42,10 +47,14 @@ export class Oracle {
 
   constructor(
     private readonly tables: Tables,
-    nowMillis: () => number,
+    private readonly nowMillis: () => number,
     private readonly time: TrueTime,
+    /** How many auctions may be live in a shard at a time. */
+    activeAuctionLimit: number,
   ) {
     this.owners = new OwnersKnowledge(nowMillis);
+    this.standing = new StandingQuotes(nowMillis);
+    this.live = new LiveAuctions(activeAuctionLimit);
     this.histories = new KeptHistories(tables, this.archive.files);
     this.policies = new PolicyBook(tables, nowMillis, time.isCalm);
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId), time.isCalm);
@@ -81,7 +90,11 @@ export class Oracle {
     if (this.time.isCalm) mustBePunctual(placed, this.time.now());
     this.policies.wrote(placed);
     const file = this.archive.take(placed);
+    this.live.take(placed, file);
     if (file === undefined) return;
+    this.standing.recount(file);
+    mustBeGone(event, file, this.policies);
+    if (this.time.isCalm) mustHaveBeenLeft(event, file, this.policies, this.nowMillis());
     if (this.time.isCalm) mustBeLost(placed, this.archive, this.time.streams);
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
     this.checkExecution(placed);

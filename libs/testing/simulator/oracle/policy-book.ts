@@ -1,6 +1,6 @@
 import type { GroupRow, PrincipalRow, Tables } from '../storage/tables.js';
 import { commandName } from './archive.js';
-import type { PlacedEvent } from './raw-events.js';
+import type { PlacedEvent, RawRoute } from './raw-events.js';
 
 /** As much of an account as decides whether it may be invited. */
 export type Guest = Pick<PrincipalRow, 'is_maker' | 'suspended' | 'venues' | 'control_group'>;
@@ -39,6 +39,10 @@ export class PolicyBook implements Policies {
   private readonly first = new Map<string, number>();
   private readonly last = new Map<string, number>();
   private readonly saidFirst = new Map<string, number>();
+  /** By venue, contract and outcome, since when a market has been closed for good. */
+  private readonly closed = new Map<string, number>();
+  /** By maker, when its protection has begun to keep it away. */
+  private readonly freezes = new Map<string, number[]>();
 
   constructor(
     private readonly tables: Tables,
@@ -84,6 +88,23 @@ export class PolicyBook implements Policies {
     return this.pages.slice(this.first.get(name) ?? 0, last + 1);
   }
 
+  closedSince({ venue, contract_id: contract, outcome }: RawRoute): number | undefined {
+    return this.closed.get([venue, contract, outcome].join('/'));
+  }
+
+  freezesOf(maker: string): readonly number[] {
+    return this.freezes.get(maker) ?? [];
+  }
+
+  private note({ markets, frozen }: PolicyPage): void {
+    const now = this.nowMillis();
+    for (const [market, status] of markets)
+      if (status === 'CLOSED' && !this.closed.has(market)) this.closed.set(market, now);
+    const before = this.pages.at(-1)?.frozen;
+    for (const [maker, until] of frozen)
+      if (before?.get(maker) !== until) this.freezes.set(maker, [...this.freezesOf(maker), now]);
+  }
+
   private turn(): void {
     const { principals, groups, contracts, frozen } = this.tables;
     const before = this.pages.at(-1)?.everIn;
@@ -103,6 +124,7 @@ export class PolicyBook implements Policies {
       frozen: new Map(frozen.rows),
       everIn,
     };
+    this.note(copies);
     this.pages.push({ ...copies, since: this.nowMillis() });
   }
 }

@@ -13,7 +13,9 @@ import { Invitations } from './invitations.js';
 import { mustBeDocumented } from './documented.js';
 import { Permissions } from './permissions.js';
 import type { Policies } from './policy-book.js';
+import type { Meter } from './meter.js';
 import { mayRefuse, mustBeMeant, type RefusalGrounds } from './refusals.js';
+import type { StandingQuotes } from './standing-quotes.js';
 import { must } from './violation.js';
 import { mustWithdrawAll, type WithdrawnAnswer } from './withdraw-all.js';
 
@@ -41,6 +43,8 @@ const SUCCESS: Readonly<Record<Promised['operation'], string>> = {
   WITHDRAW: 'QUOTE_WITHDRAWN',
   WITHDRAW_ALL: 'ALL_WITHDRAWN',
 };
+/** Decided by the state of its auction, and kept nowhere. */
+const CONFLICTS: ReadonlySet<string> = new Set(['quote_already_active', 'quote_revision_conflict']);
 const JUDGED: ReadonlySet<string> = new Set(['SUBMIT', 'REVISE']);
 
 /** Answers to commands, held against the journals and against each other. */
@@ -64,6 +68,10 @@ export class Promises {
     private readonly grounds: RefusalGrounds,
     /** Hears of each event that an owner is known to know, because it has acknowledged it. */
     private readonly onAcknowledged: (placed: PlacedEvent) => void = () => undefined,
+    /** Where the journals are followed as they grow. */
+    private readonly standing?: StandingQuotes,
+    /** Where nothing goes wrong. */
+    private readonly meter?: Meter,
   ) {
     this.invitations = new Invitations(policies);
     this.permissions = new Permissions(policies, grounds.aheadMillis);
@@ -92,10 +100,14 @@ export class Promises {
       return;
     }
     if (told.error === 'auction_not_found') this.checkUnknown(command, name);
+    if (told.error === 'quote_already_active')
+      this.standing?.mustHaveStood(name, auctionId, account, this.policies.saidAt(name));
     const isSuccess = status < 300;
     if (isSuccess) this.checkPresent(command, name, status, body);
     const placed = this.archive.commands.get(name);
     if (isSuccess && placed !== undefined) this.onAcknowledged(placed);
+    if (placed !== undefined || CONFLICTS.has(told.error ?? ''))
+      this.meter?.decided(command, name, this.policies.saidAt(name));
     if (notAfter !== undefined)
       mustBeMeant(this.grounds, { name, notAfter, code, at: placed?.event.at ?? '' });
     if (status === 422 && told.error !== 'COMMAND_EXPIRED') {

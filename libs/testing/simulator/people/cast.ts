@@ -12,6 +12,13 @@ export const RAIN: Contract = { venue: 'venue_a', contract_id: 'rain', outcome: 
 export const RAIN_AT_B: Contract = { venue: 'venue_b', contract_id: 'rain', outcome: 'YES' };
 export const FOG: Contract = { venue: 'venue_a', contract_id: 'fog', outcome: 'YES' };
 
+/** By name. */
+export const MARKETS: ReadonlyMap<string, Contract> = new Map([
+  ['rain at a', RAIN],
+  ['rain at b', RAIN_AT_B],
+  ['fog', FOG],
+]);
+
 export interface Grid {
   readonly tick: number;
   readonly step: number;

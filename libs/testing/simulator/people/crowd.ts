@@ -2,6 +2,7 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
+import { Meter } from '../oracle/meter.js';
 import { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { Promises } from '../oracle/promises.js';
@@ -32,6 +33,11 @@ interface CreatedView {
   readonly audience: { readonly market_maker_ids: readonly string[] };
 }
 
+interface CreatedBody {
+  readonly routes: KnownAuction['routes'];
+  readonly quote_revision_policy?: string;
+}
+
 interface CrowdParts {
   readonly world: World;
   readonly oracle: Oracle;
@@ -57,8 +63,14 @@ export class Crowd {
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    this.promises = new Promises(oracle.archive, oracle.policies, parts.grounds, (placed) =>
-      oracle.owners.acknowledge(placed),
+    const nowMillis = (): number => world.scheduler.now / NANOS_PER_MILLI;
+    this.promises = new Promises(
+      oracle.archive,
+      oracle.policies,
+      parts.grounds,
+      (placed) => oracle.owners.acknowledge(placed),
+      oracle.standing,
+      plan.isCalm ? new Meter(nowMillis, plan.settings.shard.limitsFactor) : undefined,
     );
     this.names = new Names(oracle.archive);
     const callerOf = (account: string): Caller => this.caller(account);
@@ -237,7 +249,7 @@ export class Crowd {
     if (status >= 300) return;
     if (command.operation === 'CREATE') {
       const view = JSON.parse(body) as CreatedView;
-      const routes = (request.body as { readonly routes: KnownAuction['routes'] }).routes;
+      const { routes, quote_revision_policy: policy } = request.body as CreatedBody;
       this.known.auctions.push({
         id: view.auction_id,
         originator: command.account,
@@ -247,6 +259,8 @@ export class Crowd {
         tick: view.price_tick_atoms,
         step: view.quantity_step_atoms,
         routes,
+        key: command.key,
+        isImproveOnly: policy === 'IMPROVE_ONLY',
       });
     } else if (command.operation === 'SUBMIT' || command.operation === 'REVISE') {
       const { quote_id: id, revision } = JSON.parse(body) as {

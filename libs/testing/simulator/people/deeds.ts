@@ -206,8 +206,12 @@ function onQuote(deed: Deed, known: Knowledge, random: Random, nowNanos: bigint)
   if (quote === undefined || auction === undefined) return undefined;
   const expected = random.chance(0.1) ? quote.revision + 1 : quote.revision;
   const isRevision = deed.act === 'REVISE';
+  const revised = (): object =>
+    auction.isImproveOnly && random.fork('improve').chance(0.5)
+      ? larger(auction, random.fork('larger'))
+      : terms(auction, random, nowNanos);
   const body = isRevision
-    ? { expected_revision: expected, ...terms(auction, random, nowNanos) }
+    ? { expected_revision: expected, ...revised() }
     : random.chance(0.5)
       ? { expected_revision: expected }
       : {};
@@ -226,6 +230,14 @@ function onQuote(deed: Deed, known: Knowledge, random: Random, nowNanos: bigint)
       body,
       key: deed.key,
     },
+  };
+}
+
+/** As large as may be, which betters it; what is asked for at least may spoil that. */
+function larger({ step, quantity }: KnownAuction, random: Random): object {
+  return {
+    quantity_atoms: quantity,
+    min_quantity_atoms: step * random.between(1, Math.min(3, quantity / step)),
   };
 }
 
@@ -269,11 +281,12 @@ function priceOn(tick: number, random: Random): number {
 
 /** One of the latest auctions that will do. */
 function recent(
-  { shard }: Deed,
+  { shard, about }: Deed,
   known: Knowledge,
   random: Random,
   does: (auction: KnownAuction) => boolean,
 ): KnownAuction | undefined {
+  if (about !== undefined) return known.auctions.find((auction) => does(auction) && auction.key === about);
   const all = known.auctions.filter(
     (auction) => does(auction) && (shard ?? shardOfId(auction.id)) === shardOfId(auction.id),
   );

@@ -10,6 +10,10 @@ export interface KnownAuction {
   readonly tick: number;
   readonly step: number;
   readonly routes: readonly RawRoute[];
+  /** The key of the create that has made it. */
+  readonly key: string;
+  /** Whether revisions have to better something and may worsen nothing. */
+  readonly isImproveOnly: boolean;
 }
 
 export interface KnownQuote {

@@ -13,6 +13,7 @@ import type { WorldSettings } from '../processes/world.js';
 import type { DatabaseMood } from '../storage/database.js';
 import { CALM_TOPIC, type TopicMood } from '../storage/topic.js';
 import type { WireMood } from '../wire/network.js';
+import { busyHours, trippingMaker } from './busy-hours.js';
 import { ownersBehind } from './owners-behind.js';
 import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './plan.js';
 
@@ -52,15 +53,29 @@ function calm(plan: Plan, random: Random): Plan {
     return { kind: 'FAULT', name: 'STREAM_CUT', target: OWNERS[0] ?? '', other: '', atMillis, millis: 0 };
   });
   const kept = plan.incidents.filter((one) => one.kind === 'DEED' || OF_PEOPLE.has(one.name));
+  const graces = Object.fromEntries(MAKERS.map((maker) => [maker, random.pick([0, 300, 700, 2_000])]));
+  const busy = random.fork('busy');
+  const tripping = busy.chance(0.4) ? trippingMaker(busy) : undefined;
+  const { settings } = plan;
   return {
     ...plan,
     isCalm: true,
     wire: { slowestMillis: 3, drop: 0, repeat: 0, reorder: 0 },
     topic: CALM_TOPIC,
     database: { slowestMillis: 3, stall: 0, cut: 0 },
-    graces: Object.fromEntries(MAKERS.map((maker) => [maker, random.pick([0, 300, 700, 2_000])])),
-    incidents: [...kept, ...cuts].sort((a, b) => a.atMillis - b.atMillis),
+    settings: { ...settings, shard: { ...settings.shard, ...boundsOf(busy) } },
+    isProtected: tripping === undefined ? plan.isProtected : { ...plan.isProtected, [tripping.maker]: true },
+    graces,
+    incidents: [...kept, ...cuts, ...(tripping?.deeds ?? []), ...busyHours(busy, plan.activeMillis)].sort(
+      (a, b) => a.atMillis - b.atMillis,
+    ),
   };
+}
+
+/** What is bounded is bounded closely more often than elsewhere. */
+function boundsOf(random: Random): Pick<WorldSettings['shard'], 'activeAuctionLimit' | 'limitsFactor'> {
+  const limitsFactor = random.chance(0.5) ? 1 : 100;
+  return { limitsFactor, activeAuctionLimit: limitsFactor === 1 && random.chance(0.5) ? 3 : 100 };
 }
 
 function drawn(seed: number): Plan {

@@ -25,6 +25,8 @@ export interface Deed {
   readonly isAmbiguous?: boolean;
   /** Of a quote or a cancel, where it is to be about an auction of this shard. */
   readonly shard?: number;
+  /** Of a quote, where it is to be about the auction that the create under this key has made. */
+  readonly about?: string;
   /** Of a revision or a withdrawal, where somebody tries it with a quote that is not its own. */
   readonly isForeign?: boolean;
   /** Of a create, where the plan wants to know it. */
@@ -61,6 +63,7 @@ export interface Fault {
   readonly atMillis: number;
   readonly name: FaultName;
   readonly target: string;
+  /** A process; of a market that closes its name, unless it is fog's. */
   readonly other: string;
   readonly millis: number;
 }

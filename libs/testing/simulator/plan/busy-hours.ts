@@ -1,0 +1,80 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { BEGINNING } from '../kernel/sim-clock.js';
+import type { Random } from '../kernel/random.js';
+import { MAKERS, MARKETS, ORIGINATORS } from '../people/cast.js';
+import { OWNERS, type Deed, type Incident } from './plan.js';
+
+/** More than there may be live in a shard where few may, and more than its account may open at once. */
+const MANY_CREATES = 8;
+/** More than one may quote in one auction at once. */
+const MANY_QUOTES = 32;
+const RUSH_MILLIS = 300;
+/** When those auctions close with whose awards a maker's protection trips, and for how long its other quotes would stand. */
+const TRIPS_AT_MILLIS = 4_000;
+const OTHERS_MILLIS = 4_500;
+
+/** Of worlds in which nothing goes wrong: hours in which people come up against what is bounded, and what happens to all at once. */
+export function busyHours(random: Random, activeMillis: number): Incident[] {
+  return [
+    ...(random.chance(0.5) ? rushOfCreates(random, 'first-rush', 700) : []),
+    ...(random.chance(0.5) ? rushOfCreates(random, 'second-rush', Math.max(1_500, activeMillis - 300)) : []),
+    ...(random.chance(0.5) ? rushOfQuotes(random) : []),
+    ...(random.chance(0.5) ? marketClosing(random, activeMillis) : []),
+  ];
+}
+
+function rushOfCreates(random: Random, name: string, atMillis: number): Deed[] {
+  const account = random.pick(ORIGINATORS);
+  return Array.from({ length: MANY_CREATES }, (_, index) => ({
+    ...deed('CREATE', account, `${name}-${index}`),
+    atMillis: atMillis + random.below(RUSH_MILLIS),
+  }));
+}
+
+/** One maker, in one auction. */
+function rushOfQuotes(random: Random): Deed[] {
+  const key = 'rushed';
+  const account = random.pick(MAKERS);
+  const closesAt = instantAt(6_000);
+  return [
+    { ...deed('CREATE', random.pick(ORIGINATORS), key), atMillis: 650, closesAt },
+    ...Array.from({ length: MANY_QUOTES }, (_, index) => ({
+      ...deed('SUBMIT', account, `${key}-${index}`),
+      about: key,
+      atMillis: 1_500 + random.below(RUSH_MILLIS),
+    })),
+  ];
+}
+
+function marketClosing(random: Random, activeMillis: number): Incident[] {
+  const [target = ''] = OWNERS;
+  const other = random.pick([...MARKETS.keys()]);
+  const atMillis = random.between(1_500, activeMillis);
+  return [{ kind: 'FAULT', name: 'MARKET_CLOSES', target, other, atMillis, millis: 0 }];
+}
+
+/** A maker with quotes in many auctions, some of which close soon, one after the other in each shard. */
+export function trippingMaker(random: Random): { readonly maker: string; readonly deeds: readonly Deed[] } {
+  const maker = random.pick(MAKERS);
+  const auctions = [
+    ...Array.from({ length: 9 }, (_, index) => ({ key: `later-${index}`, closes: OTHERS_MILLIS })),
+    ...Array.from({ length: 5 }, (_, index) => ({ key: `sooner-${index}`, closes: 0 })),
+  ];
+  const deeds = auctions.flatMap(({ key, closes }): Deed[] => [
+    {
+      ...deed('CREATE', random.pick(ORIGINATORS), key),
+      atMillis: 650 + random.below(RUSH_MILLIS),
+      closesAt: instantAt(TRIPS_AT_MILLIS + closes),
+    },
+    { ...deed('SUBMIT', maker, `in-${key}`), about: key, atMillis: 2_800 + random.below(RUSH_MILLIS) },
+  ]);
+  return { maker, deeds };
+}
+
+function deed(act: Deed['act'], account: string, key: string): Omit<Deed, 'atMillis'> {
+  return { kind: 'DEED', account, act, key, isTwice: false };
+}
+
+function instantAt(millis: number): string {
+  return instantFromNanos(BEGINNING + BigInt(millis) * 1_000_000n);
+}
