@@ -255,8 +255,8 @@ class Simulation {
     return new Violation('no process throws', `${where}${thrown(error)}`);
   }
 
-  private onCommit(): void {
-    this.guarded(() => this.oracle.onCommit());
+  private onCommit(workedAt: string): void {
+    this.guarded(() => this.oracle.onCommit(workedAt));
     this.nemesis.onCommit();
   }
 
@@ -274,7 +274,7 @@ class Simulation {
         (shard) =>
           new Topic(shard, scheduler, random.fork(`topic ${shard}`), plan.topic, trace, onAppend(shard)),
       ),
-      database: new Database(scheduler, random.fork('database'), plan.database, trace, () => this.onCommit()),
+      database: new Database(scheduler, random.fork('database'), plan.database, trace, (workedAt) => this.onCommit(workedAt)),
       snapshots: new MemorySnapshotStore(),
       settings: plan.settings,
       feeds: new Map(),

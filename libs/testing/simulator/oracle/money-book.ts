@@ -7,6 +7,7 @@ import { must } from './violation.js';
 const SET_ASIDE = 'reservations to the atom';
 const COVERED = 'promises are covered';
 const LEDGER = 'the ledger to the atom';
+const IN_TIME = 'the execution deadline';
 const PREFERRED = 'routes are taken in their order';
 
 export type Sums = Map<string, number>;
@@ -51,7 +52,7 @@ export class MoneyBook {
   }
 
   /** Something was committed to the database. */
-  onCommit(): void {
+  onCommit(workedAt: string): void {
     const { settlements, reserved } = this.tables;
     for (const [awardId, { outcome, venue }] of settlements.rows) {
       const known = this.settled.get(awardId);
@@ -62,7 +63,7 @@ export class MoneyBook {
       );
       if (known !== undefined) continue;
       this.settled.set(awardId, outcome);
-      if (outcome === 'SETTLED') this.settle(awardId, venue ?? '');
+      if (outcome === 'SETTLED') this.settle(awardId, venue ?? '', workedAt);
     }
     for (const [shard, sums] of this.held.entries()) {
       for (const [name, amount] of sums) {
@@ -107,11 +108,13 @@ export class MoneyBook {
     );
   }
 
-  private settle(awardId: string, venue: string): void {
+  private settle(awardId: string, venue: string, workedAt: string): void {
     const found = this.findAward(awardId);
     must(found !== undefined, LEDGER, () => `${awardId} was settled and never awarded`);
     const { file, award } = found;
-    const { terms } = file;
+    const { terms, executionDeadline: deadline = '' } = file;
+    // The commit may take its time; whoever commits has looked at the time behind all that it has waited for.
+    must(workedAt <= deadline, IN_TIME, () => `${awardId} is settled at ${workedAt}, behind ${deadline}`);
     const originator = terms.originator.account_id;
     const isBuy = terms.side === 'BUY';
     const [buyer, seller] = isBuy ? [originator, award.maker] : [award.maker, originator];

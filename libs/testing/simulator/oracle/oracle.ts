@@ -68,8 +68,9 @@ export class Oracle {
     if (placed !== undefined) this.onEvent(placed);
   }
 
-  onCommit(): void {
-    this.money.onCommit();
+  /** `workedAt` is when the last statement was carried out of what is committed. */
+  onCommit(workedAt: string): void {
+    this.money.onCommit(workedAt);
     this.policies.onCommit();
     this.histories.onCommit();
   }

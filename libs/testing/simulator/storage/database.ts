@@ -56,7 +56,8 @@ export class Database {
     private readonly random: Random,
     private mood: DatabaseMood,
     private readonly trace: Trace,
-    private readonly onCommit: () => void,
+    /** Hears when the last statement was carried out of what is committed. */
+    private readonly onCommit: (workedAt: string) => void,
   ) {}
 
   calm(): void {
@@ -156,6 +157,6 @@ export class Database {
         this.met.set('SERIALIZATION', (this.met.get('SERIALIZATION') ?? 0) + 1);
       throw error;
     }
-    this.onCommit();
+    this.onCommit(tx.workedAt);
   }
 }

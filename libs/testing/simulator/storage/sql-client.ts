@@ -94,7 +94,8 @@ export class SqlClient {
       const tx = within ?? new Transaction();
       try {
         if (this.tx !== within) throw new DatabaseFault('25P03', 'the transaction has been ended');
-        const answer = statement.run({ tables: database.tables, tx, now: database.now() }, values);
+        tx.workedAt = database.now();
+        const answer = statement.run({ tables: database.tables, tx, now: tx.workedAt }, values);
         if (within === undefined) this.database.commit(tx);
         done(resultOf('', answer));
       } catch (error) {

@@ -6,6 +6,8 @@ type Overlay = Map<string, unknown>;
 
 /** Sees what is committed and what it has written itself; everybody else sees that when it commits, or never. */
 export class Transaction {
+  /** When the last of its statements was carried out. */
+  workedAt = '';
   private readonly overlays = new Map<Table<unknown>, Overlay>();
   private readonly seen = new Map<Table<unknown>, Map<string, number>>();
   private readonly changes: ((number: number) => void)[] = [];
