@@ -126,6 +126,8 @@ export class Nemesis {
         });
         return true;
       }
+      case 'STREAM_AWAY':
+        return this.crowd.viewers.find(({ account }) => account === other)?.stayAway(millis) ?? false;
       case 'STREAM_CUT':
         for (const viewer of this.somebody()) viewer.drop();
         return true;

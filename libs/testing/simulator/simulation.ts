@@ -205,6 +205,8 @@ class Simulation {
       aheadMillis: trustedMillis(plan),
       misledSince: (shard) => this.misledSince(shard),
       isCalm: plan.isCalm,
+      isSteady: plan.isSteady,
+      servesSince: (shard) => this.cluster.units.get(`owner-${shard}`)?.readyMillis ?? Infinity,
       streams: {
         graces: plan.graces,
         absence: (account, connectionId) => this.crowd.absence(account, connectionId),
@@ -274,7 +276,9 @@ class Simulation {
         (shard) =>
           new Topic(shard, scheduler, random.fork(`topic ${shard}`), plan.topic, trace, onAppend(shard)),
       ),
-      database: new Database(scheduler, random.fork('database'), plan.database, trace, (workedAt) => this.onCommit(workedAt)),
+      database: new Database(scheduler, random.fork('database'), plan.database, trace, (workedAt) =>
+        this.onCommit(workedAt),
+      ),
       snapshots: new MemorySnapshotStore(),
       settings: plan.settings,
       feeds: new Map(),
@@ -312,6 +316,7 @@ class Simulation {
     sums['stream recalled'] = this.recalled;
     sums['stream told by owners'] = this.told;
     sums['calm worlds'] = this.plan.isCalm ? 1 : 0;
+    sums['steady worlds'] = this.plan.isSteady ? 1 : 0;
     for (const viewer of this.crowd.viewers) {
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;

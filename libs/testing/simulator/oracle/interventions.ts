@@ -9,6 +9,8 @@ const VOIDED = 'auctions are voided when a market of theirs has closed for good,
 const PULLED = 'what is protected is taken back';
 /** Where nothing goes wrong each owner has looked at the policy by then, and written what follows of it. */
 const LATEST_MILLIS = 1_600;
+/** What it knows from its start it has written by then. */
+const STARTED_MILLIS = 300;
 /** What was on its way while the protection tripped. */
 const MEANWHILE_MILLIS = 50;
 
@@ -19,20 +21,27 @@ export function mustBeGone({ type }: RawEvent, { id, terms }: AuctionFile, polic
   must(isGone, VOIDED, () => `${id} is voided, and all its markets trade`);
 }
 
-/** In a world in which nothing goes wrong: what comes to its close has been open until then with reason, and so has each quote in it. */
+/** In a world in which nothing goes wrong, or nothing but that owners end: what comes to its close had markets until shortly before. */
 export function mustHaveBeenLeft(
-  { type }: RawEvent,
-  file: AuctionFile,
+  { id, terms }: AuctionFile,
   policies: PolicyBook,
   nowMillis: number,
+  /** Since when its owner has been at work: what closed before that it knows from the start. */
+  servesSince: number,
 ): void {
-  if (type !== 'AUCTION_CLOSED') return;
-  const { id, terms } = file;
-  const latest = nowMillis - LATEST_MILLIS;
-  const gone = terms.routes.find((route) => (policies.closedSince(route) ?? Infinity) < latest);
+  const gone = terms.routes.find((route) => {
+    const since = policies.closedSince(route) ?? Infinity;
+    return nowMillis > Math.max(since + LATEST_MILLIS, servesSince + STARTED_MILLIS);
+  });
   must(gone === undefined, VOIDED, () => `${id} goes on, and ${gone?.contract_id ?? ''} has closed long ago`);
+}
+
+/** In a world in which nothing goes wrong: at its close no quote is left of a maker whose protection tripped while it stood. */
+export function mustHaveNoFrozen(file: AuctionFile, policies: PolicyBook, nowMillis: number): void {
+  const { id, terms } = file;
   // Others are final or may only be bettered: nothing takes them back.
   if (terms.quote_revision_policy !== 'FREE') return;
+  const latest = nowMillis - LATEST_MILLIS;
   for (const { id: quoteId, maker, versions } of activeQuotes(file)) {
     const stoodAt = Date.parse(versions[0]?.submitted_at ?? '') - BEGINNING_MILLIS + MEANWHILE_MILLIS;
     const since = policies.freezesOf(maker).find((at) => at > stoodAt && at < latest);

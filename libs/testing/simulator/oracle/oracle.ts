@@ -2,8 +2,9 @@ import type { Tables } from '../storage/tables.js';
 import { Archive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import { OwnersKnowledge } from './freshness.js';
-import { mustBeGone, mustHaveBeenLeft } from './interventions.js';
+import { mustBeGone, mustHaveBeenLeft, mustHaveNoFrozen } from './interventions.js';
 import { KeptHistories } from './kept-histories.js';
+import { mustHaveGoneByNow } from './left-standing.js';
 import { LiveAuctions } from './live-auctions.js';
 import { mustBeLost, type Graces } from './lost-streams.js';
 import { JournalCopy } from './journal-copy.js';
@@ -27,6 +28,10 @@ export interface TrueTime {
   readonly misledSince: (shard: number) => string | undefined;
   /** Whether nothing goes wrong in this world but that streams are lost. */
   readonly isCalm: boolean;
+  /** Whether nothing goes wrong but that owners end and streams are lost. */
+  readonly isSteady: boolean;
+  /** Since when the shard's owner has been at work, in milliseconds; without end where it is not. */
+  readonly servesSince: (shard: number) => number;
   readonly streams: Graces;
 }
 
@@ -95,11 +100,20 @@ export class Oracle {
     if (file === undefined) return;
     this.standing.recount(file);
     mustBeGone(event, file, this.policies);
-    if (this.time.isCalm) mustHaveBeenLeft(event, file, this.policies, this.nowMillis());
+    if (event.type === 'AUCTION_CLOSED') this.checkLeft(file);
     if (this.time.isCalm) mustBeLost(placed, this.archive, this.time.streams);
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
     this.checkExecution(placed);
     this.money.recount(file);
+  }
+
+  private checkLeft(file: AuctionFile): void {
+    const { isCalm, isSteady, streams, servesSince } = this.time;
+    const nowMillis = this.nowMillis();
+    const since = servesSince(file.shard);
+    if (isCalm || isSteady) mustHaveBeenLeft(file, this.policies, nowMillis, since);
+    if (isCalm) mustHaveNoFrozen(file, this.policies, nowMillis);
+    if (isSteady) mustHaveGoneByNow(file, { ...streams, nowMillis, servesSince: since });
   }
 
   private count(what: string): void {

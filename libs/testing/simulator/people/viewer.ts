@@ -58,6 +58,9 @@ export class Viewer {
   /** The last time that the stream was lost, and until when. */
   private away: { readonly from: number; to?: number } | undefined;
 
+  /** For how long it stays away when it is lost next. */
+  private awayMillis = 0;
+
   constructor(
     private readonly world: World,
     private readonly host: Host,
@@ -125,6 +128,14 @@ export class Viewer {
   /** Its way to the gateway breaks. */
   drop(): void {
     this.end?.reset();
+  }
+
+  /** As `drop`, and it does not come back before long. False where it is away already. */
+  stayAway(millis: number): boolean {
+    if (this.end === undefined) return false;
+    this.awayMillis = millis;
+    this.drop();
+    return true;
   }
 
   /** It takes nothing off its socket for a while. */
@@ -277,7 +288,9 @@ export class Viewer {
     for (const { heed } of waiting) heed(undefined);
     const { random } = this.options;
     const { least, most, soonest } = RECONNECT_MILLIS;
-    const wait = (random.chance(0.5) ? soonest : random.between(least, most)) * NANOS_PER_MILLI;
+    const wait =
+      (this.awayMillis + (random.chance(0.5) ? soonest : random.between(least, most))) * NANOS_PER_MILLI;
+    this.awayMillis = 0;
     this.world.scheduler.after(wait, this.host, () => this.connect());
   }
 

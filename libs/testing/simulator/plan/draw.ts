@@ -15,6 +15,7 @@ import { CALM_TOPIC, type TopicMood } from '../storage/topic.js';
 import type { WireMood } from '../wire/network.js';
 import { busyHours, trippingMaker } from './busy-hours.js';
 import { ownersBehind } from './owners-behind.js';
+import { ownersEnd } from './owners-end.js';
 import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './plan.js';
 
 /** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
@@ -22,6 +23,8 @@ export interface Plan extends Furniture {
   readonly seed: number;
   /** Nothing goes wrong but that streams are lost: then everything has to be done in its time. */
   readonly isCalm: boolean;
+  /** Nothing goes wrong but that owners end and streams are lost. */
+  readonly isSteady: boolean;
   readonly activeMillis: number;
   readonly gateways: number;
   readonly projectors: number;
@@ -43,7 +46,25 @@ export const PLENTY = 1_000_000_000_000;
 export function draw(seed: number): Plan {
   const plan = drawn(seed);
   const random = new Random(`calm ${seed}`);
-  return random.chance(0.12) ? calm(plan, random) : plan;
+  if (random.chance(0.12)) return calm(plan, random);
+  return random.chance(0.08) ? steady(plan, random) : plan;
+}
+
+const CALM = {
+  wire: { slowestMillis: 3, drop: 0, repeat: 0, reorder: 0 },
+  topic: CALM_TOPIC,
+  database: { slowestMillis: 3, stall: 0, cut: 0 },
+};
+
+function steady(plan: Plan, random: Random): Plan {
+  const kept = plan.incidents.filter((one) => one.kind === 'DEED' || OF_PEOPLE.has(one.name));
+  return {
+    ...plan,
+    ...CALM,
+    isSteady: true,
+    graces: Object.fromEntries(MAKERS.map((maker) => [maker, random.pick([300, 700, 2_000])])),
+    incidents: [...kept, ...ownersEnd(random)].sort((a, b) => a.atMillis - b.atMillis),
+  };
 }
 
 /** What its people and its operators do, and streams that are lost more often than elsewhere. */
@@ -60,9 +81,7 @@ function calm(plan: Plan, random: Random): Plan {
   return {
     ...plan,
     isCalm: true,
-    wire: { slowestMillis: 3, drop: 0, repeat: 0, reorder: 0 },
-    topic: CALM_TOPIC,
-    database: { slowestMillis: 3, stall: 0, cut: 0 },
+    ...CALM,
     settings: { ...settings, shard: { ...settings.shard, ...boundsOf(busy) } },
     isProtected: tripping === undefined ? plan.isProtected : { ...plan.isProtected, [tripping.maker]: true },
     graces,
@@ -90,6 +109,7 @@ function drawn(seed: number): Plan {
   return {
     seed,
     isCalm: false,
+    isSteady: false,
     activeMillis,
     gateways,
     projectors: random.between(1, 2),

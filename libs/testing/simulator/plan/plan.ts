@@ -53,6 +53,7 @@ export type FaultName =
   | 'GATEWAY_BEHIND'
   | 'OWNER_BEHIND'
   | 'STREAM_CUT'
+  | 'STREAM_AWAY'
   | 'READER_STOPS'
   | 'MARKET_CLOSES'
   | 'MAKER_SUSPENDED';
@@ -63,7 +64,7 @@ export interface Fault {
   readonly atMillis: number;
   readonly name: FaultName;
   readonly target: string;
-  /** A process; of a market that closes its name, unless it is fog's. */
+  /** A process; of a market that closes its name, unless it is fog's, and of a stream that stays away its account. */
   readonly other: string;
   readonly millis: number;
 }

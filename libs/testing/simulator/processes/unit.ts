@@ -48,6 +48,11 @@ export class Unit {
     return this.readySince === undefined ? 0 : (this.world.scheduler.now - this.readySince) / NANOS_PER_MILLI;
   }
 
+  /** Since when its process has been all that it is to be; undefined where it is not. */
+  get readyMillis(): number | undefined {
+    return this.readySince === undefined ? undefined : this.readySince / NANOS_PER_MILLI;
+  }
+
   /** Since when its only process has had a clock that is further from the truth than this. */
   wrongSince(millis: number): number | undefined {
     return this.rivals.length > 0 ? undefined : this.current?.clock.wrongSince(millis);
