@@ -101,7 +101,7 @@ export class Oracle {
     this.standing.recount(file);
     mustBeGone(event, file, this.policies);
     if (event.type === 'AUCTION_CLOSED') this.checkLeft(file);
-    if (this.time.isCalm) mustBeLost(placed, this.archive, this.time.streams);
+    if (this.time.isCalm || this.time.isSteady) mustBeLost(placed, this.archive, this.time.streams);
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
     this.checkExecution(placed);
     this.money.recount(file);
