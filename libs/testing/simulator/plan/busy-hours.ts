@@ -1,7 +1,6 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
-import { BEGINNING } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
 import { MAKERS, MARKETS, ORIGINATORS } from '../people/cast.js';
+import { arranged, instantAt } from './arranged.js';
 import { OWNERS, type Deed, type Incident } from './plan.js';
 
 /** More than there may be live in a shard where few may, and more than its account may open at once. */
@@ -26,7 +25,7 @@ export function busyHours(random: Random, activeMillis: number): Incident[] {
 function rushOfCreates(random: Random, name: string, atMillis: number): Deed[] {
   const account = random.pick(ORIGINATORS);
   return Array.from({ length: MANY_CREATES }, (_, index) => ({
-    ...deed('CREATE', account, `${name}-${index}`),
+    ...arranged('CREATE', account, `${name}-${index}`),
     atMillis: atMillis + random.below(RUSH_MILLIS),
   }));
 }
@@ -37,9 +36,9 @@ function rushOfQuotes(random: Random): Deed[] {
   const account = random.pick(MAKERS);
   const closesAt = instantAt(6_000);
   return [
-    { ...deed('CREATE', random.pick(ORIGINATORS), key), atMillis: 650, closesAt },
+    { ...arranged('CREATE', random.pick(ORIGINATORS), key), atMillis: 650, closesAt },
     ...Array.from({ length: MANY_QUOTES }, (_, index) => ({
-      ...deed('SUBMIT', account, `${key}-${index}`),
+      ...arranged('SUBMIT', account, `${key}-${index}`),
       about: key,
       atMillis: 1_500 + random.below(RUSH_MILLIS),
     })),
@@ -53,7 +52,7 @@ function marketClosing(random: Random, activeMillis: number): Incident[] {
   return [{ kind: 'FAULT', name: 'MARKET_CLOSES', target, other, atMillis, millis: 0 }];
 }
 
-/** A maker with quotes in many auctions, some of which close soon, one after the other in each shard. */
+/** A maker with quotes in many auctions, some of which close before the others. */
 export function trippingMaker(random: Random): { readonly maker: string; readonly deeds: readonly Deed[] } {
   const maker = random.pick(MAKERS);
   const auctions = [
@@ -62,19 +61,11 @@ export function trippingMaker(random: Random): { readonly maker: string; readonl
   ];
   const deeds = auctions.flatMap(({ key, closes }): Deed[] => [
     {
-      ...deed('CREATE', random.pick(ORIGINATORS), key),
+      ...arranged('CREATE', random.pick(ORIGINATORS), key),
       atMillis: 650 + random.below(RUSH_MILLIS),
       closesAt: instantAt(TRIPS_AT_MILLIS + closes),
     },
-    { ...deed('SUBMIT', maker, `in-${key}`), about: key, atMillis: 2_800 + random.below(RUSH_MILLIS) },
+    { ...arranged('SUBMIT', maker, `in-${key}`), about: key, atMillis: 2_800 + random.below(RUSH_MILLIS) },
   ]);
   return { maker, deeds };
-}
-
-function deed(act: Deed['act'], account: string, key: string): Omit<Deed, 'atMillis'> {
-  return { kind: 'DEED', account, act, key, isTwice: false };
-}
-
-function instantAt(millis: number): string {
-  return instantFromNanos(BEGINNING + BigInt(millis) * 1_000_000n);
 }

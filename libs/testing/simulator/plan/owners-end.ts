@@ -1,7 +1,6 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
-import { BEGINNING } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
 import { MAKERS, MARKETS, ORIGINATORS } from '../people/cast.js';
+import { arranged, instantAt } from './arranged.js';
 import { OWNERS, type Deed, type Fault, type Incident } from './plan.js';
 
 const LONG_AUCTIONS = 6;
@@ -16,16 +15,16 @@ const BACK_MILLIS = 1_500;
  * had to heed: a market closes, and makers go whose quotes are to go with their streams.
  */
 export function ownersEnd(random: Random): Incident[] {
-  const closesAt = instantFromNanos(BEGINNING + BigInt(CLOSES_AT_MILLIS) * 1_000_000n);
+  const closesAt = instantAt(CLOSES_AT_MILLIS);
   const deeds = Array.from({ length: LONG_AUCTIONS }, (_, index) => `long-${index}`).flatMap(
     (key): Deed[] => [
       {
-        ...deed('CREATE', random.pick(ORIGINATORS), key),
+        ...arranged('CREATE', random.pick(ORIGINATORS), key),
         atMillis: 650 + random.below(500),
         closesAt,
       },
       ...MAKERS.map((maker) => ({
-        ...deed('SUBMIT', maker, `in-${key}`),
+        ...arranged('SUBMIT', maker, `in-${key}`),
         about: key,
         atMillis: 1_600 + random.below(1_400),
       })),
@@ -49,8 +48,4 @@ export function ownersEnd(random: Random): Incident[] {
 
 function fault(name: Fault['name'], target: string, other: string, atMillis: number, millis: number): Fault {
   return { kind: 'FAULT', name, target, other, atMillis, millis };
-}
-
-function deed(act: Deed['act'], account: string, key: string): Omit<Deed, 'atMillis'> {
-  return { kind: 'DEED', account, act, key, isTwice: false };
 }

@@ -1,0 +1,13 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { BEGINNING } from '../kernel/sim-clock.js';
+import type { Deed } from './plan.js';
+
+/** A deed that belongs to a scene: said once, and said again only where nobody answers. */
+export function arranged(act: Deed['act'], account: string, key: string): Omit<Deed, 'atMillis'> {
+  return { kind: 'DEED', account, act, key, isTwice: false };
+}
+
+/** So long behind the beginning of the world. */
+export function instantAt(millis: number): string {
+  return instantFromNanos(BEGINNING + BigInt(millis) * 1_000_000n);
+}
