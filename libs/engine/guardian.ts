@@ -13,7 +13,7 @@ import type { ShardContext } from './tasks/shard-context.js';
 export interface GuardianPorts {
   readonly context: ShardContext;
   readonly book: AuctionBook;
-  readonly policy: PolicyWatch;
+  readonly policy: Pick<PolicyWatch, 'latest' | 'onChange'>;
   readonly protection: ProtectionDesk;
   readonly now: () => Instant;
   readonly submit: (task: Task) => boolean;
@@ -27,8 +27,9 @@ export class Guardian {
   constructor(private readonly ports: GuardianPorts) {}
 
   start(): void {
-    const current = this.ports.policy.current();
-    if (current.ok) this.heed(current.snapshot);
+    // However long ago it was seen: what has closed stays closed, and of what is newer this hears.
+    const { latest } = this.ports.policy;
+    if (latest !== undefined) this.heed(latest);
     this.unsubscribe = this.ports.policy.onChange((snapshot) => {
       this.heed(snapshot);
     });

@@ -58,6 +58,11 @@ export class PolicyWatch {
     return { ok: true, snapshot: this.snapshot };
   }
 
+  /** What was seen last, for who must not judge by it: it may be of any age. */
+  get latest(): PolicySnapshot | undefined {
+    return this.snapshot;
+  }
+
   /** Looks now, for a caller that has just changed the policy itself and counts on it. */
   async freshen(): Promise<void> {
     await this.refresh().catch(() => undefined);

@@ -1,0 +1,38 @@
+import { expect, it } from '@jest/globals';
+import type { PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
+import { policyOf } from '#libs/admission/policy/snapshot.fixture.js';
+import { aContract, anOpenAuction, at } from '#libs/testing/auction-builders.js';
+import { placed } from '#libs/testing/auction-given.js';
+import { AuctionBook } from './auction-book.js';
+import { Guardian } from './guardian.js';
+import { VoidTask } from './tasks/internal-tasks.js';
+import type { ShardContext } from './tasks/shard-context.js';
+import type { Task } from './task.js';
+
+/** What a guardian that has just started submits of one open auction. */
+function submittedBy(latest: PolicySnapshot | undefined): Task[] {
+  const book = new AuctionBook();
+  const opened = anOpenAuction();
+  const { auction_id: id } =
+    opened.body.type === 'AUCTION_OPENED' ? opened.body.data.terms : { auction_id: '' };
+  book.apply(placed(opened, 1, id));
+  const submitted: Task[] = [];
+  const guardian = new Guardian({
+    context: {} as ShardContext,
+    book,
+    policy: { latest, onChange: () => () => undefined },
+    protection: { record: () => Promise.resolve([]) },
+    now: () => at(1),
+    submit: (task) => submitted.push(task) > 0,
+    onFault: () => undefined,
+  });
+  guardian.start();
+  return submitted;
+}
+
+it('heeds at its start what was seen last, however long ago: no newer version may ever come', () => {
+  const closed = policyOf([], { listed: [aContract({ status: 'CLOSED' })] });
+  expect(submittedBy(closed)).toEqual([expect.any(VoidTask)]);
+  expect(submittedBy(policyOf([], { listed: [aContract()] }))).toEqual([]);
+  expect(submittedBy(undefined)).toEqual([]);
+});
