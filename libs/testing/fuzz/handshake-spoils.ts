@@ -54,19 +54,21 @@ export const HANDSHAKE_SPOILS: Readonly<Record<string, Spoil>> = {
   'bytes behind it': (draft, { random }) => (draft.body = random.bytes(random.between(1, 300))),
 };
 
+const FIT_FOR_HANDSHAKES: ReadonlySet<string> = new Set([
+  'token',
+  'scheme',
+  'path',
+  'query',
+  'method',
+  'request id',
+  'many headers',
+  'long header',
+  'broken header',
+  'host',
+  'target',
+]);
+
 /** Of what may be wrong with any request that which may be with a handshake. */
 export const OF_HANDSHAKES: Readonly<Record<string, Spoil>> = Object.fromEntries(
-  [
-    'token',
-    'scheme',
-    'path',
-    'query',
-    'method',
-    'request id',
-    'many headers',
-    'long header',
-    'broken header',
-    'host',
-    'target',
-  ].flatMap((name) => Object.entries(SPOILS).filter(([each]) => each === name)),
+  Object.entries(SPOILS).filter(([name]) => FIT_FOR_HANDSHAKES.has(name)),
 );
