@@ -1,4 +1,4 @@
-import type { ExecutionReport } from '#libs/auction/execution.js';
+import type { ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { ExecutionStepName } from '#libs/owner-link/protocol.js';

@@ -1,5 +1,5 @@
-import type { RankingRow } from '#libs/auction/audit-ranking.js';
-import type { Finding } from '#libs/auction/replay-finding.js';
+import type { RankingRow } from '#libs/auction/audit/audit-ranking.js';
+import type { Finding } from '#libs/auction/replay/finding.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Verdict } from './verdict.js';
 

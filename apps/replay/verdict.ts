@@ -1,9 +1,9 @@
-import type { RankingRow } from '#libs/auction/audit-ranking.js';
-import { replay } from '#libs/auction/replay.js';
-import type { ReplayBundle } from '#libs/auction/replay-bundle.js';
-import type { Finding } from '#libs/auction/replay-finding.js';
-import { alterations } from '#libs/auction/replay-integrity.js';
-import { readBundle } from '#libs/auction/replay-shape.js';
+import type { RankingRow } from '#libs/auction/audit/audit-ranking.js';
+import { replay } from '#libs/auction/replay/replay.js';
+import type { ReplayBundle } from '#libs/auction/replay/bundle.js';
+import type { Finding } from '#libs/auction/replay/finding.js';
+import { alterations } from '#libs/auction/replay/integrity.js';
+import { readBundle } from '#libs/auction/replay/shape.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { sha256, signatureFault } from './public-keys.js';
 

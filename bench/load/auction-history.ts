@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { decideClose } from '#libs/auction/close.js';
+import { decideClose } from '#libs/auction/decide/close.js';
 import type { ContractFacts } from '#libs/auction/commands.js';
 import type { AuctionEvent, AuctionEventBody, CommandMark, Operation } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve.js';
-import { decideExecution } from '#libs/auction/execution.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
+import { decideExecution } from '#libs/auction/decide/execution.js';
 import { holdFor } from '#libs/auction/holds.js';
 import { plusMillis, type Instant } from '#libs/auction/instant.js';
-import { opened, planCreate } from '#libs/auction/plan-create.js';
-import { planRevise, revised } from '#libs/auction/plan-revise.js';
-import { planSubmit, submitted } from '#libs/auction/plan-submit.js';
+import { opened, planCreate } from '#libs/auction/decide/plan-create.js';
+import { planRevise, revised } from '#libs/auction/decide/plan-revise.js';
+import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { versionOf } from '#libs/auction/upcasters.js';
 

@@ -1,4 +1,4 @@
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalReader } from '#libs/journal/journal.js';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuctionStory, makerNamed, ORIGINATOR, storyTerms } from '#libs/testing/auction-story.js';
-import { auditView } from './audit.js';
+import { auditView } from './audit/audit.js';
 import type { QuoteTerms } from './events.js';
-import { evolve } from './evolve.js';
+import { evolve } from './evolve/evolve.js';
 import { findQuote, type AuctionState } from './state.js';
-import { timeline } from './timeline.js';
-import { auctionView } from './view.js';
+import { timeline } from './told/timeline.js';
+import { auctionView } from './told/view.js';
 
 const CONNECTION = 'connection-of-mia';
 const OPERATOR = 'opal-the-operator';

@@ -8,23 +8,23 @@ import {
   ORIGINATOR,
   storyTerms,
 } from '#libs/testing/auction-story.js';
-import { decideCancel } from './cancel.js';
-import { decideClose } from './close.js';
-import { commandReply } from './command-reply.js';
+import { decideCancel } from './decide/cancel.js';
+import { decideClose } from './decide/close.js';
+import { commandReply } from './told/command-reply.js';
 import type { Decided } from './decided.js';
 import type { AuctionEventBody, QuoteOperation } from './events.js';
-import { decideExpiries } from './expire.js';
+import { decideExpiries } from './decide/expire.js';
 import { plusMillis, type Instant } from './instant.js';
-import { quotesFor } from './own-quotes.js';
-import { planRevise, revised } from './plan-revise.js';
-import { planSubmit, submitted } from './plan-submit.js';
+import { quotesFor } from './told/own-quotes.js';
+import { planRevise, revised } from './decide/plan-revise.js';
+import { planSubmit, submitted } from './decide/plan-submit.js';
 import type { Rejection } from './rejection.js';
 import { bookOf } from './state.js';
 import type { Terms } from './terms.js';
-import { timeline } from './timeline.js';
-import { auctionView } from './view.js';
-import type { Viewer } from './viewer.js';
-import { decideWithdraw } from './withdraw.js';
+import { timeline } from './told/timeline.js';
+import { auctionView } from './told/view.js';
+import type { Viewer } from './told/viewer.js';
+import { decideWithdraw } from './decide/withdraw.js';
 
 const MAKERS = ['mia', 'max', 'moe'] as const;
 const VIEWERS = [ORIGINATOR, ...MAKERS.map(makerNamed), makerNamed('may')];

@@ -1,4 +1,4 @@
-import type { ExecutionReport } from '#libs/auction/execution.js';
+import type { ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { millisBetween } from '#libs/auction/instant.js';
 import type { SettlementOutcome } from '#libs/custody/settlement.js';

@@ -1,7 +1,7 @@
 import type { Operation } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { findQuote } from '#libs/auction/state.js';
-import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/viewer.js';
+import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/told/viewer.js';
 import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import { asRepeat, KEY_CONFLICT, type CommandsInWork } from './commands-in-work.js';

@@ -1,4 +1,4 @@
-import { checkReason } from '#libs/auction/printable.js';
+import { checkReason } from '#libs/auction/decide/printable.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { AuctionBook } from './auction-book.js';
 import type { Conditions } from './conditions/conditions.js';

@@ -1,10 +1,17 @@
-import { quotesFor } from '#libs/auction/own-quotes.js';
-import { quoteView } from '#libs/auction/quote-view.js';
+import { quotesFor } from '#libs/auction/told/own-quotes.js';
+import { quoteView } from '#libs/auction/told/quote-view.js';
 import { bookOf, type AuctionState } from '#libs/auction/state.js';
-import { timeline } from '#libs/auction/timeline.js';
-import { auctionView } from '#libs/auction/view.js';
-import { viewVersion } from '#libs/auction/view-version.js';
-import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
+import { timeline } from '#libs/auction/told/timeline.js';
+import { auctionView } from '#libs/auction/told/view.js';
+import { viewVersion } from '#libs/auction/told/view-version.js';
+import {
+  awardOf,
+  isDecided,
+  isOverFor,
+  statusFor,
+  viewerOf,
+  type Viewer,
+} from '#libs/auction/told/viewer.js';
 import {
   fault,
   NOT_HELD,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import { isLive, type AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { holdOf } from '#libs/auction/held.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { anOpenAuction, at, aQuote, CONTRACT } from '#libs/testing/auction-builders.js';

@@ -1,5 +1,5 @@
 import type { DomainEvent } from '#libs/auction/events.js';
-import { replyFor } from '#libs/auction/command-reply.js';
+import { replyFor } from '#libs/auction/told/command-reply.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import type { CompletedStatus } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { completionFor, type ViewerRole } from '#libs/auction/viewer.js';
-import { auctionView } from '#libs/auction/view.js';
-import { quotesFor } from '#libs/auction/own-quotes.js';
+import { completionFor, type ViewerRole } from '#libs/auction/told/viewer.js';
+import { auctionView } from '#libs/auction/told/view.js';
+import { quotesFor } from '#libs/auction/told/own-quotes.js';
 import { AnswerReader, type AnswerScope, type KeptAnswer } from './reader/answer-reader.js';
 import { AuctionReader, type AuctionMark, type AuctionRow } from './reader/auction-reader.js';
 import { projectedPosition } from './reader/projected-position.js';

@@ -1,7 +1,7 @@
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState, Quote } from '#libs/auction/state.js';
-import { isDecided, isOverFor, type Viewer } from '#libs/auction/viewer.js';
+import { isDecided, isOverFor, type Viewer } from '#libs/auction/told/viewer.js';
 
 /** An auction after some of its events: what it is, how many they were and where the last of them stands. */
 export interface FoldedAuction {

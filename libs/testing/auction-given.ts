@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Decided, Decision } from '#libs/auction/decided.js';
 import type { AuctionEvent, EventType, Placed } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { ConflictCode, EngineCode } from '#libs/auction/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { Decided, Decision } from '#libs/auction/decided.js';
 import type { AuctionEvent, AuctionEventBody, Placed, QuoteOperation } from '#libs/auction/events.js';
 import { plusMillis, type Instant } from '#libs/auction/instant.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import { bookOf, isLive, type AuctionState } from '#libs/auction/state.js';
-import { isOverFor } from '#libs/auction/viewer.js';
+import { isOverFor } from '#libs/auction/told/viewer.js';
 import { aContract, at, type Tokens } from './auction-builders.js';
 import {
   cancels,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { CreateBody } from '#libs/auction/commands.js';
-import type { ExecutionReport } from '#libs/auction/execution.js';
+import type { ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { Atoms } from '#libs/auction/money.js';
 import { at } from './auction-builders.js';
 

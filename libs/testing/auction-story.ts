@@ -1,5 +1,5 @@
 import { holdOf } from '#libs/auction/held.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type {
   AuctionEvent,
   AuctionEventBody,
@@ -15,7 +15,7 @@ import type {
 import { plusMillis, type Instant } from '#libs/auction/instant.js';
 import { bookOf, type AuctionState } from '#libs/auction/state.js';
 import type { Party, Terms } from '#libs/auction/terms.js';
-import type { Viewer } from '#libs/auction/viewer.js';
+import type { Viewer } from '#libs/auction/told/viewer.js';
 
 export const OPENED_AT = '2026-11-20T12:00:00.000000001Z';
 export const CLOSES_AT = plusMillis(OPENED_AT, 60_000);

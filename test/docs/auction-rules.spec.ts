@@ -3,7 +3,7 @@ import { holdFor } from '#libs/auction/holds.js';
 import { averagePrice, owed } from '#libs/auction/money.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Allocation, Side } from '#libs/auction/terms.js';
-import { auctionView } from '#libs/auction/view.js';
+import { auctionView } from '#libs/auction/told/view.js';
 import { award, rank, type Contender, type Contest } from '#libs/auction/winner-rule.js';
 import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/engine/buckets.js';
 import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
@@ -129,7 +129,7 @@ describe('who sees what', () => {
   });
 
   it('names every kind of timeline entry once', () => {
-    const source = textOf('libs/auction/timeline-entry.ts');
+    const source = textOf('libs/auction/told/timeline-entry.ts');
     const kinds = new Set(
       [...source.matchAll(/'((?:AUCTION|QUOTE|INVITATION|EXECUTION)_\w+)'/g)].map(([, kind]) => kind),
     );

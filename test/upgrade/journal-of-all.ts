@@ -1,5 +1,5 @@
 import type { AuctionState } from '#libs/auction/state.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import { plusMillis } from '#libs/auction/instant.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import type { JournalEntry } from '#libs/journal/journal.js';

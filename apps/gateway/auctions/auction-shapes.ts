@@ -1,4 +1,4 @@
-import type { AwardRow, AwardView, OwnAwardView } from '#libs/auction/award-view.js';
+import type { AwardRow, AwardView, OwnAwardView } from '#libs/auction/told/award-view.js';
 import type { CancelledBy } from '#libs/auction/events.js';
 import type { ExecutionStatus } from '#libs/auction/state.js';
 import type {
@@ -10,8 +10,8 @@ import type {
   Route,
   Side,
 } from '#libs/auction/terms.js';
-import type { MakerView, OriginatorView } from '#libs/auction/view.js';
-import type { ViewedStatus } from '#libs/auction/viewer.js';
+import type { MakerView, OriginatorView } from '#libs/auction/told/view.js';
+import type { ViewedStatus } from '#libs/auction/told/viewer.js';
 import { positive, uuid } from '#libs/edge/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

@@ -5,7 +5,7 @@ import type {
   RefusedQuoteCall,
   TimelineEntry,
   WonQuote,
-} from '#libs/auction/timeline-entry.js';
+} from '#libs/auction/told/timeline-entry.js';
 import { positive, uuid } from '#libs/edge/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

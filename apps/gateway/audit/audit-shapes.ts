@@ -1,6 +1,6 @@
-import type { AuditEvent, AuditTerms, AuditView } from '#libs/auction/audit.js';
-import type { RankingReason, RankingRow } from '#libs/auction/audit-ranking.js';
-import type { Attestation, ReplayBundle, ReplayRecord } from '#libs/auction/replay-bundle.js';
+import type { AuditEvent, AuditTerms, AuditView } from '#libs/auction/audit/audit.js';
+import type { RankingReason, RankingRow } from '#libs/auction/audit/audit-ranking.js';
+import type { Attestation, ReplayBundle, ReplayRecord } from '#libs/auction/replay/bundle.js';
 import type { AuctionStatus } from '#libs/auction/state.js';
 import type {
   Allocation,

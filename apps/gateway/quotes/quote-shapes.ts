@@ -1,7 +1,7 @@
 import type { WithdrawnBy } from '#libs/auction/events.js';
-import type { AwardedQuoteView } from '#libs/auction/own-quotes.js';
-import type { PartyView } from '#libs/auction/party-view.js';
-import type { LossReason, QuoteView } from '#libs/auction/quote-view.js';
+import type { AwardedQuoteView } from '#libs/auction/told/own-quotes.js';
+import type { PartyView } from '#libs/auction/told/party-view.js';
+import type { LossReason, QuoteView } from '#libs/auction/told/quote-view.js';
 import type { QuoteStatus } from '#libs/auction/state.js';
 import type { RouteVerdict, Verdict } from '#libs/admission/risk/verdict.js';
 import { atoms, positive, uuid } from '#libs/edge/decode-scalars.js';

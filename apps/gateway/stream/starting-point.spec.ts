@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import { OPENED_AT } from '#libs/testing/auction-story.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';

@@ -1,6 +1,6 @@
-import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
-import { phaseOf } from '#libs/auction/view.js';
-import type { ViewedStatus } from '#libs/auction/viewer.js';
+import type { NumberedEntry } from '#libs/auction/told/timeline-entry.js';
+import { phaseOf } from '#libs/auction/told/view.js';
+import type { ViewedStatus } from '#libs/auction/told/viewer.js';
 import { payloadOf, type Reply } from '#libs/edge/reply.js';
 import { shardOfId } from '#libs/owner-link/routing.js';
 import type { Archive, Refused, TimelinePart } from '#libs/stream/ports.js';

@@ -1,5 +1,5 @@
 import type { AuctionEvent, DomainEvent } from '#libs/auction/events.js';
-import { Rerun } from '#libs/auction/rerun.js';
+import { Rerun } from '#libs/auction/replay/rerun.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { messageOf } from '#libs/journal/journal-errors.js';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { AuctionEvent } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import { holdsOf } from '#libs/auction/holds-of.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';

@@ -1,9 +1,9 @@
-import { decideClose } from '#libs/auction/close.js';
-import { decideExecution } from '#libs/auction/execution.js';
+import { decideClose } from '#libs/auction/decide/close.js';
+import { decideExecution } from '#libs/auction/decide/execution.js';
 import { holdFor } from '#libs/auction/holds.js';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
-import { opened } from '#libs/auction/plan-create.js';
-import { submitted } from '#libs/auction/plan-submit.js';
+import { opened } from '#libs/auction/decide/plan-create.js';
+import { submitted } from '#libs/auction/decide/plan-submit.js';
 import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
 import { PendingAwards } from '#libs/engine/pending-awards.js';
 import { pause, type Clock } from '#libs/platform/clock.js';

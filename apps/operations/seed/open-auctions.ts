@@ -4,8 +4,8 @@ import {
   type ReserveRequest,
 } from '#libs/admission/reservation-desk.js';
 import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
-import { opened } from '#libs/auction/plan-create.js';
-import { submitted } from '#libs/auction/plan-submit.js';
+import { opened } from '#libs/auction/decide/plan-create.js';
+import { submitted } from '#libs/auction/decide/plan-submit.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import { refused, type PlannedOpening, type Planner } from './planner.js';

@@ -1,6 +1,6 @@
-import { decideCancel } from '#libs/auction/cancel.js';
+import { decideCancel } from '#libs/auction/decide/cancel.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { auctionView } from '#libs/auction/view.js';
+import { auctionView } from '#libs/auction/told/view.js';
 import { fault, reply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '../task.js';

@@ -1,6 +1,6 @@
 import { activeQuotes } from '#libs/auction/state.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { decideWithdraw } from '#libs/auction/withdraw.js';
+import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';

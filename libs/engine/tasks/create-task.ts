@@ -1,8 +1,8 @@
 import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { opened, planCreate, type PlannedAuction } from '#libs/auction/plan-create.js';
+import { opened, planCreate, type PlannedAuction } from '#libs/auction/decide/plan-create.js';
 import { rejected, type Rejection } from '#libs/auction/rejection.js';
-import { auctionView } from '#libs/auction/view.js';
+import { auctionView } from '#libs/auction/told/view.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Release } from '../releases.js';
 import { AGAIN, isKept, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';

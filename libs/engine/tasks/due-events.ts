@@ -1,7 +1,7 @@
-import { decideClose } from '#libs/auction/close.js';
+import { decideClose } from '#libs/auction/decide/close.js';
 import { decideCompletion } from '#libs/auction/completion.js';
 import type { Decided } from '#libs/auction/decided.js';
-import { decideExpiries } from '#libs/auction/expire.js';
+import { decideExpiries } from '#libs/auction/decide/expire.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Draft } from '../task.js';

@@ -1,10 +1,10 @@
 import type { EndRequest } from '#libs/auction/commands.js';
-import { decideExecution, type ExecutionReport } from '#libs/auction/execution.js';
+import { decideExecution, type ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { WithdrawnBy } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
-import { decideVoid } from '#libs/auction/void.js';
-import { decideWithdraw } from '#libs/auction/withdraw.js';
+import { decideVoid } from '#libs/auction/decide/void.js';
+import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
 import type { Decision, Draft, Task } from '../task.js';

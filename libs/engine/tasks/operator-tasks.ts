@@ -1,5 +1,5 @@
 import type { Instant } from '#libs/auction/instant.js';
-import { decideVoid } from '#libs/auction/void.js';
+import { decideVoid } from '#libs/auction/decide/void.js';
 import {
   fault,
   reply,

@@ -1,10 +1,10 @@
 import type { QuoteFacts } from '#libs/auction/commands.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { planRevise, revised } from '#libs/auction/plan-revise.js';
-import { planSubmit, submitted } from '#libs/auction/plan-submit.js';
+import { planRevise, revised } from '#libs/auction/decide/plan-revise.js';
+import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';
 import { rejected } from '#libs/auction/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { decideWithdraw } from '#libs/auction/withdraw.js';
+import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import type { LinkRequest } from '#libs/owner-link/protocol.js';
 import { commandsOf, type QuoteRule } from './quote-task.js';
 import type { ShardContext } from './shard-context.js';

@@ -2,11 +2,11 @@ import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation
 import { holdOf } from '#libs/auction/held.js';
 import type { AuctionEventBody, QuoteOperation, ShardEventBody } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { quoteView } from '#libs/auction/quote-view.js';
+import { quoteView } from '#libs/auction/told/quote-view.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import { bookOf, findQuote, type AuctionState } from '#libs/auction/state.js';
 import type { Hold } from '#libs/auction/terms.js';
-import { isOverFor } from '#libs/auction/viewer.js';
+import { isOverFor } from '#libs/auction/told/viewer.js';
 import { fault, reply, type Claim, type CommandName, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';

@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/auction/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
-import { decideWithdraw } from '#libs/auction/withdraw.js';
+import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import { reply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '../task.js';

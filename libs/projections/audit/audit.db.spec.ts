@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { randomSession, uuidNamed } from '#libs/testing/journaled-auctions.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { replyFor } from '#libs/auction/command-reply.js';
+import { replyFor } from '#libs/auction/told/command-reply.js';
 import type { Operation } from '#libs/auction/events.js';
 import { Gathered } from '#libs/platform/gathered.js';
 import { placed, readHistory, type EventRow } from './history-reader.js';

@@ -2,8 +2,8 @@ import type { Pool } from 'pg';
 import type { CompletedStatus } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { auctionView } from '#libs/auction/view.js';
-import { viewerOf, type Viewer, type ViewerRole } from '#libs/auction/viewer.js';
+import { auctionView } from '#libs/auction/told/view.js';
+import { viewerOf, type Viewer, type ViewerRole } from '#libs/auction/told/viewer.js';
 import { storedInstant } from '../stored-instant.js';
 import { BEFORE_ALL } from './before-all.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { isOverFor, viewerOf } from '#libs/auction/viewer.js';
+import { isOverFor, viewerOf } from '#libs/auction/told/viewer.js';
 import { SystemClock } from '#libs/platform/system-clock.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
 import { randomSession, realistic, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { timeline } from '#libs/auction/timeline.js';
-import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
-import { viewVersion } from '#libs/auction/view-version.js';
-import { statusFor, type ViewedStatus, type ViewerRole } from '#libs/auction/viewer.js';
+import { timeline } from '#libs/auction/told/timeline.js';
+import type { NumberedEntry } from '#libs/auction/told/timeline-entry.js';
+import { viewVersion } from '#libs/auction/told/view-version.js';
+import { statusFor, type ViewedStatus, type ViewerRole } from '#libs/auction/told/viewer.js';
 import type { FoundAuction } from './auction-reader.js';
 import { readHistory } from './history-reader.js';
 

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { completionFor, type Viewer } from '#libs/auction/viewer.js';
+import { completionFor, type Viewer } from '#libs/auction/told/viewer.js';
 import type { FoldedAuction } from '../folded-auction.js';
 import type { Schemas } from '../schemas.js';
 import { instants, integers, texts } from './columns.js';

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { quoteView } from '#libs/auction/quote-view.js';
+import { quoteView } from '#libs/auction/told/quote-view.js';
 import type { AuctionState, Quote } from '#libs/auction/state.js';
 import type { Schemas } from '../schemas.js';
 import { instants, texts } from './columns.js';

@@ -1,10 +1,10 @@
-import { concernedBy } from '#libs/auction/concerned.js';
+import { concernedBy } from '#libs/auction/told/concerned.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import type { TimelineEntry } from '#libs/auction/timeline-entry.js';
-import { timelineEntries } from '#libs/auction/timeline.js';
-import { viewVersion } from '#libs/auction/view-version.js';
-import { viewerOf, type Viewer } from '#libs/auction/viewer.js';
+import type { TimelineEntry } from '#libs/auction/told/timeline-entry.js';
+import { timelineEntries } from '#libs/auction/told/timeline.js';
+import { viewVersion } from '#libs/auction/told/view-version.js';
+import { viewerOf, type Viewer } from '#libs/auction/told/viewer.js';
 
 /** What one event made of an auction. Both states are values, so that it can be looked at later, by any viewer. */
 export interface Change {

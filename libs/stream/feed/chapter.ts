@@ -1,4 +1,4 @@
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { StreamLimits } from '../limits.js';
 import type { HistoryPart } from '../ports.js';

@@ -1,5 +1,5 @@
 import type { AuctionState } from '#libs/auction/state.js';
-import { isOverFor, viewerOf, type Viewer } from '#libs/auction/viewer.js';
+import { isOverFor, viewerOf, type Viewer } from '#libs/auction/told/viewer.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import type { OfferedEvents } from '#libs/journal/offered.js';
 import type { Clock } from '#libs/platform/clock.js';

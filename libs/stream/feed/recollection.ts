@@ -1,4 +1,4 @@
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import type { StreamLimits } from '../limits.js';

@@ -1,5 +1,5 @@
-import { partiesOf } from '#libs/auction/concerned.js';
-import { evolve } from '#libs/auction/evolve.js';
+import { partiesOf } from '#libs/auction/told/concerned.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalEntry } from '#libs/journal/journal.js';

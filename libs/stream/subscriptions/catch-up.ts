@@ -1,5 +1,5 @@
-import type { NumberedEntry } from '#libs/auction/timeline-entry.js';
-import { viewVersion } from '#libs/auction/view-version.js';
+import type { NumberedEntry } from '#libs/auction/told/timeline-entry.js';
+import { viewVersion } from '#libs/auction/told/view-version.js';
 import { pause, type Clock } from '#libs/platform/clock.js';
 import type { Feed } from '../feed/feed.js';
 import type { Outbox } from '../outbox.js';

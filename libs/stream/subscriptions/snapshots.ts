@@ -1,4 +1,4 @@
-import { auctionView } from '#libs/auction/view.js';
+import { auctionView } from '#libs/auction/told/view.js';
 import type { Sight } from '../feed/feed.js';
 import type { Part } from '../outbox.js';
 import { snapshotMessage } from '../server-messages.js';

@@ -1,5 +1,5 @@
 import { instantFromNanos } from '#libs/auction/instant.js';
-import type { TimelineEntry } from '#libs/auction/timeline-entry.js';
+import type { TimelineEntry } from '#libs/auction/told/timeline-entry.js';
 import type { Clock } from '#libs/platform/clock.js';
 import { membersOf, type FeedEvent } from '../feed/change.js';
 import type { Sight } from '../feed/feed.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { DomainEvent } from '#libs/auction/events.js';
 import { instantFromNanos } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import type { PoolClient } from 'pg';
-import { evolve } from '#libs/auction/evolve.js';
+import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionEvent, DomainEvent } from '#libs/auction/events.js';
 import { instantFromNanos } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';

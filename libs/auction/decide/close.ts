@@ -1,0 +1,112 @@
+import { completed, decideCompletion } from '../completion.js';
+import type { Decided } from '../decided.js';
+import type { AwardTerms, NotAwardedReason } from '../events.js';
+import { decideExpiries } from './expire.js';
+import { holdOf } from '../held.js';
+import { assetOf, holdFor, type Need } from '../holds.js';
+import { plusMillis } from '../instant.js';
+import { activeQuotes, type AuctionState, type Quote } from '../state.js';
+import { opposite, type Hold, type Route, type Terms } from '../terms.js';
+import { award, rank, type Fill } from '../winner-rule.js';
+
+export interface CloseFacts {
+  /** The id of the award that a quote wins. */
+  readonly awardId: (quoteId: string) => string;
+}
+
+/**
+ * The close and what the winner rule makes of it. All of it happens at `closes_at`, whenever it is decided, so that the
+ * time it took tells nothing. An auction that was found CLOSED gets what it still lacks, and no second decision.
+ */
+export function decideClose(state: AuctionState, facts: CloseFacts): readonly Decided[] {
+  const at = state.terms.closes_at;
+  if (state.not_awarded_reason !== undefined) return decideCompletion(state);
+  if (state.status === 'CLOSED') return outcome(state, activeQuotes(state), facts);
+  if (state.status !== 'OPEN') return [];
+  const expiries = decideExpiries(state, at);
+  const standing = activeQuotes(state).filter(
+    (quote) => quote.expires_at === undefined || quote.expires_at > at,
+  );
+  return [
+    ...expiries,
+    { at, body: { type: 'AUCTION_CLOSED', data: {} } },
+    ...outcome(state, standing, facts),
+  ];
+}
+
+function outcome(state: AuctionState, standing: readonly Quote[], facts: CloseFacts): Decided[] {
+  const { terms } = state;
+  const at = terms.closes_at;
+  const ranked = rank(terms, standing);
+  const fills = award(terms, ranked);
+  if (fills.length === 0) {
+    const reason = reasonFor(standing, ranked);
+    return [{ at, body: { type: 'AUCTION_NOT_AWARDED', data: { reason } } }, completed(at, 'NO_AWARD')];
+  }
+  const data = {
+    awards: awardsOf(terms, holdOf(state), fills, facts),
+    execution_deadline: plusMillis(at, terms.execution_deadline_ms),
+  };
+  return [{ at, body: { type: 'AUCTION_AWARDED', data } }];
+}
+
+function reasonFor(standing: readonly Quote[], ranked: readonly Quote[]): NotAwardedReason {
+  if (standing.length === 0) return 'NO_QUOTES';
+  return ranked.length === 0 ? 'RESERVE_NOT_MET' : 'MINIMUM_NOT_MET';
+}
+
+/** The originator's outcome tokens go to the awards in the order of their rank. */
+function awardsOf(
+  terms: Terms,
+  hold: readonly Hold[],
+  fills: readonly Fill<Quote>[],
+  facts: CloseFacts,
+): AwardTerms[] {
+  let left = hold;
+  return fills.map(({ quote, quantity_atoms: quantity }) => {
+    const originatorHold = kept(terms, terms.side, quote.price_atoms, quantity, left);
+    left = lessTokens(left, originatorHold);
+    return {
+      award_id: facts.awardId(quote.quote_id),
+      quote_id: quote.quote_id,
+      maker: quote.maker,
+      price_atoms: quote.price_atoms,
+      quantity_atoms: quantity,
+      maker_hold: kept(terms, opposite(terms.side), quote.price_atoms, quantity, holdOf(quote)),
+      originator_hold: originatorHold,
+    };
+  });
+}
+
+/** What of a hold one award needs. */
+function kept(
+  terms: Terms,
+  side: Need['side'],
+  price: number,
+  quantity: number,
+  hold: readonly Hold[],
+): readonly Hold[] {
+  const need: Need = { side, routes: terms.routes, price_atoms: price, quantity_atoms: quantity, parts: 1 };
+  return holdFor(need, (route) => tokensIn(hold, route));
+}
+
+export function tokensIn(
+  hold: readonly Hold[],
+  route: Pick<Route, 'venue' | 'contract_id' | 'outcome'>,
+): number {
+  const asset = assetOf(route);
+  const tokens = hold.find(
+    (one) => one.resource === 'OUTCOME_TOKEN' && one.venue === route.venue && one.asset === asset,
+  );
+  return tokens?.amount ?? 0;
+}
+
+function lessTokens(hold: readonly Hold[], used: readonly Hold[]): readonly Hold[] {
+  return hold.map((one) => {
+    if (one.resource !== 'OUTCOME_TOKEN') return one;
+    const taken = used.find(
+      (other) => other.resource === 'OUTCOME_TOKEN' && other.venue === one.venue && other.asset === one.asset,
+    );
+    return taken === undefined ? one : { ...one, amount: one.amount - taken.amount };
+  });
+}

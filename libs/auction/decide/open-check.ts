@@ -1,0 +1,25 @@
+import type { Instant } from '../instant.js';
+import { rejected, type Rejection } from '../rejection.js';
+import { activeQuote, findQuote, type AuctionState, type Quote } from '../state.js';
+
+/** Nothing is accepted from `closes_at` on, however late the close is journaled. */
+export function checkOpen(state: AuctionState, now: Instant): Rejection | undefined {
+  return state.status === 'OPEN' && now < state.terms.closes_at
+    ? undefined
+    : rejected('AUCTION_NOT_OPEN', 'The auction is not open.');
+}
+
+/** A quote past its expiry counts as expired even before that is journaled. */
+export function isStanding(quote: Quote, now: Instant): boolean {
+  return quote.status === 'ACTIVE' && (quote.expires_at === undefined || now < quote.expires_at);
+}
+
+export function standingQuoteOf(state: AuctionState, maker: string, now: Instant): Quote | undefined {
+  const quote = activeQuote(state, maker);
+  return quote !== undefined && isStanding(quote, now) ? quote : undefined;
+}
+
+export function standingQuote(state: AuctionState, quoteId: string, now: Instant): Quote | undefined {
+  const quote = findQuote(state, quoteId);
+  return quote !== undefined && isStanding(quote, now) ? quote : undefined;
+}

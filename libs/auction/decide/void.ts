@@ -1,0 +1,30 @@
+import type { EndRequest } from '../commands.js';
+import { completed } from '../completion.js';
+import type { Decision, Moment } from '../decided.js';
+import { checkOpen } from './open-check.js';
+import { checkReason } from './printable.js';
+import { rejected, type Rejection } from '../rejection.js';
+import type { AuctionState } from '../state.js';
+
+/** An operator's decision, or the end of a market on one of the routes. A halt voids nothing. */
+export function decideVoid(state: AuctionState, request: EndRequest, { now }: Moment): Decision {
+  const { by, reason, operator } = request;
+  const refusal = checkOpen(state, now) ?? (by === 'OPERATOR' ? checkOrder(reason) : checkReason(reason));
+  if (refusal !== undefined) return refusal;
+  const data = {
+    by,
+    ...(reason === undefined ? {} : { reason }),
+    ...(operator === undefined ? {} : { operator }),
+  };
+  return {
+    ok: true,
+    events: [{ at: now, body: { type: 'AUCTION_VOIDED', data } }, completed(now, 'VOIDED')],
+  };
+}
+
+/** Who ends somebody else's auction says why. */
+function checkOrder(reason: string | undefined): Rejection | undefined {
+  return reason === undefined || reason === ''
+    ? rejected('INVALID_TERMS', 'An auction is not voided without a reason.')
+    : checkReason(reason);
+}

@@ -1,0 +1,157 @@
+import type { AuctionEvent, CancelledBy, QuoteOperation, QuoteTerms, WithdrawnBy } from '../events.js';
+import { isInstant } from './times.js';
+import type {
+  Allocation,
+  MakerIdentity,
+  OriginatorIdentity,
+  QuoteRevisionPolicy,
+  ResultDisclosure,
+  Side,
+  Terms,
+} from '../terms.js';
+
+/** All words of a kind: the compiler asks for each of them, and for no other. */
+type Words<Word extends string> = Readonly<Record<Word, true>>;
+
+const SIDES: Words<Side> = { BUY: true, SELL: true };
+const ALLOCATIONS: Words<Allocation> = { SINGLE_WINNER: true, SPLIT: true };
+const REVISIONS: Words<QuoteRevisionPolicy> = { FREE: true, IMPROVE_ONLY: true, FINAL: true };
+const DISCLOSURES: Words<ResultDisclosure> = {
+  OWN_RESULT: true,
+  WINNING_PRICE: true,
+  WINNING_PRICE_AND_RANK: true,
+};
+const ORIGINATORS: Words<OriginatorIdentity> = { ANONYMOUS: true, DISCLOSED: true, WINNER_ONLY: true };
+const MAKERS: Words<MakerIdentity> = { ANONYMOUS: true, DISCLOSED_AFTER_AWARD: true };
+const WITHDRAWERS: Words<WithdrawnBy> = {
+  MARKET_MAKER: true,
+  DISCONNECT: true,
+  PROTECTION: true,
+  OPERATOR: true,
+};
+const OPERATIONS: Words<QuoteOperation> = { SUBMIT: true, REVISE: true, WITHDRAW: true };
+/** Its originator cancels an auction; everybody else voids it. */
+const CANCELLERS: Words<Extract<CancelledBy, 'ORIGINATOR'>> = { ORIGINATOR: true };
+const VOIDERS: Words<Exclude<CancelledBy, 'ORIGINATOR'>> = { OPERATOR: true, SYSTEM: true };
+
+const STEP = ['award_id', 'attempt', 'reason'];
+const ENDED = ['by', 'reason'];
+
+/** What an audit shows of each event, maker and originator by their pseudonyms: nothing else may stand in a record. */
+const FIELDS: Readonly<Record<AuctionEvent['type'], readonly string[]>> = {
+  AUCTION_OPENED: ['terms', 'hold'],
+  QUOTE_SUBMITTED: ['quote'],
+  QUOTE_REVISED: ['quote', 'keeps_priority'],
+  QUOTE_WITHDRAWN: ['quote_id', 'maker', 'by'],
+  QUOTE_EXPIRED: ['quote_id', 'maker'],
+  QUOTE_REJECTED: ['quote_id', 'maker', 'operation', 'error', 'message'],
+  CANCEL_REJECTED: ['error', 'message'],
+  AUCTION_CANCELLED: ENDED,
+  AUCTION_VOIDED: ENDED,
+  AUCTION_CLOSED: [],
+  AUCTION_AWARDED: ['awards', 'execution_deadline'],
+  AUCTION_NOT_AWARDED: ['reason'],
+  EXECUTION_SUBMITTED: STEP,
+  EXECUTION_RETRYING: STEP,
+  EXECUTION_CONFIRMED: STEP,
+  EXECUTION_FAILED: STEP,
+  AUCTION_COMPLETED: ['status'],
+};
+
+/** How events are told of: to auditors under pseudonyms and without anybody's notes, or as the journal keeps them. */
+export type Telling = 'AUDITED' | 'JOURNALED';
+
+/** What only the journal tells. */
+const NOTES: Partial<Record<AuctionEvent['type'], readonly string[]>> = {
+  QUOTE_SUBMITTED: ['connection_id'],
+  AUCTION_VOIDED: ['operator'],
+  EXECUTION_CONFIRMED: ['settlement'],
+};
+
+const MOST_MAKERS = 64;
+
+/**
+ * What the edge and the policy store see to before the rules are asked, and the rules take for granted: no strange field, no
+ * word outside its enumeration, times that are times, an audience as it may be.
+ */
+export function objectionToForm(event: AuctionEvent, telling: Telling): string | undefined {
+  const notes = telling === 'JOURNALED' ? (NOTES[event.type] ?? []) : [];
+  const stranger = Object.keys(event.data).find(
+    (name) => !FIELDS[event.type].includes(name) && !notes.includes(name),
+  );
+  if (stranger !== undefined) return `${stranger} does not belong there`;
+  if (!isInstant(event.at)) return 'occurred_at is no time';
+  switch (event.type) {
+    case 'AUCTION_OPENED':
+      return (
+        objectionToWording(event.data.terms) ??
+        objectionToReference(event.data.terms, telling) ??
+        objectionToAudience(event.data.terms, telling)
+      );
+    case 'QUOTE_SUBMITTED':
+    case 'QUOTE_REVISED':
+      return event.data.quote.expires_at === undefined || isInstant(event.data.quote.expires_at)
+        ? objectionToReference(event.data.quote, telling)
+        : 'expires_at is no time';
+    case 'QUOTE_WITHDRAWN':
+      return objectionToWords([['by', WITHDRAWERS, event.data.by]]);
+    case 'QUOTE_REJECTED':
+      return objectionToWords([['operation', OPERATIONS, event.data.operation]]);
+    case 'AUCTION_CANCELLED':
+      return objectionToWords([['by', CANCELLERS, event.data.by]]);
+    case 'AUCTION_VOIDED':
+      return objectionToWords([['by', VOIDERS, event.data.by]]);
+    default:
+      return undefined;
+  }
+}
+
+function objectionToWording({ identity_policy: identity, ...terms }: Terms): string | undefined {
+  if (!isInstant(terms.closes_at)) return 'closes_at is no time';
+  const isPlain = terms.routes.every((route) => Object.values(route).every((name) => isName(name)));
+  if (!isPlain) return 'a route is named by something else than text';
+  return objectionToWords([
+    ['side', SIDES, terms.side],
+    ['allocation', ALLOCATIONS, terms.allocation],
+    ['quote_revision_policy', REVISIONS, terms.quote_revision_policy],
+    ['result_disclosure', DISCLOSURES, terms.result_disclosure],
+    ['identity_policy.originator', ORIGINATORS, identity.originator],
+    ['identity_policy.market_makers', MAKERS, identity.market_makers],
+  ]);
+}
+
+/** What it may look like the rules say, where there may be one. */
+function objectionToReference(
+  { client_reference: reference }: Terms | QuoteTerms,
+  telling: Telling,
+): string | undefined {
+  return reference === undefined || telling === 'JOURNALED'
+    ? undefined
+    : 'client_reference does not belong there';
+}
+
+/** As auditors are told of accounts. */
+const PARTY = /^P-[A-HJ-NP-Z2-9]{16}$/;
+
+function objectionToAudience({ audience, originator }: Terms, telling: Telling): string | undefined {
+  const makers = new Set(audience.map((party) => party.account_id));
+  if (makers.has(originator.account_id)) return 'the originator is in its own audience';
+  const parties = [originator.account_id, ...makers];
+  if (!parties.every((party) => (telling === 'AUDITED' ? PARTY.test(party) : isName(party))))
+    return telling === 'AUDITED' ? 'a party has a name that audits do not give' : 'a party has no name';
+  if (makers.size < audience.length) return 'somebody is invited twice';
+  return makers.size >= 1 && makers.size <= MOST_MAKERS
+    ? undefined
+    : `an auction is for 1 to ${MOST_MAKERS} makers`;
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function objectionToWords(
+  said: readonly (readonly [name: string, words: Readonly<Record<string, true>>, word: string])[],
+): string | undefined {
+  const wrong = said.find(([, words, word]) => !Object.hasOwn(words, word));
+  return wrong === undefined ? undefined : `${wrong[0]} is none of ${Object.keys(wrong[1]).join(', ')}`;
+}

@@ -1,0 +1,113 @@
+import { about, type Finding } from './finding.js';
+import { BUNDLE_FORMAT, BUNDLE_VERSION, SIGNATURE_ALGORITHM, type ReplayBundle } from './bundle.js';
+
+type Kind = 'text' | 'whole' | 'object' | 'list';
+type Fields = Readonly<Record<string, unknown>>;
+type Shape<T> = Readonly<Record<keyof T, Kind>>;
+
+const FRAME: Shape<ReplayBundle> = {
+  format: 'text',
+  version: 'whole',
+  auction_id: 'text',
+  rule_version: 'whole',
+  status: 'text',
+  terms: 'object',
+  ranking: 'list',
+  record_count: 'whole',
+  head: 'text',
+  attestation: 'object',
+  records: 'list',
+};
+
+const ATTESTATION: Shape<ReplayBundle['attestation']> = {
+  algorithm: 'text',
+  key_id: 'text',
+  public_key: 'text',
+  signature: 'text',
+};
+
+const RECORD: Shape<ReplayBundle['records'][number]> = {
+  number: 'whole',
+  shard: 'whole',
+  epoch: 'whole',
+  position: 'whole',
+  type: 'text',
+  version: 'whole',
+  occurred_at: 'text',
+  data: 'object',
+  hash: 'text',
+  previous: 'text',
+  digest: 'text',
+};
+
+export type Read = { readonly ok: true; readonly bundle: ReplayBundle } | NotRead;
+export interface NotRead {
+  readonly ok: false;
+  readonly findings: readonly Finding[];
+}
+
+/** The value as a bundle, provided that every field of its frame is there, of its kind, and no other. */
+export function readBundle(value: unknown): Read {
+  if (!isObject(value)) return refused('it is no JSON object');
+  if (value.format !== BUNDLE_FORMAT) return refused('it does not say that it is a replay bundle');
+  if (value.version !== BUNDLE_VERSION)
+    return refused('it is a bundle of a version that this program does not know');
+  const findings = faultsOf(value, FRAME).map((what): Finding => ({ what }));
+  if (isObject(value.attestation)) {
+    for (const what of faultsOf(value.attestation, ATTESTATION))
+      findings.push({ what: `attestation: ${what}` });
+    if (value.attestation.algorithm !== SIGNATURE_ALGORITHM)
+      findings.push({ what: 'attestation: algorithm is none that this program knows' });
+  }
+  if (Array.isArray(value.records)) {
+    if (value.records.length === 0) findings.push({ what: 'it holds no records' });
+    value.records.forEach((record: unknown, index) => {
+      for (const what of isObject(record) ? faultsOf(record, RECORD) : ['it is no object'])
+        findings.push(about(nameOf(record, index + 1), what));
+    });
+  }
+  return isFaultless(value, findings) ? { ok: true, bundle: value } : { ok: false, findings };
+}
+
+function isFaultless(_value: unknown, findings: readonly Finding[]): _value is ReplayBundle {
+  return findings.length === 0;
+}
+
+function refused(what: string): NotRead {
+  return { ok: false, findings: [{ what }] };
+}
+
+function faultsOf(value: Fields, shape: Readonly<Record<string, Kind>>): string[] {
+  const faults = Object.entries(shape).flatMap(([name, kind]) => {
+    if (!Object.hasOwn(value, name)) return [`${name} is missing`];
+    return isOf(kind, value[name]) ? [] : [`${name} is of the wrong kind`];
+  });
+  const strangers = Object.keys(value).filter((name) => !Object.hasOwn(shape, name));
+  return [...faults, ...strangers.map((name) => `${name} does not belong there`)];
+}
+
+function isOf(kind: Kind, value: unknown): boolean {
+  switch (kind) {
+    case 'text':
+      return typeof value === 'string';
+    case 'whole':
+      return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+    case 'object':
+      return isObject(value);
+    case 'list':
+      return Array.isArray(value);
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameOf(record: unknown, number: number) {
+  const { position, type } = isObject(record) ? record : {};
+  return {
+    number,
+    position: typeof position === 'number' ? position : 0,
+    type: typeof type === 'string' ? type : 'unknown',
+  };
+}

@@ -1,0 +1,155 @@
+import { awardView, ownAwardView, type AwardView, type OwnAwardView } from './award-view.js';
+import type { CancelledBy } from '../events.js';
+import type { Instant } from '../instant.js';
+import type { Atoms } from '../money.js';
+import { originatorAsSeenBy, type PartyView } from './party-view.js';
+import { quoteView, type QuoteView } from './quote-view.js';
+import { bookOf, isLive, type AuctionState } from '../state.js';
+import type {
+  Allocation,
+  Grid,
+  IdentityPolicy,
+  QuoteRevisionPolicy,
+  ResultDisclosure,
+  Route,
+  Side,
+} from '../terms.js';
+import { completionFor, statusFor, type ViewedStatus, type Viewer } from './viewer.js';
+import { viewVersion } from './view-version.js';
+
+/**
+ * An auction as one viewer sees it. Live and completed reads serve the same bytes, so the order of the fields is fixed: it
+ * is the order in which these interfaces name them, the common ones first. A field that does not apply is absent.
+ */
+export type AuctionView = OriginatorView | MakerView;
+
+interface CommonView extends Grid {
+  readonly auction_id: string;
+  readonly status: ViewedStatus;
+  readonly phase: 'LIVE' | 'COMPLETED';
+  readonly view_version: number;
+  readonly side: Side;
+  readonly quantity_atoms: Atoms;
+  readonly allocation: Allocation;
+  /** Only of a `SPLIT`. */
+  readonly max_winners?: number;
+  readonly quote_revision_policy: QuoteRevisionPolicy;
+  readonly result_disclosure: ResultDisclosure;
+  readonly routes: readonly Route[];
+  readonly opened_at: Instant;
+  readonly closes_at: Instant;
+  readonly closed_at?: Instant;
+  readonly completed_at?: Instant;
+}
+
+export interface OriginatorView extends CommonView {
+  readonly role: 'ORIGINATOR';
+  readonly limit_price_atoms?: Atoms;
+  readonly min_fill_quantity_atoms: Atoms;
+  readonly client_reference?: string;
+  readonly identity_policy: IdentityPolicy;
+  readonly execution_deadline_ms: number;
+  readonly audience: { readonly invited_count: number; readonly market_maker_ids: readonly string[] };
+  readonly award?: AwardView;
+  readonly cancellation?: {
+    readonly cancelled_at: Instant;
+    readonly cancelled_by: CancelledBy;
+    readonly reason?: string;
+  };
+}
+
+export interface MakerView extends CommonView {
+  readonly role: 'MARKET_MAKER';
+  readonly originator: PartyView;
+  /** Its latest quote, whatever became of it. */
+  readonly my_quote?: QuoteView;
+  readonly award?: OwnAwardView;
+  readonly cancellation?: { readonly cancelled_at: Instant };
+}
+
+export function auctionView(state: AuctionState, viewer: Viewer): AuctionView {
+  return viewer.role === 'ORIGINATOR' ? originatorView(state, viewer) : makerView(state, viewer);
+}
+
+function originatorView(state: AuctionState, viewer: Viewer): OriginatorView {
+  const { terms, cancellation } = state;
+  const award = awardView(state);
+  return {
+    ...commonView(state, viewer, 'ORIGINATOR'),
+    ...(terms.limit_price_atoms !== undefined && { limit_price_atoms: terms.limit_price_atoms }),
+    min_fill_quantity_atoms: terms.min_fill_quantity_atoms,
+    ...(terms.client_reference !== undefined && { client_reference: terms.client_reference }),
+    identity_policy: {
+      originator: terms.identity_policy.originator,
+      market_makers: terms.identity_policy.market_makers,
+    },
+    execution_deadline_ms: terms.execution_deadline_ms,
+    audience: {
+      invited_count: terms.audience.length,
+      market_maker_ids: terms.audience.map((party) => party.account_id),
+    },
+    ...(award !== undefined && { award }),
+    ...(cancellation !== undefined && {
+      cancellation: {
+        cancelled_at: cancellation.at,
+        cancelled_by: cancellation.by,
+        ...(cancellation.reason !== undefined && { reason: cancellation.reason }),
+      },
+    }),
+  };
+}
+
+function makerView(state: AuctionState, viewer: Viewer): MakerView {
+  const maker = viewer.account_id;
+  const quote = bookOf(state, maker)?.quotes.at(-1);
+  const award = ownAwardView(state, maker);
+  return {
+    ...commonView(state, viewer, 'MARKET_MAKER'),
+    originator: originatorAsSeenBy(state, maker),
+    ...(quote !== undefined && { my_quote: quoteView(state, quote) }),
+    ...(award !== undefined && { award }),
+    ...(state.cancellation !== undefined && { cancellation: { cancelled_at: state.cancellation.at } }),
+  };
+}
+
+function commonView<Role extends Viewer['role']>(
+  state: AuctionState,
+  viewer: Viewer,
+  role: Role,
+): CommonView & { readonly role: Role } {
+  const { terms } = state;
+  const status = statusFor(state, viewer);
+  const completedAt = completionFor(state, viewer);
+  return {
+    auction_id: terms.auction_id,
+    role,
+    status,
+    phase: phaseOf(status),
+    view_version: viewVersion(state, viewer),
+    side: terms.side,
+    quantity_atoms: terms.quantity_atoms,
+    allocation: terms.allocation,
+    ...(terms.allocation === 'SPLIT' && { max_winners: terms.max_winners }),
+    quote_revision_policy: terms.quote_revision_policy,
+    result_disclosure: terms.result_disclosure,
+    routes: terms.routes.map(({ venue, contract_id, outcome, title }) => ({
+      venue,
+      contract_id,
+      outcome,
+      title,
+    })),
+    price_tick_atoms: terms.grid.price_tick_atoms,
+    min_price_atoms: terms.grid.min_price_atoms,
+    max_price_atoms: terms.grid.max_price_atoms,
+    quantity_step_atoms: terms.grid.quantity_step_atoms,
+    opened_at: terms.opened_at,
+    closes_at: terms.closes_at,
+    ...(state.closed_at !== undefined && { closed_at: state.closed_at }),
+    ...(completedAt !== undefined && { completed_at: completedAt }),
+  };
+}
+
+/** Over for the viewer who is told of the status: nothing more comes. */
+export function phaseOf(status: ViewedStatus): AuctionView['phase'] {
+  return status !== 'COMPLETED' && isLive(status) ? 'LIVE' : 'COMPLETED';
+}
