@@ -1,6 +1,6 @@
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
-import { codeOf } from '#libs/platform/tool-faults.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { codeOf } from '#libs/platform/terminal/tool-faults.js';
 import { callOf, UsageFault, usageOf, type Call } from './call.js';
 import { Ground } from './ground/ground.js';
 import { OwnProfile } from './profiles/own-profile.js';

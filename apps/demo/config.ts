@@ -1,5 +1,5 @@
-import { defineConfig } from '#libs/platform/config.js';
-import { httpUrl, nonEmpty } from '#libs/platform/setting-types.js';
+import { defineConfig } from '#libs/platform/settings/config.js';
+import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
 
 export const demoConfig = defineConfig({
   DATA_DIR: {

@@ -1,8 +1,8 @@
-import { loadConfig } from '#libs/platform/config.js';
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
-import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { loadConfig } from '#libs/platform/settings/config.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { asStartFault, EXIT } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { demoConfig } from './config.js';
 import { Play } from './play.js';
 import { findStage } from './stage.js';

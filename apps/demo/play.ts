@@ -1,5 +1,5 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { Player } from './player.js';
 import type { Stage } from './stage.js';
 import type { Terminal } from './terminal.js';

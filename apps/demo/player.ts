@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { Stage } from './stage.js';
 import type { Terminal } from './terminal.js';
 

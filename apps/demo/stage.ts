@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Config } from '#libs/platform/config.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { demoConfig } from './config.js';
 
 /** Where the demo is played, and what opens the door. */

@@ -1,6 +1,6 @@
 import type { AwardToSettle } from '#libs/custody/settlement.js';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Logger } from '#libs/platform/log.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Logger } from '#libs/platform/process/log.js';
 
 const NANOS_PER_SECOND = 1e9;
 

@@ -1,10 +1,10 @@
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
 import { ownerUrlsAreOnePerShard } from '#libs/owner-link/owner-urls.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
-import { defineConfig } from '#libs/platform/config.js';
-import { databaseSettings } from '#libs/platform/database-settings.js';
-import { processSettings } from '#libs/platform/process-settings.js';
-import { httpUrl, integer, listOf } from '#libs/platform/setting-types.js';
+import { defineConfig } from '#libs/platform/settings/config.js';
+import { databaseSettings } from '#libs/platform/database/database-settings.js';
+import { processSettings } from '#libs/platform/settings/process-settings.js';
+import { httpUrl, integer, listOf } from '#libs/platform/settings/setting-types.js';
 import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const executorConfig = defineConfig({

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Logger } from '#libs/platform/log.js';
-import { quietly } from '#libs/platform/quiet-faults.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Logger } from '#libs/platform/process/log.js';
+import { quietly } from '#libs/platform/process/quiet-faults.js';
 
 /** So that one round may fail without anybody noticing. */
 const RENEWALS_IN_TTL = 3;

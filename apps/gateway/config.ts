@@ -2,11 +2,19 @@ import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { ownerUrlsAreOnePerShard } from '#libs/owner-link/owner-urls.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
-import { defineConfig } from '#libs/platform/config.js';
-import { databaseSettings } from '#libs/platform/database-settings.js';
-import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
-import { processSettings } from '#libs/platform/process-settings.js';
-import { hexKey, hexKeys, httpUrl, integer, listOf, nonEmpty, port } from '#libs/platform/setting-types.js';
+import { defineConfig } from '#libs/platform/settings/config.js';
+import { databaseSettings } from '#libs/platform/database/database-settings.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
+import { processSettings } from '#libs/platform/settings/process-settings.js';
+import {
+  hexKey,
+  hexKeys,
+  httpUrl,
+  integer,
+  listOf,
+  nonEmpty,
+  port,
+} from '#libs/platform/settings/setting-types.js';
 import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
 export const gatewayConfig = defineConfig({

@@ -1,3 +1,3 @@
-import { runUnlessStopped } from '#libs/platform/early-stop.js';
+import { runUnlessStopped } from '#libs/platform/process/early-stop.js';
 
 await runUnlessStopped(process.env, () => import('./run.js'));

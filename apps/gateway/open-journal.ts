@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Config } from '#libs/platform/config.js';
-import type { ProcessScope } from '#libs/platform/lifecycle.js';
-import type { Logger } from '#libs/platform/log.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import type { Logger } from '#libs/platform/process/log.js';
 import type { gatewayConfig } from './config.js';
 
 interface Parts {

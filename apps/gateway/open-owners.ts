@@ -1,9 +1,9 @@
 import { openLink } from '#libs/owner-link/open-link.js';
 import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Config } from '#libs/platform/config.js';
-import type { ProcessScope } from '#libs/platform/lifecycle.js';
-import type { Logger } from '#libs/platform/log.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import type { Logger } from '#libs/platform/process/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { gatewayConfig } from './config.js';
 import { OwnerRouter } from './owner-router.js';

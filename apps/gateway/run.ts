@@ -1,9 +1,9 @@
 import 'reflect-metadata';
-import { createLogger } from '#libs/platform/log.js';
-import type { Environment } from '#libs/platform/config.js';
-import { runProcess } from '#libs/platform/lifecycle.js';
-import { createMetrics } from '#libs/platform/metrics.js';
-import { loadConfigOrExit } from '#libs/platform/process-settings.js';
+import { createLogger } from '#libs/platform/process/log.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { runProcess } from '#libs/platform/process/lifecycle.js';
+import { createMetrics } from '#libs/platform/process/metrics.js';
+import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { gatewayConfig, gatewayRules } from './config.js';
 import { serveGateway } from './gateway.js';
 

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import { KEPT } from '#libs/platform/postgres.js';
-import { isCodedError, EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { KEPT } from '#libs/platform/database/postgres.js';
+import { isCodedError, EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { findSecrets, keepNewSecrets, keepRenewed, secretsPath, type ClusterSecrets } from './secrets.js';
 
 /**

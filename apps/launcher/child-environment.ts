@@ -1,4 +1,4 @@
-import type { Environment } from '#libs/platform/config.js';
+import type { Environment } from '#libs/platform/settings/config.js';
 import { settings } from './config.js';
 import { kindRules, type ProcessPlan } from './processes.js';
 

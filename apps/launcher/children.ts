@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Environment } from '#libs/platform/config.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Environment } from '#libs/platform/settings/config.js';
 import { SupervisedChild } from '#libs/platform/supervision/child.js';
 import { LogFile } from '#libs/platform/supervision/log-file.js';
 import { markerEnvironment, type ClusterMarker } from '#libs/platform/supervision/marker.js';

@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { ProcessKind } from './process-kind.js';
 import type { SeedResult } from './seed-result.js';
 

@@ -1,5 +1,5 @@
-import { loadConfig, type Environment } from '#libs/platform/config.js';
-import { databaseSettings } from '#libs/platform/database-settings.js';
+import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { sessionsFor, type LoginSessions } from '#libs/schema/roles/login-sessions.js';
 import type { LauncherConfig } from './config.js';
 import { OWNERS } from './processes.js';

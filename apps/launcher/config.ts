@@ -5,9 +5,15 @@ import {
   type Config,
   type Environment,
   type SettingsRule,
-} from '#libs/platform/config.js';
-import { limitsHoldUnlessLoopback } from '#libs/platform/limits-factor.js';
-import { integer, nonEmpty, port, postgresUrl, type FromText } from '#libs/platform/setting-types.js';
+} from '#libs/platform/settings/config.js';
+import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
+import {
+  integer,
+  nonEmpty,
+  port,
+  postgresUrl,
+  type FromText,
+} from '#libs/platform/settings/setting-types.js';
 
 const MAX_GATEWAYS = 16;
 const LAST_PORT = 65_535;

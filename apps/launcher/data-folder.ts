@@ -1,7 +1,7 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { lockFolder, type FolderLock } from '#libs/platform/folder-lock.js';
-import { makeFolder } from '#libs/platform/make-folder.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { lockFolder, type FolderLock } from '#libs/platform/files/folder-lock.js';
+import { makeFolder } from '#libs/platform/files/make-folder.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { markerOf, type ClusterMarker } from '#libs/platform/supervision/marker.js';
 
 /** A file system that does not answer, as one over a network that is gone, would otherwise hold up the start for ever. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { pause, repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
-import { KEPT } from '#libs/platform/postgres.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import { KEPT } from '#libs/platform/database/postgres.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 
 /** Any constant that nobody else uses. */
 const KEY = 7_210_554_321;

@@ -1,9 +1,12 @@
 import path from 'node:path';
 import pg from 'pg';
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
-import { KEPT } from '#libs/platform/postgres.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '#libs/platform/embedded-postgres/embedded-postgres.js';
+import { KEPT } from '#libs/platform/database/postgres.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { BackOff } from '#libs/platform/supervision/back-off.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import type { Terminal } from './terminal.js';

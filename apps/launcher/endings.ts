@@ -1,4 +1,4 @@
-import { EXIT } from '#libs/platform/start-fault.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
 
 /** How a process has ended before the cluster was ready. */
 export interface Ending {

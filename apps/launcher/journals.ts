@@ -2,8 +2,8 @@ import { kafkaAddress } from '#libs/journal/kafka/kafka-access.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import type { Patience } from '#libs/journal/stores/until-settled.js';
-import { loadConfig, type Environment } from '#libs/platform/config.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { OWNERS } from './processes.js';
 
 /** The files that settings of journals name are read before anything is started, as the settings are. */

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Environment } from '#libs/platform/config.js';
-import { asDatabaseFault } from '#libs/platform/database-fault.js';
-import { whyNotListen } from '#libs/platform/ports.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { asDatabaseFault } from '#libs/platform/database/database-fault.js';
+import { whyNotListen } from '#libs/platform/supervision/ports.js';
 import {
   asStartFault,
   ConfigFault,
@@ -10,7 +10,7 @@ import {
   isCodedError,
   NO_ADDRESS_OF_OURS,
   StartFault,
-} from '#libs/platform/start-fault.js';
+} from '#libs/platform/process/start-fault.js';
 import { endLeftovers } from '#libs/platform/supervision/leftovers.js';
 import { hireUndertaker } from '#libs/platform/supervision/undertaker.js';
 import { Cluster, type ClusterParts, type ClusterPlace } from './cluster.js';

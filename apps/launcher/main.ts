@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { EXIT } from '#libs/platform/start-fault.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { prepareJournals } from './journals.js';
 import { prepareLogins } from './database-logins.js';
 import { launch } from './launch.js';

@@ -2,7 +2,7 @@ import { executorConfig, executorRules } from '#apps/executor/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
-import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/config.js';
+import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/settings/config.js';
 import type { DatabaseLogins } from './database-logins.js';
 import type { ProcessKind } from './process-kind.js';
 import type { ClusterSecrets } from './secrets.js';

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { Children, Place } from './children.js';
 import { hopelessCode } from './endings.js';
 

@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
-import { migrate } from '#libs/platform/migrate.js';
+import { migrate } from '#libs/platform/database/migrate.js';
 import { sharedLogin } from './database-logins.js';
 import { planProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';

@@ -1,5 +1,5 @@
-import type { Environment } from '#libs/platform/config.js';
-import { ConfigFault } from '#libs/platform/start-fault.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import { childEnvironment } from './child-environment.js';
 import { sharedLogin } from './database-logins.js';
 import { loadLauncherConfig, type LauncherConfig } from './config.js';

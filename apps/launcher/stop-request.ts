@@ -1,6 +1,6 @@
-import type { Clock } from '#libs/platform/clock.js';
-import type { Environment } from '#libs/platform/config.js';
-import { heedNpm } from '#libs/platform/npm-parent.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { heedNpm } from '#libs/platform/supervision/npm-parent.js';
 
 /** npm passes on the Ctrl-C that the terminal has already sent to everybody: that is not a second one. */
 const SAME_PRESS_NANOS = 700_000_000n;

@@ -1,13 +1,13 @@
-import type { Environment } from '#libs/platform/config.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { callOf, USAGE, UsageFault } from './accounts/call.js';
 import { runAccounts } from './accounts/run-accounts.js';
 import { asToolFault } from './tool-fault.js';
 import { openDatabase } from './journal/database.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
-import { tellFault } from '#libs/platform/tool-faults.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { tellFault } from '#libs/platform/terminal/tool-faults.js';
 
 /** Who may come in and what it may do: the way in which a deployment without a demo gets its users. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment): Promise<number> {

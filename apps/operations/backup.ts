@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import type { Environment } from '#libs/platform/config.js';
-import { openPool } from '#libs/platform/postgres.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { callOf, USAGE, UsageFault, type Call } from './backup/call.js';
 import { createBackup } from './backup/create-backup.js';
 import { BackupDamaged, type Manifest } from './backup/manifest.js';
 import { openEmptyDatabase, openHalfRestored, type PlaceToRestore } from './backup/restore-place.js';
 import { backupToRestore, checkBackup, restoreBackup, resumeRestore } from './backup/restore-backup.js';
 import { openDatabase } from './journal/database.js';
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
-import { tellFault } from '#libs/platform/tool-faults.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { tellFault } from '#libs/platform/terminal/tool-faults.js';
 import { asToolFault } from './tool-fault.js';
 
 const EXIT_USAGE = 64;

@@ -1,5 +1,5 @@
-import { defineConfig, type Config } from '#libs/platform/config.js';
-import { integer, postgresUrl, type FromText } from '#libs/platform/setting-types.js';
+import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import { integer, postgresUrl, type FromText } from '#libs/platform/settings/setting-types.js';
 import type { DatabaseRole } from '#libs/schema/roles/grants.js';
 import { USUAL_SESSIONS } from '#libs/schema/roles/login-sessions.js';
 import { z } from 'zod';

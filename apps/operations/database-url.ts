@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
-import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/settings/setting-types.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 export const databasePlaceSettings = defineConfig({
   DATABASE_URL: {

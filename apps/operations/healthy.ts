@@ -1,5 +1,5 @@
-import { loadConfigOrExit, processSettings } from '#libs/platform/process-settings.js';
-import { addressOf } from '#libs/platform/internal-host.js';
+import { loadConfigOrExit, processSettings } from '#libs/platform/settings/process-settings.js';
+import { addressOf } from '#libs/platform/internal-server/internal-host.js';
 
 const ANSWER_WITHIN_MS = 2_500;
 

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
-import { readIfThere } from '#libs/platform/read-if-there.js';
-import { hexKeys, keyBytes } from '#libs/platform/setting-types.js';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { readIfThere } from '#libs/platform/files/read-if-there.js';
+import { hexKeys, keyBytes } from '#libs/platform/settings/setting-types.js';
 import { databasePlaceSettings } from './database-url.js';
 
 type Keys = readonly [Buffer, ...Buffer[]];

@@ -1,13 +1,13 @@
 import path from 'node:path';
-import { parseCommandLine } from '#libs/platform/command-line.js';
+import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { missingForKafka } from '#libs/platform/embedded-kafka/jars.js';
-import { heedNpm } from '#libs/platform/npm-parent.js';
-import { asStartFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { heedNpm } from '#libs/platform/supervision/npm-parent.js';
+import { asStartFault, EXIT, StartFault } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { watchBrokers } from './kafka/broker-watch.js';
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
 
 const USAGE = `Usage: npm run kafka -- [--brokers 1|3] [--folder .data/kafka]
 

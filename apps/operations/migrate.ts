@@ -1,14 +1,14 @@
-import { asDatabaseFault } from '#libs/platform/database-fault.js';
-import { createLogger } from '#libs/platform/log.js';
-import { migrate } from '#libs/platform/migrate.js';
-import { loadConfigOrExit } from '#libs/platform/process-settings.js';
-import { asStartFault, EXIT } from '#libs/platform/start-fault.js';
+import { asDatabaseFault } from '#libs/platform/database/database-fault.js';
+import { createLogger } from '#libs/platform/process/log.js';
+import { migrate } from '#libs/platform/database/migrate.js';
+import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
+import { asStartFault, EXIT } from '#libs/platform/process/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, type RolePasswords } from '#libs/schema/roles/database-roles.js';
 import type { LoginSessions } from '#libs/schema/roles/login-sessions.js';
 import { migrationConfig, type MigrationConfig } from './config.js';
-import { PrintedLog } from '#libs/platform/standard-output.js';
-import { tellFault } from '#libs/platform/tool-faults.js';
+import { PrintedLog } from '#libs/platform/terminal/standard-output.js';
+import { tellFault } from '#libs/platform/terminal/tool-faults.js';
 
 function passwordsIn(config: MigrationConfig): RolePasswords {
   const passwords = {

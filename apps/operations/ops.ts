@@ -1,15 +1,15 @@
-import { ConfigFault, StartFault } from '#libs/platform/start-fault.js';
-import { loadConfig, type Environment } from '#libs/platform/config.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { ConfigFault, StartFault } from '#libs/platform/process/start-fault.js';
+import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { credentialsFrom } from './ops/credentials.js';
 import { CommandFault, UsageFault } from './ops/faults.js';
 import { GatewayClient } from './ops/gateway-client.js';
 import { parseCall, type Parsed } from './ops/parse-call.js';
 import { findPlace, opsSettings } from './ops/place.js';
 import { Report } from './ops/report.js';
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
-import { wantsJson } from '#libs/platform/tool-faults.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { wantsJson } from '#libs/platform/terminal/tool-faults.js';
 
 const STAY_MS = 60_000;
 

@@ -1,16 +1,16 @@
-import { parseCommandLine } from '#libs/platform/command-line.js';
+import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import { kafkaSettings, kafkaSettingsAgree, type KafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
-import { loadConfig, type Environment } from '#libs/platform/config.js';
-import { openPool } from '#libs/platform/postgres.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openDatabase } from './journal/database.js';
 import { refuseAnotherKafka } from './journal/refuse-another-kafka.js';
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
-import { tellFault } from '#libs/platform/tool-faults.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { tellFault } from '#libs/platform/terminal/tool-faults.js';
 import { asToolFault } from './tool-fault.js';
 import { runProjectionCommand, type ProjectionCommand } from './projection/commands.js';
 

@@ -1,10 +1,10 @@
-import type { Environment } from '#libs/platform/config.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { callOf, USAGE, UsageFault } from './seed/call.js';
 import { findPlace } from './seed/place.js';
 import { seed } from './seed/seeding.js';
-import { mention } from '#libs/platform/standard-error.js';
-import { print } from '#libs/platform/standard-output.js';
+import { mention } from '#libs/platform/terminal/standard-error.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
 import { asToolFault } from './tool-fault.js';
 
 const EXIT_USAGE = 64;

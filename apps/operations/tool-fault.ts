@@ -1,6 +1,6 @@
 import { JournalUnavailable, JournalUnreadable } from '#libs/journal/journal-errors.js';
-import { asDatabaseFault } from '#libs/platform/database-fault.js';
-import { asStartFault, EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { asDatabaseFault } from '#libs/platform/database/database-fault.js';
+import { asStartFault, EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 
 /** No such table, column, function or schema. */
 const NOT_THERE = /^(?:42P01|42703|42883|3F000)$/;

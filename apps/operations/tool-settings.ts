@@ -1,6 +1,6 @@
 import { kafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
-import type { ConfigDefinition } from '#libs/platform/config.js';
-import { processSettings } from '#libs/platform/process-settings.js';
+import type { ConfigDefinition } from '#libs/platform/settings/config.js';
+import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { restoreSettings } from './backup/restore-place.js';
 import { migrationConfig } from './config.js';
 import { databasePlaceSettings } from './database-url.js';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { Pool } from 'pg';
-import type { Config } from '#libs/platform/config.js';
+import type { Config } from '#libs/platform/settings/config.js';
 import type { ownerConfig } from './config.js';
 
 const BYTES_PER_MB = 1_048_576;

@@ -1,7 +1,7 @@
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { IdFactory } from '#libs/engine/ids.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 /** Among so many records there is an opening, or it does not matter: what is older is no longer repeated. */
 const LATEST = 1_000;

@@ -14,9 +14,9 @@ import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
 import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
-import { repeat } from '#libs/platform/clock.js';
-import { refuseUnfitDatabase } from '#libs/platform/fit-database.js';
-import { keyBytes } from '#libs/platform/setting-types.js';
+import { repeat } from '#libs/platform/time/clock.js';
+import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
+import { keyBytes } from '#libs/platform/settings/setting-types.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { checkIdKeys } from './known-ids.js';
 import type { OwnerParts } from './owner-parts.js';

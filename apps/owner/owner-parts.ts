@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Registry } from 'prom-client';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Config } from '#libs/platform/config.js';
-import type { ProcessScope } from '#libs/platform/lifecycle.js';
-import type { Logger } from '#libs/platform/log.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import type { Logger } from '#libs/platform/process/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { ownerConfig } from './config.js';
 

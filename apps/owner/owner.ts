@@ -1,11 +1,11 @@
 import type { Shard } from '#libs/engine/shard.js';
 import { LinkServer } from '#libs/owner-link/server.js';
 import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
-import { projectionSessions } from '#libs/platform/database-sessions.js';
-import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database-pulse.js';
-import type { Health } from '#libs/platform/heard-readiness.js';
-import { internalHandler, listen } from '#libs/platform/internal-server.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { projectionSessions } from '#libs/platform/database/database-sessions.js';
+import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
+import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
+import { internalHandler, listen } from '#libs/platform/internal-server/internal-server.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import type { Pool } from 'pg';
 import { openShard } from './open-shard.js';
 import type { OwnerParts } from './owner-parts.js';

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
-import type { Environment } from '#libs/platform/config.js';
-import { runProcess } from '#libs/platform/lifecycle.js';
-import { createLogger } from '#libs/platform/log.js';
-import { createMetrics } from '#libs/platform/metrics.js';
-import { loadConfigOrExit } from '#libs/platform/process-settings.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { runProcess } from '#libs/platform/process/lifecycle.js';
+import { createLogger } from '#libs/platform/process/log.js';
+import { createMetrics } from '#libs/platform/process/metrics.js';
+import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
 import { ownerConfig, ownerRules } from './config.js';
 import { OwnerProcess } from './owner.js';

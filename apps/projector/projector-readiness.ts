@@ -1,4 +1,4 @@
-import type { Health } from '#libs/platform/heard-readiness.js';
+import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
 import type { Follower } from '#libs/projections/following/follower.js';
 import type { WatchedLag } from '#libs/projections/following/watched-lag.js';
 

@@ -1,7 +1,7 @@
-import type { Logger } from '#libs/platform/log.js';
-import type { ProcessScope } from '#libs/platform/lifecycle.js';
-import { LOOK_SESSIONS } from '#libs/platform/database-sessions.js';
-import { openPool } from '#libs/platform/postgres.js';
+import type { Logger } from '#libs/platform/process/log.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import { LOOK_SESSIONS } from '#libs/platform/database/database-sessions.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { WatchedLag, type WatchedLagPorts } from '#libs/projections/following/watched-lag.js';
 import type { ProjectorConfig } from './config.js';
 

@@ -2,8 +2,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
-import { migrate } from '#libs/platform/migrate.js';
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '#libs/platform/embedded-postgres/embedded-postgres.js';
+import { migrate } from '#libs/platform/database/migrate.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 
 /** A real server on a folder of its own, with all tables of the product and as durable as that. */

@@ -11,7 +11,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import { kafkaJars, missingForKafka, type JarPlaces } from '#libs/platform/embedded-kafka/jars.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 
 const CACHE = 'node_modules/.cache/sotto-kafka';
 const POMS = { broker: 'deploy/kafka/pom.xml', tools: 'deploy/kafka/tools-pom.xml' };

@@ -1,6 +1,6 @@
 import { encodeEvent } from '#libs/auction/upcasters.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { auctionHistory, type HistoryOf } from '../load/auction-history.js';
 
 const APPEND = 1_000;

@@ -1,4 +1,4 @@
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { alternating } from '../alternating.js';

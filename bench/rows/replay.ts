@@ -4,7 +4,7 @@ import { decodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { readAhead } from '#libs/journal/read-ahead.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { alternating } from '../alternating.js';
 import { fillJournal } from '../ground/filled-journal.js';
 import type { Ground } from '../ground/ground.js';

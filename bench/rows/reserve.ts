@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type pg from 'pg';
 import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
 import type { ReserveRequest } from '#libs/admission/reservation-desk.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';
 import { overReserved } from '../ground/over-reserved.js';

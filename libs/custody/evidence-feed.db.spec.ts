@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { instantFromNanos } from '#libs/auction/instant.js';
-import { pause } from '#libs/platform/clock.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { pause } from '#libs/platform/time/clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { EvidenceFeed } from './evidence-feed.js';

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
-import { isRightfullyHeld } from '#libs/platform/rightful-holders.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
+import { isRightfullyHeld } from '#libs/platform/database/rightful-holders.js';
 import type { LedgerKey } from './ledger.js';
 import { restateEvidence } from './restate-evidence.js';
 import { IS_SPOILED, UNSPOKEN } from './stated-amount.js';

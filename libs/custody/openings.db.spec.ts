@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { pause } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { pause } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { ISSUER, lockAllOn, postOpening, type LedgerKey } from './ledger.js';
 import { custodyMigrations } from './migrations/list.js';

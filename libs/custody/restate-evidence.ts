@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Instant } from '#libs/auction/instant.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { lockAllOn, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { IS_SPOILED, STATED_AMOUNT } from './stated-amount.js';

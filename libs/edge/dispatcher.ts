@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { nextTurn, type Clock } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { networkOf } from '#libs/platform/network-of.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { Admission, outageOf, type Admitted, type Authenticator } from './admission.js';

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { nextTurn, type Clock } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { boundConnectionsPerAddress } from './addresses.js';
 import type { BodyFault, Connections } from './connections.js';
 import {

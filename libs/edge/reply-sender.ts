@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { Connections } from './connections.js';
 import { namesTag } from './entity-tag.js';
 import { announcedBytes, announcesBody } from './request-body.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 
 export interface TurnLimits {
   /** What reads of one account that are in work at once may weigh together; the others wait. */

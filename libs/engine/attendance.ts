@@ -2,7 +2,7 @@ import type { ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { millisBetween } from '#libs/auction/instant.js';
 import type { SettlementOutcome } from '#libs/custody/settlement.js';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { Agenda } from './agenda.js';
 import { nextDue, type AuctionBook, type Entry } from './auction-book.js';
 import type { AwardConclusion } from './ports.js';

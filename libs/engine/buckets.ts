@@ -7,8 +7,8 @@ import {
   take,
   type BucketRule,
   type BucketState,
-} from '#libs/platform/token-bucket.js';
-import type { Clock } from '#libs/platform/clock.js';
+} from '#libs/platform/time/token-bucket.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { BucketName } from '#libs/owner-link/protocol.js';
 
 export interface BucketLimit {

@@ -9,7 +9,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { fault, type CommittedRecords, type LinkReply } from '#libs/owner-link/protocol.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AuctionBook, Entry } from './auction-book.js';
 import { CommandTrail } from './command-trail.js';

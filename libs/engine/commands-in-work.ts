@@ -1,4 +1,4 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { fault, type LinkReply } from '#libs/owner-link/protocol.js';
 
 /** How long a repeat waits for the outcome of the call that it repeats. */

@@ -1,6 +1,6 @@
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import type { AuctionState, Award } from '#libs/auction/state.js';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { Entry } from './auction-book.js';
 
 const MAX_PAGE = 256;

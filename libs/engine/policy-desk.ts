@@ -7,7 +7,7 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import type { Terms } from '#libs/auction/terms.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { IdFactory } from './ids.js';
 
 const ORIGINATOR_ALIAS = 'ORG';

@@ -3,7 +3,7 @@ import { encodeEvent } from '#libs/auction/upcasters.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
 import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
 import { AuctionBook } from './auction-book.js';

@@ -7,7 +7,7 @@ import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/jou
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { readAhead } from '#libs/journal/read-ahead.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from './auction-book.js';
 import type { NotedConnections } from './connections/noted-connections.js';
 import { readMoment, SNAPSHOT_FORMAT } from './shard-snapshot.js';

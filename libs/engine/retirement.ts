@@ -1,5 +1,5 @@
-import type { Clock } from '#libs/platform/clock.js';
-import { pause } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { pause } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from './auction-book.js';
 import type { AuctionHistories } from './ports.js';
 

@@ -5,7 +5,7 @@ import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
 import type { LinkNotice } from '#libs/owner-link/protocol.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { IdFactory } from './ids.js';
 import type {

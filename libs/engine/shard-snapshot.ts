@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
 import type { Entry } from './auction-book.js';
 import { Marks } from './marks.js';
 import type { NotedConnection } from './connections/noted-connections.js';

@@ -1,6 +1,6 @@
 import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/auction/instant.js';
 import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
-import { pause } from '#libs/platform/clock.js';
+import { pause } from '#libs/platform/time/clock.js';
 import { Attendance } from './attendance.js';
 import { AuctionBook, type Entry } from './auction-book.js';
 import { AccountBuckets, QuoteMeter } from './buckets.js';

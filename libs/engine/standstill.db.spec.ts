@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import type { Pool } from 'pg';
 import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction } from '#libs/testing/shard-fixture.js';
 import { submitOrder, withdrawOrder } from '#libs/testing/shard-orders.js';

@@ -1,5 +1,5 @@
 import type { JournalWriter } from '#libs/journal/journal.js';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
 const TICK_MILLIS = 200;
 /** A tick may be late on a busy machine; what comes later than this may have been a standstill. */

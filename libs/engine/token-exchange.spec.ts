@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import { homeShard } from '#libs/owner-link/routing.js';
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { AccountBuckets } from './buckets.js';
 import { TokenExchange } from './token-exchange.js';

@@ -13,7 +13,7 @@ import {
   type TokensGranted,
 } from '#libs/owner-link/protocol.js';
 import { homeShard } from '#libs/owner-link/routing.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AccountBuckets } from './buckets.js';
 import { HeldLeases } from './leases/held-leases.js';

@@ -9,7 +9,7 @@ import {
   type TokenRequest,
   type TokensGranted,
 } from '#libs/owner-link/protocol.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from './buckets.js';
 import { LeaseLedger, type CallIn } from './leases/lease-ledger.js';
 import { isLeased, LEASED, leasedKey } from './leases/leased-bucket.js';

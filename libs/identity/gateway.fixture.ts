@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { Clock } from '#libs/platform/clock.js';
-import { openPool } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { enrolUsers, type NewUser } from './accounts/enrol-users.js';
 import { openIdentity, type Identity, type IdentitySettings } from './identity.js';
 import type { PasswordCost } from './passwords/password-cost.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { AccountDirectory } from './accounts/account-directory.js';
 import { epochSeconds } from './epoch.js';
 import { KeySeal } from './keys/key-seal.js';

@@ -1,5 +1,5 @@
 import type { QueryConfig } from 'pg';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 
 /** A query whose connection is given up when no answer comes: its server may have gone without a word. */
 export const QUICK_MS = 2_000;

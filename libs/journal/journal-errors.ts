@@ -1,4 +1,4 @@
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 /** A call that breaks a limit. Nothing of it was written; the writer lives on. */
 export class JournalRefused extends Error {

@@ -1,4 +1,4 @@
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
 import type { JournalEntry } from './journal.js';
 
 /** Page after page; the next one is on its way while the last is being worked on. */

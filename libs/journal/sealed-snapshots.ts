@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
 import type { JournalHead, JournalReader } from './journal.js';
 import { isOneOf, sealingKey } from './sealing-key.js';
 import { recordBehind, type Snapshot, type SnapshotStore } from './snapshots.js';

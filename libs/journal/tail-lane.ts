@@ -1,4 +1,4 @@
-import { nextTurn, type Clock } from '#libs/platform/clock.js';
+import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import type { JournalEntry, JournalReader } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 import { Offered, type OfferedEvents } from './offered.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
 import type { JournalEntry, JournalReader, JournalWriter } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';

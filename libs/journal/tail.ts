@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { JournalEntry, JournalReader } from './journal.js';
 import type { OfferedEvents } from './offered.js';
 import { TailLane } from './tail-lane.js';

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { Span, Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';

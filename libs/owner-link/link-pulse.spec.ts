@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Cancel } from '#libs/platform/clock.js';
-import { listen } from '#libs/platform/internal-server.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import type { Cancel } from '#libs/platform/time/clock.js';
+import { listen } from '#libs/platform/internal-server/internal-server.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { openProxy, type Direction, type TcpProxy } from '#libs/testing/tcp-proxy.js';
 import { OwnerLink } from './client.js';

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { LinkSocket } from './link-socket.js';
 
 const PULSE_MILLIS = 2_000;

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
-import { listen } from '#libs/platform/internal-server.js';
-import { pickPorts } from '#libs/platform/ports.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { listen } from '#libs/platform/internal-server/internal-server.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import {
   OwnerCongested,

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { nextTurn, type Clock } from '#libs/platform/clock.js';
-import { isGoodToken } from '#libs/platform/good-token.js';
+import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
+import { isGoodToken } from '#libs/platform/internal-server/good-token.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import { textOf } from './frame-text.js';

@@ -1,5 +1,5 @@
-import { defineConfig, type Config } from '#libs/platform/config.js';
-import { nonEmpty, secret } from '#libs/platform/setting-types.js';
+import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import { nonEmpty, secret } from '#libs/platform/settings/setting-types.js';
 
 export const SHORTEST_TOKEN = 32;
 

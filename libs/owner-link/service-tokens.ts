@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
-import type { Config } from '#libs/platform/config.js';
-import type { ProcessScope } from '#libs/platform/lifecycle.js';
-import type { Logger } from '#libs/platform/log.js';
-import { ConfigFault, isCodedError } from '#libs/platform/start-fault.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import type { Logger } from '#libs/platform/process/log.js';
+import { ConfigFault, isCodedError } from '#libs/platform/process/start-fault.js';
 import { SHORTEST_TOKEN, type serviceTokenSettings } from './service-token-settings.js';
 
 const LOOK_MILLIS = 1_000;

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocketServer } from 'ws';
-import { listen } from '#libs/platform/internal-server.js';
-import { pickPorts } from '#libs/platform/ports.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { listen } from '#libs/platform/internal-server/internal-server.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { RecordedTracing } from '#libs/testing/recorded-tracing.js';

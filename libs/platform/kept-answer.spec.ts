@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { nextTurn } from './clock.js';
+import { nextTurn } from './time/clock.js';
 import { KeptAnswer } from './kept-answer.js';
 
 const EVERY_MS = 2_000;

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from './clock.js';
+import type { Cancel, Clock } from './time/clock.js';
 
 export interface Asking<T> {
   readonly clock: Clock;

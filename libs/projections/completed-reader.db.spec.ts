@@ -8,7 +8,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import { timeline } from '#libs/auction/told/timeline.js';
 import { auctionView } from '#libs/auction/told/view.js';
 import { completionFor, isOverFor, statusFor, viewerOf, type Viewer } from '#libs/auction/told/viewer.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { randomSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { CompletedReader } from './completed-reader.js';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import type { Pool, PoolClient } from 'pg';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { randomSession } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { projectionMigrations } from './migrations/list.js';

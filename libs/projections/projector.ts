@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import type { JournalEntry } from '#libs/journal/journal.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import type { Projection } from './projection.js';
 import { ShardMemory } from './shard-memory.js';
 

@@ -2,7 +2,7 @@ import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { custodyMigrations } from '#libs/custody/migrations/list.js';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
-import type { MigrationClass } from '#libs/platform/migrate.js';
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { projectionMigrations } from '#libs/projections/migrations/list.js';
 import { Generation1790000500000 } from './migrations/1790000500000-generation.js';
 import { EpochsInBounds1790000501000 } from './migrations/1790000501000-epochs-in-bounds.js';

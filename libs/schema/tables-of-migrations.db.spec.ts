@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { migrate } from '#libs/platform/migrate.js';
+import { migrate } from '#libs/platform/database/migrate.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from './all-migrations.js';
 import { SCHEMAS } from './roles/grants.js';

@@ -1,4 +1,4 @@
-import { pause, repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { Connection } from './connection/connection.js';
 import type { ConnectionPorts } from './connection/connection-ports.js';
 import type { Session } from './ports.js';

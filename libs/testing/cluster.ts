@@ -13,7 +13,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pickPortRange } from '../platform/ports.js';
+import { pickPortRange } from '../platform/supervision/ports.js';
 import { RunningCluster } from './running-cluster.js';
 
 const READY_WITHIN_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 
 const NANOS_PER_MILLI = 1_000_000n;
 const MAX_WAIT_MILLIS = 60_000;

@@ -14,7 +14,7 @@ import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 import type { LinkPeer, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { eventually } from './eventually.js';
 import { createOrder, keyLeadingTo, type CreateOrder } from './shard-orders.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
-import { pickPorts } from '#libs/platform/ports.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { startTestServer, type TestServer } from '#libs/testing/test-server.js';

@@ -120,7 +120,7 @@ describe('the alert on memory', () => {
 
 /** Keeps a hundred thousand numbers a step, and says at each what a scrape would show. */
 const LEAK = `
-  import { createMetrics } from '#libs/platform/metrics.js';
+  import { createMetrics } from '#libs/platform/process/metrics.js';
   const registry = createMetrics({});
   const figure = (all, name) => all.find((each) => each.name === name).values[0].value;
   const kept = [];

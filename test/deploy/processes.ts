@@ -8,8 +8,8 @@ import { toolSettings } from '#apps/operations/tool-settings.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/config.js';
-import { databaseSettings } from '#libs/platform/database-settings.js';
+import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/settings/config.js';
+import { databaseSettings } from '#libs/platform/database/database-settings.js';
 
 /** As a deployment gives them: it names the database, and has no data folder. */
 const TOOLS_ON_JOURNALS: ConfigDefinition = { ...toolSettings.journal, ...databaseSettings };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { findSecrets } from '#apps/launcher/secrets.js';
 import { sharedLogin } from '#apps/launcher/database-logins.js';
 import { planProcesses } from '#apps/launcher/processes.js';
-import { pickPorts } from '#libs/platform/ports.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { ApiClient } from '#libs/testing/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';

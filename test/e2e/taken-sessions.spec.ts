@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { sessionsOfExecutor, sessionsOfGateway, sessionsOfOwner } from '#libs/platform/database-sessions.js';
+import {
+  sessionsOfExecutor,
+  sessionsOfGateway,
+  sessionsOfOwner,
+} from '#libs/platform/database/database-sessions.js';
 import { USUAL_PROCESSES } from '#libs/schema/roles/login-sessions.js';
 import type { ApiAnswer } from '#libs/testing/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { createBackup } from '#apps/operations/backup/create-backup.js';
 import { backupToRestore, restoreBackup } from '#apps/operations/backup/restore-backup.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import { journalOfAll, statesAfter } from '../upgrade/journal-of-all.js';
 import {

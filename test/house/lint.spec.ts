@@ -71,7 +71,7 @@ describe('the bans on ambient time, chance and settings', () => {
   });
 
   it('lets the adapters of libs/platform and the composition roots do their work', () => {
-    expect(messagesOf('libs/platform/system-clock.ts')).toEqual([]);
+    expect(messagesOf('libs/platform/time/system-clock.ts')).toEqual([]);
     expect(messagesOf('apps/owner/main.ts')).toEqual([]);
   });
 });

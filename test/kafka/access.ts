@@ -4,7 +4,7 @@ import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { KafkaAddress } from '#libs/journal/kafka/kafkajs/kafka-address.js';
 import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { TestKafka } from '#libs/testing/kafka/test-kafka.js';
 

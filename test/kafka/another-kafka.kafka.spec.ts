@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
-import { EXIT } from '#libs/platform/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
 import { JournalFailure } from '#libs/journal/journal-errors.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { kafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
 import { KafkaCluster } from '#libs/journal/kafka/kafkajs/kafka-cluster.js';
 import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
-import { loadConfig } from '#libs/platform/config.js';
+import { loadConfig } from '#libs/platform/settings/config.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { surveyTopic } from '#libs/journal/kafka/topic-survey.js';
-import { pause } from '#libs/platform/clock.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { pause } from '#libs/platform/time/clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events } from '#libs/testing/contracts/journal-subject.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { alter, journalAt, readerAt, topicsAt } from './access.js';

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from '@jest/globals';
-import { pickPortRange } from '#libs/platform/ports.js';
+import { pickPortRange } from '#libs/platform/supervision/ports.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
 import type { TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/tool-run.js';

@@ -14,8 +14,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
-import { isPortFree } from '#libs/platform/ports.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { isPortFree } from '#libs/platform/supervision/ports.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 

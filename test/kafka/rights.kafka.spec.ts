@@ -8,8 +8,8 @@ import type { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.j
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { BrokerPlace } from '#libs/platform/embedded-kafka/server-properties.js';
-import { pickPorts } from '#libs/platform/ports.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events } from '#libs/testing/contracts/journal-subject.js';
 import { startCluster } from '#libs/testing/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';

@@ -8,12 +8,12 @@ import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { kafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
 import { KafkajsTopics } from '#libs/journal/kafka/kafkajs/kafkajs-topics.js';
-import { loadConfig } from '#libs/platform/config.js';
+import { loadConfig } from '#libs/platform/settings/config.js';
 import type { BrokerPlace } from '#libs/platform/embedded-kafka/server-properties.js';
 import { kafkaJars } from '#libs/platform/embedded-kafka/jars.js';
-import { pickPorts } from '#libs/platform/ports.js';
-import { StartFault } from '#libs/platform/start-fault.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events } from '#libs/testing/contracts/journal-subject.js';
 import { describeWithKafka, jarPlaces, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 

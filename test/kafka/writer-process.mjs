@@ -8,7 +8,7 @@ import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KafkaJournal } from '../../dist/libs/journal/kafka/kafka-journal.js';
 import { KafkajsTopics } from '../../dist/libs/journal/kafka/kafkajs/kafkajs-topics.js';
-import { SystemClock } from '../../dist/libs/platform/system-clock.js';
+import { SystemClock } from '../../dist/libs/platform/time/system-clock.js';
 
 const [brokers, prefix, shard, name, records, pause] = process.argv.slice(2);
 const clock = new SystemClock();

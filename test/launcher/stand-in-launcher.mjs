@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { launch } from '#apps/launcher/launch.js';
 import { planProcesses } from '#apps/launcher/processes.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 
 const { STAND_INS = '' } = process.env;
 const behaviours = new Map(STAND_INS.split(',').map((entry) => entry.split(':')));

@@ -4,14 +4,14 @@
  * what it works on is) or `talkative` (has logged 300 MB when it is ready).
  */
 import { createServer } from 'node:http';
-import { defineConfig } from '#libs/platform/config.js';
-import { internalHandler, listen, startInternalServer } from '#libs/platform/internal-server.js';
-import { runProcess } from '#libs/platform/lifecycle.js';
-import { createLogger } from '#libs/platform/log.js';
-import { createMetrics } from '#libs/platform/metrics.js';
-import { loadConfigOrExit, processSettings } from '#libs/platform/process-settings.js';
-import { integer } from '#libs/platform/setting-types.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { defineConfig } from '#libs/platform/settings/config.js';
+import { internalHandler, listen, startInternalServer } from '#libs/platform/internal-server/internal-server.js';
+import { runProcess } from '#libs/platform/process/lifecycle.js';
+import { createLogger } from '#libs/platform/process/log.js';
+import { createMetrics } from '#libs/platform/process/metrics.js';
+import { loadConfigOrExit, processSettings } from '#libs/platform/settings/process-settings.js';
+import { integer } from '#libs/platform/settings/setting-types.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 const behaviour = process.env.STAND_IN;
 const wanted = behaviour === 'refuses' ? { ABSENT: { schema: integer(1), describe: 'never given' } } : {};

@@ -6,7 +6,7 @@ import { SHAPES } from '#libs/auction/event-shapes.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';

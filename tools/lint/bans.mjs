@@ -2,8 +2,8 @@
  * Time, chance and configuration come in through ports, so that the simulator can stand in for them and a journal replays
  * the same on any machine. Each message names what to use instead.
  */
-const CLOCK = 'Take the time from the Clock port of libs/platform/clock.ts';
-const TIMER = 'Wait with Clock.after() or pause() of libs/platform/clock.ts';
+const CLOCK = 'Take the time from the Clock port of libs/platform/time/clock.ts';
+const TIMER = 'Wait with Clock.after() or pause() of libs/platform/time/clock.ts';
 const CHANCE = 'Take randomness through a port, or node:crypto where it must be a secret';
 const SETTINGS =
   "Read the app's parsed configuration (libs/platform); only main.ts hands over the environment";

@@ -1,7 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
-import type { Config } from '#libs/platform/config.js';
+import type { Config } from '#libs/platform/settings/config.js';
 import { AuditNames } from '#libs/projections/audit/audit-names.js';
 import { AuditReader } from '#libs/projections/audit/audit-reader.js';
 import { AuditReadLog } from '#libs/projections/audit/read-log.js';

@@ -8,11 +8,11 @@ import { QUICK_MS } from '#libs/identity/quick-query.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
 import { lifetimesOf } from '#libs/identity/sessions/session-lifetimes.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
-import type { Clock } from '#libs/platform/clock.js';
-import type { Config } from '#libs/platform/config.js';
-import type { ProcessScope } from '#libs/platform/lifecycle.js';
-import { WATCH_SESSIONS } from '#libs/platform/database-sessions.js';
-import { openPool } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import { WATCH_SESSIONS } from '#libs/platform/database/database-sessions.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import type { Session, SessionOutcome, Sessions } from '#libs/stream/ports.js';
 import type { gatewayConfig } from '../config.js';
 

@@ -1,4 +1,4 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { LinkReply } from '#libs/owner-link/protocol.js';
 import type { OwnerRouter } from '../owner-router.js';
 import type { OwnerProbe } from './owner-probe.js';

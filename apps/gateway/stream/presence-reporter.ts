@@ -1,5 +1,5 @@
 import type { ConnectionClaim, ConnectionEnd, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { ConnectionStanding, Presence } from '#libs/stream/ports.js';
 
 type PresenceRequest = Extract<LinkRequest, { op: 'presence' }>;

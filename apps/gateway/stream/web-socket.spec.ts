@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocketServer } from 'ws';
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
 import { Departures } from './departures.js';
 import { StreamWebSocket } from './web-socket.js';
 

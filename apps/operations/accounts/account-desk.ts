@@ -5,8 +5,8 @@ import { AccountAdministration, type KnownUser } from '#libs/identity/accounts/a
 import { emailKey } from '#libs/identity/accounts/email.js';
 import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
 import { hashPassword } from '#libs/identity/passwords/password-hash.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import type { Terms } from './call.js';
 

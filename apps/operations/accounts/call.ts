@@ -1,4 +1,4 @@
-import { parseCommandLine } from '#libs/platform/command-line.js';
+import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import { MAX_EMAIL_LENGTH } from '#libs/identity/accounts/email.js';
 import { CAPABILITIES, ROLES, type Capability, type Role } from '#libs/identity/principal.js';
 

@@ -1,6 +1,6 @@
-import { openPool } from '#libs/platform/postgres.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { visible, visibleJson } from '#libs/platform/visible-text.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
 import { table, type Column } from '../ops/table.js';
 import { AccountDesk, type AccountEntry } from './account-desk.js';
 import type { Call } from './call.js';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { mayExchange, mayLook } from '#libs/projections/rebuild/exchange-lock.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';

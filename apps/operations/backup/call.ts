@@ -1,4 +1,4 @@
-import { parseCommandLine } from '#libs/platform/command-line.js';
+import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 
 export const USAGE = `Usage: npm run --silent backup -- <command> [options]
 

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
-import { withTransaction } from '#libs/platform/postgres.js';
-import { pause } from '#libs/platform/clock.js';
-import { StartFault } from '#libs/platform/start-fault.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
+import { pause } from '#libs/platform/time/clock.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { mayLook } from '#libs/projections/rebuild/exchange-lock.js';
 import { GRANTS } from '#libs/schema/roles/grants.js';
 import { fillFolder } from './fresh-folder.js';

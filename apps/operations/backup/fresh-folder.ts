@@ -1,7 +1,7 @@
 import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder } from '#libs/platform/make-folder.js';
-import { isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { makeFolder } from '#libs/platform/files/make-folder.js';
+import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 
 const TAKEN: ReadonlySet<string> = new Set(['ENOTEMPTY', 'EEXIST', 'ENOTDIR']);
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { asFileFault, EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { asFileFault, EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 /** That of the whole folder; one that is not known is not read. */
 export const FORMAT = 2;

@@ -4,16 +4,16 @@ import type { Pool, PoolClient } from 'pg';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
 import { beginJournalLife } from '#libs/journal/life/journal-life.js';
-import { migrate } from '#libs/platform/migrate.js';
-import { openPool, withTransaction } from '#libs/platform/postgres.js';
-import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { migrate } from '#libs/platform/database/migrate.js';
+import { openPool, withTransaction } from '#libs/platform/database/postgres.js';
+import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 import {
   beginRestore,
   endRestore,
   findFilled,
   noteFilled,
   refuseUnfinishedRestore,
-} from '#libs/platform/unfinished-restore.js';
+} from '#libs/platform/database/unfinished-restore.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { SCHEMAS } from '#libs/schema/roles/grants.js';
 import { tablesMadeBy } from '#libs/schema/tables-of-migrations.js';

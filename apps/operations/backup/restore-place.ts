@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
-import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
-import { lockFolder } from '#libs/platform/folder-lock.js';
-import { makeFolder } from '#libs/platform/make-folder.js';
-import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres/embedded-postgres.js';
+import { lockFolder } from '#libs/platform/files/folder-lock.js';
+import { makeFolder } from '#libs/platform/files/make-folder.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/settings/setting-types.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
 import {
   endRestoreIn,
   refuseNothingToResumeIn,
   refuseUnfinishedRestoreIn,
-} from '#libs/platform/unfinished-restore.js';
+} from '#libs/platform/database/unfinished-restore.js';
 
 export const restoreSettings = defineConfig({
   DATABASE_URL: {

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { asFileFault } from '#libs/platform/start-fault.js';
+import { asFileFault } from '#libs/platform/process/start-fault.js';
 import { BackupDamaged, refuseUnlessFile, tablePath, type TableFile } from './manifest.js';
 
 /**

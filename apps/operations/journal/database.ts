@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
-import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres.js';
-import { lockFolder } from '#libs/platform/folder-lock.js';
-import { refuseUnfitDatabaseAt } from '#libs/platform/fit-database.js';
-import { refuseUnmigratedDatabase } from '#libs/platform/migrated-database.js';
-import { migrate } from '#libs/platform/migrate.js';
-import { nonEmpty, postgresUrl } from '#libs/platform/setting-types.js';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres/embedded-postgres.js';
+import { lockFolder } from '#libs/platform/files/folder-lock.js';
+import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
+import { refuseUnmigratedDatabase } from '#libs/platform/database/migrated-database.js';
+import { migrate } from '#libs/platform/database/migrate.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/settings/setting-types.js';
 import { markerOf } from '#libs/platform/supervision/marker.js';
 import { databaseUrl } from '../database-url.js';
 

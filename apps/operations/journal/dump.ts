@@ -1,6 +1,6 @@
 import type { BareReader, JournalEntry, UncheckedRecord } from '#libs/journal/journal.js';
 import { JournalUnreadable, type JournalCorrupt } from '#libs/journal/journal-errors.js';
-import { visibleJson } from '#libs/platform/visible-text.js';
+import { visibleJson } from '#libs/platform/terminal/visible-text.js';
 import type { DumpFilter } from './call.js';
 import { soundPage } from './sound-page.js';
 

@@ -5,11 +5,11 @@ import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store
 import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
 import type { StorePorts } from '#libs/journal/stores/store-ports.js';
 import { SHARDS } from '#libs/owner-link/routing.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { loadConfig, type Environment } from '#libs/platform/config.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
-import { openPool } from '#libs/platform/postgres.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { findIdKeys } from '../id-keys.js';
 import { openDatabase } from './database.js';
 import { refuseAnotherKafka } from './refuse-another-kafka.js';

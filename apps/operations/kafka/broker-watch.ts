@@ -1,5 +1,5 @@
 import type { Broker } from '#libs/platform/embedded-kafka/broker.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 
 /** Long enough to see what the product does without the broker, its topics' change of leaders included. */
 const AGAIN_MILLIS = 15_000;

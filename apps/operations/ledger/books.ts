@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { listContracts } from '#libs/admission/policy/contract-registry.js';
 import type { ContractFacts } from '#libs/auction/commands.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { AccountDesk, type AccountEntry } from '../accounts/account-desk.js';
 import { lacksOf } from './lacks.js';
 import type { BalanceLine, EvidenceLine, LimitLine, OpeningLine } from './lines.js';

@@ -1,7 +1,7 @@
 import { normalInstant } from '#libs/edge/instant-text.js';
 import type { ContractFacts } from '#libs/auction/commands.js';
 import type { RouteKey } from '#libs/admission/policy/policy-snapshot.js';
-import { parseCommandLine } from '#libs/platform/command-line.js';
+import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 
 export const USAGE = `Usage: npm run ledger -- <command> [options] [--output json]
 

@@ -9,8 +9,8 @@ import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
 import { COLLATERAL } from '#libs/custody/ledger.js';
 import { enterLimit, enterOpening, type Opening } from '#libs/custody/openings.js';
 import type { LimitSeed, SeedMoment } from '#libs/custody/seed.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import { UsageFault, type LimitCall, type OpenCall } from './call.js';
 

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 const OWNER = `
   select pg_has_role(current_user, relowner, 'usage') as mine, current_user as name

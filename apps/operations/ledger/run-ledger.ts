@@ -1,6 +1,6 @@
-import { openPool } from '#libs/platform/postgres.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { visible, visibleJson } from '#libs/platform/visible-text.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
 import { AccountDesk } from '../accounts/account-desk.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import { table, type Column } from '../ops/table.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { actions } from './book-commands.js';
 import { GatewayClient } from './gateway-client.js';
 import { Report } from './report.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { GatewayClient } from './gateway-client.js';
 import type { OptionName } from './options.js';
 import type { Report } from './report.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_UNREACHABLE } from './faults.js';
 
 export type Method = 'GET' | 'POST' | 'DELETE';

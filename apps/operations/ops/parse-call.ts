@@ -1,5 +1,5 @@
-import { parseCommandLine } from '#libs/platform/command-line.js';
-import { isCodedError } from '#libs/platform/start-fault.js';
+import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
+import { isCodedError } from '#libs/platform/process/start-fault.js';
 import { actions, auctionVoid, limits } from './book-commands.js';
 import type { Call, Command } from './command.js';
 import { UsageFault } from './faults.js';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { defineConfig, type Config } from '#libs/platform/config.js';
-import { httpUrl, nonEmpty } from '#libs/platform/setting-types.js';
+import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
 import { CommandFault, EXIT_UNREACHABLE, UsageFault } from './faults.js';
 
 export const opsSettings = defineConfig({

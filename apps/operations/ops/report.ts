@@ -1,4 +1,4 @@
-import { visible, visibleJson } from '#libs/platform/visible-text.js';
+import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
 import type { CommandFault } from './faults.js';
 
 /** Takes lines, without their end. */

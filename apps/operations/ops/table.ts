@@ -1,4 +1,4 @@
-import { visible } from '#libs/platform/visible-text.js';
+import { visible } from '#libs/platform/terminal/visible-text.js';
 
 export interface Column<Row> {
   readonly head: string;

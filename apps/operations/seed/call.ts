@@ -1,4 +1,4 @@
-import { parseCommandLine } from '#libs/platform/command-line.js';
+import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 
 /** What is asked for. */
 export interface SeedCall {

@@ -1,5 +1,5 @@
 import type { CreateBody, SubmitBody } from '#libs/auction/commands.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { ClusterFile } from './place.js';
 
 /** Auctions that the rare viewer is invited to, and at least so many that the first originator opens, if there are so many. */

@@ -7,7 +7,7 @@ import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
 import { opened } from '#libs/auction/decide/plan-create.js';
 import { submitted } from '#libs/auction/decide/plan-submit.js';
 import type { Hold } from '#libs/auction/terms.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { refused, type PlannedOpening, type Planner } from './planner.js';
 import type { ShardScribe } from './shard-scribe.js';
 

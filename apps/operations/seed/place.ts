@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { defineConfig, loadConfig, type Environment } from '#libs/platform/config.js';
-import { nonEmpty } from '#libs/platform/setting-types.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { nonEmpty } from '#libs/platform/settings/setting-types.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { idKeysIn } from '../id-keys.js';
 
 export const seedSettings = defineConfig({

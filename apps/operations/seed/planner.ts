@@ -11,7 +11,7 @@ import type { Terms } from '#libs/auction/terms.js';
 import type { IdFactory } from '#libs/engine/ids.js';
 import type { PolicyDesk } from '#libs/engine/policy-desk.js';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { Cast } from './cast.js';
 
 export interface PlannedOpening {

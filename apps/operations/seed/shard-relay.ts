@@ -1,8 +1,8 @@
 import { get } from 'node:http';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import type { KeptShard, PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 import type { ClusterFile, SeedPlace } from './place.js';
 
 const LOOK_MILLIS = 100;

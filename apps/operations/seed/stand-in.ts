@@ -11,7 +11,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { ShardScribe } from './shard-scribe.js';
 
 export interface StandInPorts {

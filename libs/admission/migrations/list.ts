@@ -1,4 +1,4 @@
-import type { MigrationClass } from '#libs/platform/migrate.js';
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { ControlSchema1790000200000 } from './1790000200000-control-schema.js';
 import { RiskSchema1790000201000 } from './1790000201000-risk-schema.js';
 import { OperatorActions1790000202000 } from './1790000202000-operator-actions.js';

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import type { ContractFacts } from '#libs/auction/commands.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { requiredInstant, utcText } from '../timestamps.js';
 import { CONTRACT_COLUMNS, contractOfRow, type ContractRow } from './contract-rows.js';
 import {

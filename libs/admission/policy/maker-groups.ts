@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import type { MakerGroup } from './policy-snapshot.js';
 
 export const MAX_GROUPS = 100;

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { plusMillis, type Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 
 /**
  * Trips as soon as the awards of one window reach either maximum. Quotes are firm, so waiting for one more award than that

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { rejected, type Rejection } from '#libs/auction/rejection.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { PacedLook, type Pace } from '#libs/platform/paced-look.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { PacedLook, type Pace } from '#libs/platform/time/paced-look.js';
 import { loadPolicy, readableVersion } from './load-policy.js';
 import type { PolicySnapshot } from './policy-snapshot.js';
 

@@ -1,8 +1,8 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Need } from '#libs/auction/holds.js';
-import { pause } from '#libs/platform/clock.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { pause } from '#libs/platform/time/clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { funded, stateEvidence } from './evidence-rows.fixture.js';

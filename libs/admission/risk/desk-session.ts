@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { KEPT } from '#libs/platform/postgres.js';
+import { KEPT } from '#libs/platform/database/postgres.js';
 import { integerArray } from './array-literal.js';
 import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';

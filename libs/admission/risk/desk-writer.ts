@@ -1,6 +1,6 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { isConnectionFailure, isSerializationFailure } from '#libs/platform/postgres.js';
-import { isCodedError } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { isConnectionFailure, isSerializationFailure } from '#libs/platform/database/postgres.js';
+import { isCodedError } from '#libs/platform/process/start-fault.js';
 import { ReservationFault } from '../reservation-desk.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
 import { DeskSession, type OpenedSession, type Opening, type ReservedLine } from './desk-session.js';

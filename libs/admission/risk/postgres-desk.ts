@@ -1,6 +1,6 @@
 import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
-import type { Cancel } from '#libs/platform/clock.js';
+import type { Cancel } from '#libs/platform/time/clock.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';
 import type {
   DeskTotals,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { accountKey, type AccountKey } from './resource-key.js';
 import { UnwrittenKeys } from './unwritten-keys.js';
 

@@ -1,4 +1,4 @@
-import type { MigrationClass } from '#libs/platform/migrate.js';
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { CustodySchema1790000300000 } from './1790000300000-custody-schema.js';
 import { LedgerRights1790000301000 } from './1790000301000-ledger-rights.js';
 import { Openings1790000302000 } from './1790000302000-openings.js';

@@ -1,4 +1,4 @@
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
 export interface CapacityWatchOptions {
   readonly clock: Clock;

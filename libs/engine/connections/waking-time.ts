@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 
 /** No two looks are further apart than this while the process runs. */
 const LONGEST_GAP_NANOS = 500_000_000n;

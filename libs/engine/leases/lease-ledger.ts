@@ -1,5 +1,5 @@
 import type { LeaseHolder, LeaseReport, LeaseWish, LeasedBucket } from '#libs/owner-link/protocol.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from '../buckets.js';
 import { LEASE_IS_OVER_MILLIS } from './lease-times.js';
 import { leasedKey } from './leased-bucket.js';

@@ -7,7 +7,7 @@ import {
   take,
   type BucketRule,
   type BucketState,
-} from '#libs/platform/token-bucket.js';
+} from '#libs/platform/time/token-bucket.js';
 import { TokenShards, type Passage } from '#libs/testing/token-shards.js';
 import { ACCOUNT_LIMITS } from '../buckets.js';
 

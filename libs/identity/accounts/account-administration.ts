@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { epochSeconds } from '../epoch.js';
 import type { Capability, Role } from '../principal.js';
 import { emailKey } from './email.js';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { quickly } from '../quick-query.js';
 import { KeyRing } from './key-ring.js';
 import type { KeySeal } from './key-seal.js';

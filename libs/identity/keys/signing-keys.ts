@@ -1,5 +1,5 @@
-import type { Clock } from '#libs/platform/clock.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { DAY_S, epochSeconds, HOUR_S, MINUTE_S } from '../epoch.js';
 import type { IdentityWatch } from '../revocation/identity-watch.js';
 import { MAX_TOKEN_S } from '../tokens/claims.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { migrate } from '#libs/platform/migrate.js';
+import { migrate } from '#libs/platform/database/migrate.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { IdentityFeed } from '../revocation/identity-feed.js';
 import { identityMigrations } from './list.js';

@@ -1,4 +1,4 @@
-import type { MigrationClass } from '#libs/platform/migrate.js';
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { IdentitySchema1790000050000 } from './1790000050000-identity-schema.js';
 import { IdentityRights1790000051000 } from './1790000051000-identity-rights.js';
 import { RevocationsStay1790000052000 } from './1790000052000-revocations-stay.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 
 /** Whose attempt it is, as far as it can be told before the password is checked. */
 export interface Attempt {

@@ -1,5 +1,5 @@
-import type { Clock } from '#libs/platform/clock.js';
-import { PacedLook } from '#libs/platform/paced-look.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { PacedLook } from '#libs/platform/time/paced-look.js';
 import { epochSeconds, MINUTE_S } from '../epoch.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { KeyStore } from '../keys/key-store.js';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { Clock } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { epochMillis } from '../epoch.js';
 
 export const MAX_FAILURES = 10;

@@ -1,4 +1,4 @@
-import { isUnanswered } from '#libs/platform/postgres.js';
+import { isUnanswered } from '#libs/platform/database/postgres.js';
 
 /** In the shape of the wire. */
 export interface IssuedToken {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { loadConfig } from '#libs/platform/config.js';
+import { loadConfig } from '#libs/platform/settings/config.js';
 import { LONGEST_LIFETIMES, lifetimesOf, sessionSettings } from './session-lifetimes.js';
 
 const SESSION_KEK = 'ef'.repeat(32);

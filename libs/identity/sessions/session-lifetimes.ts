@@ -1,5 +1,5 @@
-import { defineConfig } from '#libs/platform/config.js';
-import { hexKeys, integer } from '#libs/platform/setting-types.js';
+import { defineConfig } from '#libs/platform/settings/config.js';
+import { hexKeys, integer } from '#libs/platform/settings/setting-types.js';
 import { DAY_S, HOUR_S } from '../epoch.js';
 import { MAX_TOKEN_S } from '../tokens/claims.js';
 

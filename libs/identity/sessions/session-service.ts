@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { epochSeconds, instantOfSeconds } from '../epoch.js';
 import type { IdentityWatch } from '../revocation/identity-watch.js';
 import { CLOCK_ALLOWANCE_S, isFromTheFuture, MAX_TOKEN_S, type Claims } from '../tokens/claims.js';

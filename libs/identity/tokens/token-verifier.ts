@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { epochSeconds } from '../epoch.js';
 import { UNAUTHORIZED, UNAVAILABLE, type Account, type Principal, type Verification } from '../principal.js';
 import { within } from '../quick-query.js';

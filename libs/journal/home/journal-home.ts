@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
-import { withTransaction } from '#libs/platform/postgres.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 
 /** A Kafka and the topics in it; undefined stands for `journal.records`. */
 export interface KafkaHome {

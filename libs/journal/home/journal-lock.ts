@@ -1,8 +1,8 @@
 import pg, { type ClientBase, type QueryConfig } from 'pg';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
-import { KEPT } from '#libs/platform/postgres.js';
-import { isRightfullyHeld, SHOWN_SESSION } from '#libs/platform/rightful-holders.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
+import { KEPT } from '#libs/platform/database/postgres.js';
+import { isRightfullyHeld, SHOWN_SESSION } from '#libs/platform/database/rightful-holders.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { WrongHome } from './journal-home.js';
 
 /** Any constant will do as long as it never changes: it keeps this lock apart from all others. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { jest } from '@jest/globals';
 import { Kafka, logLevel } from 'kafkajs';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
 import type { JournalSubject, Tampering } from '#libs/testing/contracts/journal-subject.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';

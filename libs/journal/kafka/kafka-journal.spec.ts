@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { EXIT } from '#libs/platform/start-fault.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { eventsOf, JournalWorld, SHARD } from '#libs/testing/kafka/journal-world.js';
 import type { SendFate } from '#libs/testing/kafka/memory-topic.js';

@@ -1,5 +1,5 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { LAST_EPOCH } from '../chain-check.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import { sealEpoch } from '../hash-chain.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { loadConfig, settingsFaults } from '#libs/platform/config.js';
+import { loadConfig, settingsFaults } from '#libs/platform/settings/config.js';
 import { kafkaSettings, kafkaSettingsAgree } from './kafka-settings.js';
 import { hostAndPort } from './kafkajs/kafka-address.js';
 

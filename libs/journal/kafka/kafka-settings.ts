@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineConfig, type Config } from '#libs/platform/config.js';
-import { flag, listOf, nonEmpty, oneOf, type FromText } from '#libs/platform/setting-types.js';
+import { defineConfig, type Config } from '#libs/platform/settings/config.js';
+import { flag, listOf, nonEmpty, oneOf, type FromText } from '#libs/platform/settings/setting-types.js';
 import { hostAndPort, type HostAndPort } from './kafkajs/kafka-address.js';
 
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;

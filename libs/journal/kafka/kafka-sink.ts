@@ -1,4 +1,4 @@
-import { pause, repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { BatchSink } from '../batch-sink.js';
 import { headAt } from '../hash-chain.js';
 import type { JournalEntry } from '../journal.js';

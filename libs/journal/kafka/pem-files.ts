@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ConfigFault } from '#libs/platform/start-fault.js';
+import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import { messageOf } from '../journal-errors.js';
 
 const CERTIFICATE =

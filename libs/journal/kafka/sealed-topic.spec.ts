@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { EXIT } from '#libs/platform/start-fault.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';

@@ -1,4 +1,4 @@
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { EpochLife, JournalHead } from '../journal.js';
 import type { Witnessed } from '../witness/witness-table.js';
 

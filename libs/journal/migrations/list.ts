@@ -1,4 +1,4 @@
-import type { MigrationClass } from '#libs/platform/migrate.js';
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { JournalSchema1790000100000 } from './1790000100000-journal-schema.js';
 import { JournalHome1790000101000 } from './1790000101000-journal-home.js';
 import { JournalWitness1790000102000 } from './1790000102000-journal-witness.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '#libs/platform/clock.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { JournalHome, WrongHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
 import type { JournalReader } from '../journal.js';

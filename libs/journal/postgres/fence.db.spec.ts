@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events, freshShard, until } from '#libs/testing/contracts/journal-subject.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import type { JournalWriter } from '../journal.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
 import type { Tampering } from '#libs/testing/contracts/journal-subject.js';
 import { describeSnapshotStore } from '#libs/testing/contracts/snapshot-store.contract.js';

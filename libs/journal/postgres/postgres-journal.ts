@@ -1,5 +1,5 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import type { Journal, JournalHead, JournalWriter } from '../journal.js';
 import { JournalUnavailable, messageOf } from '../journal-errors.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { openPool } from '#libs/platform/postgres.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything, freshShard, range } from '#libs/testing/contracts/journal-subject.js';
 import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { BEFORE_FIRST } from '../hash-chain.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';

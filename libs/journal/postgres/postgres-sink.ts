@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ArrayRoom } from '#libs/platform/array-room.js';
+import { ArrayRoom } from '#libs/platform/database/array-room.js';
 import type { BatchSink } from '../batch-sink.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import type { Clock } from '#libs/platform/clock.js';
-import { columnTypes, KEPT } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { columnTypes, KEPT } from '#libs/platform/database/postgres.js';
 
 const GOODBYE_MILLIS = 1_000;
 const IDLE_IN_TRANSACTION_MILLIS = 10_000;

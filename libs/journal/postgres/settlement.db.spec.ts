@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events, freshShard, until } from '#libs/testing/contracts/journal-subject.js';
 import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';

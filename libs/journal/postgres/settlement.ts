@@ -1,4 +1,4 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { JournalEntry } from '../journal.js';
 import {
   JournalAmbiguous,

@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg';
-import type { ArrayRoom } from '#libs/platform/array-room.js';
-import { BYTEA, binaryArray, TEXT } from '#libs/platform/binary-array.js';
+import type { ArrayRoom } from '#libs/platform/database/array-room.js';
+import { BYTEA, binaryArray, TEXT } from '#libs/platform/database/binary-array.js';
 import type { JournalEntry } from '../journal.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 

@@ -1,6 +1,6 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
 import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
-import { isRightfullyHeld } from '#libs/platform/rightful-holders.js';
+import { isRightfullyHeld } from '#libs/platform/database/rightful-holders.js';
 import { inKafka } from '../home/journal-home.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';

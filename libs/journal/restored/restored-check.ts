@@ -1,4 +1,4 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { JournalReader } from '../journal.js';
 import { checkWitness } from '../witness/witness-check.js';
 import { RestoredDatabase, type RestoredEnd, type RestoredMark } from './restored-mark.js';

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { GENESIS_HASH } from '../hash-chain.js';
 import { RESTORED_TABLE } from '../migrations/1790000104000-journal-restored.js';
 import type { Witnessed } from '../witness/witness-table.js';

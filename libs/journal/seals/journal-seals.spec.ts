@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { EXIT } from '#libs/platform/start-fault.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
 import { JournalSeals } from './journal-seals.js';
 import { checkEnd, JournalUnsealed } from './sealed-end.js';
 

@@ -1,4 +1,4 @@
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import type { JournalSeals } from './journal-seals.js';

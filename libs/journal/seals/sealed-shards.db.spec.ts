@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { EXIT } from '#libs/platform/start-fault.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { EXIT } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything, freshShard } from '#libs/testing/contracts/journal-subject.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { sealEvent } from '../hash-chain.js';

@@ -1,5 +1,5 @@
-import { isUnanswered } from '#libs/platform/postgres.js';
-import { ConfigFault } from '#libs/platform/start-fault.js';
+import { isUnanswered } from '#libs/platform/database/postgres.js';
+import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import { JournalHome } from '../home/journal-home.js';
 import { kafkaAddress } from '../kafka/kafka-access.js';
 import type { KafkaSettings } from '../kafka/kafka-settings.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { ConfigFault } from '#libs/platform/start-fault.js';
+import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import type { Patience } from './until-settled.js';
 

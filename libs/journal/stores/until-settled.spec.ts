@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { StartFault } from '#libs/platform/start-fault.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
 import { untilSettled } from './until-settled.js';

@@ -1,4 +1,4 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { Countdown } from '../kafka/countdown.js';
 import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { pause } from '#libs/platform/clock.js';
-import { loadConfig } from '#libs/platform/config.js';
-import { EXIT, type StartFault } from '#libs/platform/start-fault.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { pause } from '#libs/platform/time/clock.js';
+import { loadConfig } from '#libs/platform/settings/config.js';
+import { EXIT, type StartFault } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything, until } from '#libs/testing/contracts/journal-subject.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';

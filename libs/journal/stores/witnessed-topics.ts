@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { JournalHome } from '../home/journal-home.js';
 import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-errors.js';
 import type { JournalWriter } from '../journal.js';

@@ -1,5 +1,5 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import type { JournalReader } from '../journal.js';
 import type { PlacedHead } from '../kafka/log-cursor.js';
 import type { Standing } from '../kafka/shard-log.js';

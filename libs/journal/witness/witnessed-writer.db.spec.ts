@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { JournalFenced, JournalUnavailable } from '../journal-errors.js';

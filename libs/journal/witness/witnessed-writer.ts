@@ -1,4 +1,4 @@
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { Appended, JournalHead, JournalHealth, JournalWriter } from '../journal.js';
 import { JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
 import type { PlacedHead } from '../kafka/log-cursor.js';

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { StartFault } from '../start-fault.js';
+import { StartFault } from '../process/start-fault.js';
 import { keepBroker } from './keeper.js';
 import { DATA_FOLDER, propertiesOf, type BrokerPlace, type ClusterPlan } from './server-properties.js';
 

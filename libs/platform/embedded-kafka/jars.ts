@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { StartFault } from '../start-fault.js';
+import { StartFault } from '../process/start-fault.js';
 
 const OLDEST_JAVA = 17;
 const VERSION = /version "(?:1\.)?(\d+)/;

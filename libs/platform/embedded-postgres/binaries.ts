@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { access, cp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { makeFolder } from '../make-folder.js';
-import { isCodedError, StartFault } from '../start-fault.js';
+import { makeFolder } from '../files/make-folder.js';
+import { isCodedError, StartFault } from '../process/start-fault.js';
 import type { ServerUser } from './server-user.js';
 
 export interface Binaries {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, lstat, readdir, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder } from '../make-folder.js';
-import { readIfThere } from '../read-if-there.js';
-import { EXIT, isCodedError, StartFault } from '../start-fault.js';
+import { makeFolder } from '../files/make-folder.js';
+import { readIfThere } from '../files/read-if-there.js';
+import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 import { chooseServerUser, mayEnter, type ServerUser } from './server-user.js';
 
 /** Where root keeps what a server user cannot reach below the data folder that was asked for. */

@@ -1,4 +1,4 @@
-import { EXIT } from '../start-fault.js';
+import { EXIT } from '../process/start-fault.js';
 
 /** What goes wrong before the server can log comes as a plain line of the program: `postgres: could not access ...`. */
 const REASONS = /(?:FATAL|PANIC|^postgres):\s+(.*)/gm;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { StartFault } from '../start-fault.js';
+import { StartFault } from '../process/start-fault.js';
 
 /** Whom the server runs as; absent means: whoever we are. */
 export interface ServerUser {

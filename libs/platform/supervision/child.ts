@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Cancel, Clock } from '../clock.js';
-import type { Environment } from '../config.js';
+import type { Cancel, Clock } from '../time/clock.js';
+import type { Environment } from '../settings/config.js';
 import { BackOff } from './back-off.js';
 import type { LogFile } from './log-file.js';
 

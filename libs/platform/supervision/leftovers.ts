@@ -1,5 +1,5 @@
 import { signal } from '../embedded-postgres/leftover.js';
-import { pause, type Clock } from '../clock.js';
+import { pause, type Clock } from '../time/clock.js';
 import { processesOf, type ClusterMarker } from './marker.js';
 
 const POLL_MS = 50;

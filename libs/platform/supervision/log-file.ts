@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { copyFile, open, rename, stat, truncate } from 'node:fs/promises';
-import { isCodedError } from '../start-fault.js';
+import { isCodedError } from '../process/start-fault.js';
 
 const POLL_MS = 1_000;
 const ROTATE_BYTES = 64 * 1024 * 1024;

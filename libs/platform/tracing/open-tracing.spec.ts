@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { TraceReceiver } from '#libs/testing/trace-receiver.js';
-import { loadConfig, settingsFaults } from '../config.js';
-import type { ProcessScope } from '../lifecycle.js';
-import { createLogger } from '../log.js';
-import { processSettings } from '../process-settings.js';
-import { SystemClock } from '../system-clock.js';
+import { loadConfig, settingsFaults } from '../settings/config.js';
+import type { ProcessScope } from '../process/lifecycle.js';
+import { createLogger } from '../process/log.js';
+import { processSettings } from '../settings/process-settings.js';
+import { SystemClock } from '../time/system-clock.js';
 import { openTracing, type OpenedTracing } from './open-tracing.js';
 import { noTracing } from './tracing.js';
 import { tracingSettings } from './tracing-settings.js';

@@ -1,10 +1,10 @@
 import { Counter, type Registry } from 'prom-client';
-import type { Clock } from '../clock.js';
-import type { Config } from '../config.js';
-import type { ProcessScope } from '../lifecycle.js';
-import type { Logger } from '../log.js';
-import type { processSettings } from '../process-settings.js';
-import { redactFields } from '../redact.js';
+import type { Clock } from '../time/clock.js';
+import type { Config } from '../settings/config.js';
+import type { ProcessScope } from '../process/lifecycle.js';
+import type { Logger } from '../process/log.js';
+import type { processSettings } from '../settings/process-settings.js';
+import { redactFields } from '../process/redact.js';
 import type { OtlpTracing } from './otlp-tracing.js';
 import { noTracing, type Tracing } from './tracing.js';
 import type { tracingSettings } from './tracing-settings.js';

@@ -1,5 +1,5 @@
 import { SpanStatusCode, type HrTime, type Span as OtelSpan } from '@opentelemetry/api';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { Span, SpanFacts } from './tracing.js';
 
 /** Names of OpenTelemetry's conventions where there are some. */

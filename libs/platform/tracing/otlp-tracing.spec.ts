@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { eventually } from '#libs/testing/eventually.js';
 import { TraceReceiver, type ReceivedSpan } from '#libs/testing/trace-receiver.js';
-import { SystemClock } from '../system-clock.js';
+import { SystemClock } from '../time/system-clock.js';
 import { OtlpTracing, type OtlpOptions } from './otlp-tracing.js';
 import { SpanBatches } from './span-batches.js';
 

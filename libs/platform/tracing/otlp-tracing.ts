@@ -13,7 +13,7 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import { hrTimeOf, OtlpSpan } from './otlp-span.js';
 import { SpanBatches } from './span-batches.js';
 import type { Span, Tracing } from './tracing.js';

@@ -1,6 +1,6 @@
 import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
-import { pause, type Cancel, type Clock } from '../clock.js';
+import { pause, type Cancel, type Clock } from '../time/clock.js';
 
 /** Some megabytes at most, whatever becomes of the collector. */
 const MOST_WAITING = 4_096;

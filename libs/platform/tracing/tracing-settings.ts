@@ -1,5 +1,5 @@
-import { defineConfig } from '../config.js';
-import { headerList, httpUrl, share } from '../setting-types.js';
+import { defineConfig } from '../settings/config.js';
+import { headerList, httpUrl, share } from '../settings/setting-types.js';
 
 /** Of every process through which commands go; the names are those that OpenTelemetry has given them. */
 export const tracingSettings = defineConfig({

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { withTransaction } from '#libs/platform/postgres.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 
 /** A call of an auditor, and what it was answered with. */
 export interface AuditRead {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { MemoryJournalStore } from '#libs/testing/memory-journal.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { Projection } from '../projection.js';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { isRightfullyHeld } from '#libs/platform/rightful-holders.js';
+import { isRightfullyHeld } from '#libs/platform/database/rightful-holders.js';
 
 /** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
 const LOCK_CLASS = 1_749_203_316;

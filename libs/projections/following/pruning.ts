@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { LIVE } from '../schemas.js';
 import { AnswersTable } from '../tables/answers.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { openPool } from '#libs/platform/postgres.js';
+import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { KeptAnswer } from '#libs/platform/kept-answer.js';
-import { quietly, type OnFault } from '#libs/platform/quiet-faults.js';
+import { quietly, type OnFault } from '#libs/platform/process/quiet-faults.js';
 import { LIVE } from '../schemas.js';
 import { PositionsTable } from '../tables/positions.js';
 

@@ -1,4 +1,4 @@
-import type { MigrationClass } from '#libs/platform/migrate.js';
+import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import { CompletedSchema1790000400000 } from './1790000400000-completed-schema.js';
 import { ExecutionSchema1790000401000 } from './1790000401000-execution-schema.js';
 import { AuditSchema1790000402000 } from './1790000402000-audit-schema.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { randomSession } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { Projection } from '../projection.js';

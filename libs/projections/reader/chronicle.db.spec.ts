@@ -3,7 +3,7 @@ import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { isOverFor, viewerOf } from '#libs/auction/told/viewer.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
 import { randomSession, realistic, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { Projection } from '../projection.js';
 import { Projector } from '../projector.js';
 import { LIVE, type Schemas } from '../schemas.js';

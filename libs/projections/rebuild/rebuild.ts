@@ -1,8 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
-import { isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
+import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 import { Projection } from '../projection.js';
 import { Projector, transactionsOf, type InTransaction } from '../projector.js';
 import { schemaNames, type Schemas } from '../schemas.js';

@@ -1,5 +1,5 @@
 import { nanosFromInstant, type Instant } from '#libs/auction/instant.js';
-import { BIGINT, binaryArray, BYTEA, TEXT } from '#libs/platform/binary-array.js';
+import { BIGINT, binaryArray, BYTEA, TEXT } from '#libs/platform/database/binary-array.js';
 
 /** Ids are sent as text too, and become what the column is in the statement. */
 export function texts(values: readonly (string | null)[]): Buffer {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import type { TestDatabase } from '#libs/testing/test-database.js';
 import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';

@@ -5,10 +5,10 @@ import {
   MIGRATION_NAMES,
   migrationOptions,
   type Patience,
-} from '#libs/platform/migration-turn.js';
-import { asSchemaFault } from '#libs/platform/schema-fault.js';
-import { scramVerifier } from '#libs/platform/scram-verifier.js';
-import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+} from '#libs/platform/database/migration-turn.js';
+import { asSchemaFault } from '#libs/platform/database/schema-fault.js';
+import { scramVerifier } from '#libs/platform/database/scram-verifier.js';
+import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 import { refuseOthersGrants, takeDefaults, takeMemberships } from './given-by-others.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, SCHEMAS, type DatabaseRole } from './grants.js';
 import { sessionsOfAll, USUAL_SESSIONS, type LoginSessions } from './login-sessions.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { EXIT, isCodedError, StartFault } from '#libs/platform/start-fault.js';
+import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 

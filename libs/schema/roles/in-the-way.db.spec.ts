@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { migrate } from '#libs/platform/migrate.js';
-import { amidOthers } from '#libs/platform/migration-turn.js';
+import { migrate } from '#libs/platform/database/migrate.js';
+import { amidOthers } from '#libs/platform/database/migration-turn.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';

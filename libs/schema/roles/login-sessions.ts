@@ -3,7 +3,7 @@ import {
   sessionsOfGateway,
   sessionsOfOwner,
   sessionsOfProjector,
-} from '#libs/platform/database-sessions.js';
+} from '#libs/platform/database/database-sessions.js';
 import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
 
 /** How many sessions each login may have at once. */

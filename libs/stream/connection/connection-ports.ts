@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { Feed } from '../feed/feed.js';
 import type { Recollector } from '../feed/recollection.js';
 import type { StreamLimits } from '../limits.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { Control } from '../client-messages.js';
 import type { Feed } from '../feed/feed.js';
 import { ChronicleAway, type Recollection, type Recollector } from '../feed/recollection.js';

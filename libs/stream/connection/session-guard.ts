@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { Session, SessionCheck, SessionOutcome, Sessions } from '../ports.js';
 
 export type Standing = 'good' | 'unauthorized' | 'unavailable';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import type { StreamLimits } from '../limits.js';
 import { CLOSE } from '../socket.js';
 import type { SubscriptionBook } from '../subscriptions/subscription-book.js';

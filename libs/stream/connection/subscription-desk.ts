@@ -1,13 +1,13 @@
 import type { NumberedEntry } from '#libs/auction/told/timeline-entry.js';
 import { viewVersion } from '#libs/auction/told/view-version.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import {
   fullBucket,
   perSecond,
   take,
   type BucketRule,
   type BucketState,
-} from '#libs/platform/token-bucket.js';
+} from '#libs/platform/time/token-bucket.js';
 import type { Control } from '../client-messages.js';
 import type { Feed, Sight } from '../feed/feed.js';
 import type { StreamLimits } from '../limits.js';

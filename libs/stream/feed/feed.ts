@@ -2,7 +2,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import { isOverFor, viewerOf, type Viewer } from '#libs/auction/told/viewer.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import type { OfferedEvents } from '#libs/journal/offered.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { accountsOf, eventsFor, gainOf, type FeedEvent, type Gain } from './change.js';
 import { Listeners, type FeedListener } from './listeners.js';
 import { Pursuit } from './pursuit.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { encodeEvent } from '#libs/auction/upcasters.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';

@@ -2,7 +2,7 @@ import { isDamage } from '#libs/journal/journal-errors.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import type { OfferedEvents } from '#libs/journal/offered.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 
 /** For shards whose owner cannot tell of what it has written. */
 const POLL_MILLIS = { min: 100, max: 1_000 };

@@ -1,6 +1,6 @@
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { StreamLimits } from '../limits.js';
 import type { Chronicle } from '../ports.js';
 import type { FeedEvent, Gain } from './change.js';

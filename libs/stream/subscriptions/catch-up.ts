@@ -1,6 +1,6 @@
 import type { NumberedEntry } from '#libs/auction/told/timeline-entry.js';
 import { viewVersion } from '#libs/auction/told/view-version.js';
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { Feed } from '../feed/feed.js';
 import type { Outbox } from '../outbox.js';
 import type { Archive } from '../ports.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { newestFirst, type Feed, type Sight } from '../feed/feed.js';
 import type { Recollection } from '../feed/recollection.js';
 import type { Outbox } from '../outbox.js';

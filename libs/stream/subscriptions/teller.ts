@@ -1,6 +1,6 @@
 import { instantFromNanos } from '#libs/auction/instant.js';
 import type { TimelineEntry } from '#libs/auction/told/timeline-entry.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { membersOf, type FeedEvent } from '../feed/change.js';
 import type { Sight } from '../feed/feed.js';
 import type { Outbox } from '../outbox.js';

@@ -1,4 +1,4 @@
-import { pause, type Clock } from '../../platform/clock.js';
+import { pause, type Clock } from '../../platform/time/clock.js';
 import type { Journal, JournalEntry, JournalReader } from '../../journal/journal.js';
 
 /** What somebody with access to the store does to a record behind the journal's back. */

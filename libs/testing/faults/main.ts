@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { print } from '#libs/platform/standard-output.js';
-import { codeOf } from '#libs/platform/tool-faults.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { codeOf } from '#libs/platform/terminal/tool-faults.js';
 import { readCall, USAGE, type Call } from './call.js';
 import { Campaign } from './campaign.js';
 import { seconds } from './in-words.js';

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { print } from '#libs/platform/standard-output.js';
-import { codeOf } from '#libs/platform/tool-faults.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { codeOf } from '#libs/platform/terminal/tool-faults.js';
 import { Random } from '../simulator/kernel/random.js';
 import { readCall, USAGE, type Call } from './call.js';
 import { fuzz, type Fuzzed, type Verdicts } from './fuzz.js';

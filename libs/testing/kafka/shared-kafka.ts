@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPortFree } from '../../platform/ports.js';
+import { isPortFree } from '../../platform/supervision/ports.js';
 
 const READY = /ready: KAFKA_BROKERS=(\S+)/;
 const READY_WITHIN_MS = 180_000;

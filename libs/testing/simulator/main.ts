@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
-import { print } from '#libs/platform/standard-output.js';
-import { codeOf } from '#libs/platform/tool-faults.js';
+import { print } from '#libs/platform/terminal/standard-output.js';
+import { codeOf } from '#libs/platform/terminal/tool-faults.js';
 import { campaign, type Findings } from './campaign/campaign.js';
 import { readCall, USAGE, type Call } from './campaign/call.js';
 import { missedGoals, OUT_OF_REACH } from './campaign/coverage-goals.js';

@@ -11,7 +11,7 @@ import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { SESSION_MAKERS, SESSION_ROUTES } from '#libs/testing/auction-sessions.js';
 import { lawfulSession, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';

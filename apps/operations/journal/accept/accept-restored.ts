@@ -9,8 +9,8 @@ import {
 } from '#libs/custody/journaled-settlements.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
-import type { Clock } from '#libs/platform/clock.js';
-import { withTransaction } from '#libs/platform/postgres.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { withTransaction } from '#libs/platform/database/postgres.js';
 import { checkLedger } from '../ledger/check-ledger.js';
 import { awardIn } from '../ledger/journaled-end.js';
 import { ALL_SHARDS, type Place } from '../place.js';

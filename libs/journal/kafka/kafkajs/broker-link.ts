@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import plainSockets from 'kafkajs/src/network/socketFactory.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { inPlainWords } from './answered-error.js';
 import type { HostAndPort, KafkaAddress } from './kafka-address.js';
 import { supportedVersions, type Question } from './questions.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { messageOf } from '../../journal-errors.js';
 import {
   MessagesDeleted,

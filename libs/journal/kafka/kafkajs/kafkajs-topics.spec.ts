@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { expect, it } from '@jest/globals';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { KafkajsTopics } from './kafkajs-topics.js';
 
 it('says in one line why no broker can be used, also where OpenSSL says it in two', async () => {

@@ -1,7 +1,7 @@
 import '#libs/platform/kafkajs/idle-queues.js';
 import kafkajs, { Kafka, logLevel, type Admin } from 'kafkajs';
-import { pause, type Clock } from '#libs/platform/clock.js';
-import { EXIT, StartFault } from '#libs/platform/start-fault.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { WrongHome } from '../../home/journal-home.js';
 import { messageOf } from '../../journal-errors.js';
 import { Countdown } from '../countdown.js';

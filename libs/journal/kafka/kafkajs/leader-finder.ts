@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { BrokerLink } from './broker-link.js';
 import { nameOf, StrangeBroker, type KafkaCluster } from './kafka-cluster.js';
 import { hostAndPort, type HostAndPort, type KafkaAddress } from './kafka-address.js';

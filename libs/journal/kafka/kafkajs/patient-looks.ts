@@ -1,4 +1,4 @@
-import { pause, type Clock } from '#libs/platform/clock.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { MessagesDamaged, type LogMessage } from '../topic-log.js';
 
 /** What one answer of a leader comes to: messages, or none behind the end; or what speaks for damage of its log. */

@@ -1,4 +1,4 @@
-import { StartFault } from '#libs/platform/start-fault.js';
+import { StartFault } from '#libs/platform/process/start-fault.js';
 import { typeOf } from './answered-error.js';
 
 /** As brokers and their tools call them. */

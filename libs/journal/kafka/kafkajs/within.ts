@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 
 /** What is late is lost: nobody waits for it any more, and what it says then is not listened to. */
 export async function within<T>(clock: Clock, millis: number, answer: Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { instantFromNanos, plusMillis } from '#libs/auction/instant.js';
 import { custodyMigrations } from '#libs/custody/migrations/list.js';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { seedBalances } from '#libs/custody/seed.js';
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Archive } from '../../simulator/oracle/archive.js';
 import { createTestDatabase, type TestDatabase } from '../../test-database.js';
 import { checkBooks } from './books.js';

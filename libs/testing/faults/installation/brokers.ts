@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { repeat, type Cancel, type Clock } from '#libs/platform/clock.js';
+import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { Broker } from '#libs/platform/embedded-kafka/broker.js';
 import { EmbeddedKafka } from '#libs/platform/embedded-kafka/embedded-kafka.js';
 import type { JarPlaces } from '#libs/platform/embedded-kafka/jars.js';
-import { pickPorts } from '#libs/platform/ports.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
 import type { Wires } from './wires.js';
 
 const HOST = '127.0.0.1';

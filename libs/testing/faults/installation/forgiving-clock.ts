@@ -1,4 +1,4 @@
-import { SystemClock } from '#libs/platform/system-clock.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
 
 const TIMES = 20n;
 

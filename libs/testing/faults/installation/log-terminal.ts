@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { Terminal } from '#apps/launcher/terminal.js';
-import type { Clock } from '#libs/platform/clock.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 
 /** What an operator would have seen, in a file. */
 export class LogTerminal extends Terminal {

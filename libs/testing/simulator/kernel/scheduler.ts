@@ -1,4 +1,4 @@
-import type { Cancel } from '#libs/platform/clock.js';
+import type { Cancel } from '#libs/platform/time/clock.js';
 import { EventQueue, type Timed } from './event-queue.js';
 
 /** Where code runs: a simulated process. */

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '#libs/platform/clock.js';
+import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { Host } from './host.js';
 import type { Scheduler } from './scheduler.js';
 

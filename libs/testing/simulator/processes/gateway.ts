@@ -14,7 +14,7 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';
-import { nextTurn } from '#libs/platform/clock.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { Chronicle, type WantedHistories } from '#libs/projections/reader/chronicle.js';
 import { Feed } from '#libs/stream/feed/feed.js';

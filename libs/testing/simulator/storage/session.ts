@@ -1,4 +1,4 @@
-import type { Cancel } from '#libs/platform/clock.js';
+import type { Cancel } from '#libs/platform/time/clock.js';
 import type { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Database } from './database.js';

@@ -1,5 +1,5 @@
 import zlib from 'node:zlib';
-import { isCodedError } from '#libs/platform/start-fault.js';
+import { isCodedError } from '#libs/platform/process/start-fault.js';
 import { messageOf } from '../../../journal-errors.js';
 import { MAX_BATCH_BYTES } from '../../../limits.js';
 import { unpackLz4 } from './lz4.js';

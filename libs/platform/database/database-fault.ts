@@ -1,0 +1,54 @@
+import { isUnanswered, UnreadableNumber } from './postgres.js';
+import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
+
+/** Invalid authorization, and a database of that name that is not there. */
+const REFUSED = /^(?:28\w{3}|3D000)$/;
+
+/** The server's disk is full or has failed, or it has no memory or no connection to spare. */
+const OUT_OF_RESOURCES = /^(?:53\w{3}|58030)$/;
+
+/** What is there is not damaged by it: as soon as there is room, the same start works. */
+export function isOutOfResources(error: unknown): boolean {
+  return isCodedError(error) && OUT_OF_RESOURCES.test(error.code);
+}
+
+/** A statement that the server cannot carry out for its size. */
+const TOO_LARGE = '54000';
+const TOO_LARGE_FOR_SERVER = 'invalid memory alloc request size';
+
+/** A value that is there and that nobody can take out: it is too long for the server or for us, or is a number that JavaScript has not. */
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof UnreadableNumber) return true;
+  if (!isCodedError(error)) return false;
+  return (
+    error.code === TOO_LARGE ||
+    error.code === 'ERR_STRING_TOO_LONG' ||
+    error.message.startsWith(TOO_LARGE_FOR_SERVER)
+  );
+}
+
+/** What an operator can mend about a database by which a program cannot begin; undefined for anything else. */
+export function asDatabaseFault(
+  error: unknown,
+  codeOfAway: number = EXIT.unavailable,
+): StartFault | undefined {
+  if (isOutOfResources(error)) return new StartFault(`the database cannot work: ${reasonOf(error)}`);
+  if (isUnreadable(error)) {
+    return new StartFault(
+      `the database holds a value that cannot be read: ${reasonOf(error)}; docs/operations.md says how to find it (Values that cannot be read)`,
+      EXIT.damaged,
+    );
+  }
+  if (isUnanswered(error)) {
+    return new StartFault(`the database cannot be reached: ${reasonOf(error)}`, codeOfAway);
+  }
+  if (!isCodedError(error) || !REFUSED.test(error.code)) return undefined;
+  return new StartFault(`the database refuses DATABASE_URL: ${error.message}`, EXIT.config);
+}
+
+/** A name with several addresses fails with an error for each, and none of its own to be read. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map((each) => reasonOf(each)).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}

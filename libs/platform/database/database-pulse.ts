@@ -1,0 +1,37 @@
+import type { Pool } from 'pg';
+import { pause, type Clock } from '../time/clock.js';
+
+const PATIENCE_MILLIS = 1_000;
+
+/** For who judges commands: being connected is not enough, the rules must be there to be read. */
+export const SCHEMA_ANSWERS = 'select version from control.version';
+
+/**
+ * Whether the database answers. One question at a time, however many want to know and however long it hangs: anybody may ask for
+ * readiness, as often as they like.
+ */
+export class DatabasePulse {
+  private asked: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly pool: Pick<Pool, 'query'>,
+    private readonly clock: Clock,
+    private readonly question = 'select 1',
+  ) {}
+
+  answers(): Promise<boolean> {
+    this.asked ??= this.ask();
+    return Promise.race([this.asked, pause(this.clock, PATIENCE_MILLIS).then(() => false)]);
+  }
+
+  private async ask(): Promise<boolean> {
+    try {
+      await this.pool.query(this.question);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      this.asked = undefined;
+    }
+  }
+}

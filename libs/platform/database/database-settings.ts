@@ -1,0 +1,12 @@
+import { defineConfig } from '../settings/config.js';
+import { integer, postgresUrl } from '../settings/setting-types.js';
+
+/** Of every process that speaks to the database. */
+export const databaseSettings = defineConfig({
+  DATABASE_URL: { schema: postgresUrl(), describe: 'The PostgreSQL database of the cluster', secret: true },
+  DATABASE_POOL: {
+    schema: integer(1, 200),
+    describe: 'Database connections that this process keeps at most, besides dedicated ones',
+    default: '8',
+  },
+});

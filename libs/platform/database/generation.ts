@@ -1,0 +1,46 @@
+import type { ClientBase } from 'pg';
+import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
+
+/** Of this release. A database says which generation is the oldest that may work on it; decision 89 says when either goes up. */
+export const GENERATION = 1;
+
+const FIND = 'select oldest, release from meta.generation';
+/** No such table, no such schema: no release that knew of generations has brought the database up to date. */
+const NOT_THERE: ReadonlySet<string> = new Set(['42P01', '3F000']);
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+interface Bound {
+  readonly oldest: number;
+  readonly release: string;
+}
+
+/** Somebody newer works on the database, and has left or will leave there what this release would spoil. */
+export class DatabaseTooNew extends StartFault {
+  constructor({ oldest, release }: Bound) {
+    super(
+      `this database is for releases of generation ${oldest} and later since ${release} was installed on it, and this release is of generation ${GENERATION}: ` +
+        'start a newer one, or restore a backup from before into another database',
+      EXIT.config,
+    );
+  }
+}
+
+/** That newer migrations have run is no reason: an upgrade begins with them. */
+export async function refuseNewerDatabase(database: Pick<ClientBase, 'query'>): Promise<void> {
+  const bound = await findBound(database);
+  if (bound !== undefined && bound.oldest > GENERATION) throw new DatabaseTooNew(bound);
+}
+
+async function findBound(database: Pick<ClientBase, 'query'>): Promise<Bound | undefined> {
+  try {
+    return (await database.query<Bound>(FIND)).rows[0];
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    if (NOT_THERE.has(error.code)) return undefined;
+    if (error.code !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new StartFault(
+      'the role of DATABASE_URL may not read for which releases the database is: run the migration of this release first',
+      EXIT.config,
+    );
+  }
+}

@@ -1,0 +1,114 @@
+import pg from 'pg';
+import type { MigrationInterface } from 'typeorm';
+import { refuseUnfitDatabase } from './fit-database.js';
+import { refuseNewerDatabase } from './generation.js';
+import { amidOthers, awaitTurn, MIGRATION_NAMES, migrationOptions, type Patience } from './migration-turn.js';
+import { asSchemaFault } from './schema-fault.js';
+import { EXIT, StartFault } from '../process/start-fault.js';
+
+export type MigrationClass = new () => MigrationInterface;
+
+export interface MigrationLog {
+  info(fields: object, message: string): void;
+  /** Of who keeps it waiting. */
+  readonly tell?: (line: string) => void;
+}
+
+interface Circumstances {
+  readonly isRestore?: boolean;
+  readonly patience?: Patience;
+}
+
+const SCHEMA = 'meta';
+const TABLE = 'migration';
+/** Any constant will do as long as it never changes: it is what keeps two migrators apart. */
+const ADVISORY_LOCK = 7_210_554_316;
+
+/**
+ * Brings the database up to date; safe to call from many processes at once, and again at every start. The lock lives on
+ * a connection of its own, so that it also covers what TypeORM does before its first transaction. Resolves with the migrations of
+ * newer releases that it found: then it has left everything as it is. Only a restore makes tables where one is under way.
+ */
+export async function migrate(
+  url: string,
+  migrationClasses: readonly MigrationClass[],
+  log: MigrationLog,
+  { isRestore = false, patience }: Circumstances = {},
+): Promise<readonly string[]> {
+  const guard = new pg.Client({
+    connectionString: url,
+    application_name: MIGRATION_NAMES.schema,
+    options: migrationOptions(patience),
+  });
+  const tell = log.tell ?? ((): void => undefined);
+  guard.on('error', () => undefined);
+  await guard.connect();
+  try {
+    await awaitTurn(guard, ADVISORY_LOCK, tell, patience);
+    await (isRestore ? refuseNewerDatabase(guard) : refuseUnfitDatabase(guard));
+    await guard.query(`create schema if not exists ${SCHEMA}`);
+    const { pending, unknown } = await compareWith(guard, migrationClasses);
+    if (pending.length === 0) return unknown;
+    if (unknown.length > 0) throw anotherLine(pending, unknown);
+    await amidOthers(guard, () => runMigrations(url, migrationClasses), tell);
+    for (const name of pending) log.info({ migration: name }, 'migration applied');
+    return [];
+  } catch (error) {
+    throw asSchemaFault(error);
+  } finally {
+    await guard.end().catch(() => undefined);
+  }
+}
+
+interface Compared {
+  readonly pending: readonly string[];
+  /** Applied by a newer release. */
+  readonly unknown: readonly string[];
+}
+
+/** Asked before TypeORM is loaded: an up-to-date database should cost a start next to nothing. */
+async function compareWith(client: pg.Client, classes: readonly MigrationClass[]): Promise<Compared> {
+  const table = await client.query<{ known: boolean }>('select to_regclass($1) is not null as known', [
+    `${SCHEMA}.${TABLE}`,
+  ]);
+  const names = classes.map((migration) => migration.name);
+  if (table.rows[0]?.known !== true) return { pending: names, unknown: [] };
+  const applied = await client.query<{ name: string }>(`select name from ${SCHEMA}.${TABLE} order by id`);
+  const done = applied.rows.map((row) => row.name);
+  return {
+    pending: names.filter((name) => !done.includes(name)),
+    unknown: done.filter((name) => !names.includes(name)),
+  };
+}
+
+/** A newer release has all that an older one has; this one is neither. */
+function anotherLine(pending: readonly string[], unknown: readonly string[]): StartFault {
+  return new StartFault(
+    `this database has migrations that this release does not know (${unknown.join(', ')}), and lacks some of its own (${pending.join(', ')}): it belongs to releases of another line`,
+    EXIT.config,
+  );
+}
+
+async function runMigrations(url: string, classes: readonly MigrationClass[]): Promise<void> {
+  const { DataSource } = await import('typeorm');
+  const source = new DataSource({
+    type: 'postgres',
+    url,
+    schema: SCHEMA,
+    migrationsTableName: TABLE,
+    migrationsTransactionMode: 'each',
+    migrations: [...classes],
+    applicationName: MIGRATION_NAMES.schema,
+    extra: { options: migrationOptions() },
+    logging: false,
+    // The usual one prints what fails, whatever is said of logging: that is told by who asked for it.
+    logger: 'debug',
+    poolSize: 1,
+  });
+  await source.initialize();
+  try {
+    await source.runMigrations();
+  } finally {
+    await source.destroy();
+  }
+}

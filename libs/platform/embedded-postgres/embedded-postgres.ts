@@ -1,0 +1,296 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { chown, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { isOutOfResources } from '../database/database-fault.js';
+import { findBinaries, type Binaries } from './binaries.js';
+import { checkDataFiles, openDataPlace, type DataPlace } from './data-place.js';
+import { KEEPER_SCRIPT } from './keeper.js';
+import { endLeftoverServer, readPostmasterPid, signal } from './leftover.js';
+import { whyItRefuses } from './refusal.js';
+import { KEPT } from '../database/postgres.js';
+import { markerEnvironment, type ClusterMarker } from '../supervision/marker.js';
+import { makeFolder } from '../files/make-folder.js';
+import { pickPorts } from '../supervision/ports.js';
+import { EXIT, StartFault } from '../process/start-fault.js';
+import { beginRestoreIn, refuseUnfinishedRestoreIn } from '../database/unfinished-restore.js';
+
+const HOST = '127.0.0.1';
+const POLL_MS = 15;
+/** Recovery after a crash may have much to replay; a server that gives up says so by exiting. */
+const READY_WITHIN_MS = 120_000;
+const FAST_SHUTDOWN_MS = 5_000;
+const MIN_CONNECTIONS = 200;
+/** For who administers the server, whoever has taken all others: PostgreSQL's own number. */
+const KEPT_FOR_ADMINISTRATION = 3;
+
+export interface EmbeddedPostgresOptions {
+  /** Made if it does not exist; holds everything that must be kept. */
+  readonly folder: string;
+  readonly logFile: string;
+  readonly port?: number;
+  /** False only for data that nobody will miss. */
+  readonly durable?: boolean;
+  /** The folder is deleted when the server ends, however it ends. */
+  readonly removeFolder?: boolean;
+  /** Set in the server's environment, so that its processes can be told from others on this machine. */
+  readonly marker?: ClusterMarker;
+  /** A backup is to be restored into it: until `endRestoreIn` nobody else opens it. */
+  readonly isRestore?: boolean;
+  /** That everybody may have together, besides who administers it. */
+  readonly sessions?: number;
+  /** Takes a line that the operator ought to see. */
+  readonly note?: (line: string) => void;
+}
+
+export interface EmbeddedPostgres {
+  /** Role `sotto`, which may create databases and owns the one named here. */
+  readonly url: string;
+  readonly port: number;
+  /** The postmaster's. */
+  readonly pid: number;
+  /** Resolves with the exit code when the server is gone, for whatever reason. */
+  readonly exited: Promise<number | null>;
+  /** Fast shutdown; `immediate` leaves the recovery to the next start. */
+  stop(mode?: 'fast' | 'immediate'): Promise<void>;
+}
+
+/** Starts a real server that ends with this process, also when this process is killed. */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const note = options.note ?? (() => undefined);
+  await makeFolder(path.dirname(options.logFile), 0o700);
+  const place = await openDataPlace(options.folder, note);
+  if (options.isRestore === true) await beginRestoreIn(place.folder);
+  else await refuseUnfinishedRestoreIn(place.folder);
+  const copies = place.user === undefined ? place.folder : '/var/lib/sotto';
+  const binaries = await findBinaries(place.user, path.join(copies, 'postgresql'), note);
+  if (place.isNew) await initialise(place, binaries, options);
+  await checkDataFiles(place, binaries.version);
+  await endLeftoverServer(place.data);
+
+  const port = options.port ?? (await pickPorts(1))[0] ?? 0;
+  const logStart = await fileSize(options.logFile);
+  const before = await readPostmasterPid(place.data);
+  const keeper = launch(place, binaries, port, options);
+  const exited = once(keeper, 'exit').then(([code]) => code as number | null);
+  let running = true;
+  void exited.then(() => {
+    running = false;
+    keeper.stdin?.destroy();
+  });
+  const pid = await untilReady(place.data, before, () => running);
+  if (pid === undefined) {
+    keeper.stdin?.destroy();
+    throw await refusal(place, options.logFile, logStart);
+  }
+  const server = {
+    port,
+    pid,
+    exited,
+    stop: (mode = 'fast' as const) => stopServer(keeper, pid, exited, mode),
+  };
+  try {
+    return { ...server, url: await ensureDatabase(place, port) };
+  } catch (error) {
+    await server.stop();
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    const exitCode = isOutOfResources(error) ? EXIT.unavailable : EXIT.damaged;
+    throw new StartFault(`the database in ${place.data} cannot be opened: ${error.message}`, exitCode);
+  }
+}
+
+async function initialise(
+  place: DataPlace,
+  binaries: Binaries,
+  options: EmbeddedPostgresOptions,
+): Promise<void> {
+  // Built beside its place and renamed: a start that is killed half-way leaves nothing that looks like a database.
+  const fresh = `${place.data}.new`;
+  const passwordFile = path.join(place.folder, 'initdb-password');
+  await rm(fresh, { recursive: true, force: true });
+  await writeFile(passwordFile, place.credentials.superuser, { mode: 0o600 });
+  if (place.user !== undefined) await chown(passwordFile, place.user.uid, place.user.gid);
+  const log = openSync(options.logFile, 'a', 0o600);
+  const args = ['--pgdata', fresh, '--username', 'postgres', '--pwfile', passwordFile];
+  args.push('--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C');
+  args.push('--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8');
+  if (options.durable === false) args.push('--no-sync');
+  try {
+    const child = spawn(binaries.initdb, args, {
+      ...place.user,
+      cwd: '/',
+      env: serverEnv(),
+      stdio: ['ignore', log, log],
+    });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0) throw new StartFault(`PostgreSQL could not create ${fresh}: see ${options.logFile}`);
+  } finally {
+    closeSync(log);
+    await rm(passwordFile, { force: true });
+  }
+  await rename(fresh, place.data);
+}
+
+function launch(
+  place: DataPlace,
+  binaries: Binaries,
+  port: number,
+  options: EmbeddedPostgresOptions,
+): ChildProcess {
+  const log = openSync(options.logFile, 'a', 0o600);
+  const env = {
+    ...serverEnv(),
+    ...(options.marker === undefined ? {} : markerEnvironment(options.marker)),
+    ...(options.removeFolder === true ? { SOTTO_REMOVE_FOLDER: place.folder } : {}),
+  };
+  const server = [binaries.postgres, '-D', place.data, ...serverSettings(port, options)];
+  try {
+    return spawn('/bin/sh', ['-c', KEEPER_SCRIPT, 'sotto-postgres-keeper', ...server], {
+      ...place.user,
+      cwd: '/',
+      env,
+      // A session of its own: Ctrl-C in the terminal must reach the launcher alone, which then stops in order.
+      detached: true,
+      stdio: ['pipe', log, log],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Nothing of ours: PG* variables of the operator's shell would change what the server does. */
+function serverEnv(): NodeJS.ProcessEnv {
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+}
+
+function serverSettings(port: number, { durable = true, sessions = 0 }: EmbeddedPostgresOptions): string[] {
+  const settings: Record<string, string | number> = {
+    listen_addresses: HOST,
+    port,
+    unix_socket_directories: '',
+    max_connections: Math.max(MIN_CONNECTIONS, sessions + KEPT_FOR_ADMINISTRATION),
+    superuser_reserved_connections: KEPT_FOR_ADMINISTRATION,
+    fsync: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
+    synchronous_commit: 'on',
+    max_wal_size: '2GB',
+    jit: 'off',
+    // With the defaults a transaction that reads more than 32 rows of a table locks all of it against the other shards.
+    max_pred_locks_per_relation: 10_000,
+    max_pred_locks_per_page: 100,
+    max_pred_locks_per_transaction: 256,
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_min_messages: 'warning',
+    log_line_prefix: '%m [%p] %a ',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+async function untilReady(
+  data: string,
+  before: number | undefined,
+  isRunning: () => boolean,
+): Promise<number | undefined> {
+  for (let waited = 0; waited < READY_WITHIN_MS && isRunning(); waited += POLL_MS) {
+    const lines = (await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+    const pid = Number(lines[0]);
+    if (lines[7]?.trim() === 'ready' && pid !== before) return pid;
+    await sleep(POLL_MS);
+  }
+  return undefined;
+}
+
+async function refusal(place: DataPlace, logFile: string, from: number): Promise<StartFault> {
+  const log = (await readFile(logFile, 'utf8').catch(() => '')).slice(from);
+  const { reason, exitCode } = whyItRefuses(log, await roomAt(place.data));
+  return new StartFault(
+    `PostgreSQL refuses to start in ${place.data}: ${reason} (log: ${logFile})`,
+    exitCode,
+  );
+}
+
+async function roomAt(folder: string): Promise<number> {
+  return statfs(folder).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => Infinity,
+  );
+}
+
+async function stopServer(
+  keeper: ChildProcess,
+  pid: number,
+  exited: Promise<number | null>,
+  mode: 'fast' | 'immediate',
+): Promise<void> {
+  if (keeper.exitCode !== null || keeper.signalCode !== null) return;
+  signal(pid, mode === 'immediate' ? 'SIGQUIT' : 'SIGINT');
+  const patience = new AbortController();
+  const late = sleep(FAST_SHUTDOWN_MS, 'late', { signal: patience.signal, ref: false }).catch(
+    () => undefined,
+  );
+  if ((await Promise.race([exited, late])) === 'late') signal(pid, 'SIGQUIT');
+  await exited;
+  patience.abort();
+}
+
+/**
+ * Nothing of ours keeps large objects or sends messages through the log, and whoever may fills the disk with what no table shows. In the
+ * databases that every server has nobody has anything to do but who administers it.
+ */
+const NOT_FOR_EVERYBODY = `
+  revoke execute on function lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea),
+    pg_logical_emit_message(boolean, text, text, boolean), pg_logical_emit_message(boolean, text, bytea, boolean) from public;
+  revoke all on database postgres, template1 from public`;
+
+async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
+  await asSuperuser(place, port, 'postgres', async (admin) => {
+    const password = pg.escapeLiteral(place.credentials.application);
+    const role = await admin.query(`select from pg_roles where rolname = 'sotto'`);
+    if (role.rowCount === 0) await admin.query(`create role sotto login createdb password ${password}`);
+    // Clusters that were made before each process had a role of its own have one that may not make them.
+    await admin.query('alter role sotto createrole');
+    // So that the migration can bound what the processes' roles write into temporary files.
+    await admin.query('grant set on parameter temp_file_limit to sotto');
+    const database = await admin.query(`select from pg_database where datname = 'sotto'`);
+    if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
+  });
+  // Also in what further databases are copied from, and in the one that every server has.
+  for (const database of ['sotto', 'template1', 'postgres'])
+    await asSuperuser(place, port, database, (admin) => admin.query(NOT_FOR_EVERYBODY));
+  return `postgres://sotto:${place.credentials.application}@${HOST}:${port}/sotto`;
+}
+
+async function asSuperuser(
+  place: DataPlace,
+  port: number,
+  database: string,
+  work: (admin: pg.Client) => Promise<unknown>,
+): Promise<void> {
+  const admin = new pg.Client({
+    host: HOST,
+    port,
+    user: 'postgres',
+    password: place.credentials.superuser,
+    database,
+    application_name: 'sotto-launcher',
+    options: KEPT,
+  });
+  admin.on('error', () => undefined);
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+async function fileSize(file: string): Promise<number> {
+  return stat(file).then(
+    (entry) => entry.size,
+    () => 0,
+  );
+}

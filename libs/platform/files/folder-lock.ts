@@ -1,0 +1,69 @@
+import { rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isCodedError } from '../process/start-fault.js';
+
+const ANSWER_WITHIN_MS = 1_000;
+
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+/** Says who holds the lock instead. */
+export type LockOutcome = { readonly lock: FolderLock } | { readonly heldBy: string };
+
+/**
+ * A lock that the kernel takes back the moment its holder is gone: a listening socket whose name is made from the
+ * folder's identity. On Linux the name lives in the abstract namespace and leaves no file that could be stale.
+ */
+export async function lockFolder(folderIdentity: string, holder: string): Promise<LockOutcome> {
+  const name = `sotto-${folderIdentity}`;
+  const address = process.platform === 'linux' ? `\0${name}` : path.join(tmpdir(), `${name}.lock`);
+  const first = await tryListen(address, holder);
+  if (first !== undefined) return { lock: first };
+  const heldBy = await askHolder(address);
+  if (heldBy !== undefined) return { heldBy };
+  // Nobody answered: a socket file of a process that was killed, or a holder that has gone in this very moment.
+  if (process.platform !== 'linux') await rm(address, { force: true });
+  const second = await tryListen(address, holder);
+  return second === undefined ? { heldBy: 'a process that does not answer' } : { lock: second };
+}
+
+async function tryListen(address: string, holder: string): Promise<FolderLock | undefined> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.end(holder);
+  });
+  const error = await new Promise<Error | undefined>((resolve) => {
+    server.once('error', resolve);
+    server.listen(address, () => resolve(undefined));
+  });
+  if (error === undefined) {
+    return { release: () => close(server) };
+  }
+  if (isCodedError(error) && error.code === 'EADDRINUSE') return undefined;
+  throw error;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}
+
+function askHolder(address: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect(address);
+    socket.setEncoding('utf8').setTimeout(ANSWER_WITHIN_MS, () => {
+      socket.destroy();
+      resolve('a process that does not answer');
+    });
+    socket.on('data', (text: string) => {
+      answer += text;
+    });
+    socket.once('end', () => resolve(answer));
+    socket.once('error', () => resolve(undefined));
+  });
+}

@@ -1,0 +1,36 @@
+import { mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { isCodedError, StartFault } from '../process/start-fault.js';
+
+/**
+ * A folder and what is missing above it. Node's own recursive mkdir tries for ever where a folder is there and takes no new ones
+ * (as /proc), so each step is one call here, and the first that fails ends it.
+ */
+export async function makeFolder(folder: string, mode: number): Promise<void> {
+  const missing: string[] = [];
+  for (let place = folder; !(await isThere(place)); place = path.dirname(place)) missing.unshift(place);
+  for (const place of missing) await makeOne(place, mode);
+}
+
+async function isThere(place: string): Promise<boolean> {
+  try {
+    await stat(place);
+    return true;
+  } catch (error) {
+    if (isCodedError(error) && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function makeOne(folder: string, mode: number): Promise<void> {
+  try {
+    await mkdir(folder, { mode });
+  } catch (error) {
+    const code = isCodedError(error) ? error.code : undefined;
+    if (code === 'EEXIST' && (await isThere(folder))) return;
+    if (code === 'EEXIST')
+      throw new StartFault(`cannot make ${folder}: it is not a folder, but a link to nowhere`);
+    if (code === 'ENOENT') throw new StartFault(`cannot make ${folder}: its parent takes no folders`);
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+import { repeat, type Clock } from '../time/clock.js';
+
+export interface Health {
+  readonly ok: boolean;
+  /** `healthy`, `ready`, or the name of the condition that fails. */
+  readonly status: string;
+}
+
+export type HealthCheck = () => Health | Promise<Health>;
+
+/** A check that hangs is a failed one. */
+const CHECK_WITHIN_MS = 2_000;
+const LOOK_EVERY_MS = 5_000;
+
+/** What `/readyz` says, and what it said last, for figures: those must be told at once, whatever hangs. */
+export class HeardReadiness {
+  private begun = 0;
+  /** The check that `isReady` is from: one that was slow does not overrule those behind it. */
+  private told = 0;
+  private last = false;
+
+  constructor(private readonly readyz: HealthCheck) {}
+
+  get isReady(): boolean {
+    return this.last;
+  }
+
+  async ask(): Promise<Health> {
+    this.begun += 1;
+    const number = this.begun;
+    const health = await withinBound(this.readyz);
+    if (number > this.told) {
+      this.told = number;
+      this.last = health.ok;
+    }
+    return health;
+  }
+
+  /** Asks by itself as well, for nobody else may. Returns what ends that. */
+  follow(clock: Clock): () => void {
+    const look = async (): Promise<void> => {
+      await this.ask();
+    };
+    void look();
+    return repeat(clock, LOOK_EVERY_MS, look);
+  }
+}
+
+export async function withinBound(check: HealthCheck): Promise<Health> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(resolve, CHECK_WITHIN_MS, { ok: false, status: 'check_timed_out' });
+  });
+  try {
+    return await Promise.race([Promise.resolve().then(check), late]);
+  } catch {
+    return { ok: false, status: 'check_failed' };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,32 @@
+import { networkInterfaces } from 'node:os';
+import { z } from 'zod';
+import type { FromText } from '../settings/setting-types.js';
+import { StartFault } from '../process/start-fault.js';
+
+const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]', '*', '0']);
+const NAME = /^[a-z][a-z0-9._-]*$/i;
+
+/** An address, a host's name or the name of an interface. Never all interfaces: one of them may be the public's. */
+export function internalHost(): FromText<string> {
+  return z
+    .string()
+    .min(1, 'it must not be empty')
+    .refine((host) => !EVERYWHERE.has(host), 'it must name one interface, or one address');
+}
+
+/** Whether a listener that has this address hears on all interfaces: the kernel knows more spellings of it than anybody lists. */
+export function isEverywhere(address: string): boolean {
+  return address === '::' || address.endsWith('0.0.0.0');
+}
+
+/** The first address of the interface of that name, where there is one; everything else is an address or a host's name already. */
+export function addressOf(
+  host: string,
+  interfaces: NodeJS.Dict<readonly { address: string }[]> = networkInterfaces(),
+): string {
+  const found = NAME.test(host) ? interfaces[host] : undefined;
+  if (found === undefined) return host;
+  const [first] = found;
+  if (first === undefined) throw new StartFault(`the interface ${host} has no address`);
+  return first.address;
+}

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { addressOf, internalHost } from './internal-host.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { nextTurn } from '../time/clock.js';
+import { HeardReadiness, type Health } from './heard-readiness.js';
+import { internalHandler, startInternalServer, type InternalServer } from './internal-server.js';
+import { createMetrics } from '../process/metrics.js';
+
+let server: InternalServer;
+let ready: () => Health | Promise<Health>;
+
+beforeEach(async () => {
+  ready = () => ({ ok: true, status: 'ready' });
+  const healthz = (): Health => ({ ok: true, status: 'healthy' });
+  const registry = createMetrics({ process: 'owner-0' });
+  server = await startInternalServer({ registry, healthz, readyz: () => ready() }, 0);
+});
+
+afterEach(() => server.close());
+
+async function get(path: string): Promise<[number, string]> {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+  return [response.status, await response.text()];
+}
+
+describe('the internal listener', () => {
+  it('says that the process lives', async () => {
+    expect(await get('/healthz')).toEqual([200, '{"status":"healthy"}']);
+  });
+
+  it.each(['::0', '0x0', '0.0', '::ffff:0.0.0.0', '0.0.0.0', '::'])(
+    'does not hear on all interfaces, however they are spelt: %s',
+    async (host) => {
+      const routes = { registry: createMetrics({ process: 'x' }), healthz: ready, readyz: ready };
+      await expect(startInternalServer(routes, 0, host)).rejects.toThrow('all interfaces at once');
+    },
+  );
+
+  it('says ready, or 503 and why not', async () => {
+    expect(await get('/readyz')).toEqual([200, '{"status":"ready"}']);
+    ready = () => ({ ok: false, status: 'draining' });
+    expect(await get('/readyz')).toEqual([503, '{"status":"draining"}']);
+  });
+
+  it('says how long its answers are', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+      const { byteLength } = await response.arrayBuffer();
+      expect([path, response.headers.get('content-length')]).toEqual([path, String(byteLength)]);
+    }
+  });
+
+  it('fails closed when the check itself fails or hangs', async () => {
+    ready = () => Promise.reject(new Error('x'));
+    expect(await get('/readyz')).toEqual([503, '{"status":"check_failed"}']);
+    ready = () => new Promise(() => undefined);
+    expect(await get('/readyz')).toEqual([503, '{"status":"check_timed_out"}']);
+  });
+
+  it('tells of readiness from memory, at once, whatever the check waits for', async () => {
+    const figure = async (): Promise<string | undefined> =>
+      /^sotto_ready\S* (\d)$/m.exec((await get('/metrics'))[1])?.[1];
+    await get('/readyz');
+    expect(await figure()).toBe('1');
+    ready = () => new Promise(() => undefined);
+    const asked = get('/readyz');
+    const began = performance.now();
+    expect(await figure()).toBe('1');
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await asked;
+    expect(await figure()).toBe('0');
+  });
+
+  it('finds out by itself, where nobody asks', async () => {
+    const heard = new HeardReadiness(() => ready());
+    const clock = new MovableClock();
+    const stop = heard.follow(clock);
+    await eventually(() => expect(heard.isReady).toBe(true));
+    ready = () => ({ ok: false, status: 'draining' });
+    clock.leap(5_000);
+    await eventually(() => expect(heard.isReady).toBe(false));
+    stop();
+    clock.forgetTimers();
+  });
+
+  it('does not let a check that was slow overrule a later one', async () => {
+    let answer: (health: Health) => void = () => undefined;
+    const heard = new HeardReadiness(() => ready());
+    ready = () => new Promise((resolve) => (answer = resolve));
+    const slow = heard.ask();
+    await nextTurn();
+    ready = () => ({ ok: false, status: 'draining' });
+    await heard.ask();
+    answer({ ok: true, status: 'ready' });
+    expect(await slow).toEqual({ ok: true, status: 'ready' });
+    expect(heard.isReady).toBe(false);
+  });
+
+  it('gives metrics with the delay of the event loop', async () => {
+    const [status, text] = await get('/metrics');
+    expect(status).toBe(200);
+    expect(text).toMatch(/event_loop_delay_seconds\{quantile="0.99",process="owner-0"\} \d/);
+    expect(text).toContain('process_resident_memory_bytes');
+  });
+
+  it('closes whoever is connected, and has said nothing or half of something', async () => {
+    const said = [
+      '',
+      'GET /healthz HTTP/1.1\r\nHo',
+      'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc',
+    ];
+    const sockets = said.map((text) => {
+      const socket = connect(server.port, '127.0.0.1').on('error', () => undefined);
+      socket.resume().write(text);
+      return socket;
+    });
+    await get('/healthz');
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    await server.close();
+    await Promise.all(closed);
+  });
+
+  it('knows nothing else', async () => {
+    for (const path of ['/v1/auctions', '/', '/link', '/metrics/', '/debug'])
+      expect(await get(path)).toEqual([404, '']);
+  });
+});
+
+describe('to another machine', () => {
+  const TOKENS = ['a'.repeat(32), 'b'.repeat(32)];
+
+  /** What is answered on `path` to a caller whose packets come from elsewhere. */
+  async function fromElsewhere(
+    path: string,
+    metricsTokens: readonly string[] | undefined,
+    authorization?: string,
+  ): Promise<[number, string]> {
+    const healthz = (): Health => ({ ok: true, status: 'healthy' });
+    const handler = internalHandler({ registry: createMetrics({}), metricsTokens, healthz, readyz: healthz });
+    const listener = createServer((request, response) => {
+      Object.defineProperty(request.socket, 'remoteAddress', { value: '192.0.2.9' });
+      handler.handle(request, response);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => listener.once('listening', resolve));
+    const { port } = listener.address() as AddressInfo;
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+    const answer: [number, string] = [response.status, await response.text()];
+    handler.stop();
+    listener.close();
+    listener.closeAllConnections();
+    return answer;
+  }
+
+  it.each([
+    [undefined, undefined],
+    [undefined, 'Bearer undefined'],
+    [[], 'Bearer '],
+    [TOKENS, undefined],
+    [TOKENS, `Bearer ${'c'.repeat(32)}`],
+    [TOKENS, `Bearer ${TOKENS.join(',')}`],
+    [TOKENS, `Basic ${TOKENS[0]}`],
+  ])('gives no figures: %j, %j', async (tokens, shown) => {
+    expect(await fromElsewhere('/metrics', tokens, shown)).toEqual([403, '']);
+  });
+
+  it.each(TOKENS)('gives them for any token that is good', async (token) => {
+    const [status, text] = await fromElsewhere('/metrics', TOKENS, `Bearer ${token}`);
+    expect([status, text.includes('process_cpu')]).toEqual([200, true]);
+  });
+
+  it('says its health in one word, as an orchestrator needs it', async () => {
+    expect(await fromElsewhere('/healthz', undefined)).toEqual([200, '{"status":"healthy"}']);
+  });
+});
+
+describe('INTERNAL_HOST', () => {
+  it.each(['0.0.0.0', '::', '*', ''])('refuses %j', (host) => {
+    expect(internalHost().safeParse(host).success).toBe(false);
+  });
+
+  it('may be the name of an interface', () => {
+    const interfaces = { eth1: [{ address: '10.1.2.3' }], bare: [] };
+    expect(addressOf('eth1', interfaces)).toBe('10.1.2.3');
+    expect(addressOf('10.1.2.4', interfaces)).toBe('10.1.2.4');
+    expect(addressOf('owner-0.internal', interfaces)).toBe('owner-0.internal');
+    expect(() => addressOf('bare', interfaces)).toThrow('the interface bare has no address');
+  });
+});

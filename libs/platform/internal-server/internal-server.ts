@@ -1,0 +1,152 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Gauge, type Registry } from 'prom-client';
+import { isGoodToken } from './good-token.js';
+import { HeardReadiness, withinBound, type Health, type HealthCheck } from './heard-readiness.js';
+import { addressOf, isEverywhere } from './internal-host.js';
+import { EXIT, isCodedError, NO_ADDRESS_OF_OURS, StartFault } from '../process/start-fault.js';
+import { SystemClock } from '../time/system-clock.js';
+
+export interface InternalRoutes {
+  readonly registry: Registry;
+  /** Answers from memory: it must say that this process lives even when nothing else does. */
+  readonly healthz: HealthCheck;
+  readonly readyz: HealthCheck;
+  /** One of them is shown as bearer by whoever reads `/metrics` from another machine; with none of them nobody can. */
+  readonly metricsTokens?: readonly string[] | undefined;
+}
+
+export interface InternalServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export interface InternalHandler {
+  /** False means that the path is somebody else's. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Nobody asks any more whether the process is ready, unless they are asked to. */
+  stop(): void;
+}
+
+/** Answers `/metrics`, `/healthz` and `/readyz`. */
+export function internalHandler(routes: InternalRoutes): InternalHandler {
+  const readiness = new HeardReadiness(routes.readyz);
+  measureReadiness(routes.registry, readiness);
+  const stop = readiness.follow(new SystemClock());
+  const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const path = request.url?.split('?', 1)[0];
+    if (path === '/metrics') {
+      if (mayRead(request, routes.metricsTokens)) void answerMetrics(response, routes.registry);
+      else response.writeHead(403).end();
+    } else if (path === '/healthz') void answerHealth(response, withinBound(routes.healthz));
+    else if (path === '/readyz') void answerHealth(response, readiness.ask());
+    else return false;
+    return true;
+  };
+  return { handle, stop };
+}
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
+const BEARER = /^Bearer (\S+)$/i;
+
+/** Figures tell how much is traded. Health is one word, and orchestrators ask for it without a secret. */
+function mayRead({ headers, socket }: IncomingMessage, tokens: readonly string[] = []): boolean {
+  if (LOOPBACK.test(socket.remoteAddress ?? '')) return true;
+  return isGoodToken(BEARER.exec(headers.authorization ?? '')?.[1], tokens);
+}
+
+/** For whoever watches figures alone. */
+function measureReadiness(registry: Registry, readiness: HeardReadiness): void {
+  new Gauge({
+    name: 'sotto_ready',
+    help: 'Whether this process last answered /readyz with 200',
+    registers: [registry],
+    collect() {
+      this.set(readiness.isReady ? 1 : 0);
+    },
+  });
+}
+
+/** For the machine's own eyes: bound to loopback unless told otherwise. */
+export async function startInternalServer(
+  routes: InternalRoutes,
+  port: number,
+  host = '127.0.0.1',
+): Promise<InternalServer> {
+  const handler = internalHandler(routes);
+  const server = createServer((request, response) => {
+    if (!handler.handle(request, response)) response.writeHead(404).end();
+  });
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    handler.stop();
+    throw error;
+  }
+  const close = (): Promise<void> => {
+    handler.stop();
+    return closeServer(server);
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+export function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refused = (error: Error): void => {
+      reject(isNoAddress(error) ? noAddress(host, error) : error);
+    };
+    server.once('error', refused);
+    server.listen({ port, host: addressOf(host) }, () => {
+      server.off('error', refused);
+      const { address } = server.address() as AddressInfo;
+      if (!isEverywhere(address)) resolve();
+      else {
+        server.close();
+        reject(
+          new StartFault(`INTERNAL_HOST: ${host} is all interfaces at once, and must name one`, EXIT.config),
+        );
+      }
+    });
+  });
+}
+
+function isNoAddress(error: Error): error is Error & { readonly code: string } {
+  return isCodedError(error) && NO_ADDRESS_OF_OURS.has(error.code);
+}
+
+function noAddress(host: string, { code }: { readonly code: string }): StartFault {
+  return new StartFault(
+    `INTERNAL_HOST: ${host} is no address of this machine, and no interface of it (${code})`,
+    EXIT.config,
+  );
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+    server.closeAllConnections();
+  });
+}
+
+async function answerMetrics(response: ServerResponse, registry: Registry): Promise<void> {
+  try {
+    const body = await registry.metrics();
+    response.setHeader('content-type', registry.contentType).end(body);
+  } catch {
+    sendJson(response, 500, { status: 'metrics_failed' });
+  }
+}
+
+async function answerHealth(response: ServerResponse, asked: Promise<Health>): Promise<void> {
+  const health = await asked;
+  sendJson(response, health.ok ? 200 : 503, { status: health.status });
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.statusCode = status;
+  // Not by `writeHead`, which sends them off before the length is known.
+  response.setHeader('content-type', 'application/json').setHeader('cache-control', 'no-store');
+  response.end(JSON.stringify(body));
+}

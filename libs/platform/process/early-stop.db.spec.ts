@@ -1,0 +1,62 @@
+import { expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+const LOADING = 'loading';
+const RUNNING = 'running';
+
+/** Runs `body` in a process of its own, which gets `signal` as soon as it has said `word`. */
+async function ending(
+  args: readonly string[],
+  word: string,
+  signal: NodeJS.Signals,
+): Promise<[number | NodeJS.Signals | null, string]> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: {} });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const wasSaid = output.includes(word);
+    output += chunk.toString();
+    if (!wasSaid && output.includes(word)) child.kill(signal);
+  });
+  const [code, killedBy] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return [killedBy ?? code, output];
+}
+
+function program(load: string): string[] {
+  const begin = `import { runUnlessStopped } from '#libs/platform/process/early-stop.js';`;
+  return ['--input-type=module', '-e', `${begin} await runUnlessStopped(process.env, ${load});`];
+}
+
+it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'a process that is told to stop by %s while it loads ends with 0',
+  async (signal) => {
+    const load = `() => { console.log('${LOADING}'); return new Promise(() => setInterval(() => {}, 1000)); }`;
+    expect(await ending(program(load), LOADING, signal)).toEqual([0, `${LOADING}\n`]);
+  },
+);
+
+it('what runs takes the signals over', async () => {
+  const run = `() => {
+    process.on('SIGTERM', () => { setTimeout(() => { console.log('stopped'); process.exit(3); }, 20); });
+    setInterval(() => console.log('${RUNNING}'), 100);
+  }`;
+  expect(await ending(program(`async () => ({ run: ${run} })`), RUNNING, 'SIGTERM')).toEqual([
+    3,
+    `${RUNNING}\nstopped\n`,
+  ]);
+});
+
+/** Says the word when the process has come so far as to load its modules, and holds it there. */
+const HOLD = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({ resolve: (name, context, next) => {
+    if (name === './run.js') { console.log('${LOADING}'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300); }
+    return next(name, context);
+  } });
+`)}`;
+
+it.each(['gateway', 'owner', 'projector', 'executor'])('the %s does so', async (app) => {
+  const main = path.resolve('dist/apps', app, 'main.js');
+  expect(await ending(['--import', HOLD, main], LOADING, 'SIGTERM')).toEqual([0, `${LOADING}\n`]);
+});

@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import { ConfigFault } from '../process/start-fault.js';
+
+export interface Setting<S extends z.ZodType = z.ZodType> {
+  /** Parses the text of the variable. */
+  readonly schema: S;
+  /** What it is for, in one line of the operator's language. */
+  readonly describe: string;
+  /** Text, as the variable would hold it, so that it passes through the same schema. */
+  readonly default?: string;
+  /** Its value is shown nowhere. */
+  readonly secret?: boolean;
+  /** Set to nothing it is wrong instead of not set: where a slip would silently choose something else. */
+  readonly neverEmpty?: boolean;
+}
+
+export type ConfigDefinition = Readonly<Record<string, Setting>>;
+
+export type Config<D extends ConfigDefinition> = { readonly [K in keyof D]: z.output<D[K]['schema']> };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Only there to infer the type of every setting. */
+export function defineConfig<D extends ConfigDefinition>(definition: D): D {
+  return definition;
+}
+
+/** What several settings have to agree on: one line where they do not. Asked once each of them is right by itself. */
+export type SettingsRule<D extends ConfigDefinition> = (config: Config<D>) => string | undefined;
+
+/** Parses every setting once. A variable that is set to nothing counts as not set, unless its setting is never empty. */
+export function loadConfig<D extends ConfigDefinition>(
+  definition: D,
+  env: Environment,
+  rules: readonly SettingsRule<D>[] = [],
+): Config<D> {
+  const faults: string[] = [];
+  const values = Object.entries(definition).map(([name, setting]) => {
+    const given = env[name] === '' && setting.neverEmpty !== true ? undefined : env[name];
+    const parsed = setting.schema.safeParse(given ?? setting.default);
+    if (!parsed.success) faults.push(faultLine(name, setting, given, parsed.error));
+    return [name, parsed.data];
+  });
+  if (faults.length > 0) throw new ConfigFault(faults);
+  const config = Object.freeze(Object.fromEntries(values)) as Config<D>;
+  const broken = rules.flatMap((rule) => rule(config) ?? []);
+  if (broken.length > 0) throw new ConfigFault(broken);
+  return config;
+}
+
+/** What loading would complain about, for whoever starts the process that will do it. */
+export function settingsFaults<D extends ConfigDefinition>(
+  definition: D,
+  env: Environment,
+  rules: readonly SettingsRule<D>[] = [],
+): readonly string[] {
+  try {
+    loadConfig(definition, env, rules);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigFault) return error.faults;
+    throw error;
+  }
+}
+
+function faultLine(name: string, setting: Setting, given: string | undefined, error: z.ZodError): string {
+  if (given === undefined && setting.default === undefined) return `${name} is not set: ${setting.describe}`;
+  const value = setting.secret === true ? '' : `=${JSON.stringify(given ?? setting.default)}`;
+  return `${name}${value} is wrong: ${error.issues.map((issue) => issue.message).join('; ')}`;
+}

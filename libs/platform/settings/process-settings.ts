@@ -1,0 +1,56 @@
+import {
+  defineConfig,
+  loadConfig,
+  type Config,
+  type ConfigDefinition,
+  type Environment,
+  type SettingsRule,
+} from './config.js';
+import { createLogger, LOG_LEVELS } from '../process/log.js';
+import { internalHost } from '../internal-server/internal-host.js';
+import { flag, integer, listOf, nonEmpty, oneOf, secret } from './setting-types.js';
+import { ConfigFault } from '../process/start-fault.js';
+
+/** What every process of a cluster understands; apps spread it into their own definition. */
+export const processSettings = defineConfig({
+  INSTANCE: { schema: nonEmpty(), describe: 'Name of this process in logs and metrics', default: 'sotto' },
+  LOG_LEVEL: { schema: oneOf(...LOG_LEVELS), describe: 'Least severity that is logged', default: 'info' },
+  INTERNAL_HOST: {
+    schema: internalHost(),
+    describe: 'Address, or name of the interface, of the internal listener (health, metrics, owner link)',
+    default: '127.0.0.1',
+  },
+  INTERNAL_PORT: {
+    schema: integer(0, 65_535),
+    describe: 'Port of the internal listener; 0 takes any free one',
+    default: '0',
+  },
+  METRICS_TOKENS: {
+    schema: listOf(secret(32)).optional(),
+    describe:
+      'What is shown as bearer to read /metrics from another machine, separated by commas; without it none can',
+    secret: true,
+  },
+  SOTTO_SUPERVISED: {
+    schema: flag(),
+    describe: 'Standard input is a pipe from the launcher, and its end means to stop',
+    default: 'false',
+  },
+});
+
+/** For the first line of an app: a wrong setting ends the process with one log line for each and code 78. */
+export function loadConfigOrExit<D extends ConfigDefinition>(
+  app: string,
+  definition: D,
+  env: Environment,
+  rules: readonly SettingsRule<D>[] = [],
+): Config<D> {
+  try {
+    return loadConfig(definition, env, rules);
+  } catch (error) {
+    if (!(error instanceof ConfigFault)) throw error;
+    const log = createLogger({ name: app, level: 'info' });
+    for (const fault of error.faults) log.fatal({ exit_code: error.exitCode }, fault);
+    process.exit(error.exitCode);
+  }
+}

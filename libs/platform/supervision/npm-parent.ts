@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { repeat, type Clock } from '../time/clock.js';
+import type { Environment } from '../settings/config.js';
+
+const LOOK_MILLIS = 1_000;
+/** What runs the scripts of a package.json, and the shell that it may leave in between, which names what it runs. */
+const RUNNER = /\b(?:npm|pnpm|yarn|bun|node)\b/;
+
+/**
+ * npm that is killed outright passes nothing on, but leaves what it has started with another parent. That may happen before this
+ * process has looked for the first time: then its parent is not one that runs scripts.
+ */
+export function heedNpm(script: string, env: Environment, clock: Clock, whenGone: () => void): void {
+  if (env.npm_lifecycle_event !== script) return;
+  const parent = process.ppid;
+  const wasTooLate = !runsScripts(parent);
+  repeat(clock, LOOK_MILLIS, () => {
+    if (wasTooLate || process.ppid !== parent) whenGone();
+    return Promise.resolve();
+  });
+}
+
+function runsScripts(pid: number): boolean {
+  try {
+    return RUNNER.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  } catch {
+    // No such folder on this system. The first process adopts what is left behind.
+    return pid !== 1;
+  }
+}

@@ -1,0 +1,71 @@
+import { Socket } from 'node:net';
+import path from 'node:path';
+import { asFileFault, isCodedError, StartFault } from '../process/start-fault.js';
+import { tellFault } from './tool-faults.js';
+import { writeWhole } from './write-whole.js';
+
+const DESCRIPTOR = 1;
+const NAME = 'standard output';
+/** What `| head` does. */
+const READER_LEFT: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET']);
+
+/**
+ * What programs here have found out. It is whole, or the program ends with a fault: a console says nothing of a full disk, and a stream
+ * nothing of a file that has taken the beginning of a text only. Whoever reads through a pipe may have read enough; that is no fault.
+ */
+export function print(line: string): void {
+  const text = `${line}\n`;
+  if (process.stdout instanceof Socket) process.stdout.write(text);
+  else writeOut(text);
+}
+
+/** For who has much to say: resolves when it is taken, with false where nobody takes any more. */
+export async function printed(text: string): Promise<boolean> {
+  const { stdout } = process;
+  if (stdout instanceof Socket) {
+    return await new Promise((resolve) => {
+      stdout.write(text, (error) => resolve(error === undefined || error === null));
+    });
+  }
+  writeOut(text);
+  return true;
+}
+
+/** For a log. Its lines must not end the work that they tell of: that they are lost is for the end. */
+export class PrintedLog {
+  private fault: StartFault | undefined;
+
+  get lost(): StartFault | undefined {
+    return this.fault;
+  }
+
+  write(line: string): void {
+    try {
+      print(line.trimEnd());
+    } catch (error) {
+      if (!(error instanceof StartFault)) throw error;
+      this.fault ??= error;
+    }
+  }
+}
+
+function writeOut(text: string): void {
+  try {
+    writeWhole(DESCRIPTOR, text);
+  } catch (error) {
+    throw asLost(error);
+  }
+}
+
+function asLost(error: unknown): StartFault {
+  const reason = error instanceof Error ? error.message : String(error);
+  return asFileFault(error, NAME) ?? new StartFault(`cannot use ${NAME}: ${reason}`);
+}
+
+process.stdout.on('error', (error) => {
+  if (isCodedError(error) && READER_LEFT.has(error.code)) return;
+  const [, script = ''] = process.argv;
+  const fault = asLost(error);
+  tellFault(path.basename(script, path.extname(script)), process.argv, fault);
+  process.exit(fault.exitCode);
+});
