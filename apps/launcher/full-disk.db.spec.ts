@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { Launches, SETTLE_MS, until } from '#libs/testing/launches.js';
-import { createTestDatabase } from '#libs/testing/test-database.js';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
+import { Launches, SETTLE_MS, until } from '#libs/testing/cluster/launches.js';
+import { createTestDatabase } from '#libs/testing/database/test-database.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
 /** Whatever is written there meets a disk without room. */
 const FULL = '/dev/full';

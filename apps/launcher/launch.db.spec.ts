@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Launches, SETTLE_MS, until } from '#libs/testing/launches.js';
+import { Launches, SETTLE_MS, until } from '#libs/testing/cluster/launches.js';
 
 let launches: Launches;
 

@@ -10,8 +10,8 @@ import { beginRestore, endRestore } from '#libs/platform/database/unfinished-res
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from '#libs/schema/roles/database-roles.js';
 import { DATABASE_ROLES, GRANTS } from '#libs/schema/roles/grants.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 import { planProcesses, type ProcessPlan } from './processes.js';
 import { makeSecrets } from './secrets.js';
 

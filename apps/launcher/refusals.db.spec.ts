@@ -19,7 +19,7 @@ import { migrate } from '#libs/platform/database/migrate.js';
 import { sharedLogin } from './database-logins.js';
 import { planProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
-import { Launches, SETTLE_MS } from '#libs/testing/launches.js';
+import { Launches, SETTLE_MS } from '#libs/testing/cluster/launches.js';
 
 let launches: Launches;
 

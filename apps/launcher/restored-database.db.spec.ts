@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { sharedLogin } from './database-logins.js';
 import { planProcesses, type ProcessPlan } from './processes.js';
 import { makeSecrets } from './secrets.js';

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { encodeEvent } from '#libs/auction/upcasters.js';
 import { IdFactory } from '#libs/engine/ids.js';
-import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
-import { realistic } from '#libs/testing/journaled-auctions.js';
-import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
+import { realistic } from '#libs/testing/auctions/journaled-auctions.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { checkIdKeys } from './known-ids.js';
 
 const SHARD = 0;

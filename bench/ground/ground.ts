@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { BenchDatabase } from './bench-database.js';
 import { TradingFloor } from './trading-floor.js';
 

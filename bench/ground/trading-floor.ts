@@ -1,5 +1,5 @@
-import type { OwnedCluster } from '#libs/testing/cluster.js';
-import type { ClusterFile, ClusterUser } from '#libs/testing/cluster-file.js';
+import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import type { ClusterFile, ClusterUser } from '#libs/testing/cluster/cluster-file.js';
 import { HttpConnection } from '../load/http-connection.js';
 import { MakerStream } from '../load/maker-stream.js';
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
 /** The kernel counts in hundredths of a second. */
 const MILLIS_PER_TICK = 10;

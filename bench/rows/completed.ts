@@ -1,6 +1,6 @@
 import type { Ground } from '../ground/ground.js';
 import { seedCluster } from '../ground/seeding.js';
-import type { OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { HttpConnection, type HttpCall } from '../load/http-connection.js';
 import { latenciesOf, type Latencies } from '../load/open-loop.js';

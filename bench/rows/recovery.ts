@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import type { Ground } from '../ground/ground.js';
 import { seedCluster } from '../ground/seeding.js';
 import { HttpConnection } from '../load/http-connection.js';

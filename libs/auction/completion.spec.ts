@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { cancels, closes, reports, voids, type Command } from '#libs/testing/auction-commands.js';
-import { given, type Past } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { cancels, closes, reports, voids, type Command } from '#libs/testing/auctions/commands.js';
+import { given, type Past } from '#libs/testing/auctions/given.js';
 import { decideCompletion } from './completion.js';
 import type { Decided } from './decided.js';
 

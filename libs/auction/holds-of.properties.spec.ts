@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { sumsOf } from '#libs/testing/auction-holds.js';
-import { inAnySession } from '#libs/testing/auction-play.js';
+import { sumsOf } from '#libs/testing/auctions/holds.js';
+import { inAnySession } from '#libs/testing/auctions/play.js';
 import type { AuctionEvent, Placed } from './events.js';
 import { holdsOf } from './holds-of.js';
 import { isLive } from './state.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { cancels, closes, expires, reports, voids, withdraws } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { cancels, closes, expires, reports, voids, withdraws } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
 import { holdOf } from './held.js';
 import type { Decided } from './decided.js';
 import { holdsOf } from './holds-of.js';

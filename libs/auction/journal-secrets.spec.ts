@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AuctionStory, makerNamed, ORIGINATOR, storyTerms } from '#libs/testing/auction-story.js';
+import { AuctionStory, makerNamed, ORIGINATOR, storyTerms } from '#libs/testing/auctions/story.js';
 import { auditView } from './audit/audit.js';
 import type { QuoteTerms } from './events.js';
 import { evolve } from './evolve/evolve.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { inAnySession, play } from '#libs/testing/auction-play.js';
-import { anySession } from '#libs/testing/auction-sessions.js';
+import { inAnySession, play } from '#libs/testing/auctions/play.js';
+import { anySession } from '#libs/testing/auctions/sessions.js';
 import { decideClose } from './decide/close.js';
 import { decideCompletion } from './completion.js';
 import type { AuctionEvent, AuctionEventBody } from './events.js';

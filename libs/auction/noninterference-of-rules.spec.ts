@@ -7,7 +7,7 @@ import {
   OPENED_AT,
   ORIGINATOR,
   storyTerms,
-} from '#libs/testing/auction-story.js';
+} from '#libs/testing/auctions/story.js';
 import { decideCancel } from './decide/cancel.js';
 import { decideClose } from './decide/close.js';
 import { commandReply } from './told/command-reply.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CLOSES_AT, makerNamed, ORIGINATOR } from '#libs/testing/auction-story.js';
-import { anyTale, tell, type Tale } from '#libs/testing/auction-tales.js';
+import { CLOSES_AT, makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
+import { anyTale, tell, type Tale } from '#libs/testing/auctions/tales.js';
 import { commandReply } from './told/command-reply.js';
 import type { AuctionEvent, Placed } from './events.js';
 import { evolve } from './evolve/evolve.js';

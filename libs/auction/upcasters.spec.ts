@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { closes } from '#libs/testing/auction-commands.js';
-import { given, placed } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { closes } from '#libs/testing/auctions/commands.js';
+import { given, placed } from '#libs/testing/auctions/given.js';
 import type { Decided } from './decided.js';
 import { SHAPES } from './event-shapes.js';
 import type { DomainEvent } from './events.js';

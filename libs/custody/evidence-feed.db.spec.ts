@@ -4,7 +4,7 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { EvidenceFeed } from './evidence-feed.js';
 import type { LedgerKey } from './ledger.js';
 import { custodyMigrations } from './migrations/list.js';

@@ -5,7 +5,7 @@ import { holdFor } from '#libs/auction/holds.js';
 import { instantFromNanos, plusMillis } from '#libs/auction/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import {
   failAsJournaled,
   settleAsJournaled,

@@ -4,7 +4,7 @@ import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { ISSUER, lockAllOn, postOpening, type LedgerKey } from './ledger.js';
 import { custodyMigrations } from './migrations/list.js';
 import { enterLimit, enterOpening, type OpeningResult } from './openings.js';

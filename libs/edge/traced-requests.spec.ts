@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { RecordedTracing, type RecordedSpan } from '#libs/testing/recorded-tracing.js';
+import { RecordedTracing, type RecordedSpan } from '#libs/testing/tracing/recorded-tracing.js';
 import { bind, endpoint } from './endpoint.js';
 import { AUCTION, demoEndpoints } from './fixtures/demo-endpoints.js';
 import { DemoListener } from './fixtures/demo-listener.js';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ReservationFault, type ReservationDesk } from '#libs/admission/reservation-desk.js';
-import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { RecordedTracing } from '#libs/testing/recorded-tracing.js';
+import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
 import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import { AuctionBook } from './auction-book.js';
 import { CommandLoop } from './command-loop.js';

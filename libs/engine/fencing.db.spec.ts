@@ -2,10 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
 import type { LinkRequest } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
-import { cancelOrder, submitOrder, withdrawOrder, type QuoteName } from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
+import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import {
+  cancelOrder,
+  submitOrder,
+  withdrawOrder,
+  type QuoteName,
+} from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -5,9 +5,14 @@ import { Halts } from '#libs/admission/policy/halts.js';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import { activeQuote, type AuctionState } from '#libs/auction/state.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard } from '#libs/testing/shard-fixture.js';
-import { cancelOrder, submitOrder, withdrawOrder, type QuoteName } from '#libs/testing/shard-orders.js';
-import { accountOf, RAIN, RAIN_AT_B, ShardWorld, SNOW } from '#libs/testing/shard-world.js';
+import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
+import {
+  cancelOrder,
+  submitOrder,
+  withdrawOrder,
+  type QuoteName,
+} from '#libs/testing/shards/shard-orders.js';
+import { accountOf, RAIN, RAIN_AT_B, ShardWorld, SNOW } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
 import { policyOf } from '#libs/admission/policy/snapshot.fixture.js';
-import { aContract, anOpenAuction, at } from '#libs/testing/auction-builders.js';
-import { placed } from '#libs/testing/auction-given.js';
+import { aContract, anOpenAuction, at } from '#libs/testing/auctions/builders.js';
+import { placed } from '#libs/testing/auctions/given.js';
 import { AuctionBook } from './auction-book.js';
 import { Guardian } from './guardian.js';
 import { VoidTask } from './tasks/internal-tasks.js';

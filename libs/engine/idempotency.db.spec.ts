@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
-import { collidingKeys } from '#libs/testing/colliding-keys.js';
+import { collidingKeys } from '#libs/testing/shards/colliding-keys.js';
 import { HistoryTable, type AuctionHistory } from '#libs/journal/histories/history-table.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, rainAuction, type Answer } from '#libs/testing/shard-fixture.js';
+import { LiveShard, rainAuction, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   createOrder,
@@ -12,8 +12,8 @@ import {
   submitOrder,
   withdrawAllOrder,
   withdrawOrder,
-} from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+} from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

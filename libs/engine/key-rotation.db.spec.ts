@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { LiveShard } from '#libs/testing/shard-fixture.js';
-import { submitOrder } from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
+import { submitOrder } from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 import { IdFactory } from './ids.js';
 
 /** Machines that do other things at the same time take their time. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { collidingKeys } from '#libs/testing/colliding-keys.js';
+import { collidingKeys } from '#libs/testing/shards/colliding-keys.js';
 import { Marks, type CommandName } from './marks.js';
 
 const MIA: CommandName = { operation: 'SUBMIT', account_id: 'mia', key: 'k1' };

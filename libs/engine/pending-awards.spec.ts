@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { AuctionState } from '#libs/auction/state.js';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { closes, reports } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { closes, reports } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import type { Entry } from './auction-book.js';
 import { Marks } from './marks.js';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { homeShard } from '#libs/owner-link/routing.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LinkedShards } from '#libs/testing/linked-shards.js';
-import type { Answer, LiveShard } from '#libs/testing/shard-fixture.js';
+import { LinkedShards } from '#libs/testing/shards/linked-shards.js';
+import type { Answer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   reviseOrder,
@@ -10,8 +10,8 @@ import {
   withdrawAllOrder,
   withdrawOrder,
   type QuoteName,
-} from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+} from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -2,15 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import type { LinkPeer } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
+import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   reviseOrder,
   submitOrder,
   withdrawOrder,
   type QuoteName,
-} from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+} from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -6,12 +6,12 @@ import { decodeEvent } from '#libs/auction/upcasters.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { LiveShard, SEALS } from '#libs/testing/shard-fixture.js';
-import { submitOrder } from '#libs/testing/shard-orders.js';
-import { anyRounds, ShardSession, type Deed, type Told } from '#libs/testing/shard-session.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
-import type { LostAppend } from '#libs/testing/steered-writer.js';
+import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
+import { LiveShard, SEALS } from '#libs/testing/shards/shard-fixture.js';
+import { submitOrder } from '#libs/testing/shards/shard-orders.js';
+import { anyRounds, ShardSession, type Deed, type Told } from '#libs/testing/shards/shard-session.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
+import type { LostAppend } from '#libs/testing/journals/steered-writer.js';
 import { nextDue } from './auction-book.js';
 
 /** Machines that do other things at the same time take their time. */

@@ -5,7 +5,7 @@ import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Hold } from '#libs/auction/terms.js';
-import { anOpenAuction, at, aQuote, CONTRACT } from '#libs/testing/auction-builders.js';
+import { anOpenAuction, at, aQuote, CONTRACT } from '#libs/testing/auctions/builders.js';
 import {
   cancels,
   closes,
@@ -16,9 +16,9 @@ import {
   voids,
   withdraws,
   type Command,
-} from '#libs/testing/auction-commands.js';
-import { placed } from '#libs/testing/auction-given.js';
-import { expectedHolds } from '#libs/testing/expected-holds.js';
+} from '#libs/testing/auctions/commands.js';
+import { placed } from '#libs/testing/auctions/given.js';
+import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
 import { larger } from './hold-arithmetic.js';
 import { releasesOf } from './releases.js';
 

@@ -3,8 +3,8 @@ import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
+import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
+import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   freshKey,
@@ -13,8 +13,8 @@ import {
   withdrawAllOrder,
   withdrawOrder,
   type QuoteName,
-} from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld, SNOW } from '#libs/testing/shard-world.js';
+} from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld, SNOW } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -12,9 +12,9 @@ import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard } from '#libs/testing/shard-fixture.js';
-import { cancelOrder, submitOrder, withdrawOrder } from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
+import { cancelOrder, submitOrder, withdrawOrder } from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { AuctionState } from '#libs/auction/state.js';
-import { anOpenAuction, aQuote } from '#libs/testing/auction-builders.js';
-import { withdraws } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote } from '#libs/testing/auctions/builders.js';
+import { withdraws } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
 import { Sharing } from './sharing.js';
 
 const { state } = given(anOpenAuction(), aQuote('mia'), aQuote('max'), withdraws('mia'), aQuote('mia'));

@@ -3,9 +3,9 @@ import type { Pool } from 'pg';
 import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, rainAuction } from '#libs/testing/shard-fixture.js';
-import { submitOrder, withdrawOrder } from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+import { LiveShard, rainAuction } from '#libs/testing/shards/shard-fixture.js';
+import { submitOrder, withdrawOrder } from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -1,7 +1,7 @@
 import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
 import { describeSnapshotStore } from '#libs/testing/contracts/snapshot-store.contract.js';
-import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
-import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
+import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 
 describeJournal('the journal in memory', () => {
   const store = new MemoryJournalStore();

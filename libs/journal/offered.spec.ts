@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { sealEvent } from './hash-chain.js';
 import type { JournalEntry, JournalReader, JournalWriter } from './journal.js';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
-import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
+import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 import type { JournalEntry, JournalReader } from './journal.js';
 import { sealedContent, SealedSnapshots, type RefusedSnapshot } from './sealed-snapshots.js';
 import type { Snapshot } from './snapshots.js';

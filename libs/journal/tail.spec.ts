@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import type { JournalEntry, JournalReader, JournalWriter } from './journal.js';
 import { JournalCorrupt } from './journal-errors.js';
 import { tail, type JournalTail, type TailOptions } from './tail.js';

@@ -5,7 +5,7 @@ import type { Cancel } from '#libs/platform/time/clock.js';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { openProxy, type Direction, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { openProxy, type Direction, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { OwnerLink } from './client.js';
 import { reply, type LinkReply } from './protocol.js';
 import { LinkServer } from './server.js';

@@ -6,7 +6,7 @@ import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { RecordedTracing } from '#libs/testing/recorded-tracing.js';
+import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
 import { OwnerLink } from './client.js';
 import { fault, LINK_PATH, reply, type LinkReply, type LinkRequest } from './protocol.js';
 import { LinkServer } from './server.js';

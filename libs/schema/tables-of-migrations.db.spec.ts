@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { migrate } from '#libs/platform/database/migrate.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from './all-migrations.js';
 import { SCHEMAS } from './roles/grants.js';
 import { tablesMadeBy } from './tables-of-migrations.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { randomSession, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { randomSession, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from './fixtures/auction-world.js';
 import { ModelClient } from './fixtures/model-client.js';
 import { settled, SteppedClock } from './fixtures/stepped-clock.js';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { startTestServer, type TestServer } from '#libs/testing/test-server.js';
+import { startTestServer, type TestServer } from '#libs/testing/database/test-server.js';
 import { Container, type ComposedService, type Machine } from './containers.js';
 import { SCRAPES } from './monitoring.js';
 import { ROOT } from './processes.js';

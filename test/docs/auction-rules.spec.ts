@@ -6,10 +6,10 @@ import type { Allocation, Side } from '#libs/auction/terms.js';
 import { auctionView } from '#libs/auction/told/view.js';
 import { award, rank, type Contender, type Contest } from '#libs/auction/winner-rule.js';
 import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/engine/buckets.js';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { cancels, closes, reports } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
-import { makerNamed, ORIGINATOR } from '#libs/testing/auction-story.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { cancels, closes, reports } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
+import { makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
 import { codeIn, rowsWith, textOf, type TableRow } from './markdown.js';
 
 const DOCUMENT = 'docs/auction-rules.md';

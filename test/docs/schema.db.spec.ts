@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { codeIn, tablesOf, textOf } from './markdown.js';
 
 const TABLES = `

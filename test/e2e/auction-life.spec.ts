@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApiAnswer } from '#libs/testing/api-client.js';
-import type { ClusterContract } from '#libs/testing/cluster-file.js';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { AuctionView, QuoteView, TimelineEntry } from '#libs/testing/wire.js';
 import { Books } from './books.js';
 import {

@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
-import type { StreamMemory } from '#libs/testing/stream-memory.js';
+import type { StreamMemory } from '#libs/testing/streams/stream-memory.js';
 import { StreamFloor } from './stream-floor.js';
 import { auctionBody, mustBe, TradingFloor, type Trader } from './trading-floor.js';
 import { TradingLoad } from './trading-load.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
 /** What the service's own books say, read behind its back. Money is compared there, never through the API that moved it. */
 export class Books {

@@ -5,9 +5,9 @@ import { findSecrets } from '#apps/launcher/secrets.js';
 import { sharedLogin } from '#apps/launcher/database-logins.js';
 import { planProcesses } from '#apps/launcher/processes.js';
 import { pickPorts } from '#libs/platform/supervision/ports.js';
-import { ApiClient } from '#libs/testing/api-client.js';
+import { ApiClient } from '#libs/testing/cluster/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { plainFloor, type TradingFloor, verdict } from './trading-floor.js';
 
 /** A connection and an answer have five seconds each; the rest is the machine's. */

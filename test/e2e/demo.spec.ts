@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 import { type TradingFloor, sharedFloor } from './trading-floor.js';
 
 interface Run {

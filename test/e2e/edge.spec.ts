@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { ApiAnswer, ApiRequest } from '#libs/testing/api-client.js';
+import type { ApiAnswer, ApiRequest } from '#libs/testing/cluster/api-client.js';
 import type { AuctionView, Fault } from '#libs/testing/wire.js';
 import { rawExchange } from './raw-exchange.js';
 import {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type OwnedCluster, startCluster } from '#libs/testing/cluster.js';
+import { type OwnedCluster, startCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { TOUR } from '#libs/testing/interface/recording.js';
 import { StreamFloor } from './stream-floor.js';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 const PROGRAM = 'libs/testing/faults/main.js';
 const WITHIN_MS = 150_000;

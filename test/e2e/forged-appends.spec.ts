@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalHead } from '#libs/journal/journal.js';
-import type { OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { ForgersCluster } from './forgers-cluster.js';
 import { keyFor, StreamFloor } from './stream-floor.js';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { auctionBody, CONTRACT, TradingFloor, type Trader } from './trading-floor.js';
 
 jest.setTimeout(120_000);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { TradingFloor, type Trader } from './trading-floor.js';
 
 /** A cluster, and somebody who may write all of its tables. */

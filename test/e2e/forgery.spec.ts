@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { SNAPSHOT_FORMAT } from '#libs/engine/shard-snapshot.js';
 import { recordHash } from '#libs/journal/hash-chain.js';
 import type { EntryKind } from '#libs/journal/journal.js';
-import type { OwnedCluster } from '#libs/testing/cluster.js';
-import { runTool } from '#libs/testing/tool-run.js';
+import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 import { ForgersCluster } from './forgers-cluster.js';
 import { auctionBody } from './trading-floor.js';
 

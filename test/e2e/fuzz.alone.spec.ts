@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 const SEED = 21;
 const WITHIN_MS = 200_000;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
-import type { ApiAnswer } from '#libs/testing/api-client.js';
-import { sharedCluster } from '#libs/testing/cluster.js';
-import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { sharedCluster } from '#libs/testing/cluster/cluster.js';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type { AuctionView } from '#libs/testing/wire.js';
 import { Books } from './books.js';
 import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict, type Trader } from './trading-floor.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 
 const NAME = 'owner-1';
 

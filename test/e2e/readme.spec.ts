@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import { codeIn, rowsWith, textOf } from '../docs/markdown.js';
 import { paste, stepsOf } from '../docs/pasting.js';
 import { plainFloor, type TradingFloor } from './trading-floor.js';

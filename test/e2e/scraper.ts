@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
 /** Prometheus gives up after five seconds; an answer from memory needs nothing like it. */
 const ANSWERED_WITHIN_MS = 1_000;

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { auctionBody, TradingFloor } from './trading-floor.js';
 
 const SETTINGS = { LOAD_ACCOUNTS: 'makers:12,originators:4', LIMITS_FACTOR: '50' };

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 /** Enough for one, and less than a run of all tests may take for it. */
 export const CAMPAIGN_WITHIN_MS = 280_000;

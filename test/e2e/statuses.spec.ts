@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ApiAnswer } from '#libs/testing/api-client.js';
-import type { ClusterContract } from '#libs/testing/cluster-file.js';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { AuctionView, Fault, QuoteView } from '#libs/testing/wire.js';
 import {
   auctionBody,

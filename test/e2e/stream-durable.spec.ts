@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { StreamClient } from '#libs/testing/stream-client.js';
-import type { Ack, Reject } from '#libs/testing/stream-wire.js';
+import type { StreamClient } from '#libs/testing/streams/stream-client.js';
+import type { Ack, Reject } from '#libs/testing/streams/stream-wire.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { Books } from './books.js';
 import { StreamFloor } from './stream-floor.js';

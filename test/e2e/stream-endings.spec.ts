@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { StreamClient } from '#libs/testing/stream-client.js';
+import type { StreamClient } from '#libs/testing/streams/stream-client.js';
 import type { AuctionView } from '#libs/testing/wire.js';
 import { streamFloor, type StreamFloor } from './stream-floor.js';
 import { faultsIn, timelinesOf, untilTold, type Timelines } from './stream-record.js';

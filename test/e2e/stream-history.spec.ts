@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { StreamClient } from '#libs/testing/stream-client.js';
+import type { StreamClient } from '#libs/testing/streams/stream-client.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { keyFor, quickStreamFloor, type StreamFloor } from './stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from './stream-record.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import type { StreamClient } from '#libs/testing/stream-client.js';
-import type { ServerFrame } from '#libs/testing/stream-wire.js';
+import type { StreamClient } from '#libs/testing/streams/stream-client.js';
+import type { ServerFrame } from '#libs/testing/streams/stream-wire.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { streamFloor, type StreamFloor } from './stream-floor.js';
 import { timelinesOf, untilTold } from './stream-record.js';

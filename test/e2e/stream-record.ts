@@ -1,6 +1,6 @@
-import type { StreamClient } from '#libs/testing/stream-client.js';
-import type { Told } from '#libs/testing/stream-memory.js';
-import type { StreamEvent } from '#libs/testing/stream-wire.js';
+import type { StreamClient } from '#libs/testing/streams/stream-client.js';
+import type { Told } from '#libs/testing/streams/stream-memory.js';
+import type { StreamEvent } from '#libs/testing/streams/stream-wire.js';
 import type { AuctionView, TimelineEntry } from '#libs/testing/wire.js';
 import type { Trader } from './trading-floor.js';
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { UpgradeRefused, type StreamClient } from '#libs/testing/stream-client.js';
-import type { Told } from '#libs/testing/stream-memory.js';
+import { UpgradeRefused, type StreamClient } from '#libs/testing/streams/stream-client.js';
+import type { Told } from '#libs/testing/streams/stream-memory.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { StreamFloor } from './stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from './stream-record.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { StreamEvent } from '#libs/testing/stream-wire.js';
+import type { StreamEvent } from '#libs/testing/streams/stream-wire.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { StreamFloor } from './stream-floor.js';
 import { Follower } from './stream-follower.js';

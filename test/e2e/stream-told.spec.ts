@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { roleName } from '#libs/schema/roles/database-roles.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { StreamFloor } from './stream-floor.js';
 import { faultsIn, timelinesOf, untilTold, type Timelines } from './stream-record.js';
 import { auctionBody, mustBe, type Trader } from './trading-floor.js';

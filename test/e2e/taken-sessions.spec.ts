@@ -8,8 +8,8 @@ import {
   sessionsOfOwner,
 } from '#libs/platform/database/database-sessions.js';
 import { USUAL_PROCESSES } from '#libs/schema/roles/login-sessions.js';
-import type { ApiAnswer } from '#libs/testing/api-client.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { auctionBody, TradingFloor, verdict, type Trader } from './trading-floor.js';
 
 jest.setTimeout(120_000);

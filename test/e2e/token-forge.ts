@@ -2,7 +2,7 @@ import { createPrivateKey, createDecipheriv, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import jwt from 'jsonwebtoken';
-import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type { Books } from './books.js';
 
 type Fields = Readonly<Record<string, unknown>>;

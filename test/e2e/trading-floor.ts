@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type ApiAnswer } from '#libs/testing/api-client.js';
-import { sharedCluster } from '#libs/testing/cluster.js';
-import type { ClusterContract } from '#libs/testing/cluster-file.js';
+import { ApiClient, type ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { sharedCluster } from '#libs/testing/cluster/cluster.js';
+import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { RunningCluster } from '#libs/testing/running-cluster.js';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type {
   AuctionView,
   PreflightVerdict,

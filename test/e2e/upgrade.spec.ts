@@ -17,7 +17,7 @@ import pg from 'pg';
 import { createBackup } from '#apps/operations/backup/create-backup.js';
 import { backupToRestore, restoreBackup } from '#apps/operations/backup/restore-backup.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { journalOfAll, statesAfter } from '../upgrade/journal-of-all.js';
 import {
   keepJournal,

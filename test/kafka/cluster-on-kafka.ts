@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import type { TestKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 
 /** A whole cluster whose journals are in Kafka, and what is to be seen of it from outside. */
 export class ClusterOnKafka {

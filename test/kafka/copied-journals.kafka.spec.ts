@@ -3,7 +3,7 @@ import type { LogMessage } from '#libs/journal/kafka/topic-log.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { deleteBefore } from './access.js';
 
 jest.setTimeout(120_000);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from '@jest/globals';
 import { pickPortRange } from '#libs/platform/supervision/ports.js';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import type { TestKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { auctionBody, TradingFloor, type Trader } from '../e2e/trading-floor.js';
 
 const CONTRACTS = 10;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { pickPortRange } from '#libs/platform/supervision/ports.js';
-import type { OwnedCluster } from '#libs/testing/cluster.js';
+import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { deleteBefore, topicsAt } from './access.js';
 import { ClusterOnKafka } from './cluster-on-kafka.js';
 

@@ -11,10 +11,10 @@ import type { BrokerPlace } from '#libs/platform/embedded-kafka/server-propertie
 import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events } from '#libs/testing/contracts/journal-subject.js';
-import { startCluster } from '#libs/testing/cluster.js';
+import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 import { topicsAt, withAdmin } from './access.js';
 
 jest.setTimeout(120_000);

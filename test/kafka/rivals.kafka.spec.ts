@@ -6,7 +6,7 @@ import type { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { everything, events, range } from '#libs/testing/contracts/journal-subject.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
-import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { journalAt, leaderOf, readerAt, topicsAt } from './access.js';
 import { expectTruth, WriterProcess } from './writers.js';
 

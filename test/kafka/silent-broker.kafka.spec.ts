@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { startCluster, type OwnedCluster } from '#libs/testing/cluster.js';
+import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { Scraper, valuesOf, type Scrape } from '../e2e/scraper.js';

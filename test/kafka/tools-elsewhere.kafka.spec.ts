@@ -3,7 +3,7 @@ import { allMigrations } from '#libs/schema/all-migrations.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 
 jest.setTimeout(60_000);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 /** Nobody listens on port 1. */
 const NOWHERE = { DATABASE_URL: 'postgres://somebody:secret@127.0.0.1:1/sotto' };

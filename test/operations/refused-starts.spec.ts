@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 const KEY = '0123456789abcdef'.repeat(4);
 /** Nobody listens on port 1. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { runTool } from '#libs/testing/tool-run.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 /** A call of each program that says something twice, and what that is. Nothing of it is ever begun: there is no database to begin on. */
 const TWICE: readonly (readonly [string, string, string])[] = [

@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { runTool } from '#libs/testing/tool-run.js';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
 jest.setTimeout(60_000);
 

@@ -3,8 +3,8 @@ import { evolve } from '#libs/auction/evolve/evolve.js';
 import { plusMillis } from '#libs/auction/instant.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
-import { AuctionStory, OPENED_AT } from '#libs/testing/auction-story.js';
-import { randomSession, realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { AuctionStory, OPENED_AT } from '#libs/testing/auctions/story.js';
+import { randomSession, realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 
 const AUCTIONS = 40;
 

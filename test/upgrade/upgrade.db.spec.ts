@@ -9,7 +9,7 @@ import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { compareProjections } from '#libs/projections/rebuild/compare.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { statesAfter } from './journal-of-all.js';
 import { releases, schemaText } from './releases.js';
 

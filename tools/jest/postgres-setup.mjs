@@ -11,6 +11,6 @@ export default async function setup(globalConfig, projectConfig) {
     stdio: 'inherit',
   });
   if (build.status !== 0) throw new Error('the build failed');
-  const { default: start } = await import('../../dist/libs/testing/postgres-setup.js');
+  const { default: start } = await import('../../dist/libs/testing/database/postgres-setup.js');
   await start(globalConfig, projectConfig);
 }

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { evolve } from '#libs/auction/evolve/evolve.js';
-import { OPENED_AT } from '#libs/testing/auction-story.js';
+import { OPENED_AT } from '#libs/testing/auctions/story.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/upcasters.js';
 import { AuctionBook } from '#libs/engine/auction-book.js';
 import { momentOf, SNAPSHOT_FORMAT, writeMoment } from '#libs/engine/shard-snapshot.js';
-import { randomSession } from '#libs/testing/journaled-auctions.js';
-import { MemorySnapshotStore } from '#libs/testing/memory-snapshots.js';
+import { randomSession } from '#libs/testing/auctions/journaled-auctions.js';
+import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import { startingPoint } from './starting-point.js';
 

@@ -5,7 +5,7 @@ import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { Reply } from '#libs/edge/reply.js';
 import type { JsonObject } from '#libs/edge/strict-json.js';
 import type { CommandName } from '#libs/stream/client-messages.js';
-import { RecordedTracing } from '#libs/testing/recorded-tracing.js';
+import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
 import {
   preflightQuote,

@@ -7,7 +7,7 @@ import type { LoginResult } from '#libs/identity/sessions/outcomes.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { AccountEntry } from './account-desk.js';
 import { callOf, UsageFault } from './call.js';
 import { runAccounts } from './run-accounts.js';

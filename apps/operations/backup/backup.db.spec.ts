@@ -21,8 +21,8 @@ import { mayExchange, mayLook } from '#libs/projections/rebuild/exchange-lock.js
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { runTool } from '#libs/testing/tool-run.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 import { createBackup } from './create-backup.js';
 import { backupToRestore, checkBackup, restoreBackup } from './restore-backup.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { createTestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase } from '#libs/testing/database/test-database.js';
 import { createBackup } from './create-backup.js';
 import { backupToRestore, restoreBackup } from './restore-backup.js';
 

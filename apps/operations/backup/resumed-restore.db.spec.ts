@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { runTool } from '#libs/testing/tool-run.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 import { backupToRestore, restoreBackup, resumeRestore } from './restore-backup.js';
 
 jest.setTimeout(120_000);

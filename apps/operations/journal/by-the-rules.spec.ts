@@ -3,7 +3,7 @@ import type { AuctionEvent } from '#libs/auction/events.js';
 import type { Route } from '#libs/auction/terms.js';
 import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
-import { lawfulSession } from '#libs/testing/journaled-auctions.js';
+import { lawfulSession } from '#libs/testing/auctions/journaled-auctions.js';
 import { ByTheRules, type Rules } from './by-the-rules.js';
 
 const SHARD = 1;

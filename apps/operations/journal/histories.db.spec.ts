@@ -3,8 +3,8 @@ import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
 import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { lawfulSession } from '#libs/testing/journaled-auctions.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { lawfulSession } from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { HistoryProof } from './histories.js';
 
 const SHARD = 0;

@@ -16,10 +16,10 @@ import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
-import { expectedHolds } from '#libs/testing/expected-holds.js';
-import { lawfulSession } from '#libs/testing/journaled-auctions.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { runTool, type ToolRun } from '#libs/testing/tool-run.js';
+import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
+import { lawfulSession } from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
 import { callOf } from './call.js';
 
 jest.setTimeout(60_000);

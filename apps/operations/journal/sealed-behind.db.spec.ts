@@ -3,8 +3,8 @@ import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
-import { runTool } from '#libs/testing/tool-run.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
 
 jest.setTimeout(60_000);
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { Halts } from './halts.js';
 import { readableVersion } from './load-policy.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { setContractStatus } from './contract-registry.js';
 import { Halts } from './halts.js';

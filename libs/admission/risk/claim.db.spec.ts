@@ -4,7 +4,7 @@ import type { Need } from '#libs/auction/holds.js';
 import type { Hold, Side } from '#libs/auction/terms.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import type { Release, ReserveOutcome, ReserveRequest } from '../reservation-desk.js';
 import { DeskSession, type OpenedSession } from './desk-session.js';

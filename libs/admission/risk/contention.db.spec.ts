@@ -4,7 +4,7 @@ import type { Need } from '#libs/auction/holds.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { funded, stateEvidence } from './evidence-rows.fixture.js';
 import { PostgresReservationDesk } from './postgres-desk.js';

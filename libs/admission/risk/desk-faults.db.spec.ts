@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Need } from '#libs/auction/holds.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { funded, stateEvidence } from './evidence-rows.fixture.js';
 import { DeskSession } from './desk-session.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Need } from '#libs/auction/holds.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { ReservationFault, type ReserveOutcome, type ReserveRequest } from '../reservation-desk.js';

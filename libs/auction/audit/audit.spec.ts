@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { auditView, type AuditView } from './audit.js';
 import type { Terms } from '../terms.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { cancels, closes, voids } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
-import { CLOSES_AT } from '#libs/testing/auction-story.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { cancels, closes, voids } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
+import { CLOSES_AT } from '#libs/testing/auctions/story.js';
 import type { EndRequest } from '../commands.js';
 
 const LAST_NANOSECOND = CLOSES_AT.replace('1Z', '0Z');

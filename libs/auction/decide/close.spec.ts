@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at, CONTRACT, type Tokens } from '#libs/testing/auction-builders.js';
-import { cancels, closes, reports, withdraws } from '#libs/testing/auction-commands.js';
-import { given, type Expected, type Past } from '#libs/testing/auction-given.js';
-import { CLOSES_AT } from '#libs/testing/auction-story.js';
+import { anOpenAuction, aQuote, at, CONTRACT, type Tokens } from '#libs/testing/auctions/builders.js';
+import { cancels, closes, reports, withdraws } from '#libs/testing/auctions/commands.js';
+import { given, type Expected, type Past } from '#libs/testing/auctions/given.js';
+import { CLOSES_AT } from '#libs/testing/auctions/story.js';
 import type { Decided } from '../decided.js';
 import type { AwardTerms, NotAwardedReason } from '../events.js';
 import type { Hold, Terms } from '../terms.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-builders.js';
-import { closes, reports } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auctions/builders.js';
+import { closes, reports } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
 import { decideExecution, type ExecutionReport } from './execution.js';
 
 type Step = ExecutionReport['step'];

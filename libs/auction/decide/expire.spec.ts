@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { expires, revises, withdraws } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { expires, revises, withdraws } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
 
 const expiry = (maker: string, millis: number) =>
   [at(millis), 'QUOTE_EXPIRED', { quote_id: `quote-of-${maker}`, maker }] as const;

@@ -7,9 +7,9 @@ import {
   at,
   CONTRACT,
   createFacts,
-} from '#libs/testing/auction-builders.js';
-import { creates } from '#libs/testing/auction-commands.js';
-import { outcomeOf } from '#libs/testing/auction-given.js';
+} from '#libs/testing/auctions/builders.js';
+import { creates } from '#libs/testing/auctions/commands.js';
+import { outcomeOf } from '#libs/testing/auctions/given.js';
 import type { CreateBody, CreateFacts } from '../commands.js';
 import { planCreate, type PlannedAuction } from './plan-create.js';
 import { rejected, type EngineCode } from '../rejection.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-builders.js';
-import { closes, revises, withdraws } from '#libs/testing/auction-commands.js';
-import { given, type Expected } from '#libs/testing/auction-given.js';
-import { CLOSES_AT } from '#libs/testing/auction-story.js';
+import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auctions/builders.js';
+import { closes, revises, withdraws } from '#libs/testing/auctions/commands.js';
+import { given, type Expected } from '#libs/testing/auctions/given.js';
+import { CLOSES_AT } from '#libs/testing/auctions/story.js';
 import { holdOf } from '../held.js';
 import type { ReviseBody } from '../commands.js';
 import { planRevise } from './plan-revise.js';

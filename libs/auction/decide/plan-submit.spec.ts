@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-builders.js';
-import { cancels, closes, submits, withdraws } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
-import { CLOSES_AT, storyTerms } from '#libs/testing/auction-story.js';
+import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auctions/builders.js';
+import { cancels, closes, submits, withdraws } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
+import { CLOSES_AT, storyTerms } from '#libs/testing/auctions/story.js';
 import type { SubmitBody } from '../commands.js';
 import { planSubmit, submitted } from './plan-submit.js';
 import { rejected, type ConflictCode, type EngineCode } from '../rejection.js';

@@ -1,8 +1,8 @@
 import { describe, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { cancels, closes, submits, withdraws } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
-import { CLOSES_AT } from '#libs/testing/auction-story.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { cancels, closes, submits, withdraws } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
+import { CLOSES_AT } from '#libs/testing/auctions/story.js';
 
 const QUOTE = { quote_id: 'quote-of-mia', maker: 'mia' };
 const EVERYBODY = ['MARKET_MAKER', 'DISCONNECT', 'PROTECTION', 'OPERATOR'] as const;

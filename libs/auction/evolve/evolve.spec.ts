@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auction-builders.js';
+import { anOpenAuction, aQuote, at, CONTRACT } from '#libs/testing/auctions/builders.js';
 import {
   cancels,
   closes,
@@ -8,9 +8,9 @@ import {
   submits,
   voids,
   withdraws,
-} from '#libs/testing/auction-commands.js';
-import { given, placed, type Past } from '#libs/testing/auction-given.js';
-import { CLOSES_AT, storyTerms } from '#libs/testing/auction-story.js';
+} from '#libs/testing/auctions/commands.js';
+import { given, placed, type Past } from '#libs/testing/auctions/given.js';
+import { CLOSES_AT, storyTerms } from '#libs/testing/auctions/story.js';
 import { holdOf } from '../held.js';
 import type { AuctionEventBody } from '../events.js';
 import { evolve } from './evolve.js';

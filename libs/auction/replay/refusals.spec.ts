@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { anOpenAuction, aQuote, at } from '#libs/testing/auction-builders.js';
-import { closes, withdraws } from '#libs/testing/auction-commands.js';
-import { given } from '#libs/testing/auction-given.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { closes, withdraws } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
 import type { QuoteOperation } from '../events.js';
 import { objectionToCancelRefusal, objectionToRefusal } from './refusals.js';
 import type { AuctionState } from '../state.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { inAnySession, type Played } from '#libs/testing/auction-play.js';
+import { inAnySession, type Played } from '#libs/testing/auctions/play.js';
 import { auditView } from '../audit/audit.js';
 import { replay } from './replay.js';
 import type { ReplayBundle, ReplayRecord } from './bundle.js';

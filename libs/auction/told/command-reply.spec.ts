@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AuctionStory, makerNamed, ORIGINATOR } from '#libs/testing/auction-story.js';
+import { AuctionStory, makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
 import { commandReply, refusal, replyFor, type Reply } from './command-reply.js';
 import { quotesFor } from './own-quotes.js';
 import { auctionView } from './view.js';

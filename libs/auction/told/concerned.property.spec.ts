@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
-import { anyTale, tell } from '#libs/testing/auction-tales.js';
+import { anyTale, tell } from '#libs/testing/auctions/tales.js';
 import { concernedBy, partiesOf } from './concerned.js';
 import { evolve } from '../evolve/evolve.js';
 import type { AuctionState } from '../state.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AuctionStory, CLOSES_AT, storyTerms } from '#libs/testing/auction-story.js';
+import { AuctionStory, CLOSES_AT, storyTerms } from '#libs/testing/auctions/story.js';
 import { quoteView, type QuoteView } from './quote-view.js';
 import { bookOf } from '../state.js';
 import type { Terms } from '../terms.js';

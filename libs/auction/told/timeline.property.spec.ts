@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { makerNamed, ORIGINATOR } from '#libs/testing/auction-story.js';
-import { anyTale, tell } from '#libs/testing/auction-tales.js';
+import { makerNamed, ORIGINATOR } from '#libs/testing/auctions/story.js';
+import { anyTale, tell } from '#libs/testing/auctions/tales.js';
 import { quotesFor } from './own-quotes.js';
 import { timeline } from './timeline.js';
 import { auctionView } from './view.js';

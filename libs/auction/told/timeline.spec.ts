@@ -6,7 +6,7 @@ import {
   OPENED_AT,
   ORIGINATOR,
   storyTerms,
-} from '#libs/testing/auction-story.js';
+} from '#libs/testing/auctions/story.js';
 import type { NumberedEntry } from './timeline-entry.js';
 import { timeline } from './timeline.js';
 import { auctionView } from './view.js';

@@ -7,7 +7,7 @@ import {
   OPENED_AT,
   ORIGINATOR,
   storyTerms,
-} from '#libs/testing/auction-story.js';
+} from '#libs/testing/auctions/story.js';
 import type { Terms } from '../terms.js';
 import { auctionView } from './view.js';
 import type { Viewer } from './viewer.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AuctionStory, CLOSES_AT, makerNamed, ORIGINATOR, storyTerms } from '#libs/testing/auction-story.js';
+import { AuctionStory, CLOSES_AT, makerNamed, ORIGINATOR, storyTerms } from '#libs/testing/auctions/story.js';
 import { completionFor, isOverFor, viewerOf, type Viewer } from './viewer.js';
 
 const MIA = makerNamed('mia');

@@ -5,9 +5,9 @@ import { decodeEvent } from '#libs/auction/upcasters.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import type { ConnectionClaim, ConnectionEnd } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard, type Answer } from '#libs/testing/shard-fixture.js';
-import { submitOrder } from '#libs/testing/shard-orders.js';
-import { accountOf, ShardWorld } from '#libs/testing/shard-world.js';
+import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
+import { submitOrder } from '#libs/testing/shards/shard-orders.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

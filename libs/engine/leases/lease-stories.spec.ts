@@ -8,7 +8,7 @@ import {
   type BucketRule,
   type BucketState,
 } from '#libs/platform/time/token-bucket.js';
-import { TokenShards, type Passage } from '#libs/testing/token-shards.js';
+import { TokenShards, type Passage } from '#libs/testing/shards/token-shards.js';
 import { ACCOUNT_LIMITS } from '../buckets.js';
 
 const HOME = 0;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import jwt from 'jsonwebtoken';
 import type { NewUser } from '../accounts/enrol-users.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { enterUser, logIn, NOON, openGateway, type Gateway } from '../gateway.fixture.js';
 import { HandClock } from '../hand-clock.fixture.js';
 import { identityMigrations } from '../migrations/list.js';

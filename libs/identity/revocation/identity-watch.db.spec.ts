@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Clock } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { NewUser } from '../accounts/enrol-users.js';
 import { enterUser, logIn, NOON, openGateway, type Gateway } from '../gateway.fixture.js';
 import { HandClock } from '../hand-clock.fixture.js';

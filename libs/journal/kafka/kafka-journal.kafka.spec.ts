@@ -5,7 +5,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
 import type { JournalSubject, Tampering } from '#libs/testing/contracts/journal-subject.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
-import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
+import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { KafkaJournal } from './kafka-journal.js';
 import { KafkaJournalReader } from './kafka-reader.js';
 import type { KafkaAddress } from './kafkajs/kafka-address.js';

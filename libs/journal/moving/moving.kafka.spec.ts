@@ -5,7 +5,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt, JournalFenced } from '../journal-errors.js';
 import { WrongHome } from '../home/journal-home.js';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { PoolClient } from 'pg';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events, freshShard, until } from '#libs/testing/contracts/journal-subject.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalFenced } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';

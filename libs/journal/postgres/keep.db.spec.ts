@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events, freshShard } from '#libs/testing/contracts/journal-subject.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { JournalWriter } from '../journal.js';
 import { journalMigrations } from '../migrations/list.js';
 import { PostgresJournal } from './postgres-journal.js';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { events, freshShard, until } from '#libs/testing/contracts/journal-subject.js';
-import { openProxy, type TcpProxy } from '#libs/testing/tcp-proxy.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { JournalWriter } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';

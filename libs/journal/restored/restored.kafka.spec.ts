@@ -4,7 +4,7 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { until } from '#libs/testing/contracts/journal-subject.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { kafkaSettings } from '../kafka/kafka-settings.js';
 import { KafkajsTopics } from '../kafka/kafkajs/kafkajs-topics.js';
 import { journalMigrations } from '../migrations/list.js';

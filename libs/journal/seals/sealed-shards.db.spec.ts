@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { EXIT } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything, freshShard } from '#libs/testing/contracts/journal-subject.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { sealEvent } from '../hash-chain.js';
 import type { JournalEntry, JournalHead, JournalWriter } from '../journal.js';
 import { JournalFenced } from '../journal-errors.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { MemoryJournal, MemoryJournalStore } from '#libs/testing/memory-journal.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { JournalFenced, JournalUnavailable } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';
 import { WitnessTable } from './witness-table.js';

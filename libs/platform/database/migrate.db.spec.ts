@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { migrate } from './migrate.js';
 
 class First1790000000001 implements MigrationInterface {

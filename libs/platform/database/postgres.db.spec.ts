@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg, { type PoolClient } from 'pg';
 import { eventually } from '#libs/testing/eventually.js';
-import { openProxy } from '#libs/testing/tcp-proxy.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { openProxy } from '#libs/testing/network/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import {
   isConnectionFailure,
   isSerializationFailure,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { TraceReceiver } from '#libs/testing/trace-receiver.js';
+import { TraceReceiver } from '#libs/testing/tracing/trace-receiver.js';
 import { loadConfig, settingsFaults } from '../settings/config.js';
 import type { ProcessScope } from '../process/lifecycle.js';
 import { createLogger } from '../process/log.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { eventually } from '#libs/testing/eventually.js';
-import { TraceReceiver, type ReceivedSpan } from '#libs/testing/trace-receiver.js';
+import { TraceReceiver, type ReceivedSpan } from '#libs/testing/tracing/trace-receiver.js';
 import { SystemClock } from '../time/system-clock.js';
 import { OtlpTracing, type OtlpOptions } from './otlp-tracing.js';
 import { SpanBatches } from './span-batches.js';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { MemoryJournalStore } from '#libs/testing/memory-journal.js';
+import { MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';

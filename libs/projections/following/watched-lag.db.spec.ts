@@ -4,7 +4,7 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { projectionMigrations } from '../migrations/list.js';
 import { WatchedLag } from './watched-lag.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { randomSession } from '#libs/testing/journaled-auctions.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { randomSession } from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { Projection } from '../projection.js';
 import { Projector, transactionsOf } from '../projector.js';
 import { LIVE } from '../schemas.js';

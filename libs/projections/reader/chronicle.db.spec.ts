@@ -4,9 +4,14 @@ import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { isOverFor, viewerOf } from '#libs/auction/told/viewer.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
-import { randomSession, realistic, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
+import {
+  randomSession,
+  realistic,
+  uuidNamed,
+  WrittenJournal,
+} from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { readBatch } from '../journal-batch.js';
 import { projectionMigrations } from '../migrations/list.js';
 import { Projection } from '../projection.js';

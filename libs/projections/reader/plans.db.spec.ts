@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { projectionMigrations } from '../migrations/list.js';
-import { uuidNamed } from '#libs/testing/journaled-auctions.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { BY_KEY, OF_CREATES, OF_SHARD } from './answer-reader.js';
 import { COMPLETED, LIST, RECORDS } from '../audit/audit-reader.js';
 import { ONE, PAGE, ROLE } from './auction-reader.js';

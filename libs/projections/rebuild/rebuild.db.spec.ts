@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { nanosFromInstant } from '#libs/auction/instant.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { OPENED_AT } from '#libs/testing/auction-story.js';
-import { randomSession, type WrittenJournal } from '#libs/testing/journaled-auctions.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { OPENED_AT } from '#libs/testing/auctions/story.js';
+import { randomSession, type WrittenJournal } from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { projectionMigrations } from '../migrations/list.js';
 import { Projection } from '../projection.js';
 import { Projector, transactionsOf } from '../projector.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { migrate } from '#libs/platform/database/migrate.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { HistoriesOfBefore1790000506000 } from './1790000506000-histories-of-before.js';
 

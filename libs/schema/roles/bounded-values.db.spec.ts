@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DatabaseRole } from './grants.js';
-import { REFUSED, RoleLogins } from '#libs/testing/role-logins.js';
+import { REFUSED, RoleLogins } from '#libs/testing/database/role-logins.js';
 
 const OUT_OF_BOUNDS = '23514';
 const LAST_INTEGER = 2_147_483_647;

@@ -3,10 +3,10 @@ import pg from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
-import type { TestDatabase } from '#libs/testing/test-database.js';
+import type { TestDatabase } from '#libs/testing/database/test-database.js';
 import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';
-import { REFUSED, RoleLogins } from '#libs/testing/role-logins.js';
+import { REFUSED, RoleLogins } from '#libs/testing/database/role-logins.js';
 
 const PRIVILEGES = ['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain'];
 const DENIED = '42501';

@@ -12,10 +12,10 @@ import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
 import type { Halt } from '#libs/admission/policy/policy-snapshot.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, urlAs, type RolePasswords } from './database-roles.js';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
 const PASSWORDS: RolePasswords = { gateway: 'gateway-password', operations: 'operations-password' };
 const REFUSED = { code: '23000' };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName } from './database-roles.js';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
 jest.setTimeout(30_000);
 

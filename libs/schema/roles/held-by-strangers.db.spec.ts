@@ -8,7 +8,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Leases } from '#libs/projections/following/leases.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { RoleLogins } from '#libs/testing/role-logins.js';
+import { RoleLogins } from '#libs/testing/database/role-logins.js';
 import { urlAs } from './database-roles.js';
 import { GRANTS, type DatabaseRole } from './grants.js';
 

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import pg from 'pg';
 import { migrate } from '#libs/platform/database/migrate.js';
 import { amidOthers } from '#libs/platform/database/migration-turn.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
 import { DATABASE_ROLES } from './grants.js';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
 const PASSWORD = 'some-password';
 const PASSWORDS = Object.fromEntries(DATABASE_ROLES.map((role) => [role, PASSWORD]));

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, urlAs, type RolePasswords } from './database-roles.js';
 import { DATABASE_ROLES, type DatabaseRole } from './grants.js';

@@ -9,11 +9,11 @@ import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
 import { migrate } from '#libs/platform/database/migrate.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, roleName, urlAs } from './database-roles.js';
 import { DATABASE_ROLES, type DatabaseRole } from './grants.js';
-import { dropWithRoles } from '#libs/testing/role-logins.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
 
 jest.setTimeout(30_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { encodeEvent } from '#libs/auction/upcasters.js';
-import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
-import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
+import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
 import { SteppedClock } from '../fixtures/stepped-clock.js';
 import { TestGateway } from '../fixtures/test-gateway.js';

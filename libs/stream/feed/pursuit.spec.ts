@@ -3,9 +3,9 @@ import { encodeEvent } from '#libs/auction/upcasters.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { journalOfTexts } from '../fixtures/told-auctions.js';
 import { Feed, type StartingPoint } from './feed.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
-import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
+import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
 import { Chat } from '../fixtures/chat.js';
 import { SteppedClock } from '../fixtures/stepped-clock.js';

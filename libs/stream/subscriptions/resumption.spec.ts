@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AuctionStory, storyTerms } from '#libs/testing/auction-story.js';
-import { realistic, uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
+import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
 import { Chat, type Heard } from '../fixtures/chat.js';
 import { settled, SteppedClock } from '../fixtures/stepped-clock.js';

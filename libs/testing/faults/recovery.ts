@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClusterContract } from '../cluster-file.js';
+import type { ClusterContract } from '../cluster/cluster-file.js';
 import type { Random } from '../simulator/kernel/random.js';
 import { isAlive, signalAll } from './installation/families.js';
 import type { Installation } from './installation/installation.js';

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../api-client.js';
+import type { ApiClient } from '../cluster/api-client.js';
 import type { QuoteView } from '../wire.js';
 
 const TERMS = { price_atoms: 500_000, quantity_atoms: 1_000_000 };

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { eventually } from '../eventually.js';
-import { NodeInspector } from '../node-inspector.js';
-import type { RunningCluster } from '../running-cluster.js';
+import { NodeInspector } from '../cluster/node-inspector.js';
+import type { RunningCluster } from '../cluster/running-cluster.js';
 import type { Books, State } from './state.js';
 
 const OPENED = /^Debugger listening on (ws:\S+)$/gm;

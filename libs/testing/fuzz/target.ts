@@ -1,8 +1,8 @@
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
-import { ApiClient } from '../api-client.js';
-import { startCluster, type OwnedCluster } from '../cluster.js';
-import { StreamClient } from '../stream-client.js';
+import { ApiClient } from '../cluster/api-client.js';
+import { startCluster, type OwnedCluster } from '../cluster/cluster.js';
+import { StreamClient } from '../streams/stream-client.js';
 import type { AuctionView } from '../wire.js';
 import { Furniture } from './furniture.js';
 import type { KnownValues } from './schema-values.js';

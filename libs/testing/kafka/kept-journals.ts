@@ -10,7 +10,7 @@ import { openJournalStore, storeOfKind } from '../../journal/stores/open-journal
 import { loadConfig } from '../../platform/settings/config.js';
 import { SystemClock } from '../../platform/time/system-clock.js';
 import { until } from '../contracts/journal-subject.js';
-import { createTestDatabase, type TestDatabase } from '../test-database.js';
+import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 import type { TestKafka } from './test-kafka.js';
 
 const KEY = Buffer.alloc(32, 7);

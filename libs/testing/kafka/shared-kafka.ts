@@ -49,7 +49,7 @@ async function untilReady(kafka: ChildProcess, said: string): Promise<string> {
 
 /** Neither Kafka nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
 function hireKeeper({ pid }: ChildProcess, removed: readonly string[]): void {
-  const script = path.resolve('dist/libs/testing/cluster-keeper.js');
+  const script = path.resolve('dist/libs/testing/cluster/cluster-keeper.js');
   const keeper = spawn(process.execPath, [script, String(pid), ...removed], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });

@@ -1,5 +1,5 @@
 import { instantFromNanos } from '#libs/auction/instant.js';
-import { MemorySnapshotStore } from '../memory-snapshots.js';
+import { MemorySnapshotStore } from '../journals/memory-snapshots.js';
 import { thrown } from './campaign/thrown.js';
 import { drive, settled } from './kernel/event-loop.js';
 import { Host } from './kernel/host.js';

@@ -13,9 +13,9 @@ import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
-import { SESSION_MAKERS, SESSION_ROUTES } from '#libs/testing/auction-sessions.js';
-import { lawfulSession, uuidNamed, WrittenJournal } from '#libs/testing/journaled-auctions.js';
-import { createTestDatabase, type TestDatabase } from '#libs/testing/test-database.js';
+import { SESSION_MAKERS, SESSION_ROUTES } from '#libs/testing/auctions/sessions.js';
+import { lawfulSession, uuidNamed, WrittenJournal } from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { acceptRestored, type Acceptance } from './accept-restored.js';
 import { acceptanceLines } from './acceptance-text.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { uuidNamed } from '#libs/testing/journaled-auctions.js';
+import { uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AwardSet } from './award-set.js';
 
 it('knows what was added to it and nothing else, also when more is added later', () => {

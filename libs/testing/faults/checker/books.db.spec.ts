@@ -6,7 +6,7 @@ import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { seedBalances } from '#libs/custody/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Archive } from '../../simulator/oracle/archive.js';
-import { createTestDatabase, type TestDatabase } from '../../test-database.js';
+import { createTestDatabase, type TestDatabase } from '../../database/test-database.js';
 import { checkBooks } from './books.js';
 import { Findings } from './findings.js';
 

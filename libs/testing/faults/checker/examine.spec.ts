@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { ApiAnswer } from '../../api-client.js';
+import type { ApiAnswer } from '../../cluster/api-client.js';
 import { Archive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile } from '../../simulator/oracle/auction-file.js';
 import { readAll } from './examine.js';

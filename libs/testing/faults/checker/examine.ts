@@ -6,7 +6,7 @@ import { Promises } from '../../simulator/oracle/promises.js';
 import type { RefusalGrounds } from '../../simulator/oracle/refusals.js';
 import { Readings } from '../../simulator/oracle/readings.js';
 import type { Cast } from '../cast.js';
-import type { ApiAnswer } from '../../api-client.js';
+import type { ApiAnswer } from '../../cluster/api-client.js';
 import type { Caller } from '../load/caller.js';
 import { checkAnswers } from './answers.js';
 import type { Findings } from './findings.js';

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { Archive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile, StoryLine } from '../../simulator/oracle/auction-file.js';
-import type { Told } from '../../stream-memory.js';
-import type { StreamEvent } from '../../stream-wire.js';
+import type { Told } from '../../streams/stream-memory.js';
+import type { StreamEvent } from '../../streams/stream-wire.js';
 import type { AuctionView } from '../../wire.js';
 import { Findings } from './findings.js';
 import { checkStream } from './streams.js';

@@ -2,8 +2,8 @@ import type { Archive } from '../../simulator/oracle/archive.js';
 import type { StoryLine } from '../../simulator/oracle/auction-file.js';
 import { differenceOf } from '../../simulator/oracle/told/shown.js';
 import { must } from '../../simulator/oracle/violation.js';
-import type { Told } from '../../stream-memory.js';
-import type { StreamEvent } from '../../stream-wire.js';
+import type { Told } from '../../streams/stream-memory.js';
+import type { StreamEvent } from '../../streams/stream-wire.js';
 import type { AuctionView } from '../../wire.js';
 import type { Findings } from './findings.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NodeInspector } from '../../node-inspector.js';
+import { NodeInspector } from '../../cluster/node-inspector.js';
 
 const LOOKS = 100;
 const LOOK_EVERY_MS = 100;

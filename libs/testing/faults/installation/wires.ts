@@ -1,4 +1,4 @@
-import { openProxy, type TcpProxy } from '../../tcp-proxy.js';
+import { openProxy, type TcpProxy } from '../../network/tcp-proxy.js';
 
 const HOST = '127.0.0.1';
 

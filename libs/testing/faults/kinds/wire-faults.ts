@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
-import type { TcpProxy } from '../../tcp-proxy.js';
+import type { TcpProxy } from '../../network/tcp-proxy.js';
 import { connectionsTo } from '../installation/connections.js';
 import type { Installation } from '../installation/installation.js';
 import { whereItIsSeen, type FaultKind } from './fault-kind.js';

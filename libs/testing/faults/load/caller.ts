@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type ApiAnswer } from '../../api-client.js';
+import { ApiClient, type ApiAnswer } from '../../cluster/api-client.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import { decides, type ReadingKind, type Transcript } from './transcript.js';

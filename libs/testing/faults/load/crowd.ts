@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiAnswer } from '../../api-client.js';
-import type { ClusterContract } from '../../cluster-file.js';
+import type { ApiAnswer } from '../../cluster/api-client.js';
+import type { ClusterContract } from '../../cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import { FamiliarKeys } from '../../simulator/people/familiar-keys.js';
 import type { Caller, Errand } from './caller.js';

@@ -1,4 +1,4 @@
-import type { ClusterContract } from '../../cluster-file.js';
+import type { ClusterContract } from '../../cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import type { Errand } from './caller.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
-import { StreamClient } from '../../stream-client.js';
-import { StreamMemory, type Told } from '../../stream-memory.js';
-import type { Ack, Reject } from '../../stream-wire.js';
+import { StreamClient } from '../../streams/stream-client.js';
+import { StreamMemory, type Told } from '../../streams/stream-memory.js';
+import type { Ack, Reject } from '../../streams/stream-wire.js';
 import type { Caller, Errand } from './caller.js';
 import type { Transcript } from './transcript.js';
 

@@ -1,5 +1,5 @@
 import type { ShardSettings } from '#libs/engine/shard-ports.js';
-import type { MemorySnapshotStore } from '../../memory-snapshots.js';
+import type { MemorySnapshotStore } from '../../journals/memory-snapshots.js';
 import type { Random } from '../kernel/random.js';
 import type { Scheduler } from '../kernel/scheduler.js';
 import type { Trace } from '../kernel/trace.js';

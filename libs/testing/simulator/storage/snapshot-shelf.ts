@@ -1,5 +1,5 @@
 import type { Snapshot, SnapshotStore } from '#libs/journal/snapshots.js';
-import type { MemorySnapshotStore } from '../../memory-snapshots.js';
+import type { MemorySnapshotStore } from '../../journals/memory-snapshots.js';
 import type { Host } from '../kernel/host.js';
 import type { Database } from './database.js';
 import { Session } from './session.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { OwnerLink } from '#libs/owner-link/client.js';
 import { LinkServer } from '#libs/owner-link/server.js';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../eventually.js';
 import { LiveShard, type FixtureOptions } from './shard-fixture.js';
 import type { ShardWorld } from './shard-world.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
-import { recordExchange } from './interface/recorder.js';
+import { recordExchange } from '../interface/recorder.js';
 
 export interface ApiAnswer<Body = Record<string, unknown>> {
   readonly status: number;

@@ -6,8 +6,8 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { ConflictCode, EngineCode } from '#libs/auction/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { versionOf } from '#libs/auction/upcasters.js';
-import type { Step } from './auction-builders.js';
-import type { Command } from './auction-commands.js';
+import type { Step } from './builders.js';
+import type { Command } from './commands.js';
 
 /** An event as a test expects it; matchers may stand for any part of its data. */
 export type Expected = readonly [at: Instant, type: EventType, data: unknown];

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startEmbeddedPostgres } from '../platform/embedded-postgres/embedded-postgres.js';
+import { startEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js';
 
 export const TEST_POSTGRES_VARIABLE = 'SOTTO_TEST_POSTGRES_URL';
 

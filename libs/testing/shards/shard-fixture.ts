@@ -16,10 +16,10 @@ import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snap
 import type { LinkPeer, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../eventually.js';
 import { createOrder, keyLeadingTo, type CreateOrder } from './shard-orders.js';
 import { accountOf, RAIN, type ShardWorld } from './shard-world.js';
-import { SteeredWriter } from './steered-writer.js';
+import { SteeredWriter } from '../journals/steered-writer.js';
 
 const ID_KEY = Buffer.alloc(32, 7);
 /** Of whoever stands in for an owner. */

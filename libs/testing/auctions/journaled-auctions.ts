@@ -12,10 +12,10 @@ import { plusMillis } from '#libs/auction/instant.js';
 import { encodeEvent } from '#libs/auction/upcasters.js';
 import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
-import { OPENED_AT } from './auction-story.js';
-import { play } from './auction-play.js';
-import { anySession } from './auction-sessions.js';
-import { anyTale, tell } from './auction-tales.js';
+import { OPENED_AT } from './story.js';
+import { play } from './play.js';
+import { anySession } from './sessions.js';
+import { anyTale, tell } from './tales.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:]+\.\d{9}Z$/;
 const EPOCH = 1;

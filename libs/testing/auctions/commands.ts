@@ -13,7 +13,7 @@ import type { Rejection } from '#libs/auction/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decideVoid } from '#libs/auction/decide/void.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
-import { aCreate, aParty, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './auction-builders.js';
+import { aCreate, aParty, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './builders.js';
 
 /** A command as the owner carries it out, where capacity is never short. */
 export type Command = (state: AuctionState) => Decision | readonly Decided[];

@@ -12,9 +12,9 @@ import { projectionMigrations } from '#libs/projections/migrations/list.js';
 import { Projection } from '#libs/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projections/projector.js';
 import { LIVE } from '#libs/projections/schemas.js';
-import { uuidNamed } from './journaled-auctions.js';
-import { MovableClock } from './movable-clock.js';
-import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { uuidNamed } from '../auctions/journaled-auctions.js';
+import { MovableClock } from '../movable-clock.js';
+import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
 
 const ORIGINATORS = ['olga', 'otto'];
 const MAKERS = ['mia', 'max', 'moe', 'may', 'meg', 'mo', 'mick', 'mara'];

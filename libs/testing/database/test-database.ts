@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Pool } from 'pg';
-import { migrate, type MigrationClass } from '../platform/database/migrate.js';
-import { openPool } from '../platform/database/postgres.js';
-import { eventually } from './eventually.js';
+import { migrate, type MigrationClass } from '../../platform/database/migrate.js';
+import { openPool } from '../../platform/database/postgres.js';
+import { eventually } from '../eventually.js';
 import { startTestServer, TEST_POSTGRES_VARIABLE, type TestServer } from './test-server.js';
 
 const POOL_SIZE = 10;

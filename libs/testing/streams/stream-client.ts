@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { recordClose, recordExchange, recordFrame } from './interface/recorder.js';
+import { recordClose, recordExchange, recordFrame } from '../interface/recorder.js';
 import { StreamMemory } from './stream-memory.js';
 import type { Ack, FrameOf, Reject, ServerFrame, Welcome } from './stream-wire.js';
 

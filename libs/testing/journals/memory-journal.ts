@@ -1,9 +1,9 @@
-import type { BatchSink } from '../journal/batch-sink.js';
-import { checkNext, type StoredRecord } from '../journal/chain-check.js';
-import { GroupCommitWriter } from '../journal/group-commit-writer.js';
-import { BEFORE_FIRST, headAt, sealEpoch } from '../journal/hash-chain.js';
-import type { Journal, JournalEntry, JournalReader, JournalWriter } from '../journal/journal.js';
-import { JournalAmbiguous, JournalCorrupt, JournalFenced } from '../journal/journal-errors.js';
+import type { BatchSink } from '../../journal/batch-sink.js';
+import { checkNext, type StoredRecord } from '../../journal/chain-check.js';
+import { GroupCommitWriter } from '../../journal/group-commit-writer.js';
+import { BEFORE_FIRST, headAt, sealEpoch } from '../../journal/hash-chain.js';
+import type { Journal, JournalEntry, JournalReader, JournalWriter } from '../../journal/journal.js';
+import { JournalAmbiguous, JournalCorrupt, JournalFenced } from '../../journal/journal-errors.js';
 
 /** What becomes of a write whose answer is lost. */
 export type LostWrite = 'written' | 'not written';

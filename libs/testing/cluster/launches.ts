@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { pickPortRange } from '../platform/supervision/ports.js';
+import { pickPortRange } from '../../platform/supervision/ports.js';
 
 const SCRIPT = path.resolve('test/launcher/stand-in-launcher.mjs');
 /** That of the first gateway, and what tests use above it. */

@@ -3,7 +3,7 @@ import { TokenExchange } from '#libs/engine/token-exchange.js';
 import { TokenHome } from '#libs/engine/token-home.js';
 import type { BucketName, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
-import { SteppedClock } from '../stream/fixtures/stepped-clock.js';
+import { SteppedClock } from '../../stream/fixtures/stepped-clock.js';
 
 const SHARDS = [0, 1, 2];
 

@@ -8,7 +8,7 @@ import { originatorNeed } from '#libs/auction/decide/plan-create.js';
 import { needOf } from '#libs/auction/decide/plan-submit.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Hold, Party, Route, Terms } from '#libs/auction/terms.js';
-import { OPENED_AT, storyTerms } from './auction-story.js';
+import { OPENED_AT, storyTerms } from './story.js';
 
 export const CONTRACT = 1_000_000;
 

@@ -6,20 +6,10 @@ import { plusMillis, type Instant } from '#libs/auction/instant.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import { bookOf, isLive, type AuctionState } from '#libs/auction/state.js';
 import { isOverFor } from '#libs/auction/told/viewer.js';
-import { aContract, at, type Tokens } from './auction-builders.js';
-import {
-  cancels,
-  closes,
-  expires,
-  opens,
-  reports,
-  revises,
-  submits,
-  voids,
-  withdraws,
-} from './auction-commands.js';
-import type { Command } from './auction-commands.js';
-import { placed } from './auction-given.js';
+import { aContract, at, type Tokens } from './builders.js';
+import { cancels, closes, expires, opens, reports, revises, submits, voids, withdraws } from './commands.js';
+import type { Command } from './commands.js';
+import { placed } from './given.js';
 import {
   anySession,
   priceAt,
@@ -29,7 +19,7 @@ import {
   type Move,
   type Report,
   type Session,
-} from './auction-sessions.js';
+} from './sessions.js';
 
 export interface Played {
   readonly events: readonly Placed<AuctionEvent>[];

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ClusterFile, ClusterProcess } from './cluster-file.js';
-import { eventually } from './eventually.js';
+import { eventually } from '../eventually.js';
 
 const TAIL_LINES = 15;
 const RESTART_WITHIN_MS = 30_000;

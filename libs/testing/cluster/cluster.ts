@@ -13,7 +13,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pickPortRange } from '../platform/supervision/ports.js';
+import { pickPortRange } from '../../platform/supervision/ports.js';
 import { RunningCluster } from './running-cluster.js';
 
 const READY_WITHIN_MS = 60_000;
@@ -106,7 +106,7 @@ async function untilReady(cluster: OwnedCluster): Promise<void> {
 
 /** Neither the cluster nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
 function hireKeeper(launcher: ChildProcess, removed: readonly string[]): ChildProcess {
-  const script = path.resolve('dist/libs/testing/cluster-keeper.js');
+  const script = path.resolve('dist/libs/testing/cluster/cluster-keeper.js');
   const keeper = spawn(process.execPath, [script, String(pidOf(launcher)), ...removed], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });

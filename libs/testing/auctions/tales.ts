@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { plusMillis } from '#libs/auction/instant.js';
 import { activeQuote, activeQuotes, type AuctionState, type Quote } from '#libs/auction/state.js';
 import type { Terms } from '#libs/auction/terms.js';
-import { AuctionStory, OPENED_AT, storyTerms } from './auction-story.js';
+import { AuctionStory, OPENED_AT, storyTerms } from './story.js';
 
 const MAKERS = ['mia', 'max', 'moe'] as const;
 const STEP = 1_000_000;
