@@ -79,7 +79,7 @@ export default defineConfig(
   },
   {
     // Jest takes global hooks by their default export.
-    files: ['libs/testing/postgres-{setup,teardown}.ts'],
+    files: ['libs/testing/database/postgres-{setup,teardown}.ts'],
     rules: { 'no-restricted-syntax': 'off' },
   },
   {

@@ -5,7 +5,11 @@
  */
 import { createServer } from 'node:http';
 import { defineConfig } from '#libs/platform/settings/config.js';
-import { internalHandler, listen, startInternalServer } from '#libs/platform/internal-server/internal-server.js';
+import {
+  internalHandler,
+  listen,
+  startInternalServer,
+} from '#libs/platform/internal-server/internal-server.js';
 import { runProcess } from '#libs/platform/process/lifecycle.js';
 import { createLogger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
