@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Authenticator } from '#libs/edge/admission.js';
-import { EdgeHttpAdapter } from '#libs/edge/edge-http-adapter.js';
+import { EdgeHttpAdapter } from '#libs/edge/server/edge-http-adapter.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import { projectionSessions } from '#libs/platform/database/database-sessions.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import { endpoint } from '#libs/edge/endpoint.js';
-import type { Reply } from '#libs/edge/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { named } from '#libs/edge/documents/components.js';
 import { record, words, type Shape } from '#libs/edge/documents/shapes.js';
 import { Readiness } from './readiness.js';

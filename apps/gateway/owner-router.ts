@@ -1,4 +1,4 @@
-import { errorReply, type Reply } from '#libs/edge/reply.js';
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 import { OwnerCongested, OwnerGarbled, type OwnerLink } from '#libs/owner-link/client.js';
 import type { LinkNotice, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 

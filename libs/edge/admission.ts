@@ -11,10 +11,10 @@ import {
   methodNotAllowed,
   unauthorized,
   type Reply,
-} from './reply.js';
-import { framingFault } from './request-framing.js';
-import { bearerToken, carriesInternalHeader } from './request-headers.js';
-import { splitTarget } from './target.js';
+} from './reply/reply.js';
+import { framingFault } from './exchange/request-framing.js';
+import { bearerToken, carriesInternalHeader } from './exchange/request-headers.js';
+import { splitTarget } from './exchange/target.js';
 
 export type AuthOutcome = Principal | 'unauthorized' | 'unavailable';
 

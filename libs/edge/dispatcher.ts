@@ -14,10 +14,10 @@ import {
   TOO_MANY_PIPELINED,
   UNSUPPORTED_TRANSFER_CODING,
   type Reply,
-} from './reply.js';
-import { ReplySender, type Exchange } from './reply-sender.js';
-import { givenRequestId } from './request-headers.js';
-import { RequestReader } from './request-reader.js';
+} from './reply/reply.js';
+import { ReplySender, type Exchange } from './exchange/reply-sender.js';
+import { givenRequestId } from './exchange/request-headers.js';
+import { RequestReader } from './exchange/request-reader.js';
 import type { ServerLimits } from './server-limits.js';
 import { Turns } from './turns.js';
 

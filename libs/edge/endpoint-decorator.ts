@@ -1,5 +1,5 @@
 import { namesIn, type BoundEndpoint, type Call, type CallOf, type EndpointSpec } from './endpoint.js';
-import type { Reply } from './reply.js';
+import type { Reply } from './reply/reply.js';
 
 interface Declared {
   readonly spec: EndpointSpec;

@@ -1,7 +1,7 @@
-import type { Decoded, Decoder, JsonSchema } from './decode.js';
+import type { Decoded, Decoder, JsonSchema } from './decoding/decode.js';
 import type { Answers } from './documents/answer.js';
-import type { Query, QueryValues } from './query.js';
-import type { Reply } from './reply.js';
+import type { Query, QueryValues } from './decoding/query.js';
+import type { Reply } from './reply/reply.js';
 
 /** Who the token says is calling. */
 export interface Principal {

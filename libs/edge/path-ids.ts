@@ -1,5 +1,5 @@
-import { isUuid, uuid } from './decode-scalars.js';
-import { MISMATCH, type Decoder } from './decode.js';
+import { isUuid, uuid } from './decoding/decode-scalars.js';
+import { MISMATCH, type Decoder } from './decoding/decode.js';
 import type { IdKind } from './endpoint.js';
 
 export const SHARDS = 3;

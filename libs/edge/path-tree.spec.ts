@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { bind, type EndpointSpec } from './endpoint.js';
 import { PathTree } from './path-tree.js';
-import { splitTarget } from './target.js';
+import { splitTarget } from './exchange/target.js';
 
 function tree(...paths: [EndpointSpec['method'], string][]): PathTree {
   const made = new PathTree();

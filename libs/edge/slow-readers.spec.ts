@@ -3,7 +3,7 @@ import { bind, endpoint, type BoundEndpoint } from './endpoint.js';
 import { demoEndpoints } from './fixtures/demo-endpoints.js';
 import { DemoListener } from './fixtures/demo-listener.js';
 import type { RawClient } from './fixtures/raw-client.js';
-import { query } from './query.js';
+import { query } from './decoding/query.js';
 
 const COST_MS = 2;
 const PAGE_BYTES = 50_000;

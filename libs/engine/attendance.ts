@@ -4,7 +4,7 @@ import { millisBetween } from '#libs/auction/instant.js';
 import type { SettlementOutcome } from '#libs/custody/settlement.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { Agenda } from './agenda.js';
-import { nextDue, type AuctionBook, type Entry } from './auction-book.js';
+import { nextDue, type AuctionBook, type Entry } from './memory/auction-book.js';
 import type { AwardConclusion } from './ports.js';
 import { DueTask, ExecutionTask } from './tasks/internal-tasks.js';
 import type { ShardContext } from './tasks/shard-context.js';

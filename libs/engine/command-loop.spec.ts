@@ -12,7 +12,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { SteeredWriter } from '#libs/testing/journals/steered-writer.js';
-import { AuctionBook } from './auction-book.js';
+import { AuctionBook } from './memory/auction-book.js';
 import { CommandLoop, type LoopPorts } from './command-loop.js';
 import type { Release } from './releases.js';
 import { AGAIN, type Decision, type Draft, type Task } from './task.js';

@@ -11,7 +11,7 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { fault, type CommittedRecords, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Tracing } from '#libs/platform/tracing/tracing.js';
-import type { AuctionBook, Entry } from './auction-book.js';
+import type { AuctionBook, Entry } from './memory/auction-book.js';
 import { CommandTrail } from './command-trail.js';
 import type { ShardMeter } from './ports.js';
 import { releasesOf, type Release } from './releases.js';

@@ -3,7 +3,7 @@ import type { PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
 import { policyOf } from '#libs/admission/policy/snapshot.fixture.js';
 import { aContract, anOpenAuction, at } from '#libs/testing/auctions/builders.js';
 import { placed } from '#libs/testing/auctions/given.js';
-import { AuctionBook } from './auction-book.js';
+import { AuctionBook } from './memory/auction-book.js';
 import { Guardian } from './guardian.js';
 import { VoidTask } from './tasks/internal-tasks.js';
 import type { ShardContext } from './tasks/shard-context.js';

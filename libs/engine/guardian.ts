@@ -4,7 +4,7 @@ import type { DomainEvent } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { owed } from '#libs/auction/money.js';
 import { activeQuote } from '#libs/auction/state.js';
-import type { AuctionBook } from './auction-book.js';
+import type { AuctionBook } from './memory/auction-book.js';
 import type { CountedAward, ProtectionDesk } from './ports.js';
 import type { Task } from './task.js';
 import { PullQuoteTask, VoidTask } from './tasks/internal-tasks.js';

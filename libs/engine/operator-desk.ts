@@ -1,6 +1,6 @@
 import { checkReason } from '#libs/auction/decide/printable.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
-import type { AuctionBook } from './auction-book.js';
+import type { AuctionBook } from './memory/auction-book.js';
 import type { Conditions } from './conditions/conditions.js';
 import type { CompletedAuctions } from './ports.js';
 import type { Task } from './task.js';

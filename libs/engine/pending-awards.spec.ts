@@ -4,8 +4,8 @@ import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
 import { closes, reports } from '#libs/testing/auctions/commands.js';
 import { given } from '#libs/testing/auctions/given.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import type { Entry } from './auction-book.js';
-import { Marks } from './marks.js';
+import type { Entry } from './memory/auction-book.js';
+import { Marks } from './memory/marks.js';
 import { PendingAwards } from './pending-awards.js';
 
 const [MIA, MAX] = ['award-of-quote-of-mia', 'award-of-quote-of-max'];

@@ -1,7 +1,7 @@
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import type { AuctionState, Award } from '#libs/auction/state.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import type { Entry } from './auction-book.js';
+import type { Entry } from './memory/auction-book.js';
 
 const MAX_PAGE = 256;
 

@@ -20,9 +20,9 @@ import {
   type LinkReply,
   type LinkRequest,
 } from '#libs/owner-link/protocol.js';
-import type { AuctionBook, Entry } from './auction-book.js';
+import type { AuctionBook, Entry } from './memory/auction-book.js';
 import type { CompletedAuctions, ListRow } from './ports.js';
-import type { StoredAnswers } from './stored-answers.js';
+import type { StoredAnswers } from './memory/stored-answers.js';
 
 type Read<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
 

@@ -6,7 +6,7 @@ import {
   type LinkReply,
   type LinkRequest,
 } from '#libs/owner-link/protocol.js';
-import type { Entry } from './auction-book.js';
+import type { Entry } from './memory/auction-book.js';
 import type { CommandLoop } from './command-loop.js';
 import type { ConnectionDesk } from './connections/connection-desk.js';
 import type { Intake } from './intake.js';
@@ -23,8 +23,8 @@ import { reviseRule, submitRule, withdrawRule } from './tasks/quote-rules.js';
 import { QuoteTask, type QuoteRule } from './tasks/quote-task.js';
 import type { Settle, ShardContext } from './tasks/shard-context.js';
 import { WithdrawAllTask } from './tasks/withdraw-all-task.js';
-import type { TokenExchange } from './token-exchange.js';
-import type { TokenHome } from './token-home.js';
+import type { TokenExchange } from './tokens/token-exchange.js';
+import type { TokenHome } from './tokens/token-home.js';
 
 export interface OperationPorts {
   readonly context: ShardContext;

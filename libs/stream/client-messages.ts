@@ -1,6 +1,6 @@
-import { MISMATCH, object, type Decoded, type Decoder, type JsonSchema } from '#libs/edge/decode.js';
-import { atoms, enumOf, text } from '#libs/edge/decode-scalars.js';
-import { parseJsonText, type JsonObject } from '#libs/edge/strict-json.js';
+import { MISMATCH, object, type Decoded, type Decoder, type JsonSchema } from '#libs/edge/decoding/decode.js';
+import { atoms, enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
+import { parseJsonText, type JsonObject } from '#libs/edge/decoding/strict-json.js';
 
 /** What every client message carries: what it is, and what its reply will be called. */
 export interface ClientMessage {

@@ -1,6 +1,6 @@
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { NumberedEntry } from '#libs/auction/told/timeline-entry.js';
-import type { JsonObject } from '#libs/edge/strict-json.js';
+import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
 import type { Principal } from '#libs/edge/endpoint.js';
 import type { CommandName } from './client-messages.js';
 import type { ResyncReason } from './server-messages.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { JsonSchema } from '#libs/edge/decode.js';
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import { SchemaSet } from '#libs/testing/interface/schema-set.js';
 import { CODE_MEANINGS } from '#apps/gateway/documents/code-meanings.js';
 import { http, specs } from './described-interface.js';

@@ -1,5 +1,5 @@
-import { arrayOf, object } from '#libs/edge/decode.js';
-import { atoms, text, uuid } from '#libs/edge/decode-scalars.js';
+import { arrayOf, object } from '#libs/edge/decoding/decode.js';
+import { atoms, text, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { anyUuid } from '#libs/edge/path-ids.js';
 import { group, groups, limits, makers, me, protection, protectionOrNone } from './account-shapes.js';

@@ -1,7 +1,7 @@
 import type { ContractFacts } from '#libs/auction/commands.js';
 import type { ListedMaker } from '#libs/admission/policy/principals.js';
 import type { ProtectionSettings } from '#libs/admission/policy/maker-protection.js';
-import { positive, uuid } from '#libs/edge/decode-scalars.js';
+import { positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {
   amount,

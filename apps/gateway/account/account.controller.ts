@@ -4,7 +4,7 @@ import { listMakers, ownPolicy } from '#libs/admission/policy/principals.js';
 import type { Pool } from 'pg';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import type { Reply } from '#libs/edge/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { homeShard } from '#libs/owner-link/routing.js';
 import { accountLimits } from './account-limits.js';
 import {

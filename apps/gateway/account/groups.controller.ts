@@ -3,7 +3,7 @@ import { MakerGroups, type GroupResult } from '#libs/admission/policy/maker-grou
 import type { MakerGroup } from '#libs/admission/policy/policy-snapshot.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { NOT_FOUND, type Reply } from '#libs/edge/reply.js';
+import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
 import { createGroup, listGroups, removeGroup, replaceGroup } from './account-endpoints.js';
 import { NEW_ID } from '../tokens.js';
 import { GroupRules, INVALID_REQUEST, refusalOf } from './request-rules.js';

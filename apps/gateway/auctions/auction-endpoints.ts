@@ -1,8 +1,8 @@
 import { endpoint } from '#libs/edge/endpoint.js';
-import { NDJSON } from '#libs/edge/ndjson.js';
-import { cursor, ignoredIn, integerParam, query } from '#libs/edge/query.js';
-import { object } from '#libs/edge/decode.js';
-import { instant } from '#libs/edge/decode-scalars.js';
+import { NDJSON } from '#libs/edge/reply/ndjson.js';
+import { cursor, ignoredIn, integerParam, query } from '#libs/edge/decoding/query.js';
+import { object } from '#libs/edge/decoding/decode.js';
+import { instant } from '#libs/edge/decoding/decode-scalars.js';
 import { shardId, shardUuid } from '#libs/edge/path-ids.js';
 import { moment, optional } from '#libs/edge/documents/shapes.js';
 import { verdict } from '../quotes/quote-shapes.js';

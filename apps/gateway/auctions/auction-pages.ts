@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { errorReply, type Reply } from '#libs/edge/reply.js';
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import { auctionCursor } from './auction-endpoints.js';

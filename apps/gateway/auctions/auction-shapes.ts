@@ -12,7 +12,7 @@ import type {
 } from '#libs/auction/terms.js';
 import type { MakerView, OriginatorView } from '#libs/auction/told/view.js';
 import type { ViewedStatus } from '#libs/auction/told/viewer.js';
-import { positive, uuid } from '#libs/edge/decode-scalars.js';
+import { positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {
   anyText,

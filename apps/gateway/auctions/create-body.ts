@@ -1,5 +1,5 @@
-import { arrayOf, object } from '#libs/edge/decode.js';
-import { atoms, enumOf, instant, literalTrue, text, uuid } from '#libs/edge/decode-scalars.js';
+import { arrayOf, object } from '#libs/edge/decoding/decode.js';
+import { atoms, enumOf, instant, literalTrue, text, uuid } from '#libs/edge/decoding/decode-scalars.js';
 
 const route = object({
   required: {

@@ -6,7 +6,7 @@ import type {
   TimelineEntry,
   WonQuote,
 } from '#libs/auction/told/timeline-entry.js';
-import { positive, uuid } from '#libs/edge/decode-scalars.js';
+import { positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {
   anyText,

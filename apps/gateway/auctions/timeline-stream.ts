@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ndjsonReply } from '#libs/edge/ndjson.js';
-import { errorReply, type Reply } from '#libs/edge/reply.js';
+import { ndjsonReply } from '#libs/edge/reply/ndjson.js';
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 import type { LinkReply } from '#libs/owner-link/protocol.js';
 import { shardOfId } from '#libs/owner-link/routing.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { errorReply, type Reply } from '#libs/edge/reply.js';
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { isUnanswered } from '#libs/platform/database/postgres.js';
 import { AuditReadLog, type AuditRead } from '#libs/projections/audit/read-log.js';

@@ -1,5 +1,5 @@
 import { endpoint } from '#libs/edge/endpoint.js';
-import { integerParam, query } from '#libs/edge/query.js';
+import { integerParam, query } from '#libs/edge/decoding/query.js';
 import { auctionCursor, auctionID } from '../auctions/auction-endpoints.js';
 import { auditedAuction, auditKeys, auditPage, replayBundle } from './audit-shapes.js';
 

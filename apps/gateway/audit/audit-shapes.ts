@@ -11,7 +11,7 @@ import type {
   Route,
   Side,
 } from '#libs/auction/terms.js';
-import { atoms, positive, uuid } from '#libs/edge/decode-scalars.js';
+import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {
   anyText,

@@ -1,5 +1,5 @@
-import { instant, positive, text, uuid } from '#libs/edge/decode-scalars.js';
-import type { JsonSchema } from '#libs/edge/decode.js';
+import { instant, positive, text, uuid } from '#libs/edge/decoding/decode-scalars.js';
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import { named } from '#libs/edge/documents/components.js';
 import { codesOf } from '#libs/edge/documents/edge-answers.js';
 import {

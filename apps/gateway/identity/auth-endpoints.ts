@@ -1,5 +1,5 @@
-import { object } from '#libs/edge/decode.js';
-import { text } from '#libs/edge/decode-scalars.js';
+import { object } from '#libs/edge/decoding/decode.js';
+import { text } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { keySet, session } from './auth-shapes.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { AUTHORITY_UNAVAILABLE, errorReply, unauthorized, type Reply } from '#libs/edge/reply.js';
+import { AUTHORITY_UNAVAILABLE, errorReply, unauthorized, type Reply } from '#libs/edge/reply/reply.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';

@@ -3,7 +3,7 @@ import { Halts } from '#libs/admission/policy/halts.js';
 import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { NOT_FOUND, type Reply } from '#libs/edge/reply.js';
+import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { NEW_ID } from '../tokens.js';
 import { refuseHalt, UNKNOWN_TARGET } from './operator-bodies.js';

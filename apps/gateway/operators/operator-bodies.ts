@@ -1,7 +1,7 @@
 import type { Haltable, HaltScope } from '#libs/admission/policy/policy-snapshot.js';
-import { arrayOf, MISMATCH, object, type Decoder } from '#libs/edge/decode.js';
-import { enumOf, text } from '#libs/edge/decode-scalars.js';
-import { errorReply, type Reply } from '#libs/edge/reply.js';
+import { arrayOf, MISMATCH, object, type Decoder } from '#libs/edge/decoding/decode.js';
+import { enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 
 const SCOPES = ['GLOBAL', 'VENUE', 'MARKET', 'PRINCIPAL'] as const satisfies HaltScope[];
 const HALTABLE = ['CREATE', 'QUOTE'] as const satisfies Haltable[];

@@ -6,7 +6,7 @@ import { MAX_GROUPS, MAX_MEMBERS } from '#libs/admission/policy/maker-groups.js'
 import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { NOT_FOUND, type Reply } from '#libs/edge/reply.js';
+import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
 import { homeShard } from '#libs/owner-link/routing.js';
 import type { AccountSettings } from '../account/account.controller.js';
 import { accountLimits } from '../account/account-limits.js';

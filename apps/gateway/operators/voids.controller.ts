@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import type { Reply } from '#libs/edge/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { shardOfId } from '#libs/owner-link/routing.js';
 import { passOn } from '../owner-router.js';
 import { refuseReason } from './operator-bodies.js';

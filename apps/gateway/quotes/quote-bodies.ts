@@ -1,5 +1,5 @@
-import { MISMATCH, arrayOf, object, type Decoder, type Decoded } from '#libs/edge/decode.js';
-import { atoms, instant, text } from '#libs/edge/decode-scalars.js';
+import { MISMATCH, arrayOf, object, type Decoder, type Decoded } from '#libs/edge/decoding/decode.js';
+import { atoms, instant, text } from '#libs/edge/decoding/decode-scalars.js';
 import { shardId } from '#libs/edge/path-ids.js';
 
 export const submitBody = object({

@@ -1,8 +1,8 @@
-import { object } from '#libs/edge/decode.js';
-import { enumOf, instant } from '#libs/edge/decode-scalars.js';
+import { object } from '#libs/edge/decoding/decode.js';
+import { enumOf, instant } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { shardId, shardUuid } from '#libs/edge/path-ids.js';
-import { cursor, integerParam, optionalParam, query } from '#libs/edge/query.js';
+import { cursor, integerParam, optionalParam, query } from '#libs/edge/decoding/query.js';
 import { auctionID } from '../auctions/auction-endpoints.js';
 import { auctionQuotes, quote, quotePage, verdict, withdrawnAll } from './quote-shapes.js';
 import { quotePreflightBody, reviseBody, submitBody, withdrawAllBody, withdrawBody } from './quote-bodies.js';

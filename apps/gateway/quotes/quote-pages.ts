@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Reply } from '#libs/edge/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { PROJECTION_UNAVAILABLE } from '../auctions/completed-reads.js';
 import { OwnerRouter, passOn } from '../owner-router.js';

@@ -4,7 +4,7 @@ import type { PartyView } from '#libs/auction/told/party-view.js';
 import type { LossReason, QuoteView } from '#libs/auction/told/quote-view.js';
 import type { QuoteStatus } from '#libs/auction/state.js';
 import type { RouteVerdict, Verdict } from '#libs/admission/risk/verdict.js';
-import { atoms, positive, uuid } from '#libs/edge/decode-scalars.js';
+import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {
   anyText,

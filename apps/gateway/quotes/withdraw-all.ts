@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { errorReply, type Reply } from '#libs/edge/reply.js';
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 import type { LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 import { homeShard } from '#libs/owner-link/routing.js';
 import { OwnerRouter, passOn } from '../owner-router.js';

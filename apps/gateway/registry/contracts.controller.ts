@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { listContracts } from '#libs/admission/policy/contract-registry.js';
-import { object } from '#libs/edge/decode.js';
-import { text } from '#libs/edge/decode-scalars.js';
+import { object } from '#libs/edge/decoding/decode.js';
+import { text } from '#libs/edge/decoding/decode-scalars.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import { endpoint, type CallOf } from '#libs/edge/endpoint.js';
-import { cursor, integerParam, optionalParam, query } from '#libs/edge/query.js';
-import type { Reply } from '#libs/edge/reply.js';
+import { cursor, integerParam, optionalParam, query } from '#libs/edge/decoding/query.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { contractPage } from '../account/account-shapes.js';
 import { DATABASE } from '../tokens.js';
 

@@ -1,10 +1,17 @@
-import { MISMATCH } from '#libs/edge/decode.js';
-import { instant } from '#libs/edge/decode-scalars.js';
+import { MISMATCH } from '#libs/edge/decoding/decode.js';
+import { instant } from '#libs/edge/decoding/decode-scalars.js';
 import type { BoundEndpoint, Call, EndpointSpec } from '#libs/edge/endpoint.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
-import { idempotencyKey } from '#libs/edge/idempotency-key.js';
-import { codeOf, errorReply, FORBIDDEN, INTERNAL_ERROR, payloadOf, type Reply } from '#libs/edge/reply.js';
-import type { JsonValue } from '#libs/edge/strict-json.js';
+import { idempotencyKey } from '#libs/edge/exchange/idempotency-key.js';
+import {
+  codeOf,
+  errorReply,
+  FORBIDDEN,
+  INTERNAL_ERROR,
+  payloadOf,
+  type Reply,
+} from '#libs/edge/reply/reply.js';
+import type { JsonValue } from '#libs/edge/decoding/strict-json.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { CommandName } from '#libs/stream/client-messages.js';
 import type { CommandAnswer, CommandCall, Commands } from '#libs/stream/ports.js';

@@ -1,6 +1,6 @@
 import { WebSocketServer, type WebSocket } from 'ws';
-import { errorReply, MALFORMED_REQUEST, type Reply } from '#libs/edge/reply.js';
-import type { Handshake } from '#libs/edge/upgrades.js';
+import { errorReply, MALFORMED_REQUEST, type Reply } from '#libs/edge/reply/reply.js';
+import type { Handshake } from '#libs/edge/server/upgrades.js';
 import type { Sessions } from '#libs/stream/ports.js';
 import type { StreamHub } from '#libs/stream/stream-hub.js';
 import { Departures } from './departures.js';

@@ -1,4 +1,4 @@
-import { normalInstant } from '#libs/edge/instant-text.js';
+import { normalInstant } from '#libs/edge/decoding/instant-text.js';
 import type { ContractFacts } from '#libs/auction/commands.js';
 import type { RouteKey } from '#libs/admission/policy/policy-snapshot.js';
 import { parseCommandLine } from '#libs/platform/terminal/command-line.js';

@@ -6,7 +6,7 @@ import type { Instant } from '#libs/auction/instant.js';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
 import { PolicyDesk } from '#libs/engine/policy-desk.js';
-import { holdsByAccount } from '#libs/engine/recovery.js';
+import { holdsByAccount } from '#libs/engine/recovery/recovery.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';

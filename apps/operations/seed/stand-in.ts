@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { instantFromNanos } from '#libs/auction/instant.js';
-import { AuctionBook } from '#libs/engine/auction-book.js';
+import { AuctionBook } from '#libs/engine/memory/auction-book.js';
 import { NotedConnections } from '#libs/engine/connections/noted-connections.js';
-import { recover } from '#libs/engine/recovery.js';
-import { momentOf } from '#libs/engine/shard-snapshot.js';
-import { SnapshotKeeper } from '#libs/engine/snapshot-keeper.js';
-import { StoredAnswers } from '#libs/engine/stored-answers.js';
+import { recover } from '#libs/engine/recovery/recovery.js';
+import { momentOf } from '#libs/engine/recovery/shard-snapshot.js';
+import { SnapshotKeeper } from '#libs/engine/recovery/snapshot-keeper.js';
+import { StoredAnswers } from '#libs/engine/memory/stored-answers.js';
 import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 import type { OpenApi, Reference } from './openapi-types.js';
 
 /** As much of AsyncAPI 3.0 as our document uses. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 import type { Shape } from './shapes.js';
 
 const COMPONENT = Symbol('component');

@@ -1,5 +1,5 @@
 import type { EndpointSpec } from '../endpoint.js';
-import { canQueryFail, queryFault } from '../query-rule.js';
+import { canQueryFail, queryFault } from '../exchange/query-rule.js';
 
 export interface EdgeAnswer {
   /** Under this name the document defines it once. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 
 type Meanings = Readonly<Record<string, string>>;
 

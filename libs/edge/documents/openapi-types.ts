@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 import type { Tag } from './about.js';
 
 /** As much of OpenAPI 3.1 as our documents use. */

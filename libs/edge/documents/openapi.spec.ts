@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { object } from '../decode.js';
-import { atoms, enumOf, text } from '../decode-scalars.js';
+import { object } from '../decoding/decode.js';
+import { atoms, enumOf, text } from '../decoding/decode-scalars.js';
 import { endpoint, type EndpointSpec } from '../endpoint.js';
 import { anyUuid } from '../path-ids.js';
-import { integerParam, query } from '../query.js';
+import { integerParam, query } from '../decoding/query.js';
 import type { About } from './about.js';
 import { named } from './components.js';
 import { openApiDocument } from './openapi.js';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 import { templateOf, type EndpointSpec } from '../endpoint.js';
 import type { About } from './about.js';
 import { Components } from './components.js';

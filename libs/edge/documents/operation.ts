@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 import { namesIn, type EndpointSpec } from '../endpoint.js';
 import type { About } from './about.js';
 import type { Components } from './components.js';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 import type { EndpointSpec } from '../endpoint.js';
 import { ANYWHERE, type About } from './about.js';
 import type { Answer } from './answer.js';

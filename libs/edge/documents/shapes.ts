@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../decode.js';
+import type { JsonSchema } from '../decoding/decode.js';
 
 /** What a value in an answer is like. Every decoder is one, so answers and requests are described in the same words. */
 export interface Shape {

@@ -2,7 +2,7 @@ import type { DomainEvent } from '#libs/auction/events.js';
 import { activeQuotes, findQuote, type AuctionState } from '#libs/auction/state.js';
 import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import type { AuctionBook } from '../auction-book.js';
+import type { AuctionBook } from '../memory/auction-book.js';
 import type { Task } from '../task.js';
 import { DisconnectTask, NotesTask } from '../tasks/connection-tasks.js';
 import type { ShardContext } from '../tasks/shard-context.js';

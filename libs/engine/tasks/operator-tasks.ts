@@ -7,7 +7,7 @@ import {
   type LinkRequest,
   type OperatorOrder,
 } from '#libs/owner-link/protocol.js';
-import type { Entry } from '../auction-book.js';
+import type { Entry } from '../memory/auction-book.js';
 import type { Conditions } from '../conditions/conditions.js';
 import type { Decision, Draft, Task } from '../task.js';
 import { draftsOf, dueDrafts } from './due-events.js';

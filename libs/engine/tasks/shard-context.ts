@@ -2,7 +2,7 @@ import type { Instant } from '#libs/auction/instant.js';
 import type { CommandMark, Operation } from '#libs/auction/events.js';
 import { rejected } from '#libs/auction/rejection.js';
 import type { Claim, CommandName, LinkReply } from '#libs/owner-link/protocol.js';
-import type { AuctionBook } from '../auction-book.js';
+import type { AuctionBook } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
 import type { IdFactory } from '../ids.js';
 import type { PolicyDesk } from '../policy-desk.js';

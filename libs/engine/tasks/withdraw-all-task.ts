@@ -2,7 +2,7 @@ import type { Instant } from '#libs/auction/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import { reply, type LinkRequest } from '#libs/owner-link/protocol.js';
-import type { Entry } from '../auction-book.js';
+import type { Entry } from '../memory/auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '../task.js';
 import { draftsOf, dueDrafts } from './due-events.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';

@@ -1,5 +1,5 @@
 import { instantFromNanos } from '#libs/auction/instant.js';
-import { MISMATCH } from '#libs/edge/decode.js';
+import { MISMATCH } from '#libs/edge/decoding/decode.js';
 import { shardUuid } from '#libs/edge/path-ids.js';
 import { CONTROL_MESSAGES, type ClientMessage, type Control, type ControlName } from '../client-messages.js';
 import type { Refused } from '../ports.js';

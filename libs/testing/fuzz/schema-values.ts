@@ -1,5 +1,5 @@
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
-import type { JsonSchema } from '#libs/edge/decode.js';
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import type { Random } from '../simulator/kernel/random.js';
 
 /** What there really is, by the names of the fields that hold such things. */

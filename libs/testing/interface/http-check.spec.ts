@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { object } from '../../edge/decode.js';
-import { atoms } from '../../edge/decode-scalars.js';
+import { object } from '../../edge/decoding/decode.js';
+import { atoms } from '../../edge/decoding/decode-scalars.js';
 import { named } from '../../edge/documents/components.js';
 import { openApiDocument } from '../../edge/documents/openapi.js';
 import { anyText, oneOf, optional, record, words } from '../../edge/documents/shapes.js';
 import { endpoint } from '../../edge/endpoint.js';
 import { anyUuid } from '../../edge/path-ids.js';
-import { integerParam, query } from '../../edge/query.js';
+import { integerParam, query } from '../../edge/decoding/query.js';
 import { HttpCheck } from './http-check.js';
 import type { RecordedExchange } from './recorder.js';
 

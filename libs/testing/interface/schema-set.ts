@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { JsonSchema } from '../../edge/decode.js';
+import type { JsonSchema } from '../../edge/decoding/decode.js';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 

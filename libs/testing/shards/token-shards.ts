@@ -1,6 +1,6 @@
-import { AccountBuckets } from '#libs/engine/buckets.js';
-import { TokenExchange } from '#libs/engine/token-exchange.js';
-import { TokenHome } from '#libs/engine/token-home.js';
+import { AccountBuckets } from '#libs/engine/tokens/buckets.js';
+import { TokenExchange } from '#libs/engine/tokens/token-exchange.js';
+import { TokenHome } from '#libs/engine/tokens/token-home.js';
 import type { BucketName, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { SteppedClock } from '../../stream/fixtures/stepped-clock.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
-import type { JsonSchema } from '#libs/edge/decode.js';
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { httpNavigation, httpPart } from './http-part.js';
 import { inline } from './markdown.js';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '#libs/edge/decode.js';
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
 import { inline } from './markdown.js';
 import { markup, type Markup } from './markup.js';
 

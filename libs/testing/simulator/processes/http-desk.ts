@@ -1,7 +1,7 @@
-import { MISMATCH } from '#libs/edge/decode.js';
+import { MISMATCH } from '#libs/edge/decoding/decode.js';
 import type { BoundEndpoint } from '#libs/edge/endpoint.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
-import { payloadOf, type Reply } from '#libs/edge/reply.js';
+import { payloadOf, type Reply } from '#libs/edge/reply/reply.js';
 import type { WireEnd } from '../wire/wire-end.js';
 import { principalOf } from './stream-door.js';
 

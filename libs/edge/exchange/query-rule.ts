@@ -1,5 +1,5 @@
-import { MISMATCH } from './decode.js';
-import type { EndpointSpec } from './endpoint.js';
+import { MISMATCH } from '../decoding/decode.js';
+import type { EndpointSpec } from '../endpoint.js';
 
 /** What says the same to everybody is asked by balancers and browsers, which add to a query what they please. */
 function isAnyQueryIgnored({ access, method, query }: EndpointSpec): boolean {

@@ -1,10 +1,10 @@
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
-import type { Entry } from './auction-book.js';
-import { Marks } from './marks.js';
-import type { NotedConnection } from './connections/noted-connections.js';
-import type { PlacedAnswer } from './ports.js';
+import type { Entry } from '../memory/auction-book.js';
+import { Marks } from '../memory/marks.js';
+import type { NotedConnection } from '../connections/noted-connections.js';
+import type { PlacedAnswer } from '../ports.js';
 
 /** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
 export const SNAPSHOT_FORMAT = 4;

@@ -9,7 +9,7 @@ import { Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { boundConnectionsPerAddress } from './addresses.js';
-import type { BodyFault, Connections } from './connections.js';
+import type { BodyFault, Connections } from '../connections.js';
 import {
   payloadOf,
   HEADERS_TOO_LARGE,
@@ -18,9 +18,9 @@ import {
   REQUEST_TIMEOUT,
   methodNotAllowed,
   type Reply,
-} from './reply.js';
-import { carriesInternalHeader } from './request-headers.js';
-import { serverOptions, type ServerLimits } from './server-limits.js';
+} from '../reply/reply.js';
+import { carriesInternalHeader } from '../exchange/request-headers.js';
+import { serverOptions, type ServerLimits } from '../server-limits.js';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 

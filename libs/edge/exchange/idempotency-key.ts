@@ -1,5 +1,5 @@
-import type { Reply } from './reply.js';
-import { errorReply } from './reply.js';
+import type { Reply } from '../reply/reply.js';
+import { errorReply } from '../reply/reply.js';
 
 const GRAMMAR = /^[A-Za-z0-9._:-]{1,128}$/;
 const REQUIRED = errorReply(400, 'idempotency_key_required');

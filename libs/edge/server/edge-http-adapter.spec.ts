@@ -5,12 +5,12 @@ import { NestFactory } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { object } from './decode.js';
-import { atoms } from './decode-scalars.js';
+import { object } from '../decoding/decode.js';
+import { atoms } from '../decoding/decode-scalars.js';
 import { EdgeHttpAdapter } from './edge-http-adapter.js';
-import { endpoint, type CallOf } from './endpoint.js';
-import { Endpoint, endpointsOf } from './endpoint-decorator.js';
-import type { Reply } from './reply.js';
+import { endpoint, type CallOf } from '../endpoint.js';
+import { Endpoint, endpointsOf } from '../endpoint-decorator.js';
+import type { Reply } from '../reply/reply.js';
 
 const double = endpoint({
   operationId: 'double',

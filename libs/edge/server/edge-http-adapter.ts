@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { Connections } from './connections.js';
-import { Dispatcher, type EdgePorts } from './dispatcher.js';
+import { Connections } from '../connections.js';
+import { Dispatcher, type EdgePorts } from '../dispatcher.js';
 import { createEdgeServer, stopListening, type Listener } from './edge-server.js';
-import { endpointsOf } from './endpoint-decorator.js';
-import { NOT_FOUND } from './reply.js';
-import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
+import { endpointsOf } from '../endpoint-decorator.js';
+import { NOT_FOUND } from '../reply/reply.js';
+import { SERVER_LIMITS, type ServerLimits } from '../server-limits.js';
 import { Upgrades, type Accept } from './upgrades.js';
 
 const refuseAll: Accept = () => NOT_FOUND;

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Admitted } from './admission.js';
-import { MISMATCH } from './decode.js';
-import type { EdgePorts, Dispatcher } from './dispatcher.js';
+import type { Admitted } from '../admission.js';
+import { MISMATCH } from '../decoding/decode.js';
+import type { EdgePorts, Dispatcher } from '../dispatcher.js';
 import { refuse, type RefusalPorts } from './edge-server.js';
-import type { Principal } from './endpoint.js';
-import { queryFault, readQuery } from './query-rule.js';
-import { errorReply, INTERNAL_ERROR, MALFORMED_REQUEST, type Reply } from './reply.js';
-import { bearerToken, givenRequestId, protocolToken } from './request-headers.js';
-import { splitTarget } from './target.js';
+import type { Principal } from '../endpoint.js';
+import { queryFault, readQuery } from '../exchange/query-rule.js';
+import { errorReply, INTERNAL_ERROR, MALFORMED_REQUEST, type Reply } from '../reply/reply.js';
+import { bearerToken, givenRequestId, protocolToken } from '../exchange/request-headers.js';
+import { splitTarget } from '../exchange/target.js';
 
 /** A WebSocket handshake whose caller is known and may come in. */
 export interface Handshake {

@@ -6,11 +6,11 @@ import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
-import { AuctionBook } from './auction-book.js';
-import { NotedConnections } from './connections/noted-connections.js';
-import type { AuctionHistories } from './ports.js';
+import { AuctionBook } from '../memory/auction-book.js';
+import { NotedConnections } from '../connections/noted-connections.js';
+import type { AuctionHistories } from '../ports.js';
 import { recover, type Recovered } from './recovery.js';
-import { StoredAnswers } from './stored-answers.js';
+import { StoredAnswers } from '../memory/stored-answers.js';
 
 const EVENTS = 5;
 const SHARD = 0;

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { Connections } from './connections.js';
+import type { Connections } from '../connections.js';
 import { namesTag } from './entity-tag.js';
 import { announcedBytes, announcesBody } from './request-body.js';
-import { payloadOf, type Reply, type ReplyStream } from './reply.js';
-import type { ServerLimits } from './server-limits.js';
+import { payloadOf, type Reply, type ReplyStream } from '../reply/reply.js';
+import type { ServerLimits } from '../server-limits.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 export interface Exchange {

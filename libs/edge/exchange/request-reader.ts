@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Admitted } from './admission.js';
-import type { Connections } from './connections.js';
-import { MISMATCH, type Decoder } from './decode.js';
-import type { BoundEndpoint, Call, EndpointSpec } from './endpoint.js';
+import type { Admitted } from '../admission.js';
+import type { Connections } from '../connections.js';
+import { MISMATCH, type Decoder } from '../decoding/decode.js';
+import type { BoundEndpoint, Call, EndpointSpec } from '../endpoint.js';
 import { idempotencyKey } from './idempotency-key.js';
 import { queryFault, readQuery } from './query-rule.js';
 import {
@@ -13,7 +13,7 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
   errorReply,
   type Reply,
-} from './reply.js';
+} from '../reply/reply.js';
 import type { Exchange } from './reply-sender.js';
 import { announcedBytes, announcesBody, readBody, type BodyOutcome } from './request-body.js';
 import {
@@ -23,8 +23,8 @@ import {
   isJsonContent,
   valuesOf,
 } from './request-headers.js';
-import type { ServerLimits } from './server-limits.js';
-import { parseJsonBytes, type JsonObject } from './strict-json.js';
+import type { ServerLimits } from '../server-limits.js';
+import { parseJsonBytes, type JsonObject } from '../decoding/strict-json.js';
 
 type Ids = Readonly<Record<string, string>>;
 

@@ -12,7 +12,7 @@ import { submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { anyRounds, ShardSession, type Deed, type Told } from '#libs/testing/shards/shard-session.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 import type { LostAppend } from '#libs/testing/journals/steered-writer.js';
-import { nextDue } from './auction-book.js';
+import { nextDue } from '../memory/auction-book.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { ServerLimits } from './server-limits.js';
-import { demoEndpoints } from './fixtures/demo-endpoints.js';
-import { DemoListener } from './fixtures/demo-listener.js';
-import type { RawReply } from './fixtures/raw-client.js';
+import type { ServerLimits } from '../server-limits.js';
+import { demoEndpoints } from '../fixtures/demo-endpoints.js';
+import { DemoListener } from '../fixtures/demo-listener.js';
+import type { RawReply } from '../fixtures/raw-client.js';
 
 const MIB = 1_048_576;
 const QUICK: Partial<ServerLimits> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { idempotencyKey } from './idempotency-key.js';
-import { payloadOf } from './reply.js';
+import { payloadOf } from '../reply/reply.js';
 
 function verdict(...given: string[]): string {
   const key = idempotencyKey(given);

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import { pause } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from './auction-book.js';
-import type { AuctionHistories } from './ports.js';
+import type { AuctionHistories } from '../ports.js';
 
 const TRY_AGAIN_MILLIS = 1_000;
 

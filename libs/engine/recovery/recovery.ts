@@ -8,10 +8,10 @@ import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.
 import { readAhead } from '#libs/journal/read-ahead.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
-import type { AuctionBook } from './auction-book.js';
-import type { NotedConnections } from './connections/noted-connections.js';
+import type { AuctionBook } from '../memory/auction-book.js';
+import type { NotedConnections } from '../connections/noted-connections.js';
 import { readMoment, SNAPSHOT_FORMAT } from './shard-snapshot.js';
-import type { StoredAnswers } from './stored-answers.js';
+import type { StoredAnswers } from '../memory/stored-answers.js';
 
 const PAGE = 5_000;
 const LOOK_AGAIN_MILLIS = 50;

@@ -6,7 +6,7 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from './auction-book.js';
 import { isSameCommand, type CommandName } from './marks.js';
-import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from './ports.js';
+import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from '../ports.js';
 
 /** First answers, given again: those on an auction are told anew from its journal, those of the shard are kept until the projections have them. */
 export class StoredAnswers {

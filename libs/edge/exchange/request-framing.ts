@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { MALFORMED_REQUEST, UNSUPPORTED_TRANSFER_CODING, type Reply } from './reply.js';
+import { MALFORMED_REQUEST, UNSUPPORTED_TRANSFER_CODING, type Reply } from '../reply/reply.js';
 import { valuesOf } from './request-headers.js';
 
 /** `uri-host [":" port]` of RFC 9110; it may be empty. */
