@@ -34,15 +34,15 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-/** Sends a handshake and resets the connection: at once, behind the answer, or in between. */
-function gone(attempt: number): Promise<void> {
+/** Sends a request and resets the connection: at once, behind the answer, or in between. */
+function gone(request: readonly string[], attempt: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(floor.gatewayUrl()).port) });
     socket.on('error', () => undefined);
     socket.on('close', () => {
       resolve();
     });
-    socket.write(`${handshake.join('\r\n')}\r\n\r\n`);
+    socket.write(`${request.join('\r\n')}\r\n\r\n`);
     if (attempt % 2 === 0) socket.once('data', () => socket.resetAndDestroy());
     else setTimeout(() => socket.resetAndDestroy(), attempt % LINGERS_MS);
   });
@@ -51,9 +51,19 @@ function gone(attempt: number): Promise<void> {
 describe('a handshake that is refused', () => {
   it('ends nothing, however its client goes', async () => {
     const { pid } = cluster.process('gateway-0');
-    for (let attempt = 0; attempt < TRIES; attempt += 1) await gone(attempt);
+    for (let attempt = 0; attempt < TRIES; attempt += 1) await gone(handshake, attempt);
     const answer = await rawExchange(floor.gatewayUrl(), `${handshake.join('\r\n')}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 429 [^]*\{"error":"stream_connection_limit"\}$/);
+    expect(() => process.kill(pid, 0)).not.toThrow();
+  });
+
+  it('ends nothing either where a tunnel was asked for, by whomever', async () => {
+    const { pid } = cluster.process('gateway-0');
+    const tunnel = ['CONNECT a:1 HTTP/1.1', 'host: x'];
+    for (let attempt = 0; attempt < TRIES; attempt += 1) await gone(tunnel, attempt);
+    expect(await rawExchange(floor.gatewayUrl(), `${tunnel.join('\r\n')}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 405 /,
+    );
     expect(() => process.kill(pid, 0)).not.toThrow();
   });
 

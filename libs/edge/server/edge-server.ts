@@ -110,7 +110,14 @@ function replyTo(code: string | undefined): Reply {
 
 /** Answers on the bare socket and closes it, a moment later: closing at once could reset the answer away. */
 export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void {
-  if (!socket.writable) return;
+  // Node has let go of sockets that ask for a tunnel or an upgrade: a peer that resets one meanwhile must not end the process.
+  socket.on('error', () => {
+    socket.destroy();
+  });
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
   const body = payloadOf(reply) ?? '';
   const lines = [
     `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}`,
