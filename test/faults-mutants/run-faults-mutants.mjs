@@ -29,6 +29,7 @@ const MUTANTS = {
   'undocumented-code': [CALM, 'documented codes only'],
   'withdrawn-stays-reserved': [CALM, 'reservations to the atom'],
   'bad-handshake-ends-the-gateway': [FUZZ, 'crash: gateway'],
+  'tunnel-ends-the-gateway': [FUZZ, 'crash: gateway'],
   'contracts-ask-for-anything': [FUZZ, '500 internal_error'],
   'one-bad-create-stops-all': [FUZZ, '503 though nothing is away, and again when asked alone: createAuction'],
   'refusal-takes-a-quote-away': [FUZZ, 'QUOTE_EXPIRED was journaled although all was refused'],
@@ -46,7 +47,10 @@ const wanted = positionals.length > 0 ? positionals : Object.keys(MUTANTS);
 /** A tree that is built and runs like this one, and has the bug. */
 function spoiltTree(name) {
   const copy = mkdtempSync(join(tmpdir(), 'sotto-faults-mutants-'));
-  const { stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' });
+  const { stdout } = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   for (const path of stdout.split('\0').filter((each) => each !== '' && existsSync(join(ROOT, each))))
     cpSync(join(ROOT, path), join(copy, path));
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));

@@ -3,6 +3,7 @@ import { Crashes } from './crashes.js';
 import { BATCH, HostileBatches } from './hostile-batches.js';
 import { HostileStreams } from './hostile-streams.js';
 import { Judge } from './judge.js';
+import { Leavers } from './leavers.js';
 import { heapsOf, MemoryWatch, type Sizes } from './memory.js';
 import { Books } from './state.js';
 import { Stillness, type Verdict } from './stillness.js';
@@ -20,6 +21,8 @@ export interface Fuzzed {
   readonly batches: Verdicts;
   readonly streams: Verdicts;
   readonly putBack: number;
+  /** Who has reset the connection behind a request. */
+  readonly leavers: number;
   readonly judge: Judge;
   readonly spoils: ReadonlyMap<string, number>;
   readonly grown: Sizes;
@@ -36,6 +39,7 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
   const stillness = new Stillness(books, judge, furniture);
   const batches = new HostileBatches(target, judge, stillness, random.fork('requests'));
   const streams = new HostileStreams(target, judge, stillness, random.fork('streams'));
+  const leavers = new Leavers(target, random.fork('leavers'));
   const verdicts = { batches: new Map<Verdict, number>(), streams: new Map<Verdict, number>() };
   const crashes = new Crashes(cluster, judge);
   const memory = new MemoryWatch(() => heapsOf(cluster), books);
@@ -54,6 +58,10 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
       ),
     );
     sent += BATCH;
+    await crashes.watch(
+      () => leavers.play(),
+      () => leavers.latest,
+    );
     if (batch % STREAMS_EVERY !== 0) continue;
     note(
       verdicts.streams,
@@ -73,6 +81,7 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
     frames: streams.frames,
     ...verdicts,
     putBack: furniture.putBackTimes,
+    leavers: leavers.count,
     judge,
     spoils: batches.spoils,
     grown: memory.grown(),

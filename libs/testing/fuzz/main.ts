@@ -33,6 +33,7 @@ function report({ judge, spoils, grown, steady, ...counts }: Fuzzed): void {
   for (const line of judge.lines) print(line);
   print(inVerdicts('batches', counts.batches));
   print(`${inVerdicts('streams', counts.streams)}; ${counts.putBack} quotes put back`);
+  print(`${counts.leavers} reset the connection behind their request`);
   print(`${counts.requests} requests, ${counts.frames} frames, ${judge.found} sorts of violations`);
 }
 
