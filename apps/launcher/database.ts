@@ -8,6 +8,7 @@ import {
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { BackOff } from '#libs/platform/supervision/back-off.js';
+import { LogFile } from '#libs/platform/supervision/log-file.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import type { Terminal } from './terminal.js';
 
@@ -57,8 +58,15 @@ export interface EmbeddedSettings {
 
 /** Our own server, started again whenever it ends. */
 export async function embedDatabase(settings: EmbeddedSettings): Promise<Database> {
-  const database = new EmbeddedDatabase(settings);
-  await database.start();
+  const log = new LogFile(path.join(settings.dataFolder, 'logs', 'postgres.log'), () => undefined);
+  await log.start();
+  const database = new EmbeddedDatabase(settings, log);
+  try {
+    await database.start();
+  } catch (error) {
+    log.stop();
+    throw error;
+  }
   return database;
 }
 
@@ -71,14 +79,18 @@ class EmbeddedDatabase implements Database {
   private onStart: (pid: number) => void = () => undefined;
   private readonly backOff = new BackOff();
 
-  constructor(private readonly settings: EmbeddedSettings) {}
+  constructor(
+    private readonly settings: EmbeddedSettings,
+    /** The server writes what anybody makes it write, and turns nothing over by itself. */
+    private readonly log: LogFile,
+  ) {}
 
   async start(): Promise<void> {
     const { dataFolder, marker, terminal, clock, sessions } = this.settings;
     const startedNanos = clock.monotonicNanos();
     this.server = await startEmbeddedPostgres({
       folder: path.join(dataFolder, 'postgres'),
-      logFile: path.join(dataFolder, 'logs', 'postgres.log'),
+      logFile: this.log.path,
       marker,
       ...(sessions === undefined ? {} : { sessions }),
       note: (line) => terminal.print(`        ${line}`),
@@ -101,10 +113,12 @@ class EmbeddedDatabase implements Database {
     this.stopping = true;
     await this.restarting;
     await this.server?.stop();
+    this.log.stop();
   }
 
   kill(): void {
     this.stopping = true;
+    this.log.stop();
     void this.server?.stop('immediate');
   }
 

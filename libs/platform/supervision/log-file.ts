@@ -1,9 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
-import { copyFile, open, rename, stat, truncate } from 'node:fs/promises';
+import { closeSync, createReadStream, createWriteStream, openSync } from 'node:fs';
+import { open, rename, stat, truncate } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { isCodedError } from '../process/start-fault.js';
 
 const POLL_MS = 1_000;
-const ROTATE_BYTES = 64 * 1024 * 1024;
+const TURN_OVER_BYTES = 64 * 1024 * 1024;
 /** What is read at most in one go; the rest is in the file for whoever wants it. */
 const CHUNK_BYTES = 256 * 1024;
 const LOUD = new Set(['warn', 'error', 'fatal']);
@@ -21,12 +22,13 @@ export class LogFile {
   constructor(
     readonly path: string,
     private readonly forward: (line: string) => void,
+    private readonly turnOverBytes = TURN_OVER_BYTES,
   ) {}
 
   async start(): Promise<void> {
     const size = await this.size();
-    if (size > ROTATE_BYTES) await rename(this.path, `${this.path}.1`);
-    this.position = size > ROTATE_BYTES ? 0 : size;
+    if (size > this.turnOverBytes) await rename(this.path, this.former);
+    this.position = size > this.turnOverBytes ? 0 : size;
     this.timer = setInterval(() => void this.readOn(), POLL_MS).unref();
   }
 
@@ -73,12 +75,17 @@ export class LogFile {
     } finally {
       await file.close();
     }
-    if (size > ROTATE_BYTES) await this.rotate();
+    if (size > this.turnOverBytes) await this.turnOver(size);
   }
 
-  /** The writer appends, so cutting the file under its feet is safe; what it writes in between is lost. */
-  private async rotate(): Promise<void> {
-    await copyFile(this.path, `${this.path}.1`);
+  private get former(): string {
+    return `${this.path}.1`;
+  }
+
+  /** Of a flood its end is kept. The writer appends, so cutting the file under its feet is safe; what it writes in between is lost. */
+  private async turnOver(size: number): Promise<void> {
+    const end = createReadStream(this.path, { start: size - this.turnOverBytes, end: size - 1 });
+    await pipeline(end, createWriteStream(this.former, { mode: 0o600 }));
     await truncate(this.path);
     this.position = 0;
   }

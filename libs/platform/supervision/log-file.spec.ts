@@ -1,0 +1,51 @@
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LogFile } from './log-file.js';
+
+const MOST_BYTES = 1_000;
+
+let folder: string;
+let file: string;
+let told: string[];
+let log: LogFile;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'log-file-'));
+  file = path.join(folder, 'postgres.log');
+  told = [];
+  log = new LogFile(file, (line) => told.push(line), MOST_BYTES);
+});
+
+afterEach(() => {
+  log.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('a log that has become long', () => {
+  it('is turned over while its writer goes on', async () => {
+    await log.start();
+    appendFileSync(file, `${'a'.repeat(MOST_BYTES)}\nb\n`);
+    await log.readOn();
+    appendFileSync(file, 'c\n');
+    await log.readOn();
+    expect(readFileSync(file, 'utf8')).toBe('c\n');
+    expect(told.slice(1)).toEqual(['b', 'c']);
+  });
+
+  it('leaves no more behind than it may be long, however much came at once', async () => {
+    await log.start();
+    appendFileSync(file, `${'a'.repeat(50 * MOST_BYTES)}\nthe end\n`);
+    await log.readOn();
+    expect(statSync(file).size).toBe(0);
+    const former = readFileSync(`${file}.1`, 'utf8');
+    expect([former.length, former.slice(-9)]).toEqual([MOST_BYTES, '\nthe end\n']);
+  });
+
+  it('is turned over before anybody writes to it again', async () => {
+    appendFileSync(file, 'a'.repeat(MOST_BYTES + 1));
+    await log.start();
+    expect([existsSync(file), statSync(`${file}.1`).size]).toEqual([false, MOST_BYTES + 1]);
+  });
+});
