@@ -14,6 +14,7 @@ import {
   RULE_GROUPS,
   SCRAPES,
   selectorsIn,
+  storiesOf,
 } from './monitoring.js';
 import { kindOf, ROOT } from './processes.js';
 
@@ -53,6 +54,11 @@ describe('deploy/prometheus', () => {
       expect(labels.severity).toMatch(/^(page|ticket)$/);
       expect(annotations.summary).not.toBe('');
     }
+  });
+
+  /** `promtool test rules` says whether they are true; it is not there to be asked in every place that runs this. */
+  it('has a story for every alert in which it comes', () => {
+    expect(ALERTS.filter(({ alert }) => storiesOf(alert).length === 0)).toEqual([]);
   });
 
   it('tells in summaries only what is left of the labels', () => {

@@ -36,6 +36,23 @@ const rules = parse(text('prometheus/alerts.yml')) as {
 
 export const ALERTS = rules.groups.flatMap((group) => group.rules);
 
+interface RuleTest {
+  readonly name: string;
+  readonly promql_expr_test: readonly { readonly exp_samples: readonly { readonly labels?: string }[] }[];
+}
+
+const { tests: STORIES } = parse(text('prometheus/alerts.test.yml')) as {
+  readonly tests: readonly RuleTest[];
+};
+
+/** Of `alerts.test.yml`: those in which the alert comes. */
+export function storiesOf(alert: string): string[] {
+  const isTold = ({ labels }: { readonly labels?: string }): boolean => labels === `{alertname="${alert}"}`;
+  return STORIES.filter((each) =>
+    each.promql_expr_test.some(({ exp_samples }) => exp_samples.some(isTold)),
+  ).map(({ name }) => name);
+}
+
 export const PANELS = (JSON.parse(text('grafana/sotto.json')) as { readonly panels: readonly Panel[] })
   .panels;
 
