@@ -226,6 +226,8 @@ export class Viewer {
       return;
     }
     this.connectionId = said.connection_id;
+    // What was lost before had not been welcomed yet: this one has never been away.
+    this.away = undefined;
     this.records.clear();
     this.young.clear();
     this.say('subscribe', { channel: 'auctions' });
