@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
 import type { Environment } from '#libs/platform/settings/config.js';
+import { createInternalServer } from '#libs/platform/internal-server/internal-server.js';
 import { runProcess } from '#libs/platform/process/lifecycle.js';
 import { createLogger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
@@ -17,6 +17,6 @@ export function run(env: Environment): void {
   runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
     const parts = { config, log, registry, scope, clock: new SystemClock() };
     const traced = await openTracing('owner', parts);
-    await new OwnerProcess({ ...parts, ...traced, server: createServer() }).serve();
+    await new OwnerProcess({ ...parts, ...traced, server: createInternalServer() }).serve();
   });
 }

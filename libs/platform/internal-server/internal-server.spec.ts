@@ -7,7 +7,12 @@ import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { nextTurn } from '../time/clock.js';
 import { HeardReadiness, type Health } from './heard-readiness.js';
-import { internalHandler, startInternalServer, type InternalServer } from './internal-server.js';
+import {
+  createInternalServer,
+  internalHandler,
+  startInternalServer,
+  type InternalServer,
+} from './internal-server.js';
 import { createMetrics } from '../process/metrics.js';
 
 let server: InternalServer;
@@ -189,5 +194,33 @@ describe('INTERNAL_HOST', () => {
     expect(addressOf('10.1.2.4', interfaces)).toBe('10.1.2.4');
     expect(addressOf('owner-0.internal', interfaces)).toBe('owner-0.internal');
     expect(() => addressOf('bare', interfaces)).toThrow('the interface bare has no address');
+  });
+});
+
+describe('whoever connects and says nothing', () => {
+  const connection = (port: number): Promise<'open' | 'closed'> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port }).resume();
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        resolve('closed');
+      });
+      setTimeout(() => {
+        resolve('open');
+        socket.destroy();
+      }, 1_500);
+    });
+
+  it.each([
+    ['takes no more connections than there may be', 2, 60_000, ['open', 'open', 'closed']],
+    ['is let go', 3, 100, ['closed', 'closed', 'closed']],
+  ])('%s', async (_, connections, headersTimeout, ends) => {
+    const bounds = { connections, headersTimeout, requestTimeout: 60_000, connectionsCheckingInterval: 50 };
+    const bounded = createInternalServer(undefined, bounds);
+    bounded.listen(0, '127.0.0.1');
+    await once(bounded, 'listening');
+    const { port } = bounded.address() as AddressInfo;
+    expect((await Promise.all(ends.map(() => connection(port)))).sort().reverse()).toEqual(ends);
+    bounded.close();
   });
 });

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Gauge, type Registry } from 'prom-client';
 import { isGoodToken } from './good-token.js';
@@ -67,6 +73,23 @@ function measureReadiness(registry: Registry, readiness: HeardReadiness): void {
   });
 }
 
+const BOUNDS = {
+  /** Gateways, scrapers and orchestrators are some dozens: what is beyond must not take the files that the process needs for its work. */
+  connections: 2_048,
+  /** Whoever connects and says nothing is let go. Links are upgraded, and nothing of this is theirs. */
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+};
+
+/** Anybody of the inner network reaches it, whatever he knows. */
+export function createInternalServer(listener?: RequestListener, bounds = BOUNDS): Server {
+  const { connections, ...patience } = bounds;
+  const server = createServer(patience, listener);
+  server.maxConnections = connections;
+  return server;
+}
+
 /** For the machine's own eyes: bound to loopback unless told otherwise. */
 export async function startInternalServer(
   routes: InternalRoutes,
@@ -74,7 +97,7 @@ export async function startInternalServer(
   host = '127.0.0.1',
 ): Promise<InternalServer> {
   const handler = internalHandler(routes);
-  const server = createServer((request, response) => {
+  const server = createInternalServer((request, response) => {
     if (!handler.handle(request, response)) response.writeHead(404).end();
   });
   try {
