@@ -106,6 +106,7 @@ let store: MemoryJournalStore;
 let writer: SteeredWriter;
 let desk: OpenDesk;
 let failures: unknown[];
+let unreserved: unknown[];
 let released: (readonly Release[])[];
 let committedHeads: number[];
 let loop: CommandLoop;
@@ -115,6 +116,7 @@ async function open(different: Partial<LoopPorts> = {}): Promise<void> {
   writer = new SteeredWriter(await new MemoryJournal(store).open(SHARD));
   desk = new OpenDesk();
   failures = [];
+  unreserved = [];
   released = [];
   committedHeads = [];
   loop = new CommandLoop({
@@ -130,6 +132,7 @@ async function open(different: Partial<LoopPorts> = {}): Promise<void> {
       return Promise.resolve();
     },
     onJournalFailure: (error) => failures.push(error),
+    onUnreserved: (error) => unreserved.push(error),
     ...different,
   });
   loop.start();
@@ -381,6 +384,7 @@ describe('when nothing can be reserved', () => {
       answer: { status: 503, body: '{"error":"auction_owner_unavailable"}' },
     });
     expect(await journaled()).toEqual(['idle']);
+    expect(unreserved).toEqual([desk.fault]);
     desk.fault = undefined;
     const next = new Errand('next', { reserves: true });
     submit(next);

@@ -50,6 +50,8 @@ export interface LoopPorts {
   readonly release: (releases: readonly Release[]) => Promise<void>;
   /** The journal, or the reservations, no longer take our word: nothing more may be told to anyone. */
   readonly onJournalFailure: (error: unknown) => void;
+  /** Callers are told to come again; this is for whoever has to find out why. */
+  readonly onUnreserved: (error: unknown) => void;
   readonly tracing?: Tracing | undefined;
 }
 
@@ -199,6 +201,7 @@ export class CommandLoop {
         this.fail(error);
         return granted;
       }
+      this.ports.onUnreserved(error);
       // Nobody knows what the database has kept; the next write of these rows puts them right. The callers may try again.
       const failed = new Set(asking);
       for (const task of asking) this.settle(task, fault(503, 'auction_owner_unavailable'));

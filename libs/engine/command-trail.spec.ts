@@ -59,6 +59,7 @@ async function open(desk: ReservationDesk = deskOf()): Promise<void> {
     meter: { command: () => undefined, appended: () => undefined },
     onCommitted: () => undefined,
     release: () => Promise.resolve(),
+    onUnreserved: () => undefined,
     onJournalFailure: (error) => {
       throw error;
     },

@@ -1,5 +1,6 @@
 import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/auction/instant.js';
 import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { quietly } from '#libs/platform/process/quiet-faults.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { Attendance } from './attendance.js';
 import { AuctionBook, type Entry } from './memory/auction-book.js';
@@ -86,6 +87,7 @@ export class Shard {
     this.tenure = new Tenure(ports);
     const connections = new ConnectionBook();
     const context = this.context(connections);
+    const onFault = quietly(ports.onFault, ports.clock);
     this.loop = new CommandLoop({
       writer: ports.writer,
       desk: ports.desk,
@@ -98,6 +100,9 @@ export class Shard {
       },
       release: (releases) => this.release(releases),
       onJournalFailure: ports.onJournalFailure,
+      onUnreserved: (error) => {
+        onFault('reservation', error);
+      },
       tracing: ports.tracing,
     });
     const submit = this.loop.submit.bind(this.loop);
