@@ -202,6 +202,16 @@ describe('the throttle', () => {
     expect(tally(results)).toEqual({ invalid: 10, throttled: 30 });
   });
 
+  it('says that it cannot, where the server has no room for it', async () => {
+    await database.pool.query(`
+      create function public.full() returns trigger language plpgsql as
+        $$ begin raise exception 'out of shared memory' using errcode = 'out_of_memory'; end $$;
+      create trigger full_up before insert on identity.sessions execute function public.full()`);
+    expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toEqual(UNAVAILABLE);
+    await database.pool.query('drop function public.full() cascade');
+    expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toMatchObject({ ok: true });
+  });
+
   it('lets any number succeed at once', async () => {
     const address = newAddress();
     const results = await Promise.all(

@@ -1,16 +1,8 @@
-import { isUnanswered, UnreadableNumber } from './postgres.js';
+import { isOutOfResources, isUnanswered, UnreadableNumber } from './postgres.js';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
 /** Invalid authorization, and a database of that name that is not there. */
 const REFUSED = /^(?:28\w{3}|3D000)$/;
-
-/** The server's disk is full or has failed, or it has no memory or no connection to spare. */
-const OUT_OF_RESOURCES = /^(?:53\w{3}|58030)$/;
-
-/** What is there is not damaged by it: as soon as there is room, the same start works. */
-export function isOutOfResources(error: unknown): boolean {
-  return isCodedError(error) && OUT_OF_RESOURCES.test(error.code);
-}
 
 /** A statement that the server cannot carry out for its size. */
 const TOO_LARGE = '54000';

@@ -180,13 +180,22 @@ function isStatementTimeout(error: unknown): boolean {
   return sqlState(error) === '57014';
 }
 
-/** Nobody can tell the caller what he asked for, for the database was away or too slow: no fault of his, nor a bug. */
-export function isUnanswered(error: unknown): boolean {
-  return isStatementTimeout(error) || isConnectionFailure(error);
+/** The server's disk is full or has failed, or it has no memory, no locks or no connection to spare. */
+const OUT_OF_RESOURCES = /^(?:53\w{3}|58030)$/;
+
+/** What is there is not damaged by it: as soon as there is room, the same works. */
+export function isOutOfResources(error: unknown): boolean {
+  return OUT_OF_RESOURCES.test(sqlState(error) ?? '');
 }
 
-/** Admin shutdown, crash shutdown, cannot connect now, too many connections. */
-const UNAVAILABLE_STATES = new Set(['57P01', '57P02', '57P03', '53300']);
+/** Nobody can tell the caller what he asked for, for the database was away, too slow or without room: no fault of his, nor a bug. */
+export function isUnanswered(error: unknown): boolean {
+  return isStatementTimeout(error) || isConnectionFailure(error) || isOutOfResources(error);
+}
+
+/** It ends, has crashed, begins or is gone, or has ended the session: whatever an operator has done, and whatever is added to them. */
+const ENDED = /^57P\w{2}$/;
+const TOO_MANY_CONNECTIONS = '53300';
 const NETWORK_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -206,6 +215,8 @@ const CLIENT_MESSAGES =
 export function isConnectionFailure(error: unknown): boolean {
   const code = sqlState(error);
   if (code !== undefined)
-    return code.startsWith('08') || UNAVAILABLE_STATES.has(code) || NETWORK_ERRORS.has(code);
+    return (
+      code.startsWith('08') || ENDED.test(code) || code === TOO_MANY_CONNECTIONS || NETWORK_ERRORS.has(code)
+    );
   return error instanceof Error && CLIENT_MESSAGES.test(error.message);
 }

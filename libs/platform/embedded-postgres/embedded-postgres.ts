@@ -5,13 +5,12 @@ import { chown, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/pr
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isOutOfResources } from '../database/database-fault.js';
 import { findBinaries, type Binaries } from './binaries.js';
 import { checkDataFiles, openDataPlace, type DataPlace } from './data-place.js';
 import { KEEPER_SCRIPT } from './keeper.js';
 import { endLeftoverServer, readPostmasterPid, signal } from './leftover.js';
 import { whyItRefuses } from './refusal.js';
-import { KEPT } from '../database/postgres.js';
+import { isOutOfResources, KEPT } from '../database/postgres.js';
 import { markerEnvironment, type ClusterMarker } from '../supervision/marker.js';
 import { makeFolder } from '../files/make-folder.js';
 import { pickPorts } from '../supervision/ports.js';
