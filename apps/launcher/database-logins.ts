@@ -21,7 +21,8 @@ export const prepareLogins: PrepareLogins = async (databaseUrl, tell, sessions =
   const passwords = Object.fromEntries(
     KINDS.map((kind) => [kind, randomBytes(PASSWORD_BYTES).toString('hex')]),
   ) as Record<ProcessKind, string>;
-  if (!(await prepareDatabaseRoles(databaseUrl, passwords, { tell, sessions }))) return undefined;
+  if (!(await prepareDatabaseRoles(databaseUrl, passwords, { tell, sessions, replacesAll: true })))
+    return undefined;
   return mapKinds((kind) => urlAs(databaseUrl, kind, passwords[kind]));
 };
 

@@ -25,10 +25,10 @@ export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
 /** After a round that failed evidence grows old and trading waits for the next, so that one begins as soon as there is a point in it. */
 const RETRY_MILLIS = 1_000;
 
-/** Any constant that nobody else uses: of several workers one at a time renews. */
+/** Of several workers one at a time renews; as `custody.take_evidence_turn` has it. */
 const TURN = 7_210_554_317;
 const TAKE_TURN = `
-  select case when pg_try_advisory_xact_lock($1) then true else not ${isRightfullyHeld({
+  select case when custody.take_evidence_turn() then true else not ${isRightfullyHeld({
     lock: ['$1'],
     table: 'risk.evidence',
     right: 'update',

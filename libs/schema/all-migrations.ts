@@ -8,6 +8,7 @@ import { Generation1790000500000 } from './migrations/1790000500000-generation.j
 import { EpochsInBounds1790000501000 } from './migrations/1790000501000-epochs-in-bounds.js';
 import { ValuesThatCanBeRead1790000502000 } from './migrations/1790000502000-values-that-can-be-read.js';
 import { HistoriesOfBefore1790000506000 } from './migrations/1790000506000-histories-of-before.js';
+import { LocksOfBefore1790000507000 } from './migrations/1790000507000-locks-of-before.js';
 import { SizesInBounds1790000505000 } from './migrations/1790000505000-sizes-in-bounds.js';
 import { WhoTakesPart1790000503000 } from './migrations/1790000503000-who-takes-part.js';
 
@@ -24,4 +25,5 @@ export const allMigrations: readonly MigrationClass[] = [
   WhoTakesPart1790000503000,
   SizesInBounds1790000505000,
   HistoriesOfBefore1790000506000,
+  LocksOfBefore1790000507000,
 ];

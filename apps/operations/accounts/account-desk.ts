@@ -23,9 +23,6 @@ interface Registers {
   readonly principals: PrincipalRegister;
 }
 
-/** Any constant that nobody else uses: changes of accounts take turns. */
-const DESK_LOCK = 7_210_554_319;
-
 /** Identity says who may come in, the policy what it may do there; an account is changed in both or in neither. */
 export class AccountDesk {
   constructor(
@@ -95,9 +92,10 @@ export class AccountDesk {
     });
   }
 
+  /** Changes of accounts take turns. */
   private change<T>(work: (registers: Registers) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
-      await client.query('select pg_advisory_xact_lock($1)', [DESK_LOCK]);
+      await client.query('select identity.await_entry_turn()');
       const users = new AccountAdministration(client, this.clock);
       return work({ client, users, principals: new PrincipalRegister(client) });
     });

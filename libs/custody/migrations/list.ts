@@ -4,6 +4,7 @@ import { LedgerRights1790000301000 } from './1790000301000-ledger-rights.js';
 import { Openings1790000302000 } from './1790000302000-openings.js';
 import { SettledHow1790000303000 } from './1790000303000-settled-how.js';
 import { LedgerGates1790000304000 } from './1790000304000-ledger-gates.js';
+import { TurnOfEvidence1790000305000 } from './1790000305000-turn-of-evidence.js';
 
 export const custodyMigrations: readonly MigrationClass[] = [
   CustodySchema1790000300000,
@@ -11,4 +12,5 @@ export const custodyMigrations: readonly MigrationClass[] = [
   Openings1790000302000,
   SettledHow1790000303000,
   LedgerGates1790000304000,
+  TurnOfEvidence1790000305000,
 ];

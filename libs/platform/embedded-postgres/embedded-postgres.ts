@@ -10,6 +10,7 @@ import { checkDataFiles, openDataPlace, type DataPlace } from './data-place.js';
 import { KEEPER_SCRIPT } from './keeper.js';
 import { endLeftoverServer, readPostmasterPid, signal } from './leftover.js';
 import { whyItRefuses } from './refusal.js';
+import { takeFromEverybody } from '../database/lock-functions.js';
 import { isOutOfResources, KEPT } from '../database/postgres.js';
 import { markerEnvironment, type ClusterMarker } from '../supervision/marker.js';
 import { makeFolder } from '../files/make-folder.js';
@@ -180,7 +181,9 @@ function serverSettings(port: number, { durable = true, sessions = 0 }: Embedded
     // With the defaults a transaction that reads more than 32 rows of a table locks all of it against the other shards.
     max_pred_locks_per_relation: 10_000,
     max_pred_locks_per_page: 100,
-    max_pred_locks_per_transaction: 256,
+    max_pred_locks_per_transaction: 1_024,
+    // More than there are relations: all sessions together may hold all of them, and there is room left.
+    max_locks_per_transaction: 1_024,
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_min_messages: 'warning',
@@ -236,14 +239,8 @@ async function stopServer(
   patience.abort();
 }
 
-/**
- * Nothing of ours keeps large objects or sends messages through the log, and whoever may fills the disk with what no table shows. In the
- * databases that every server has nobody has anything to do but who administers it.
- */
-const NOT_FOR_EVERYBODY = `
-  revoke execute on function lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea),
-    pg_logical_emit_message(boolean, text, text, boolean), pg_logical_emit_message(boolean, text, bytea, boolean) from public;
-  revoke all on database postgres, template1 from public`;
+/** In the databases that every server has nobody has anything to do but who administers it. */
+const NOT_FOR_EVERYBODY = `${takeFromEverybody('sotto')}; revoke all on database postgres, template1 from public`;
 
 async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
   await asSuperuser(place, port, 'postgres', async (admin) => {

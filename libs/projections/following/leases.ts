@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { isRightfullyHeld } from '#libs/platform/database/rightful-holders.js';
 
-/** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
+/** As `meta.take_lease` has it. */
 const LOCK_CLASS = 1_749_203_316;
 /**
  * Leases are renewed every moment. A connection on which that has not happened for so long has lost its process without being
@@ -10,7 +10,7 @@ const LOCK_CLASS = 1_749_203_316;
 const IDLE_MILLIS = 10_000;
 /** What is free, and what nobody has who projects. */
 const TAKE = `
-  select shard, mine from unnest($2::integer[]) as wanted (shard), lateral (select pg_try_advisory_lock($1, shard) as mine offset 0) taken
+  select shard, mine from unnest($2::integer[]) as wanted (shard), lateral (select meta.take_lease(shard) as mine offset 0) taken
   where mine or not ${isRightfullyHeld({
     lock: ['$1', 'shard'],
     table: 'execution.positions',

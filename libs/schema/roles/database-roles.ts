@@ -11,6 +11,7 @@ import { scramVerifier } from '#libs/platform/database/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
 import { refuseOthersGrants, takeDefaults, takeMemberships } from './given-by-others.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, SCHEMAS, type DatabaseRole } from './grants.js';
+import { giveLocks, warnOfLocks, type LoginNames } from './lock-rights.js';
 import { sessionsOfAll, USUAL_SESSIONS, type LoginSessions } from './login-sessions.js';
 import { setSchemasAside } from './schemas-aside.js';
 import { boundTemporaryFiles } from './temporary-files.js';
@@ -24,6 +25,8 @@ export interface RoleCircumstances {
   readonly warn?: (line: string) => void;
   readonly patience?: Patience | undefined;
   readonly sessions?: LoginSessions;
+  /** Nothing of a release before goes on beside this one, as it does in a rolling upgrade. */
+  readonly replacesAll?: boolean;
 }
 
 /** Any constant that nobody else uses: roles and grants are changed by one at a time. */
@@ -33,6 +36,13 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 /** Roles belong to the whole server and clusters to a database of it, so the one bears the name of the other. */
 export function roleName(database: string, role: DatabaseRole): string {
   return `${database}_${role}`;
+}
+
+function namesIn(database: string): LoginNames {
+  return Object.fromEntries(DATABASE_ROLES.map((role) => [role, roleName(database, role)])) as Record<
+    DatabaseRole,
+    string
+  >;
 }
 
 /** The same database as somebody else. */
@@ -51,7 +61,13 @@ export function urlAs(databaseUrl: string, role: DatabaseRole, password: string)
 export async function prepareDatabaseRoles(
   url: string,
   passwords: RolePasswords,
-  { tell = () => undefined, warn = tell, patience, sessions = USUAL_SESSIONS }: RoleCircumstances = {},
+  {
+    tell = () => undefined,
+    warn = tell,
+    patience,
+    sessions = USUAL_SESSIONS,
+    replacesAll = false,
+  }: RoleCircumstances = {},
 ): Promise<boolean> {
   const client = sessionOn(url, patience);
   const watcher = sessionOn(url, patience);
@@ -65,9 +81,10 @@ export async function prepareDatabaseRoles(
     const [{ database, may_create: mayCreate }] = rows as [{ database: string; may_create: boolean }];
     if (!mayCreate) return false;
     await awaitTurn(client, LOCK, tell, patience);
-    const made = { database, passwords, sessions };
+    const made = { database, passwords, sessions, replacesAll };
     await amidOthers(watcher, () => bringInOrder(client, made, tell), tell);
     await warnOfNarrowness(client, sessions, warn);
+    await warnOfLocks(client, namesIn(database), warn);
     return true;
   } catch (error) {
     if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
@@ -95,11 +112,12 @@ interface MadeRoles {
   readonly database: string;
   readonly passwords: RolePasswords;
   readonly sessions: LoginSessions;
+  readonly replacesAll: boolean;
 }
 
 async function bringInOrder(
   client: pg.Client,
-  { database, passwords, sessions }: MadeRoles,
+  { database, passwords, sessions, replacesAll }: MadeRoles,
   tell: (line: string) => void,
 ): Promise<void> {
   try {
@@ -119,6 +137,7 @@ async function bringInOrder(
       bounded.map((role) => roleName(database, role)),
     );
     await client.query(grantStatements(database).join(';\n'));
+    await giveLocks(client, namesIn(database), replacesAll);
     await takeDefaults(client, names);
     await refuseOthersGrants(client, names, SCHEMAS);
     await client.query('commit');

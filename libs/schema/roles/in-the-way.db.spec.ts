@@ -46,7 +46,7 @@ async function session(url: string, application: string): Promise<{ client: pg.C
   return { client, pid: rows[0]!.pid };
 }
 
-const login = (role: 'gateway' | 'projector'): string => urlAs(database.url, role, PASSWORD);
+const login = (role: 'gateway' | 'projector' | 'owner'): string => urlAs(database.url, role, PASSWORD);
 
 describe.each([
   {
@@ -64,9 +64,9 @@ describe.each([
   it.each(['psql', 'sotto-migrate'])(
     'held by a login that calls itself %s is told of, and an end',
     async (alias) => {
-      const { client, pid } = await session(login('projector'), alias);
+      const { client, pid } = await session(login('owner'), alias);
       await client.query('select pg_advisory_lock($1)', [lock]);
-      const who = `process ${pid}, role ${roleName(name, 'projector')}, application ${alias}`;
+      const who = `process ${pid}, role ${roleName(name, 'owner')}, application ${alias}`;
       await expect(run()).rejects.toMatchObject({ exitCode: 69, message: expect.stringContaining(who) });
       expect(told).toEqual([expect.stringContaining(who)]);
     },

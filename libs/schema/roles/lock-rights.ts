@@ -1,0 +1,84 @@
+import pg from 'pg';
+import { IS_EVERYBODYS, IS_FOR_FEW, takeFromEverybody } from '#libs/platform/database/lock-functions.js';
+import { LOCKS, type DatabaseRole } from './grants.js';
+
+/** What processes of 0.2.0 call besides; their logins were left it by the migration behind which they go on. Goes with the next release. */
+const OF_BEFORE: Readonly<Record<string, DatabaseRole>> = {
+  'pg_advisory_xact_lock_shared(bigint)': 'owner',
+  'pg_try_advisory_lock(integer,integer)': 'projector',
+  'pg_try_advisory_xact_lock(bigint)': 'executor',
+  'pg_advisory_xact_lock(bigint)': 'operations',
+};
+
+const TABLE_OWNER = `select pg_get_userbyid(relowner) as owner from pg_class where oid = 'meta.migration'::regclass`;
+
+const GIVEN = `
+  select p.oid::regprocedure::text as call, r.rolname as name
+  from pg_proc p, aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee where ${IS_FOR_FEW} and r.rolname = any ($1)`;
+
+export type LoginNames = Readonly<Record<DatabaseRole, string>>;
+
+interface Given {
+  readonly call: string;
+  readonly name: string;
+}
+
+/**
+ * Gives each login the functions of PostgreSQL's own by which it takes locks, and takes all others away, from everybody too: where the role
+ * of the migration may not do that PostgreSQL warns, and nothing happens. `replacesAll`: nothing of a release before goes on beside this one.
+ */
+export async function giveLocks(client: pg.Client, names: LoginNames, replacesAll: boolean): Promise<void> {
+  const { rows } = await client.query<{ owner: string }>(TABLE_OWNER);
+  await client.query(takeFromEverybody(rows[0]?.owner ?? ''));
+  for (const [call, roles] of Object.entries(LOCKS))
+    for (const role of roles)
+      await client.query(`grant execute on function ${call} to ${pg.escapeIdentifier(names[role])}`);
+  for (const { call, name } of await givenTo(client, names)) {
+    const isLeft = !replacesAll && isOfBefore(names, { call, name });
+    if (!isLeft && !isGiven(names, { call, name }))
+      await client.query(`revoke execute on function ${call} from ${pg.escapeIdentifier(name)} cascade`);
+  }
+}
+
+async function givenTo(client: pg.Client, names: LoginNames): Promise<readonly Given[]> {
+  return (await client.query<Given>(GIVEN, [Object.values(names)])).rows;
+}
+
+function isGiven(names: LoginNames, { call, name }: Given): boolean {
+  return (LOCKS[call] ?? []).some((role) => names[role] === name);
+}
+
+function isOfBefore(names: LoginNames, { call, name }: Given): boolean {
+  const role = OF_BEFORE[call];
+  return role !== undefined && names[role] === name;
+}
+
+const WHERE = 'docs/operations.md says what to set (Your own PostgreSQL)';
+
+/** Of what lets one login use up the locks that all sessions share, and forbids nothing. */
+export async function warnOfLocks(
+  client: pg.Client,
+  names: LoginNames,
+  warn: (line: string) => void,
+): Promise<void> {
+  const { rows } = await client.query<{ open: boolean; most: number; relations: number }>(
+    `select exists (select from pg_proc p where ${IS_FOR_FEW} and ${IS_EVERYBODYS}) as open,
+       current_setting('max_locks_per_transaction')::integer as most, (select count(*)::integer from pg_class) as relations`,
+  );
+  const [{ open, most, relations }] = rows as [{ open: boolean; most: number; relations: number }];
+  if (open)
+    warn(
+      `any login can use up the locks of the server: pg_advisory_lock and its like are everybody's; ${WHERE}`,
+    );
+  if (most <= relations)
+    warn(
+      `logins can use up the locks of the server: max_locks_per_transaction=${most}, and there are ${relations} relations; ${WHERE}`,
+    );
+  const left = (await givenTo(client, names)).filter((given) => !isGiven(names, given));
+  if (left.length > 0) {
+    const told = left.map(({ call, name }) => `${call} from ${name}`).join('; ');
+    warn(
+      `logins may take locks as processes of a release before 0.3.0 do: when none of those runs, revoke execute on function ${told}`,
+    );
+  }
+}
