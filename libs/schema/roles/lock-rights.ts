@@ -35,8 +35,7 @@ export async function giveLocks(client: pg.Client, names: LoginNames, replacesAl
       await client.query(`grant execute on function ${call} to ${pg.escapeIdentifier(names[role])}`);
   for (const { call, name } of await givenTo(client, names)) {
     const isLeft = !replacesAll && isOfBefore(names, { call, name });
-    if (!isLeft && !isGiven(names, { call, name }))
-      await client.query(`revoke execute on function ${call} from ${pg.escapeIdentifier(name)} cascade`);
+    if (!isLeft && !isGiven(names, { call, name })) await client.query(`${takeBack({ call, name })} cascade`);
   }
 }
 
@@ -55,30 +54,47 @@ function isOfBefore(names: LoginNames, { call, name }: Given): boolean {
 
 const WHERE = 'docs/operations.md says what to set (Your own PostgreSQL)';
 
+interface Room {
+  readonly open: boolean;
+  readonly most: number;
+  readonly relations: number;
+  /** Databases that every server has, in which nobody takes anything from anybody. */
+  readonly aside: string | null;
+}
+
 /** Of what lets one login use up the locks that all sessions share, and forbids nothing. */
 export async function warnOfLocks(
   client: pg.Client,
   names: LoginNames,
   warn: (line: string) => void,
 ): Promise<void> {
-  const { rows } = await client.query<{ open: boolean; most: number; relations: number }>(
+  const { rows } = await client.query<Room>(
     `select exists (select from pg_proc p where ${IS_FOR_FEW} and ${IS_EVERYBODYS}) as open,
-       current_setting('max_locks_per_transaction')::integer as most, (select count(*)::integer from pg_class) as relations`,
+       current_setting('max_locks_per_transaction')::integer as most, (select count(*)::integer from pg_class) as relations,
+       (select string_agg(d.datname, ', ' order by d.datname) from pg_database d where d.datname in ('postgres', 'template1')
+          and exists (select from unnest($1::text[]) name where has_database_privilege(name, d.oid, 'connect'))) as aside`,
+    [Object.values(names)],
   );
-  const [{ open, most, relations }] = rows as [{ open: boolean; most: number; relations: number }];
+  const [{ open, most, relations, aside }] = rows as [Room];
   if (open)
     warn(
       `any login can use up the locks of the server: pg_advisory_lock and its like are everybody's; ${WHERE}`,
+    );
+  if (aside !== null)
+    warn(
+      `any login can use up the locks of the server from where it has nothing to do: it may connect to ${aside}; ${WHERE}`,
     );
   if (most <= relations)
     warn(
       `logins can use up the locks of the server: max_locks_per_transaction=${most}, and there are ${relations} relations; ${WHERE}`,
     );
   const left = (await givenTo(client, names)).filter((given) => !isGiven(names, given));
-  if (left.length > 0) {
-    const told = left.map(({ call, name }) => `${call} from ${name}`).join('; ');
+  if (left.length > 0)
     warn(
-      `logins may take locks as processes of a release before 0.3.0 do: when none of those runs, revoke execute on function ${told}`,
+      `logins may take locks as processes of a release before 0.3.0 do; when none of those runs: ${left.map(takeBack).join('; ')}`,
     );
-  }
+}
+
+function takeBack({ call, name }: Given): string {
+  return `revoke execute on function ${call} from ${pg.escapeIdentifier(name)}`;
 }
