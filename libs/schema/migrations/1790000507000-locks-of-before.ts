@@ -11,7 +11,6 @@ const LEFT = `
   begin
     for kept in
       select r.rolname, g.call from pg_roles r join (values
-        ('owner', 'pg_advisory_xact_lock_shared(bigint)'),
         ('projector', 'pg_try_advisory_lock(integer,integer)'),
         ('executor', 'pg_try_advisory_xact_lock(bigint)'),
         ('operations', 'pg_advisory_xact_lock(bigint)')

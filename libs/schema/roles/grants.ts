@@ -139,6 +139,8 @@ export const LOCKS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'pg_try_advisory_lock_shared(bigint)': ['owner'],
   'pg_try_advisory_xact_lock_shared(integer,integer)': ['owner'],
   'pg_advisory_xact_lock(bigint)': ['owner', 'gateway'],
+  // Of owners of 0.2.0, to which one may go back.
+  'pg_advisory_xact_lock_shared(bigint)': ['owner'],
 };
 
 /** Comparing projections makes them again in tables of its session. */

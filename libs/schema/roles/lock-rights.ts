@@ -4,7 +4,6 @@ import { LOCKS, type DatabaseRole } from './grants.js';
 
 /** What processes of 0.2.0 call besides; their logins were left it by the migration behind which they go on. Goes with the next release. */
 const OF_BEFORE: Readonly<Record<string, DatabaseRole>> = {
-  'pg_advisory_xact_lock_shared(bigint)': 'owner',
   'pg_try_advisory_lock(integer,integer)': 'projector',
   'pg_try_advisory_xact_lock(bigint)': 'executor',
   'pg_advisory_xact_lock(bigint)': 'operations',
