@@ -115,6 +115,13 @@ export class Feed {
     return this.memories.every((memory, shard) => memory.position >= (positions[shard] ?? 0));
   }
 
+  /** Whether all has been told up to there, but for shards of which nothing is told. */
+  hasRead(heads: readonly number[]): boolean {
+    return this.memories.every(
+      (memory, shard) => memory.position >= (heads[shard] ?? 0) || this.stopped.has(shard),
+    );
+  }
+
   /** Resolves with true as soon as `isDone` holds behind some batch, and with false after `millis`. */
   waitUntil(isDone: () => boolean, millis: number): Promise<boolean> {
     return this.waiters.wait(isDone, millis);

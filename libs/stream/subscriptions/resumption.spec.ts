@@ -367,6 +367,29 @@ describe('a client that has seen more than its gateway was told there is', () =>
     },
   );
 
+  it('is told what is missing, however late, where it stands in the journal', async () => {
+    const { gateway, chat } = await ahead([ALL]);
+    Object.assign(gateway.feed, { heads: () => Promise.resolve([OPENED + 3, 0]) });
+    clock.pass(5_000);
+    expect(await chat.hear()).toEqual([]);
+    clock.pass(4_000);
+    await gateway.takeIn(0, 3);
+    expect(await chat.hear()).toMatchObject([{ type: 'event', seq: 4, timeline_seq: 6 }]);
+  });
+
+  it.each([
+    ['that there are journals', () => Promise.reject(new Error('no broker leads the topic'))],
+    ['what stands in them', () => Promise.resolve([OPENED + 3, 0])],
+  ])('goes on elsewhere with all that it has seen where nobody can say here %s', async (_, heads) => {
+    const { gateway, chat } = await ahead([ALL]);
+    Object.assign(gateway.feed, { heads });
+    clock.pass(5_000);
+    await chat.hear();
+    clock.pass(5_000);
+    expect(kindsOf(await chat.hear())).not.toContain('resync');
+    expect(chat.closedWith).toBe(4503);
+  });
+
   it('is told meanwhile what happens to other auctions that it has subscribed to', async () => {
     const { gateway, chat } = await ahead([ONE, OTHER]);
     await gateway.takeIn(1, 1);

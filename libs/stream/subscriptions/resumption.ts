@@ -36,7 +36,8 @@ const NANOS_PER_MILLI = 1_000_000n;
  * The present of this gateway may be behind what the client has seen, although it has read all that it was told there is: brokers
  * tell an older end for a while. So a client is not taken for one that lies before it has been waited for what is missing. Meanwhile
  * its other subscriptions are told what happens, as far as a token can say so: while something of the lane is missing that is the
- * lane alone, for in a subscription to all auctions what comes out of another shard would be counted in its place.
+ * lane alone, for in a subscription to all auctions what comes out of another shard would be counted in its place. In the end the journals
+ * are asked once more: only what they do not have is given up, and while they cannot be read that is for another gateway to say.
  */
 export class Resumption {
   private readonly replay: Replay;
@@ -44,6 +45,8 @@ export class Resumption {
   private isStopped = false;
   private wake: (() => void) | undefined;
   private patienceEndsAt: bigint | undefined;
+  /** Behind the end of patience: what is at hand is all that there was then. */
+  private hasReadAll = false;
 
   constructor(
     private readonly ports: ResumptionPorts,
@@ -126,29 +129,44 @@ export class Resumption {
     return this.ports.teller.all().filter(isAhead);
   }
 
-  /** Resolves as soon as the account's timelines have gained something, or nobody waits for that any more. */
-  private news(): Promise<void> {
+  /** Resolves when there may be more to tell, or nothing is waited for any more. */
+  private async news(): Promise<void> {
+    if (this.hasReadAll) this.giveUp();
+    else if (!(await this.gain())) await this.readAll();
+  }
+
+  /** True as soon as the account's timelines have gained something, or nobody waits for that any more; false at the end of patience. */
+  private gain(): Promise<boolean> {
     const { feed, clock, account, patienceMillis } = this.ports;
     const now = clock.monotonicNanos();
     this.patienceEndsAt ??= now + BigInt(patienceMillis) * NANOS_PER_MILLI;
     const left = Math.max(0, Math.ceil(Number(this.patienceEndsAt - now) / Number(NANOS_PER_MILLI)));
     return new Promise((resolve) => {
-      const wake = (): void => {
+      const end = (hasGained: boolean): void => {
         unlisten();
         cancel();
         this.wake = undefined;
-        resolve();
+        resolve(hasGained);
+      };
+      const wake = (): void => {
+        end(true);
       };
       const unlisten = feed.listen(account, { onEvents: wake });
       const cancel = clock.after(left, () => {
-        this.giveUp();
-        wake();
+        end(false);
       });
       this.wake = wake;
     });
   }
 
-  /** What has not come by now was in no journal. */
+  private async readAll(): Promise<void> {
+    const { feed, patienceMillis } = this.ports;
+    const heads = await feed.heads();
+    const isRead = (): boolean => this.isStopped || feed.hasRead(heads);
+    if (!(await feed.waitUntil(isRead, patienceMillis))) throw new Error('the journals cannot be read');
+    this.hasReadAll = true;
+  }
+
   private giveUp(): void {
     for (const subscription of this.ahead()) {
       subscription.isComplete = false;
