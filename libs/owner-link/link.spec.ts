@@ -196,6 +196,25 @@ describe('who may open a link', () => {
     expect(await upgrade(GOOD)).toBe('503');
   });
 
+  it('is refused and let go of, though it does not go by itself', async () => {
+    owner();
+    const stays = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+    stays.on('error', () => undefined);
+    stays.write(`GET ${LINK_PATH} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`);
+    const peers = (): Promise<number> =>
+      new Promise((resolve) => {
+        server.getConnections((_, count) => {
+          resolve(count);
+        });
+      });
+    try {
+      await once(stays, 'end');
+      await eventually(async () => expect(await peers()).toBe(0));
+    } finally {
+      stays.destroy();
+    }
+  });
+
   it('does not hurt the owner by going away in the middle of it', async () => {
     owner();
     for (let visit = 0; visit < 20; visit += 1) {

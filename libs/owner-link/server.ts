@@ -82,9 +82,7 @@ export class LinkServer {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const refusal = this.refusal(request);
       if (refusal !== undefined) {
-        // Node has let go of the socket: nobody else would hear of it that the peer has gone.
-        socket.on('error', () => socket.destroy());
-        socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+        this.refuse(socket, refusal);
         return;
       }
       this.sockets.handleUpgrade(request, socket, head, (ws) => {
@@ -117,6 +115,14 @@ export class LinkServer {
         ws.terminate();
       });
     }
+  }
+
+  /** Node has let go of the socket: nobody else would hear of it that the peer has gone, nor let go of one that stays. */
+  private refuse(socket: Duplex, refusal: string): void {
+    socket.on('error', () => socket.destroy());
+    socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    const cancel = this.options.clock.after(GOODBYE_MILLIS, () => socket.destroy());
+    socket.once('close', cancel);
   }
 
   private refusal(request: IncomingMessage): string | undefined {
