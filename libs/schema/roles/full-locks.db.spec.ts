@@ -12,6 +12,7 @@ import {
 import { eventually } from '#libs/testing/eventually.js';
 import { allMigrations } from '../all-migrations.js';
 import { prepareDatabaseRoles, urlAs } from './database-roles.js';
+import { LOCKS } from './grants.js';
 
 jest.setTimeout(60_000);
 
@@ -69,6 +70,24 @@ it('a migration by who administers the server takes from everybody what is for f
   await administration.query('grant connect on database postgres to public');
   await prepareDatabaseRoles(url, passwords, { warn });
   expect(warnings).toEqual([expect.stringContaining('it may connect to postgres;')]);
+});
+
+it('a migration that may not pass on what it may call says so', async () => {
+  const lesser = new URL(server.url);
+  await (await session(lesser.href)).query('create database lesser template template0');
+  lesser.pathname = '/lesser';
+  const administration = new URL(url);
+  administration.pathname = '/lesser';
+  const locks = Object.keys(LOCKS).join(', ');
+  const administrator = await session(administration.href);
+  await administrator.query(`grant execute on function ${locks} to ${lesser.username}`);
+  await administrator.query(`revoke execute on function ${locks} from public`);
+  await migrate(lesser.href, allMigrations, { info: () => undefined });
+  const warnings: string[] = [];
+  await prepareDatabaseRoles(lesser.href, { owner: PASSWORD }, { warn: (line) => warnings.push(line) });
+  expect(warnings).toContainEqual(
+    expect.stringMatching(/^processes will not work: .*pg_advisory_lock\(bigint\) to lesser_owner/),
+  );
 });
 
 it('who has filled the locks of the server is found and ended as the runbook says', async () => {

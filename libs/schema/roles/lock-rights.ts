@@ -87,11 +87,29 @@ export async function warnOfLocks(
     warn(
       `logins can use up the locks of the server: max_locks_per_transaction=${most}, and there are ${relations} relations; ${WHERE}`,
     );
+  const lacking = await lackingOf(client, names);
+  if (lacking.length > 0)
+    warn(
+      `processes will not work: this role could not give ${lacking.map(({ call, name }) => `${call} to ${name}`).join(', ')}; ${WHERE}`,
+    );
   const left = (await givenTo(client, names)).filter((given) => !isGiven(names, given));
   if (left.length > 0)
     warn(
       `logins may take locks as processes of a release before 0.3.0 do; when none of those runs: ${left.map(takeBack).join('; ')}`,
     );
+}
+
+/** A role that may not pass a function on is told so by PostgreSQL alone, and the grant is none. */
+async function lackingOf(client: pg.Client, names: LoginNames): Promise<readonly Given[]> {
+  const wanted = Object.entries(LOCKS).flatMap(([call, roles]) =>
+    roles.map((role) => ({ call, name: names[role] })),
+  );
+  const { rows } = await client.query<Given>(
+    `select call, name from unnest($1::text[], $2::text[]) wanted (call, name)
+     where not has_function_privilege(name, call, 'execute')`,
+    [wanted.map(({ call }) => call), wanted.map(({ name }) => name)],
+  );
+  return rows;
 }
 
 function takeBack({ call, name }: Given): string {
