@@ -126,6 +126,8 @@ const MOMENTS = [
 ];
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
 const UUID = /^[\da-f]{8}-/;
+/** Names may have 64 characters that can be seen. */
+const AT_BOUNDS = ['x'.repeat(64), 'x'.repeat(65), '', 'a\u0007b'];
 
 /** A body that can be read to its end, with something else for one thing that it says: whether that is allowed is for the rules to say. */
 export function otherwise(body: unknown, random: Random): unknown {
@@ -146,7 +148,7 @@ export function otherwise(body: unknown, random: Random): unknown {
   if (typeof body === 'boolean') return !body;
   if (typeof body !== 'string') return body;
   if (MOMENT.test(body)) return random.pick(MOMENTS);
-  return UUID.test(body) ? random.uuid() : random.pick([`${body}x`, body.toLowerCase(), 'x'.repeat(64)]);
+  return UUID.test(body) ? random.uuid() : random.pick([`${body}x`, body.toLowerCase(), ...AT_BOUNDS]);
 }
 
 /** Bits turned, bytes lost, repeated or strange. */
