@@ -18,7 +18,7 @@ const FUZZ = 'libs/testing/fuzz/main.js --seed 5 --requests 4000';
 /** By bug: what looks for it, and with which promise, or one of which, it has to be found. */
 const MUTANTS = {
   'answers-before-the-journal': [
-    `${CAMPAIGN} --only kill:owner,cut:owner-postgres,refuse:owner-postgres`,
+    `${CAMPAIGN.replace('0.5', '1.5')} --only kill:owner,kill:postgres,cut:owner-postgres,refuse:owner-postgres`,
     // What was lost and is said again is done anew: which of the two is seen is up to whether anybody does.
     'acknowledged means present exactly once|what was made is made once',
   ],
