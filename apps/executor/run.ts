@@ -7,6 +7,7 @@ import type { Environment } from '#libs/platform/settings/config.js';
 import { runProcess } from '#libs/platform/process/lifecycle.js';
 import { createLogger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
+import { measureSessions } from '#libs/platform/database/session-metrics.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
@@ -22,6 +23,7 @@ export function run(env: Environment): void {
   const config = loadConfigOrExit('executor', executorConfig, env, executorRules);
   const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
   const registry = createMetrics({ instance: config.INSTANCE });
+  measureSessions(registry);
 
   runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
     const clock = new SystemClock();

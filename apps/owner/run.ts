@@ -3,6 +3,7 @@ import { createInternalServer } from '#libs/platform/internal-server/internal-se
 import { runProcess } from '#libs/platform/process/lifecycle.js';
 import { createLogger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
+import { measureSessions } from '#libs/platform/database/session-metrics.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
@@ -13,6 +14,7 @@ export function run(env: Environment): void {
   const config = loadConfigOrExit('owner', ownerConfig, env, ownerRules);
   const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
   const registry = createMetrics({ instance: config.INSTANCE });
+  measureSessions(registry);
 
   runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
     const parts = { config, log, registry, scope, clock: new SystemClock() };

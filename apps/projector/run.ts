@@ -9,6 +9,7 @@ import { startInternalServer } from '#libs/platform/internal-server/internal-ser
 import { runProcess, type ProcessScope } from '#libs/platform/process/lifecycle.js';
 import { createLogger, type Logger } from '#libs/platform/process/log.js';
 import { createMetrics } from '#libs/platform/process/metrics.js';
+import { measureSessions } from '#libs/platform/database/session-metrics.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
@@ -38,6 +39,7 @@ export function run(env: Environment): void {
   const config = loadConfigOrExit('projector', projectorConfig, env, projectorRules);
   const log = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
   const registry = createMetrics({ instance: config.INSTANCE });
+  measureSessions(registry);
 
   runProcess({ log, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
     const clock = new SystemClock();

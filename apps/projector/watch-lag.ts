@@ -18,7 +18,7 @@ export interface LagParts extends Pick<WatchedLagPorts, 'reader' | 'clock' | 'sh
 /** Asks on a connection of its own, which is not to be had for anything else and waits for nobody's locks for long. */
 export function watchLag({ config, log, scope, ...ports }: LagParts): WatchedLag {
   const pool = openPool(config.DATABASE_URL, {
-    applicationName: config.INSTANCE,
+    applicationName: `${config.INSTANCE}-lag`,
     max: LOOK_SESSIONS,
     statementTimeoutMs: LOOK_MS,
     answerTimeoutMs: LOOK_ANSWER_MS,

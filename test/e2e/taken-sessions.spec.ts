@@ -10,6 +10,8 @@ import {
 import { USUAL_PROCESSES } from '#libs/schema/roles/login-sessions.js';
 import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { Scraper } from './scraper.js';
 import { auctionBody, TradingFloor, verdict, type Trader } from './trading-floor.js';
 
 jest.setTimeout(120_000);
@@ -146,4 +148,18 @@ it('who opens all sessions that a login may have leaves owners, gateways and pro
   }
   const again = await floor.anybody.login('originator-2@demo.sotto', cluster.file.demo.password);
   again.close();
+});
+
+/** The rule `DatabaseRefuses` goes by this figure. */
+it('a process that is given no session says so in its figures, and works once there is one', async () => {
+  const former = cluster.kill('executor');
+  await fill();
+  await eventually(async () => {
+    const figures = await new Scraper(cluster).scrape('executor');
+    expect(figures.get('sotto_ready{}')).toBe(0);
+    expect(figures.get('sotto_database_sessions_refused_total{reason="too_many"}')).toBeGreaterThan(0);
+    expect(figures.get('sotto_database_sessions_refused_total{reason="denied"}')).toBe(0);
+  }, 20_000);
+  await Promise.all(insiders.splice(0).map((client) => client.end()));
+  await cluster.restartOf('executor', former);
 });

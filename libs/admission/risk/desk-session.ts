@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type { Client } from 'pg';
 import { KEPT } from '#libs/platform/database/postgres.js';
+import { SessionClient } from '#libs/platform/database/session-client.js';
 import { integerArray } from './array-literal.js';
 import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
@@ -61,7 +62,7 @@ export class DeskSession {
   private readonly claimText: string;
 
   private constructor(
-    private readonly client: pg.Client,
+    private readonly client: Client,
     private readonly shard: number,
     /** Which process of the server carries out what is asked here. */
     readonly pid: number,
@@ -70,7 +71,7 @@ export class DeskSession {
   }
 
   static async open(url: string, shard: number): Promise<DeskSession> {
-    const client = new pg.Client({
+    const client = new SessionClient({
       connectionString: url,
       application_name: `sotto-desk-${shard}`,
       options: OPTIONS,

@@ -1,7 +1,8 @@
-import pg, { type ClientBase, type QueryConfig } from 'pg';
+import type { Client, ClientBase, QueryConfig } from 'pg';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { isRightfullyHeld, SHOWN_SESSION } from '#libs/platform/database/rightful-holders.js';
+import { SessionClient } from '#libs/platform/database/session-client.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { WrongHome } from './journal-home.js';
 
@@ -36,7 +37,7 @@ const HOLDERS = `
  * by whom.
  */
 export class JournalLock {
-  private client: pg.Client | undefined;
+  private client: Client | undefined;
   private taking: Promise<void> | undefined;
   private cancel: Cancel | undefined;
   private isOver = false;
@@ -115,7 +116,7 @@ export class JournalLock {
   }
 
   private async take(statement: string, refusal: string): Promise<void> {
-    const client = new pg.Client({
+    const client = new SessionClient({
       connectionString: this.databaseUrl,
       application_name: 'sotto-journal-lock',
       options: KEPT,

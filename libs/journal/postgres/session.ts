@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
-import pg from 'pg';
-import type { QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { columnTypes, KEPT } from '#libs/platform/database/postgres.js';
+import { SessionClient } from '#libs/platform/database/session-client.js';
 
 const GOODBYE_MILLIS = 1_000;
 const IDLE_IN_TRANSACTION_MILLIS = 10_000;
@@ -24,7 +24,7 @@ export class Session {
   private lost: Error | undefined;
 
   private constructor(
-    private readonly client: pg.Client,
+    private readonly client: Client,
     private readonly socket: Socket,
     private readonly clock: Clock,
   ) {
@@ -35,7 +35,7 @@ export class Session {
 
   static async connect(url: string, clock: Clock, withinMillis: number): Promise<Session> {
     const socket = new Socket();
-    const client = new pg.Client({
+    const client = new SessionClient({
       connectionString: url,
       application_name: 'sotto-journal',
       options: KEPT,

@@ -2,6 +2,8 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { CustomTypesConfig, Pool, PoolClient } from 'pg';
 import { isCodedError } from '../process/start-fault.js';
+import { SessionClient } from './session-client.js';
+import { watchPool } from './session-metrics.js';
 
 const INT8 = pg.types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -69,6 +71,7 @@ export const columnTypes: CustomTypesConfig = {
 export function openPool(url: string, settings: PoolSettings): Pool {
   const statementTimeoutMs = settings.statementTimeoutMs ?? withinAnswer(settings.answerTimeoutMs);
   const pool = new pg.Pool({
+    Client: SessionClient,
     connectionString: url,
     application_name: settings.applicationName,
     options: settings.looksUp === true ? `${KEPT} ${ONE_PLAN}` : KEPT,
@@ -87,6 +90,7 @@ export function openPool(url: string, settings: PoolSettings): Pool {
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
+  watchPool(settings.applicationName, pool);
   return pool;
 }
 

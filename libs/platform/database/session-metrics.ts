@@ -1,0 +1,46 @@
+import type { Pool } from 'pg';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { REFUSALS, sessionsRefused } from './session-client.js';
+
+/** Of this process, by name. */
+const pools = new Map<string, Pool>();
+
+export function watchPool(name: string, pool: Pool): void {
+  pools.set(name, pool);
+}
+
+/** What this process has of the server, what it waits for, and what it was not given. */
+export function measureSessions(registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: 'sotto_database_sessions_refused_total',
+    help: 'Sessions of the database that were asked for and not had, by reason: too_many, denied (the login or its password), unreachable',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const reason of REFUSALS) this.inc({ reason }, sessionsRefused(reason));
+    },
+  });
+  new Gauge({
+    name: 'sotto_database_sessions',
+    help: 'Sessions of the database that this process has, by pool and state: busy or idle',
+    labelNames: ['pool', 'state'],
+    registers,
+    collect() {
+      for (const [pool, { totalCount, idleCount }] of pools) {
+        this.set({ pool, state: 'busy' }, totalCount - idleCount);
+        this.set({ pool, state: 'idle' }, idleCount);
+      }
+    },
+  });
+  new Gauge({
+    name: 'sotto_database_session_waiters',
+    help: 'Questions that wait for a session of their pool: all that it may have are busy',
+    labelNames: ['pool'],
+    registers,
+    collect() {
+      for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
+    },
+  });
+}
