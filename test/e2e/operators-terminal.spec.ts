@@ -101,6 +101,29 @@ describe('the terminal', () => {
     for (const line of out.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('shards');
   });
 
+  it('goes on watching when its session is over, and ends with a token that is', async () => {
+    const args = ['shards', '--watch', '--every', '1', '--output', 'json'];
+    const others = (await ops.books.rows<{ sid: string }>('select sid from identity.sessions')).map(
+      ({ sid }) => sid,
+    );
+    const body = { email: login.OPS_EMAIL, password: login.OPS_PASSWORD };
+    const session = await ops.floor.anybody.send<{ access_token: string }>('POST', '/auth/login', { body });
+    const token = { ...login, OPS_TOKEN: session.body.access_token };
+    const watches = [new Terminal(args, login), new Terminal(args, token)];
+    const linesOf = ({ out }: Terminal): number => out.split('\n').length;
+    await eventually(() => expect(Math.min(...watches.map(linesOf))).toBeGreaterThan(2), 20_000);
+    await ops.books.rows(
+      `insert into identity.revocations (id, kind, revoked_at, expires_at)
+       select sid, 'SESSION', now(), max_until from identity.sessions where sid <> all($1) on conflict do nothing`,
+      [others],
+    );
+    expect(await watches[1]!.end()).toMatchObject({ code: 1, err: expect.stringContaining('log in again') });
+    const seen = linesOf(watches[0]!);
+    await eventually(() => expect(linesOf(watches[0]!)).toBeGreaterThan(seen + 2), 20_000);
+    watches[0]!.process.kill('SIGINT');
+    expect(await watches[0]!.end()).toMatchObject({ code: 0, err: '' });
+  });
+
   it('drains a shard, waits until nothing lives on it, and resumes it', async () => {
     const { auction_id: id } = await ops.opensOn(2);
     const timed = await run('shard drain 2 --reason "new disk" --wait --timeout 1');

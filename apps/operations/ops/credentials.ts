@@ -10,23 +10,27 @@ export interface CredentialParts {
   readonly terminal: Terminal | undefined;
 }
 
+interface Login {
+  readonly email: string;
+  readonly password: string;
+}
+
 /** From the environment or from the keyboard, and never from the command line, where every process of the machine could read it. */
 export function credentialsFrom(
   parts: CredentialParts,
 ): (client: Pick<GatewayClient, 'logIn'>) => Promise<Credentials> {
+  // Nobody is asked twice: he may have left the keyboard to a command that waits.
+  let known: Promise<Login> | undefined;
   return async (client) => {
     const { OPS_TOKEN: token } = parts.settings;
     if (token !== undefined) return { token, mine: false };
-    const { email, password } = await login(parts);
+    known ??= login(parts);
+    const { email, password } = await known;
     return { token: await client.logIn(email, password), mine: true };
   };
 }
 
-async function login({
-  settings,
-  place,
-  terminal,
-}: CredentialParts): Promise<{ email: string; password: string }> {
+async function login({ settings, place, terminal }: CredentialParts): Promise<Login> {
   const { OPS_EMAIL: email, OPS_PASSWORD: password } = settings;
   if (email !== undefined && password !== undefined) return { email, password };
   if (terminal === undefined) throw new UsageFault(whoAreYou(place));

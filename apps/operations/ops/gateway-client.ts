@@ -13,7 +13,7 @@ export interface ClientPorts {
   readonly url: string;
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  /** Asked once, before the first call; given a way to log in. */
+  /** Asked before the first call, and again when the session of a login is over; given a way to log in. */
   readonly credentials: (client: GatewayClient) => Promise<Credentials>;
 }
 
@@ -25,6 +25,7 @@ interface Answer {
 /** Longer than a gateway waits for an owner. */
 const PATIENCE_MILLIS = 20_000;
 const LOGOUT_MILLIS = 1_000;
+const UNAUTHORIZED = 401;
 
 /** Speaks to a gateway like any other client, and turns what it refuses into one line. */
 export class GatewayClient {
@@ -38,17 +39,24 @@ export class GatewayClient {
 
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
     this.session ??= this.ports.credentials(this);
-    const { token } = await this.session;
-    const answer = await this.exchange(method, path, body, token);
+    const { token, mine } = await this.session;
+    let answer = await this.exchange(method, path, body, token);
+    // Sessions end by their time, and whoever waits for a drain may wait for longer. What is answered so has not been done.
+    if (answer.status === UNAUTHORIZED && mine) answer = await this.askedAnew(method, path, body);
     if (answer.status >= 400) throw refusalOf(answer, path);
     return answer.body as T;
   }
 
+  private async askedAnew(method: Method, path: string, body?: object): Promise<Answer> {
+    this.session = this.ports.credentials(this);
+    return this.exchange(method, path, body, (await this.session).token);
+  }
+
   async logIn(email: string, password: string): Promise<string> {
     const answer = await this.exchange('POST', '/auth/login', { email, password });
-    if (answer.status === 401) {
+    if (answer.status === UNAUTHORIZED) {
       throw new CommandFault('wrong e-mail or password', EXIT_REFUSED, {
-        status: 401,
+        status: UNAUTHORIZED,
         error: 'unauthorized',
       });
     }
