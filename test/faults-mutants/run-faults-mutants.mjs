@@ -22,6 +22,7 @@ const MUTANTS = {
     // What was lost and is said again is done anew: which of the two is seen is up to whether anybody does.
     'acknowledged means present exactly once|what was made is made once',
   ],
+  'a-trade-takes-more': [CALM, 'the ledger to the atom'],
   'auctions-close-late': [CALM, 'everything is over at its time'],
   'makers-see-rivals': [CALM, 'nothing leaks'],
   'projector-drops-events': [CALM, 'at rest everything is read'],

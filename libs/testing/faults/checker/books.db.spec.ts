@@ -30,7 +30,7 @@ beforeEach(async () => {
   database = await createTestDatabase([...admissionMigrations, ...custodyMigrations]);
   const now = instantFromNanos(clock.epochNanos());
   const balances = [
-    { account: 'olga', ...FUNDS },
+    { account: 'olga', ...FUNDS, amount: PRICE + 1 },
     { account: 'mia', ...TOKENS },
   ];
   await seedBalances(database.pool, balances, [], { now, evidenceTtlMillis: 60_000 });
@@ -113,4 +113,29 @@ it('finds a record that names another route than the ledger', async () => {
   expect(await found('rain/YES')).toEqual([
     expect.stringContaining('was settled at venue_a by snow/YES, told as venue_a rain/YES'),
   ]);
+});
+
+/** An atom goes to the escrow: nothing is missing from any sum. */
+const movesFrom = (account: string): string => `
+  insert into custody.entries (transaction_id, account_id, venue, asset, amount)
+  select transaction_id, account, 'venue_a', '', amount
+  from made, (values ('${account}', -1), ('system:escrow', 1)) as line (account, amount)`;
+
+it.each([
+  ['SETTLEMENT', 'settles 0 awards'],
+  ['OPENING', 'is an OPENING behind the first trade'],
+])('finds an entry of kind %s that belongs to no trade', async (kind, what) => {
+  await database.pool.query(
+    `with made as (
+       insert into custody.transactions (kind, recorded_at) values ('${kind}', now()) returning transaction_id
+     ) ${movesFrom('olga')}`,
+  );
+  expect(await found('snow/YES')).toEqual([expect.stringContaining(what)]);
+});
+
+it('finds entries that are added to a trade', async () => {
+  await database.pool.query(
+    `with made as (select transaction_id from custody.settlements) ${movesFrom('system:issuer')}`,
+  );
+  expect(await found('snow/YES')).toEqual([expect.stringContaining('moves by')]);
 });

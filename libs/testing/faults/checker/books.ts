@@ -18,6 +18,11 @@ interface EntryRow {
   readonly amount: string;
 }
 
+interface TransactionRow {
+  readonly transaction_id: string;
+  readonly kind: string;
+}
+
 interface SettlementRow {
   readonly award_id: string;
   readonly outcome: string;
@@ -56,8 +61,31 @@ export async function checkBooks(pool: pg.Pool, archive: Archive, findings: Find
       must(settled.has(id), LEDGER, () => `${id} is ${award.stage}, and the ledger knows nothing of it`);
     });
   }
+  const { rows: transactions } = await pool.query<TransactionRow>(
+    'select transaction_id, kind from custody.transactions order by transaction_id',
+  );
+  checkTransactions(transactions, settlements, findings);
   await checkBalances(pool, entries, findings);
   await checkReserved(pool, archive, findings);
+}
+
+/** What is in no trade's transaction is compared with no award: there is nothing but what accounts began with, and that came first. */
+function checkTransactions(
+  transactions: readonly TransactionRow[],
+  settlements: readonly SettlementRow[],
+  findings: Findings,
+): void {
+  const trades = Map.groupBy(settlements, ({ transaction_id: id }) => id);
+  let hasTraded = false;
+  for (const { transaction_id: id, kind } of transactions) {
+    const awards = trades.get(id) ?? [];
+    hasTraded ||= kind === 'SETTLEMENT';
+    findings.look('transactions', () => {
+      if (kind === 'SETTLEMENT')
+        must(awards.length === 1, LEDGER, () => `transaction ${id} settles ${awards.length} awards`);
+      else must(!hasTraded, LEDGER, () => `transaction ${id} is an ${kind} behind the first trade`);
+    });
+  }
 }
 
 interface FoundAward {
@@ -72,7 +100,10 @@ function awardsIn(archive: Archive): Map<string, FoundAward> {
   return new Map(all);
 }
 
-/** Tokens that were set aside are delivered, the rest is issued against collateral; nobody else's entries are touched. */
+/**
+ * Tokens that were set aside are delivered, the rest is issued against collateral, which stays in escrow with what rounding left; nobody
+ * else's entries are touched.
+ */
 function checkEntries(
   { award_id: id, venue, asset }: SettlementRow,
   { file, award }: FoundAward,
@@ -98,20 +129,24 @@ function checkEntries(
   const sellerHold = isBuy ? maker_hold : originator_hold;
   const delivered = Math.min(quantity, amountIn(sellerHold, route.venue, 'OUTCOME_TOKEN', token));
   const issued = quantity - delivered;
+  const paid = rounded(price, quantity);
+  const gained = rounded(price, delivered) - rounded(1_000_000 - price, issued);
   const expected = new Map([
-    [`${buyer} `, -rounded(price, quantity)],
-    [`${seller} `, rounded(price, delivered) - rounded(1_000_000 - price, issued)],
+    [`${buyer} `, -paid],
+    [`${seller} `, gained],
     [`${buyer} ${token}`, quantity],
     [`${seller} ${token}`, -delivered],
     [`${seller} ${complement}`, issued],
+    ['system:escrow ', paid - gained],
+    [`system:issuer ${token}`, -issued],
+    [`system:issuer ${complement}`, -issued],
   ]);
-  const own = rows.filter((row) => !row.account_id.startsWith('system:'));
-  for (const { account_id: account, asset, amount } of own) {
-    const name = `${account} ${asset}`;
+  for (const { account_id: account, venue: at, asset: what, amount } of rows) {
+    const name = `${account} ${what}`;
     must(
-      Number(amount) === expected.get(name),
+      Number(amount) === expected.get(name) && at === venue,
       LEDGER,
-      () => `${id}: ${name} moves by ${amount} instead of ${expected.get(name) ?? 0}`,
+      () => `${id}: ${name} moves by ${amount} at ${at} instead of ${expected.get(name) ?? 0}`,
     );
     expected.delete(name);
   }
