@@ -232,6 +232,20 @@ describe('in one line, and with the exit code that fits, it says', () => {
       78,
       /OPS_URL="nowhere" is wrong/,
     ],
+    [
+      'that a token is none',
+      'shards',
+      (env) => ({ ...env, OPS_TOKEN: 'two words' }),
+      78,
+      /OPS_TOKEN.* one word of visible ASCII/,
+    ],
+    [
+      'that a URL has a user in it',
+      'shards --url http://user:secret@127.0.0.1:1',
+      (env) => env,
+      64,
+      /the URL of a gateway names no user/,
+    ],
     ['that a shard is none', 'shard drain 7', (env) => env, 1, /404 not_found/],
     [
       'that an argument is wrong',

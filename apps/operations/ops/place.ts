@@ -5,9 +5,12 @@ import { defineConfig, type Config } from '#libs/platform/settings/config.js';
 import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
 import { CommandFault, EXIT_UNREACHABLE, UsageFault } from './faults.js';
 
+/** It goes into a header, where nothing else may stand. */
+const oneWord = z.string().regex(/^[!-~]+$/, 'it must be one word of visible ASCII characters');
+
 export const opsSettings = defineConfig({
   OPS_URL: { schema: httpUrl().optional(), describe: 'The gateway' },
-  OPS_TOKEN: { schema: nonEmpty().optional(), describe: 'Session token of an operator', secret: true },
+  OPS_TOKEN: { schema: oneWord.optional(), describe: 'Session token of an operator', secret: true },
   OPS_EMAIL: { schema: nonEmpty().optional(), describe: 'E-mail of an operator' },
   OPS_PASSWORD: { schema: nonEmpty().optional(), describe: "The operator's password", secret: true },
   DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of a local cluster', default: '.data' },
@@ -35,7 +38,7 @@ export async function findPlace(given: string | undefined, settings: OpsSettings
     throw new UsageFault(`--url ${JSON.stringify(given)} is no http or https URL`);
   }
   const url = given ?? settings.OPS_URL;
-  if (url !== undefined) return { url };
+  if (url !== undefined) return { url: withoutUser(url) };
   const folder = path.resolve(settings.DATA_DIR);
   const text = await readFile(path.join(folder, 'cluster.json'), 'utf8').catch(() => undefined);
   const cluster = clusterFile.safeParse(text === undefined ? undefined : parsed(text));
@@ -49,6 +52,13 @@ export async function findPlace(given: string | undefined, settings: OpsSettings
   const operator = demo.users.find(({ roles }) => roles.includes('OPERATOR'));
   if (operator === undefined) return { url: gateway_url };
   return { url: gateway_url, demo: { email: operator.email, password: demo.password } };
+}
+
+/** A gateway knows nobody by his URL, and nothing that asks would send it. It is not repeated, for a password may be in it. */
+function withoutUser(url: string): string {
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return url;
+  throw new UsageFault('the URL of a gateway names no user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
 }
 
 function parsed(text: string): unknown {
