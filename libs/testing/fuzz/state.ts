@@ -8,6 +8,7 @@ const TABLES = `
     union all select 'group ' || g::text from control.groups g
     union all select 'member ' || m::text from control.group_members m
     union all select 'protection ' || p::text from control.protection p
+    union all select 'frozen ' || f::text from control.protection_state f
     union all select 'halt ' || h::text from control.halts h
     union all select 'session ' || s::text from identity.sessions s
     union all select 'revocation ' || v::text from identity.revocations v

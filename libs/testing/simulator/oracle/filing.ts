@@ -8,7 +8,6 @@ const RULES = 'the rules of an auction';
 const WINNERS = 'winners';
 const HOLDS = 'what is set aside';
 const DEADLINES = 'the execution deadline';
-const TOO_LATE = 'EXECUTION_DEADLINE_PASSED';
 /** `2026-11-20T12:00:00.123`, before the digits that are finer. */
 const MILLIS_END = 23;
 
@@ -279,8 +278,8 @@ function checkAward(file: AuctionFile, award: RawAward): void {
     must(fault === undefined, HOLDS, () => `for award ${award.award_id}: ${fault ?? ''}`);
 }
 
-function execute(file: AuctionFile, { type, at, data }: RawEvent, where: () => string): void {
-  const { award_id: id, attempt = 0, settlement, reason } = data;
+function execute(file: AuctionFile, { type, data }: RawEvent, where: () => string): void {
+  const { award_id: id, attempt = 0, settlement } = data;
   const award = file.awards.get(id ?? '');
   must(award !== undefined && file.stage === 'AWARDED', RULES, () => `${where()}: there is no such award`);
   must(
@@ -293,11 +292,6 @@ function execute(file: AuctionFile, { type, at, data }: RawEvent, where: () => s
     (award.stage === 'PENDING') === (step === 'SUBMITTED') || (step === 'FAILED' && attempt === 0),
     RULES,
     () => `${where()}: its story has a gap`,
-  );
-  must(
-    reason !== TOO_LATE || at > (file.executionDeadline ?? ''),
-    DEADLINES,
-    () => `${where()}: given up at ${at}, before ${file.executionDeadline ?? ''}`,
   );
   const least = step === 'RETRYING' ? award.attempt + 1 : award.attempt;
   must(attempt >= least, RULES, () => `${where()}: attempt ${attempt} follows ${award.attempt}`);

@@ -16,6 +16,8 @@ import { StandingQuotes } from './standing-quotes.js';
 import { must } from './violation.js';
 
 const EXECUTION = 'execution follows the ledger';
+const DEADLINES = 'the execution deadline';
+const TOO_LATE = 'EXECUTION_DEADLINE_PASSED';
 const CARRIED = 'what can be settled is settled';
 const EARLY = 'nothing is over before its time';
 const MISLED = 'an owner that cannot trust its clock closes nothing';
@@ -148,9 +150,21 @@ export class Oracle {
     );
   }
 
+  /** Who gave it up may have been ahead, and who writes it down be another owner, whose clock says less. */
+  private checkDeadline(awardId: string): void {
+    const { now, aheadMillis } = this.time;
+    const deadline = this.awards.get(awardId)?.file.executionDeadline ?? '';
+    must(
+      Date.parse(now()) + aheadMillis >= Date.parse(deadline),
+      DEADLINES,
+      () => `${awardId} is given up at ${now()}, before ${deadline}`,
+    );
+  }
+
   private checkExecution({ event: { type, data } }: PlacedEvent): void {
     if (type !== 'EXECUTION_CONFIRMED' && type !== 'EXECUTION_FAILED') return;
     const id = data.award_id ?? '';
+    if (data.reason === TOO_LATE) this.checkDeadline(id);
     // Everything that it needs is set aside, and nobody is in the way of it.
     must(
       type === 'EXECUTION_CONFIRMED' || !this.time.isCalm,

@@ -14,7 +14,8 @@ import { mustBeDocumented } from './documented.js';
 import { Permissions } from './permissions.js';
 import type { Policies } from './policy-book.js';
 import type { Meter } from './meter.js';
-import { mayRefuse, mustBeMeant, type RefusalGrounds } from './refusals.js';
+import { mustBeGrounded, mustNotBeKnown } from './judgements.js';
+import { mayBePast, mayRefuse, mustBeMeant, type RefusalGrounds } from './refusals.js';
 import type { StandingQuotes } from './standing-quotes.js';
 import { must } from './violation.js';
 import { mustWithdrawAll, type WithdrawnAnswer } from './withdraw-all.js';
@@ -46,6 +47,7 @@ const SUCCESS: Readonly<Record<Promised['operation'], string>> = {
 /** Decided by the state of its auction, and kept nowhere. */
 const CONFLICTS: ReadonlySet<string> = new Set(['quote_already_active', 'quote_revision_conflict']);
 const JUDGED: ReadonlySet<string> = new Set(['SUBMIT', 'REVISE']);
+const QUOTING: ReadonlySet<string> = new Set([...JUDGED, 'WITHDRAW']);
 
 /** Answers to commands, held against the journals and against each other. */
 export class Promises {
@@ -102,6 +104,9 @@ export class Promises {
     if (told.error === 'auction_not_found') this.checkUnknown(command, name);
     if (told.error === 'quote_already_active')
       this.standing?.mustHaveStood(name, auctionId, account, this.policies.saidAt(name));
+    if (told.error === 'quote_revision_conflict')
+      this.standing?.mustHaveDiffered(name, JSON.parse(content) as Asked, this.policies.saidAt(name));
+    if (told.error === 'quote_not_found') this.checkQuoteUnknown(command, name);
     const isSuccess = status < 300;
     if (isSuccess) this.checkPresent(command, name, status, body);
     const placed = this.archive.commands.get(name);
@@ -140,6 +145,11 @@ export class Promises {
 
   private checkUnknown({ account, auctionId }: Promised, name: string): void {
     must(this.archive.storyOf(auctionId, account).length === 0, KNOWN, () => `${name}: 404`);
+  }
+
+  private checkQuoteUnknown({ account, auctionId, content }: Promised, name: string): void {
+    const file = this.archive.files.get(auctionId);
+    if (file !== undefined) mustNotBeKnown({ name, account, asked: JSON.parse(content) as Asked, file });
   }
 
   private checkConflict({ content }: Promised, name: string): void {
@@ -214,9 +224,14 @@ export class Promises {
     }
   }
 
-  private mayRefuse({ operation, account, auctionId }: Promised, name: string, error: string): void {
+  private mayRefuse(command: Promised, name: string, error: string): void {
+    const { operation, account, auctionId, content } = command;
     const file = this.archive.files.get(auctionId);
     mayRefuse(this.grounds, { name, account, file }, error);
+    if (QUOTING.has(operation) && file !== undefined) {
+      const asked = JSON.parse(content) as Asked;
+      mustBeGrounded({ name, account, asked, file, mayBePast: mayBePast(this.grounds) }, error);
+    }
     if (JUDGED.has(operation) && file !== undefined)
       this.permissions.mayRefuse({ name, maker: account, routes: file.terms.routes }, error);
   }

@@ -22,9 +22,14 @@ const FOR_WANT_OF: Readonly<Record<string, 'collateral' | 'positions'>> = {
   VENUE_LIMIT_EXCEEDED: 'positions',
 };
 
+/** Whether an owner may have held that it is this late. */
+export function mayBePast({ now, aheadMillis, mayBeMisled }: RefusalGrounds): (instant: string) => boolean {
+  return (instant) => mayBeMisled || Date.parse(now()) + aheadMillis >= Date.parse(instant);
+}
+
 /** A refusal that names a reason which there cannot be is a fault as well: nobody is kept from trading for nothing. */
 export function mayRefuse(
-  { now, aheadMillis, mayBeMisled, isRich }: RefusalGrounds,
+  grounds: RefusalGrounds,
   {
     name,
     account,
@@ -32,14 +37,15 @@ export function mayRefuse(
   }: { readonly name: string; readonly account: string; readonly file: AuctionFile | undefined },
   error: string,
 ): void {
+  const { now, isRich } = grounds;
   const want = FOR_WANT_OF[error];
   must(
     want === undefined || !isRich(account, want),
     FOUNDED,
     () => `${name}: ${error} of one who has plenty`,
   );
-  if (error !== 'AUCTION_NOT_OPEN' || mayBeMisled || file === undefined) return;
-  const isOver = file.stage !== 'OPEN' || Date.parse(now()) + aheadMillis >= Date.parse(file.terms.closes_at);
+  if (error !== 'AUCTION_NOT_OPEN' || file === undefined) return;
+  const isOver = file.stage !== 'OPEN' || mayBePast(grounds)(file.terms.closes_at);
   must(isOver, FOUNDED, () => `${name}: ${error} at ${now()}, and it closes at ${file.terms.closes_at}`);
 }
 
@@ -47,7 +53,7 @@ const MEANT = 'what is no longer meant is not done';
 
 /** Whoever has just made something has made it while it was meant; and nothing is refused as too late that is not. */
 export function mustBeMeant(
-  { now, aheadMillis, mayBeMisled }: RefusalGrounds,
+  grounds: RefusalGrounds,
   {
     name,
     notAfter,
@@ -60,7 +66,11 @@ export function mustBeMeant(
     MEANT,
     () => `${name}: at ${at}, and not after ${notAfter}`,
   );
-  if (!code.endsWith(' COMMAND_EXPIRED') || mayBeMisled) return;
-  const isLate = Date.parse(now()) + aheadMillis >= Date.parse(notAfter);
-  must(isLate, MEANT, () => `${name}: refused as too late at ${now()}, and it is meant until ${notAfter}`);
+  if (!code.endsWith(' COMMAND_EXPIRED')) return;
+  const { now } = grounds;
+  must(
+    mayBePast(grounds)(notAfter),
+    MEANT,
+    () => `${name}: refused as too late at ${now()}, and it is meant until ${notAfter}`,
+  );
 }

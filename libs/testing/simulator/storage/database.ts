@@ -44,11 +44,12 @@ interface Lock {
 export class Database {
   readonly tables = new Tables();
   readonly met = new Map<string, number>();
-  readonly sessions = new Set<{ breakOff(): void }>();
+  readonly sessions = new Set<{ readonly pid: number; breakOff(): void }>();
   isDown = false;
   /** Grows with every restart; sessions of another life are gone. */
   life = 0;
   private commits = 0;
+  private pids = 0;
   private readonly locks = new Map<string, Lock>();
 
   constructor(
@@ -76,6 +77,17 @@ export class Database {
   comeBack(): void {
     this.trace.note('database: is back');
     this.isDown = false;
+  }
+
+  /** Of a session that begins. */
+  nextPid(): number {
+    this.pids += 1;
+    return this.pids;
+  }
+
+  /** As an administrator ends a session, or the login that has it. */
+  terminate(pid: number): void {
+    for (const session of [...this.sessions]) if (session.pid === pid) session.breakOff();
   }
 
   epochNanos(): bigint {

@@ -11,10 +11,11 @@ import { Transaction } from './transaction.js';
 
 const IDLE_MILLIS = 2_000;
 const NOTHING: readonly number[] = [0, 0, 0];
+/** What shrinks by settlement alone. */
+const OWNED: ReadonlySet<string> = new Set(['COLLATERAL', 'OUTCOME_TOKEN']);
 
 /** The desk's statements as one serializable transaction after another, on the simulated server. */
 class ReservationSession {
-  readonly pid = 0;
   private readonly session: Session;
   private tx = new Transaction();
 
@@ -24,6 +25,10 @@ class ReservationSession {
     private readonly shard: number,
   ) {
     this.session = new Session(database, host);
+  }
+
+  get pid(): number {
+    return this.session.pid;
   }
 
   raiseFence(epoch: number): Promise<boolean> {
@@ -93,8 +98,11 @@ class ReservationSession {
     });
   }
 
-  outlives(): Promise<boolean> {
-    return Promise.resolve(true);
+  outlives(pid: number): Promise<boolean> {
+    return this.work(() => {
+      this.database.terminate(pid);
+      return true;
+    });
   }
 
   destroy(): void {
@@ -128,7 +136,8 @@ class ReservationSession {
     );
     if (evidence === undefined) return false;
     if (sight !== undefined && (sight.amount !== evidence.amount || sight.others !== others)) return false;
-    return kind === 'STANDS' || (reserved !== undefined && others + total <= evidence.amount);
+    if (kind === 'GROWS') return reserved !== undefined && others + total <= evidence.amount;
+    return !OWNED.has(key.resource) || others + total <= evidence.amount + evidence.settled;
   }
 
   private work<T>(act: () => T): Promise<T> {

@@ -10,6 +10,7 @@ const IDLE_IN_TRANSACTION_MILLIS = 30_000;
 
 /** One connection of a process to the server: what it sends is carried out in order, what it hears comes in order. */
 export class Session {
+  readonly pid: number;
   private readonly life: number;
   private lastArrival = 0;
   private lastAnswer = 0;
@@ -25,6 +26,7 @@ export class Session {
     private readonly host: Host,
   ) {
     this.life = database.life;
+    this.pid = database.nextPid();
     database.sessions.add(this);
     // The server notices, and rolls back.
     host.whenDead(() => database.scheduler.after(database.delay(), undefined, () => this.end()));
