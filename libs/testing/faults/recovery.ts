@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterContract } from '../cluster/cluster-file.js';
 import type { Random } from '../simulator/kernel/random.js';
 import { isAlive, signalAll } from './installation/families.js';
 import type { Installation } from './installation/installation.js';
 import type { Caller, Errand } from './load/caller.js';
-import { createErrand } from './load/deeds.js';
+import { createErrand, shardFor } from './load/deeds.js';
 
 const SHARD = 0;
 const AT_ONCE = 48;
@@ -103,7 +102,7 @@ function isTooLong(began: number): boolean {
   return performance.now() - began > PATIENCE_MS;
 }
 
-/** Small, with a key that leads to the shard: the contract says how. */
+/** Small, with a key that leads to the shard. */
 function longErrand(account: string, contract: ClusterContract, maker: string, random: Random): Errand {
   for (;;) {
     const errand = createErrand(account, contract, [maker], random, {
@@ -113,7 +112,6 @@ function longErrand(account: string, contract: ClusterContract, maker: string, r
       limit_price_atoms: contract.price_tick_atoms,
       duration_ms: TERM_MS,
     });
-    const hash = createHash('sha256').update(`${account}\0${errand.command.key}`).digest();
-    if (Number(hash.readBigUInt64BE() % 3n) === SHARD) return errand;
+    if (shardFor(errand) === SHARD) return errand;
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ClusterContract } from '../../cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
@@ -23,6 +24,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const LEVEL = 50_000;
 const TERM_MS = { least: 1_500, most: 9_000 };
+/** A million contracts: at these prices any one of them takes more than half of the million dollars that a demo maker has at a venue. */
+const LARGE = { quantity: 1_000_000_000_000, prices: { least: 11, most: 18 } };
+/** Better than all of these, so that none of them ever counts and nobody gets poorer. */
+const LARGE_LIMIT = 19 * LEVEL;
+/** Whoever deals in them has time for it, and cancels them. */
+const LARGE_TERM_MS = 15_000;
 
 export function createErrand(
   account: string,
@@ -60,6 +67,38 @@ export function createErrand(
     ...differing,
   };
   return { command: commandOf('CREATE', account, '', random, body), path: '/v1/auctions', body };
+}
+
+/** Into which shard a create leads: the contract says how. */
+export function shardFor({ command: { account, key } }: Errand): number {
+  const hash = createHash('sha256').update(`${account}\0${key}`).digest();
+  return Number(hash.readBigUInt64BE() % 3n);
+}
+
+/** A sale so large that who quotes in it has nothing left for another one. Its quotes may be taken back, and never win. */
+export function largeSaleErrand(
+  account: string,
+  contract: ClusterContract,
+  maker: string,
+  shard: number,
+  random: Random,
+): Errand {
+  for (;;) {
+    const errand = createErrand(account, contract, [maker], random, {
+      side: 'SELL',
+      quantity_atoms: LARGE.quantity,
+      limit_price_atoms: LARGE_LIMIT,
+      duration_ms: LARGE_TERM_MS,
+      quote_revision_policy: 'FREE',
+    });
+    if (shardFor(errand) === shard) return errand;
+  }
+}
+
+export function largeQuoteErrand(account: string, auctionId: string, random: Random): Errand {
+  const price_atoms = LEVEL * random.between(LARGE.prices.least, LARGE.prices.most);
+  const body = { price_atoms, quantity_atoms: LARGE.quantity };
+  return onAuction('SUBMIT', { account, auctionId, action: 'quotes', body }, random);
 }
 
 export function submitErrand(account: string, auction: KnownAuction, random: Random): Errand {
