@@ -8,6 +8,7 @@ import { checkDeadlines, type Disturbance } from './checker/deadlines.js';
 import { examine, readAll } from './checker/examine.js';
 import { Findings } from './checker/findings.js';
 import { messagesInKafka, messagesInPostgres, readJournals, type Journals } from './checker/journals.js';
+import { checkPromisedTwice } from './checker/promised-twice.js';
 import { hasHeardAll } from './checker/streams.js';
 import { seconds } from './in-words.js';
 import { Installation } from './installation/installation.js';
@@ -237,6 +238,9 @@ async function check(
 ): Promise<void> {
   const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
   await findings.part('the books', () => checkBooks(pool, archive, findings));
+  await findings.part('promises', () =>
+    checkPromisedTwice(pool, cast.transcript.overspendings, archive, findings),
+  );
   await pool.end();
   await findings.part('reads at rest', () =>
     readAll([...cast.originators, ...cast.makers], archive, findings),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
@@ -5,6 +6,7 @@ import type { Installation } from './installation/installation.js';
 import { Caller } from './load/caller.js';
 import { Crowd } from './load/crowd.js';
 import { Listener } from './load/listener.js';
+import { Spendthrift } from './load/spendthrift.js';
 import { Transcript } from './load/transcript.js';
 
 export const LOAD_ACCOUNTS = { makers: 2, originators: 3 };
@@ -16,6 +18,8 @@ const ORIGINATORS = [
   'load-originator-3',
 ];
 const MAKERS = ['maker-1', 'maker-2', 'maker-3', 'maker-4', 'load-maker-1', 'load-maker-2'];
+/** Who takes part in nothing else; see `Spendthrift`. */
+const SPENDTHRIFT = { maker: 'maker-5', patron: 'originator-1' };
 
 /** Everybody who takes part in a campaign, and what they remember. */
 export interface Cast {
@@ -48,19 +52,35 @@ export async function castFor(site: Installation, random: Random): Promise<Cast>
     });
   };
   const [originators, makers] = [ORIGINATORS.map(callerOf), MAKERS.map(callerOf)];
-  for (const caller of [...originators, ...makers]) await caller.bearer();
+  const [spender, patron] = [callerOf(SPENDTHRIFT.maker), callerOf(SPENDTHRIFT.patron)];
+  for (const caller of [...originators, ...makers, spender, patron]) await caller.bearer();
   const listeners = await Promise.all(
     [...makers, ...originators.slice(0, 2)].map((caller) =>
       new Listener(caller, gatewayUrls, transcript, random.fork(`listener ${caller.name}`)).start(),
     ),
   );
+  const spendthrift = new Spendthrift({
+    maker: spender,
+    patron,
+    contracts: seed.contracts,
+    overspendings: transcript.overspendings,
+    random: random.fork('spendthrift'),
+    sleep,
+  });
   const crowd = new Crowd({
     originators,
     makers,
+    spendthrift,
     listeners: new Map(listeners.map((listener) => [listener.caller.account, listener])),
     contracts: seed.contracts,
     transcript,
     random: random.fork('crowd'),
   });
-  return { transcript, originators, makers, listeners, crowd };
+  return {
+    transcript,
+    originators: [...originators, patron],
+    makers: [...makers, spender],
+    listeners,
+    crowd,
+  };
 }

@@ -54,6 +54,7 @@ const SEEN_IN_ANY = [
   'closes and expiries',
   'ids told to makers',
   'reads',
+  'promises beside others',
   'records of journals',
   'repeats',
   'reservations',

@@ -15,9 +15,14 @@ import {
   type KnownQuote,
 } from './deeds.js';
 import type { Listener } from './listener.js';
+import type { Spendthrift } from './spendthrift.js';
 import type { Transcript } from './transcript.js';
 
-const PAUSE_MS = { originator: { least: 250, most: 700 }, maker: { least: 60, most: 260 } };
+const PAUSE_MS = {
+  originator: { least: 250, most: 700 },
+  maker: { least: 60, most: 260 },
+  spendthrift: { least: 200, most: 900 },
+};
 const KNOWN = 40;
 /** From how many of the latest auctions a withdraw-all picks. */
 const SOME = 20;
@@ -40,6 +45,7 @@ interface Quoted {
 export interface CrowdParts {
   readonly originators: readonly Caller[];
   readonly makers: readonly Caller[];
+  readonly spendthrift: Spendthrift;
   /** Of makers who also listen, by account. */
   readonly listeners: ReadonlyMap<string, Listener>;
   readonly contracts: readonly ClusterContract[];
@@ -66,6 +72,7 @@ export class Crowd {
     this.work = [
       ...originators.map((caller) => this.live(caller, random.fork(caller.name), 'originator')),
       ...makers.map((caller) => this.live(caller, random.fork(caller.name), 'maker')),
+      this.spend(random.fork('spendthrift')),
     ];
   }
 
@@ -90,6 +97,14 @@ export class Crowd {
     const { least, most } = PAUSE_MS[role];
     while (this.going) {
       await (role === 'originator' ? this.originate(caller, random) : this.make(caller, random));
+      await sleep(random.between(least, most));
+    }
+  }
+
+  private async spend(random: Random): Promise<void> {
+    const { least, most } = PAUSE_MS.spendthrift;
+    while (this.going) {
+      await this.parts.spendthrift.overspend((caller, errand) => this.settle(caller, errand));
       await sleep(random.between(least, most));
     }
   }

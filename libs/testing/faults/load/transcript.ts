@@ -17,6 +17,15 @@ export interface Answered {
   readonly endedAt: number;
 }
 
+/** What somebody asked for while a quote stood that left nothing over for it. One was asked behind the answer to the other, the withdrawal last. */
+export interface Overspending {
+  /** Acknowledged before anything else was asked for. */
+  readonly standing: Promised;
+  readonly beside: readonly Pick<Answered, 'command' | 'status' | 'body'>[];
+  /** Of the first; whoever finds it done knows that it stood all the while. */
+  readonly withdrawal: Promised;
+}
+
 export type ReadingKind = 'view' | 'list' | 'timeline' | 'quotes' | 'ownQuotes' | 'preflight';
 
 export interface KindOfReading {
@@ -35,6 +44,7 @@ const DOCUMENTED = 'as documented';
 export class Transcript {
   readonly answered: Answered[] = [];
   readonly readings: KindOfReading[] = [];
+  readonly overspendings: Overspending[] = [];
   /** Answers by status and code, unanswered requests included. */
   readonly codes = new Map<string, number>();
   readonly faults = new Sorts();
