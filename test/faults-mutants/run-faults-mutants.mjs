@@ -24,6 +24,7 @@ const MUTANTS = {
   ],
   'a-trade-takes-more': [CALM, 'the ledger to the atom'],
   'auctions-close-late': [CALM, 'everything is over at its time'],
+  'desk-grants-anything': [CALM, 'nothing is promised twice'],
   'makers-see-rivals': [CALM, 'nothing leaks'],
   'projector-drops-events': [CALM, 'at rest everything is read'],
   'repeat-says-created': [CALM, 'a repeat is told that it is one'],
