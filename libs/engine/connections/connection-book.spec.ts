@@ -358,6 +358,27 @@ describe('a fresh process', () => {
     expect(book.owesNotes).toBe(false);
   });
 
+  it.each(['before this process', 'while it was held here'])(
+    'withdraws nothing for a loss %s until the other gateways have had time to find it',
+    (when) => {
+      recovers(GRACE);
+      if (when === 'while it was held here') says('A', { whole: true, here: [claim(1)] });
+      after(250);
+      says('A', { whole: true, gone: [end('LOST', 1)] });
+      // It has gone on at B, which comes late.
+      expect(after(LEASE_MILLIS - 500, 'A')).toEqual([]);
+      says('B', { whole: true, here: [claim(2)] });
+      expect(after(60_000, 'A', 'B')).toEqual([]);
+    },
+  );
+
+  it('withdraws what was lost as soon as they have had it, and its grace is over', () => {
+    recovers(GRACE);
+    says('A', { whole: true, gone: [end('LOST', 1)] });
+    expect(after(LEASE_MILLIS - 250, 'A')).toEqual([]);
+    expect(after(250, 'A')).toEqual(['c']);
+  });
+
   it('knows nothing of a watch on quotes whose connection is not on record', () => {
     book.entered('c', 'mia', AUCTION, now);
     expect(after(90_000)).toEqual([]);

@@ -6,6 +6,7 @@ import {
   ended,
   forfeitAt,
   isForgotten,
+  LEASE_MILLIS,
   silenced,
   watchOf,
   type Connection,
@@ -41,6 +42,11 @@ export class ConnectionBook {
   /** Those that nobody holds. */
   private readonly adrift = new Set<string>();
   private readonly owing = new Set<string>();
+  /**
+   * Before that nothing is forfeit: one gateway may tell of a loss while another, where the connection has gone on, has not found this process
+   * yet.
+   */
+  private foundBy = -Infinity;
 
   get size(): number {
     return this.rows.size;
@@ -91,6 +97,7 @@ export class ConnectionBook {
 
   /** What a fresh process finds: the clock of everybody's grace begins with it. */
   recovered(noted: ReadonlyMap<string, NotedConnection>, now: number): void {
+    this.foundBy = now + LEASE_MILLIS;
     for (const [id, { account, graceMillis }] of noted) {
       this.enter(id, awaited(account, graceMillis, now)).noted = graceMillis;
     }
@@ -143,7 +150,7 @@ export class ConnectionBook {
   /** Whether its quotes are to go. A claim that has come meanwhile has saved them. */
   isForfeit(connectionId: string, now: number): boolean {
     const row = this.rows.get(connectionId);
-    const at = row === undefined ? undefined : forfeitAt(row.connection);
+    const at = row === undefined ? undefined : this.forfeitAt(row);
     return at !== undefined && at <= now;
   }
 
@@ -158,10 +165,15 @@ export class ConnectionBook {
     for (const id of this.adrift) {
       const row = this.rows.get(id);
       if (row === undefined || row.isPulled || row.quotes.size === 0) continue;
-      const at = forfeitAt(row.connection);
+      const at = this.forfeitAt(row);
       if (at !== undefined && (next === undefined || at < next)) next = at;
     }
     return next;
+  }
+
+  private forfeitAt({ connection }: Row): number | undefined {
+    const at = forfeitAt(connection);
+    return at === undefined ? undefined : Math.max(at, this.foundBy);
   }
 
   private keepOnly(gateway: string, named: ReadonlySet<string>, now: number): void {
