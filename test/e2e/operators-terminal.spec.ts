@@ -230,7 +230,7 @@ describe('in one line, and with the exit code that fits, it says', () => {
       'shards',
       (env) => ({ ...env, OPS_URL: 'nowhere' }),
       78,
-      /OPS_URL="nowhere" is wrong/,
+      /OPS_URL is wrong: it must be an http or https URL/,
     ],
     [
       'that a token is none',

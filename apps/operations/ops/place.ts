@@ -9,7 +9,8 @@ import { CommandFault, EXIT_UNREACHABLE, UsageFault } from './faults.js';
 const oneWord = z.string().regex(/^[!-~]+$/, 'it must be one word of visible ASCII characters');
 
 export const opsSettings = defineConfig({
-  OPS_URL: { schema: httpUrl().optional(), describe: 'The gateway' },
+  // Somebody may have put a password into it, where none is of any use.
+  OPS_URL: { schema: httpUrl().optional(), describe: 'The gateway', secret: true },
   OPS_TOKEN: { schema: oneWord.optional(), describe: 'Session token of an operator', secret: true },
   OPS_EMAIL: { schema: nonEmpty().optional(), describe: 'E-mail of an operator' },
   OPS_PASSWORD: { schema: nonEmpty().optional(), describe: "The operator's password", secret: true },
@@ -35,7 +36,7 @@ const clusterFile = z.object({
 
 export async function findPlace(given: string | undefined, settings: OpsSettings): Promise<Place> {
   if (given !== undefined && !opsSettings.OPS_URL.schema.safeParse(given).success) {
-    throw new UsageFault(`--url ${JSON.stringify(given)} is no http or https URL`);
+    throw new UsageFault('--url must be an http or https URL');
   }
   const url = given ?? settings.OPS_URL;
   if (url !== undefined) return { url: withoutUser(url) };
