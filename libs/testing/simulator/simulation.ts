@@ -171,6 +171,7 @@ class Simulation {
     this.trace.note('at rest');
     this.isReading = true;
     this.oracle.money.checkAtRest();
+    this.oracle.protection.checkAtRest();
     this.crowd.checkAtRest();
     this.crowd.readAll(() => {
       this.isDone = true;

@@ -50,6 +50,7 @@ const REACHED: Readonly<Record<string, readonly string[]>> = {
   ],
   withdrawn: ['by DISCONNECT', 'by PROTECTION', 'by MARKET_MAKER'],
   allocation: ['SINGLE_WINNER', 'SPLIT'],
+  protection: ['tripped by AWARDS', 'tripped by NOTIONAL'],
   nobody: ['won NO_QUOTES', 'won RESERVE_NOT_MET', 'won MINIMUM_NOT_MET'],
   priority: ['kept', 'lost'],
   audience: [

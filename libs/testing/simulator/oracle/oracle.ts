@@ -10,6 +10,7 @@ import { mustBeLost, type Graces } from './lost-streams.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
 import { PolicyBook } from './policy-book.js';
+import { ProtectionBounds } from './protection-bounds.js';
 import { mustBePunctual } from './punctuality.js';
 import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
 import { StandingQuotes } from './standing-quotes.js';
@@ -44,6 +45,7 @@ export class Oracle {
   readonly money: MoneyBook;
   readonly policies: PolicyBook;
   readonly standing: StandingQuotes;
+  readonly protection: ProtectionBounds;
   private readonly live: LiveAuctions;
   private readonly histories: KeptHistories;
   readonly reached = new Map<string, number>();
@@ -64,6 +66,9 @@ export class Oracle {
     this.live = new LiveAuctions(activeAuctionLimit);
     this.histories = new KeptHistories(tables, this.archive.files);
     this.policies = new PolicyBook(tables, nowMillis, time.isCalm);
+    this.protection = new ProtectionBounds(tables, nowMillis, time.isCalm, (by) =>
+      this.count(`protection tripped by ${by}`),
+    );
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId), time.isCalm);
   }
 
@@ -79,6 +84,7 @@ export class Oracle {
   onCommit(workedAt: string): void {
     this.money.onCommit(workedAt);
     this.policies.onCommit();
+    this.protection.onCommit();
     this.histories.onCommit();
   }
 
@@ -97,6 +103,7 @@ export class Oracle {
     this.checkTime(placed);
     if (this.time.isCalm) mustBePunctual(placed, this.time.now());
     this.policies.wrote(placed);
+    this.protection.take(placed);
     const file = this.archive.take(placed);
     this.live.take(placed, file);
     if (file === undefined) return;

@@ -1,5 +1,12 @@
 import { Random } from '../kernel/random.js';
-import { keyOf, type BalanceRow, type GroupRow, type PrincipalRow, type Tables } from '../storage/tables.js';
+import {
+  keyOf,
+  type BalanceRow,
+  type GroupRow,
+  type PrincipalRow,
+  type ProtectionRow,
+  type Tables,
+} from '../storage/tables.js';
 
 export interface Contract {
   readonly venue: string;
@@ -71,7 +78,8 @@ export interface Standing {
 
 export interface Furniture {
   readonly wealth: Readonly<Record<string, Wealth>>;
-  readonly isProtected: Readonly<Record<string, boolean>>;
+  /** Of makers that have set any. */
+  readonly protection: Readonly<Record<string, ProtectionRow>>;
   readonly standings: Readonly<Record<string, Standing>>;
   /** By id, who is in it. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
@@ -80,7 +88,7 @@ export interface Furniture {
 const NOTHING: Wealth = { collateral: 0, tokens: 0, positions: 0, exposure: 0 };
 
 /** The database as it is before anything happens: a registry, a policy, and what everybody has. */
-export function furnish(tables: Tables, { wealth, isProtected, standings, groups }: Furniture): void {
+export function furnish(tables: Tables, { wealth, protection, standings, groups }: Furniture): void {
   for (const [{ venue, contract_id, outcome }, { tick, step }] of GRIDS) {
     tables.contracts.rows.set(keyOf(venue, contract_id, outcome), {
       venue,
@@ -97,16 +105,8 @@ export function furnish(tables: Tables, { wealth, isProtected, standings, groups
   for (const account of [...ORIGINATORS, ...MAKERS, STRANGER]) {
     tables.principals.rows.set(account, principal(account, standings[account]));
     enrich(tables, account, wealth[account] ?? NOTHING);
-    if (MAKERS.includes(account) && isProtected[account] === true) {
-      const limits = {
-        window_ms: 10_000,
-        max_awards: 2,
-        max_award_notional_atoms: NO_LIMIT,
-        frozen_ms: 1_500,
-      };
-      tables.protection.rows.set(account, limits);
-    }
   }
+  for (const [maker, bounds] of Object.entries(protection)) tables.protection.rows.set(maker, bounds);
   for (const [id, members] of Object.entries(groups)) tables.groups.rows.set(id, groupOf(id, members));
 }
 

@@ -1,7 +1,8 @@
 import type { Random } from '../kernel/random.js';
-import { MAKERS, MARKETS, ORIGINATORS } from '../people/cast.js';
+import { MAKERS, MARKETS, ORIGINATORS, type Furniture } from '../people/cast.js';
 import { arranged, instantAt } from './arranged.js';
 import { OWNERS, type Deed, type Incident } from './plan.js';
+import { protectionOf } from './protection.js';
 
 /** More than there may be live in a shard where few may, and more than its account may open at once. */
 const MANY_CREATES = 8;
@@ -11,6 +12,9 @@ const RUSH_MILLIS = 300;
 /** When those auctions close with whose awards a maker's protection trips, and for how long its other quotes would stand. */
 const TRIPS_AT_MILLIS = 4_000;
 const OTHERS_MILLIS = 4_500;
+/** When it tries to quote in them again, while it is mostly still kept away. */
+const TRIES_AGAIN_MILLIS = 5_400;
+const TRIES_MILLIS = 2_000;
 
 /** Of worlds in which nothing goes wrong: hours in which people come up against what is bounded, and what happens to all at once. */
 export function busyHours(random: Random, activeMillis: number): Incident[] {
@@ -52,20 +56,33 @@ function marketClosing(random: Random, activeMillis: number): Incident[] {
   return [{ kind: 'FAULT', name: 'MARKET_CLOSES', target, other, atMillis, millis: 0 }];
 }
 
-/** A maker with quotes in many auctions, some of which close before the others. */
-export function trippingMaker(random: Random): { readonly maker: string; readonly deeds: readonly Deed[] } {
+interface TrippingMaker {
+  readonly protection: Furniture['protection'];
+  readonly deeds: readonly Deed[];
+}
+
+/** A maker with quotes in many auctions, some of which close before the others, at once or one after the other. */
+export function trippingMaker(random: Random): TrippingMaker {
+  const own = random.fork('bounds');
+  const apart = own.pick([0, 0, 500]);
   const maker = random.pick(MAKERS);
-  const auctions = [
-    ...Array.from({ length: 9 }, (_, index) => ({ key: `later-${index}`, closes: OTHERS_MILLIS })),
-    ...Array.from({ length: 5 }, (_, index) => ({ key: `sooner-${index}`, closes: 0 })),
-  ];
-  const deeds = auctions.flatMap(({ key, closes }): Deed[] => [
+  const later = Array.from({ length: 9 }, (_, index) => ({ key: `later-${index}`, closes: OTHERS_MILLIS }));
+  const sooner = Array.from({ length: 5 }, (_, index) => ({ key: `sooner-${index}`, closes: index * apart }));
+  const quote = (name: string, key: string): Omit<Deed, 'atMillis'> => ({
+    ...arranged('SUBMIT', maker, `${name}-${key}`),
+    about: key,
+  });
+  const deeds = [...later, ...sooner].flatMap(({ key, closes }): Deed[] => [
     {
       ...arranged('CREATE', random.pick(ORIGINATORS), key),
       atMillis: 650 + random.below(RUSH_MILLIS),
       closesAt: instantAt(TRIPS_AT_MILLIS + closes),
     },
-    { ...arranged('SUBMIT', maker, `in-${key}`), about: key, atMillis: 2_800 + random.below(RUSH_MILLIS) },
+    { ...quote('in', key), atMillis: 2_800 + random.below(RUSH_MILLIS) },
   ]);
-  return { maker, deeds };
+  const again = later.map(({ key }): Deed => ({
+    ...quote('again-in', key),
+    atMillis: TRIES_AGAIN_MILLIS + own.below(TRIES_MILLIS),
+  }));
+  return { protection: { [maker]: protectionOf(own) }, deeds: [...deeds, ...again] };
 }

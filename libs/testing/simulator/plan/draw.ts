@@ -16,6 +16,7 @@ import type { WireMood } from '../wire/network.js';
 import { busyHours, trippingMaker } from './busy-hours.js';
 import { ownersBehind } from './owners-behind.js';
 import { ownersEnd } from './owners-end.js';
+import { protectionOf } from './protection.js';
 import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './plan.js';
 
 /** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
@@ -83,7 +84,7 @@ function calm(plan: Plan, random: Random): Plan {
     isCalm: true,
     ...CALM,
     settings: { ...settings, shard: { ...settings.shard, ...boundsOf(busy) } },
-    isProtected: tripping === undefined ? plan.isProtected : { ...plan.isProtected, [tripping.maker]: true },
+    protection: { ...plan.protection, ...tripping?.protection },
     graces,
     incidents: [...kept, ...cuts, ...(tripping?.deeds ?? []), ...busyHours(busy, plan.activeMillis)].sort(
       (a, b) => a.atMillis - b.atMillis,
@@ -132,7 +133,12 @@ function drawn(seed: number): Plan {
     database: { slowestMillis: random.pick([1, 3, 15]), stall: has() ? 0.01 : 0, cut: has() ? 0.03 : 0 },
     settings: settingsOf(random, random.fork('readers')),
     wealth,
-    isProtected: Object.fromEntries(MAKERS.map((maker) => [maker, random.chance(0.25)])),
+    protection: Object.fromEntries(
+      MAKERS.filter(() => random.chance(0.25)).map((maker) => [
+        maker,
+        protectionOf(random.fork(`protection ${maker}`)),
+      ]),
+    ),
     ...policyOf(random.fork('policy')),
     graces: Object.fromEntries(
       MAKERS.filter(() => random.chance(0.4)).map((maker) => [maker, random.pick([0, 300, 2_000])]),

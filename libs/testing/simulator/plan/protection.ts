@@ -1,0 +1,25 @@
+import type { Random } from '../kernel/random.js';
+import type { ProtectionRow } from '../storage/tables.js';
+
+/** More than anybody wins in a world. */
+const NEVER = { awards: 1_000, notional: 1_000_000_000_000_000 };
+
+/** What a maker bounds: mostly how many awards, else what they are worth, a few or not even one of them; sometimes so much that it is never reached. */
+export function protectionOf(random: Random): ProtectionRow {
+  const awards = random.between(1, 3);
+  const notional = random.pick([20_000, 2_000_000, 5_000_000]);
+  const [max_awards, max_award_notional_atoms] = random.pick<readonly [number, number]>([
+    [awards, NEVER.notional],
+    [awards, NEVER.notional],
+    [NEVER.awards, notional],
+    [NEVER.awards, notional],
+    [awards + 1, 5_000_000],
+    [NEVER.awards, 100_000_000],
+  ]);
+  return {
+    window_ms: random.pick([3_000, 10_000]),
+    max_awards,
+    max_award_notional_atoms,
+    frozen_ms: random.pick([1_500, 4_000]),
+  };
+}
