@@ -316,6 +316,7 @@ class Simulation {
     sums['snapshots read'] = this.world.snapshots.found;
     sums['stream recalled'] = this.recalled;
     sums['stream told by owners'] = this.told;
+    sums['refusals for empty buckets weighed'] = this.crowd.refusalsWeighed;
     sums['calm worlds'] = this.plan.isCalm ? 1 : 0;
     sums['steady worlds'] = this.plan.isSteady ? 1 : 0;
     for (const viewer of this.crowd.viewers) {

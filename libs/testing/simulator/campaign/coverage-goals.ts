@@ -129,6 +129,7 @@ export const GOALS: readonly string[] = [
   'calm worlds',
   'steady worlds',
   'reads',
+  'refusals for empty buckets weighed',
   'several winners',
   'snapshots read',
   'twins compared',

@@ -1,26 +1,13 @@
+import { bucketsOf, type Bucket, type MeteredCommand } from './contract-buckets.js';
 import { must } from './violation.js';
 
 const METERED = 'buckets give no more than they hold';
-
-interface Bucket {
-  readonly burst: number;
-  readonly perSecond: number;
-}
 
 interface Taken {
   readonly saidAt: number;
   readonly answeredAt: number;
 }
 
-/** By operation, as the contract has them; of quotes one of the account, and one of the account in the auction. */
-const OF_ACCOUNT: Readonly<Record<string, Bucket & { readonly name: string }>> = {
-  CREATE: { name: 'create', burst: 4, perSecond: 2 },
-  CANCEL: { name: 'cancel', burst: 10, perSecond: 5 },
-  SUBMIT: { name: 'quote', burst: 100, perSecond: 50 },
-  REVISE: { name: 'quote', burst: 100, perSecond: 50 },
-};
-const IN_AUCTION: Bucket = { burst: 20, perSecond: 10 };
-const QUOTING: ReadonlySet<string> = new Set(['SUBMIT', 'REVISE']);
 /** Clocks run a little faster than time. */
 const FAST = 1.001;
 
@@ -35,20 +22,13 @@ export class Meter {
   ) {}
 
   /** The command has taken a token between the moment at which it was said first and now. */
-  decided(
-    command: { readonly operation: string; readonly account: string; readonly auctionId: string },
-    name: string,
-    saidAt: number,
-  ): void {
-    const { operation, account, auctionId } = command;
-    const bucket = OF_ACCOUNT[operation];
-    if (bucket === undefined || this.counted.has(name)) return;
+  decided(command: MeteredCommand, name: string, saidAt: number): void {
+    if (this.counted.has(name)) return;
     this.counted.add(name);
-    this.take(`${bucket.name}/${account}`, bucket, saidAt);
-    if (QUOTING.has(operation)) this.take(`quote/${account}/${auctionId}`, IN_AUCTION, saidAt);
+    for (const bucket of bucketsOf(command)) this.take(bucket, saidAt);
   }
 
-  private take(owner: string, { burst, perSecond }: Bucket, saidAt: number): void {
+  private take({ owner, burst, perSecond }: Bucket, saidAt: number): void {
     const answeredAt = this.nowMillis();
     const all = this.taken.get(owner) ?? [];
     this.taken.set(owner, all);

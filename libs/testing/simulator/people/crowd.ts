@@ -2,6 +2,7 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
+import { Attempts, type Ended } from '../oracle/attempts.js';
 import { Meter } from '../oracle/meter.js';
 import { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
@@ -54,6 +55,7 @@ export class Crowd {
   readonly viewers: readonly Viewer[];
   readonly errands: Errands;
   readonly reader: Reader;
+  private readonly attempts: Attempts | undefined;
   private readonly names: Names;
   private readonly known = new Knowledge();
   private readonly keys = new FamiliarKeys();
@@ -72,6 +74,7 @@ export class Crowd {
       oracle.standing,
       plan.isCalm ? new Meter(nowMillis, plan.settings.shard.limitsFactor) : undefined,
     );
+    this.attempts = plan.isCalm ? new Attempts(nowMillis, plan.settings.shard.limitsFactor) : undefined;
     this.names = new Names(oracle.archive);
     const callerOf = (account: string): Caller => this.caller(account);
     const hasPlenty = (account: string): boolean =>
@@ -85,7 +88,14 @@ export class Crowd {
       transcript,
       callerOf,
     });
-    this.errands = new Errands(world, random.fork('errands'), this.promises, gateways, transcript);
+    this.errands = new Errands(
+      world,
+      random.fork('errands'),
+      this.promises,
+      gateways,
+      transcript,
+      this.attempts,
+    );
     const hosts = new Map(
       [...ORIGINATORS, ...MAKERS, STRANGER].map((account) => [account, new Host('client', world.scheduler)]),
     );
@@ -163,6 +173,11 @@ export class Crowd {
     return this.errands.waiting === 0 && this.viewers.every((viewer) => viewer.isReady);
   }
 
+  /** How many refusals for empty buckets were held against what was tried. */
+  get refusalsWeighed(): number {
+    return this.attempts?.refused ?? 0;
+  }
+
   checkAtRest(): void {
     this.promises.checkAll();
     for (const viewer of this.viewers) viewer.checkAtRest();
@@ -182,7 +197,9 @@ export class Crowd {
     world.scheduler.after(own.between(0, 3_000) * NANOS_PER_MILLI, undefined, () => {
       const other = { ...command, content: JSON.stringify(body) };
       this.promises.said(other);
+      const ended = this.attempts?.begin(other);
       caller.ask(own.pick(gateways), { ...request, body }, (answer) => {
+        ended?.(answer?.status);
         if (answer !== undefined) this.promises.answered(other, answer.status, answer.body);
       });
     });
@@ -200,12 +217,16 @@ export class Crowd {
       ...(notAfter === undefined ? {} : { not_after: notAfter }),
     };
     this.promises.said(command);
-    return viewer.command(isSubmit ? 'quote.submit' : 'quote.withdraw_all', fields, (answer) => {
+    let ended: Ended | undefined;
+    const isSaid = viewer.command(isSubmit ? 'quote.submit' : 'quote.withdraw_all', fields, (answer) => {
+      ended?.(answer?.status);
       if (answer !== undefined) this.promises.answered(command, answer.status, answer.body, notAfter);
       if (answer !== undefined && isFinal(answer.status, answer.body))
         this.learn(errand, answer.status, answer.body);
       else this.errands.run(errand, false);
     });
+    if (isSaid) ended = this.attempts?.begin(command);
+    return isSaid;
   }
 
   /** Sometimes a command is not meant any more from a moment on. */
