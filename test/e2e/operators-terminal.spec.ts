@@ -244,7 +244,7 @@ describe('in one line, and with the exit code that fits, it says', () => {
       'shards --url http://user:secret@127.0.0.1:1',
       (env) => env,
       64,
-      /the URL of a gateway names no user/,
+      /--url must name no user/,
     ],
     ['that a shard is none', 'shard drain 7', (env) => env, 1, /404 not_found/],
     [

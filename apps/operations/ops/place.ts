@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import { defineConfig, type Config } from '#libs/platform/settings/config.js';
 import { httpUrl, nonEmpty } from '#libs/platform/settings/setting-types.js';
 import { CommandFault, EXIT_UNREACHABLE, UsageFault } from './faults.js';
@@ -9,8 +10,7 @@ import { CommandFault, EXIT_UNREACHABLE, UsageFault } from './faults.js';
 const oneWord = z.string().regex(/^[!-~]+$/, 'it must be one word of visible ASCII characters');
 
 export const opsSettings = defineConfig({
-  // Somebody may have put a password into it, where none is of any use.
-  OPS_URL: { schema: httpUrl().optional(), describe: 'The gateway', secret: true },
+  OPS_URL: { schema: nonEmpty().optional(), describe: 'The gateway' },
   OPS_TOKEN: { schema: oneWord.optional(), describe: 'Session token of an operator', secret: true },
   OPS_EMAIL: { schema: nonEmpty().optional(), describe: 'E-mail of an operator' },
   OPS_PASSWORD: { schema: nonEmpty().optional(), describe: "The operator's password", secret: true },
@@ -35,11 +35,10 @@ const clusterFile = z.object({
 });
 
 export async function findPlace(given: string | undefined, settings: OpsSettings): Promise<Place> {
-  if (given !== undefined && !opsSettings.OPS_URL.schema.safeParse(given).success) {
-    throw new UsageFault('--url must be an http or https URL');
-  }
-  const url = given ?? settings.OPS_URL;
-  if (url !== undefined) return { url: withoutUser(url) };
+  if (given !== undefined) return { url: plainUrl(given, (what) => new UsageFault(`--url ${what}`)) };
+  const { OPS_URL: url } = settings;
+  if (url !== undefined)
+    return { url: plainUrl(url, (what) => new ConfigFault([`OPS_URL is wrong: it ${what}`])) };
   const folder = path.resolve(settings.DATA_DIR);
   const text = await readFile(path.join(folder, 'cluster.json'), 'utf8').catch(() => undefined);
   const cluster = clusterFile.safeParse(text === undefined ? undefined : parsed(text));
@@ -55,11 +54,12 @@ export async function findPlace(given: string | undefined, settings: OpsSettings
   return { url: gateway_url, demo: { email: operator.email, password: demo.password } };
 }
 
-/** A gateway knows nobody by his URL, and nothing that asks would send it. It is not repeated, for a password may be in it. */
-function withoutUser(url: string): string {
+/** A gateway knows nobody by his URL, and nothing that asks would send it. It is never repeated, for a password may be in it. */
+function plainUrl(url: string, fault: (what: string) => Error): string {
+  if (!httpUrl().safeParse(url).success) throw fault('must be an http or https URL');
   const { username, password } = new URL(url);
   if (username === '' && password === '') return url;
-  throw new UsageFault('the URL of a gateway names no user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
+  throw fault('must name no user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
 }
 
 function parsed(text: string): unknown {
