@@ -38,18 +38,31 @@ export class GatewayClient {
   }
 
   async call<T>(method: Method, path: string, body?: object): Promise<T> {
-    this.session ??= this.ports.credentials(this);
-    const { token, mine } = await this.session;
+    const { token, mine } = await this.begun();
     let answer = await this.exchange(method, path, body, token);
     // Sessions end by their time, and whoever waits for a drain may wait for longer. What is answered so has not been done.
-    if (answer.status === UNAUTHORIZED && mine) answer = await this.askedAnew(method, path, body);
+    if (answer.status === UNAUTHORIZED && mine) {
+      answer = await this.exchange(method, path, body, await this.renewed(token));
+    }
     if (answer.status >= 400) throw refusalOf(answer, path);
     return answer.body as T;
   }
 
-  private async askedAnew(method: Method, path: string, body?: object): Promise<Answer> {
-    this.session = this.ports.credentials(this);
-    return this.exchange(method, path, body, (await this.session).token);
+  /** What cannot be had now may be had the next time that something is asked: whoever waits goes on waiting. */
+  private async begun(): Promise<Credentials> {
+    const session = (this.session ??= this.ports.credentials(this));
+    try {
+      return await session;
+    } catch (error) {
+      if (this.session === session) this.session = undefined;
+      throw error;
+    }
+  }
+
+  private async renewed(former: string): Promise<string> {
+    void this.end(former);
+    this.session = undefined;
+    return (await this.begun()).token;
   }
 
   async logIn(email: string, password: string): Promise<string> {
@@ -68,7 +81,11 @@ export class GatewayClient {
   async close(): Promise<void> {
     const credentials = await this.session?.catch(() => undefined);
     if (credentials?.mine !== true) return;
-    const { token } = credentials;
+    await this.end(credentials.token);
+  }
+
+  /** One whose time is over could still be refreshed by whoever has it. */
+  private async end(token: string): Promise<void> {
     await this.request('POST', '/auth/logout', undefined, token, LOGOUT_MILLIS).catch(() => undefined);
   }
 

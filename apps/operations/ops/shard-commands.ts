@@ -4,6 +4,7 @@ import { CommandFault, EXIT_REFUSED, EXIT_UNREACHABLE, UsageFault } from './faul
 import { table, type Column } from './table.js';
 import type { ShardRow } from './wire.js';
 
+const TOO_MANY_REQUESTS = 429;
 const USUAL_EVERY_MILLIS = 2_000;
 const LOOK_EVERY_MILLIS = 500;
 const NANOS_PER_MILLI = 1_000_000n;
@@ -102,7 +103,7 @@ async function showShards(call: Call, ports: CommandPorts): Promise<number> {
 function passing<T>(error: unknown, { report, stop }: CommandPorts, last: T): T {
   if (!(error instanceof CommandFault)) throw error;
   if (stop.aborted) return last;
-  if (error.exitCode !== EXIT_UNREACHABLE) throw error;
+  if (error.exitCode !== EXIT_UNREACHABLE && error.told.status !== TOO_MANY_REQUESTS) throw error;
   report.fault(error);
   return last;
 }

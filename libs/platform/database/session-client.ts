@@ -1,13 +1,12 @@
 import pg from 'pg';
-import { isCodedError } from '../process/start-fault.js';
 
 /** Why a session that was asked for was not had. */
 export const REFUSALS = ['too_many', 'denied', 'unreachable'] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 const TOO_MANY_CONNECTIONS = '53300';
-/** Invalid authorization: a password that is no more, or a login that may not log in. */
-const DENIED = /^28\w{3}$/;
+/** The server has no room, starts, stops, or has lost the connection. Whatever else it says is about who asks, or for what. */
+const NOT_NOW = /^(?:08|53|57)\w{3}$/;
 
 const refusals = new Map<Refusal, number>();
 
@@ -17,9 +16,9 @@ export function sessionsRefused(reason: Refusal): number {
 }
 
 function refusalOf(error: unknown): Refusal {
-  const code = isCodedError(error) ? error.code : '';
-  if (code === TOO_MANY_CONNECTIONS) return 'too_many';
-  return DENIED.test(code) ? 'denied' : 'unreachable';
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) return 'unreachable';
+  if (error.code === TOO_MANY_CONNECTIONS) return 'too_many';
+  return NOT_NOW.test(error.code) ? 'unreachable' : 'denied';
 }
 
 function count(error: unknown): void {

@@ -69,7 +69,8 @@ it('says each reason from the start, so that the first refusal is seen to be one
 it('counts what a pool was not given, by reason', async () => {
   await fails(poolOf(urlOf('wrong')));
   await fails(poolOf(NOBODY_LISTENS));
-  expect(await counted()).toEqual({ denied: 1, too_many: 0, unreachable: 1 });
+  await fails(poolOf(new URL('/of_this_name_there_is_none', database.url).href));
+  expect(await counted()).toEqual({ denied: 2, too_many: 0, unreachable: 1 });
 });
 
 it('counts a session of its own that was not to be had, and gives its reason', async () => {

@@ -14,7 +14,7 @@ export function measureSessions(registry: Registry): void {
   const registers = [registry];
   new Counter({
     name: 'sotto_database_sessions_refused_total',
-    help: 'Sessions of the database that were asked for and not had, by reason: too_many, denied (the login or its password), unreachable',
+    help: 'Sessions of the database that were asked for and not had, by reason: too_many, denied (the login, its password, or the database to it), unreachable',
     labelNames: ['reason'],
     registers,
     collect() {

@@ -1,0 +1,109 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { CommandFault } from './faults.js';
+import { GatewayClient } from './gateway-client.js';
+
+/** Speaks as a gateway does whose sessions end when a test says so. */
+class Lobby {
+  readonly ended: string[] = [];
+  logins = 0;
+  /** What becomes of the next logins; else they succeed. */
+  readonly refusals: number[] = [];
+  private good = '';
+  private readonly server: Server;
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
+      const [status, body] = this.answer(request.url ?? '', token);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  }
+
+  async open(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  endSession(): void {
+    this.good = 'nobody’s';
+  }
+
+  private answer(url: string, token: string): [number, object] {
+    if (url === '/auth/logout') {
+      this.ended.push(token);
+      return [204, {}];
+    }
+    if (url === '/auth/login') {
+      this.logins += 1;
+      const refusal = this.refusals.shift();
+      if (refusal !== undefined) return [refusal, { error: refusal === 429 ? 'login_rate_limited' : 'away' }];
+      this.good = `token-${this.logins}`;
+      return [200, { access_token: this.good }];
+    }
+    return token === this.good ? [200, { by: token }] : [401, { error: 'unauthorized' }];
+  }
+}
+
+let lobby: Lobby;
+let url: string;
+
+beforeEach(async () => {
+  lobby = new Lobby();
+  url = await lobby.open();
+});
+afterEach(() => {
+  lobby.close();
+});
+
+function client(mine: boolean): GatewayClient {
+  return new GatewayClient({
+    url,
+    clock: new SystemClock(),
+    stop: new AbortController().signal,
+    credentials: async (gateway) => ({ token: mine ? await gateway.logIn('a', 'b') : 'given', mine }),
+  });
+}
+
+function faultOf(gateway: GatewayClient): Promise<unknown> {
+  return gateway.get('/x').catch((error: unknown) => error);
+}
+
+describe('a session that is over', () => {
+  it('is followed by another one, and ended, for it could still be refreshed', async () => {
+    const gateway = client(true);
+    expect(await gateway.get('/x')).toEqual({ by: 'token-1' });
+    lobby.endSession();
+    expect(await gateway.get('/x')).toEqual({ by: 'token-2' });
+    await eventually(() => expect(lobby.ended).toEqual(['token-1']), 5_000);
+    await gateway.close();
+    expect(lobby.ended).toEqual(['token-1', 'token-2']);
+  });
+
+  it.each([503, 429, 401])(
+    'is asked for again with the next question where a login came to %i',
+    async (status) => {
+      const gateway = client(true);
+      await gateway.get('/x');
+      lobby.endSession();
+      lobby.refusals.push(status, status);
+      const faults = [await faultOf(gateway), await faultOf(gateway)];
+      expect(faults).toEqual([expect.any(CommandFault), expect.any(CommandFault)]);
+      expect(faults).toMatchObject([{ told: { status } }, { told: { status } }]);
+      expect(await gateway.get('/x')).toEqual({ by: 'token-4' });
+    },
+  );
+
+  it('is not renewed where somebody has given the token', async () => {
+    await expect(client(false).get('/x')).rejects.toMatchObject({ told: { status: 401 } });
+    expect([lobby.logins, lobby.ended]).toEqual([0, []]);
+  });
+});
