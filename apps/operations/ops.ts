@@ -62,11 +62,14 @@ function asCommandFault(error: unknown): CommandFault {
 }
 
 const stopping = new AbortController();
-process.once('SIGINT', () => {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => {
+    stopping.abort();
+  });
+// Whoever reads the output may have read enough: `ops ... | head`.
+process.stdout.on('error', () => {
   stopping.abort();
 });
-// Whoever reads the output may have read enough: `ops ... | head`.
-process.stdout.on('error', () => process.exit(0));
 // The clock's timers do not hold a process; this one waits on purpose.
 const stay = setInterval(() => undefined, STAY_MS);
 process.exitCode = await main(process.argv.slice(2), process.env, stopping.signal);

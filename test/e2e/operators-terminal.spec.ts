@@ -101,6 +101,24 @@ describe('the terminal', () => {
     for (const line of out.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('shards');
   });
 
+  it.each(['SIGTERM', 'SIGHUP', 'a reader that has read enough'] as const)(
+    'ends the session that it began with %s, too',
+    async (end) => {
+      const revoked = async (): Promise<number> =>
+        (
+          await ops.books.rows<{ count: number }>('select count(*)::int as count from identity.revocations')
+        )[0]!.count;
+      const before = await revoked();
+      const watch = new Terminal(['shards', '--watch', '--every', '1', '--output', 'json'], login);
+      await eventually(() => expect(watch.out).toContain('shards'), 20_000);
+      expect(await revoked()).toBe(before);
+      if (end === 'SIGTERM' || end === 'SIGHUP') watch.process.kill(end);
+      else watch.process.stdout?.destroy();
+      expect(await watch.end()).toMatchObject({ code: 0, err: '' });
+      expect(await revoked()).toBe(before + 1);
+    },
+  );
+
   it('goes on watching when its session is over, and ends with a token that is', async () => {
     const args = ['shards', '--watch', '--every', '1', '--output', 'json'];
     const others = (await ops.books.rows<{ sid: string }>('select sid from identity.sessions')).map(
@@ -245,6 +263,13 @@ describe('in one line, and with the exit code that fits, it says', () => {
       (env) => env,
       64,
       /--url must name no user/,
+    ],
+    [
+      'that a URL says more than where the gateway is',
+      'shards --url http://127.0.0.1:1/?password=secret',
+      (env) => env,
+      64,
+      /--url must name nothing but a scheme, a host and a port/,
     ],
     ['that a shard is none', 'shard drain 7', (env) => env, 1, /404 not_found/],
     [

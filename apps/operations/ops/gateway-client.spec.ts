@@ -13,13 +13,15 @@ class Lobby {
   /** What becomes of the next logins; else they succeed. */
   readonly refusals: number[] = [];
   private good = '';
+  /** A page stands where the gateway was. */
+  isElsewhere = false;
   private readonly server: Server;
 
   constructor() {
     this.server = createServer((request, response) => {
       const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
       const [status, body] = this.answer(request.url ?? '', token);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      response.writeHead(status).end(this.isElsewhere ? '<html>' : JSON.stringify(body));
     });
   }
 
@@ -38,6 +40,7 @@ class Lobby {
   }
 
   private answer(url: string, token: string): [number, object] {
+    if (this.isElsewhere) return [200, {}];
     if (url === '/auth/logout') {
       this.ended.push(token);
       return [204, {}];
@@ -105,5 +108,13 @@ describe('a session that is over', () => {
   it('is not renewed where somebody has given the token', async () => {
     await expect(client(false).get('/x')).rejects.toMatchObject({ told: { status: 401 } });
     expect([lobby.logins, lobby.ended]).toEqual([0, []]);
+  });
+});
+
+it.each([true, false])('does not take for an answer what is not of the service (login %s)', async (mine) => {
+  lobby.isElsewhere = true;
+  await expect(client(mine).get('/x')).rejects.toMatchObject({
+    exitCode: 69,
+    message: `${mine ? '/auth/login' : '/x'}: an answer that is not of this service`,
   });
 });

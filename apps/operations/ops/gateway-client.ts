@@ -45,6 +45,7 @@ export class GatewayClient {
       answer = await this.exchange(method, path, body, await this.renewed(token));
     }
     if (answer.status >= 400) throw refusalOf(answer, path);
+    if (answer.body === UNREADABLE) throw ofSomebodyElse(path);
     return answer.body as T;
   }
 
@@ -74,7 +75,9 @@ export class GatewayClient {
       });
     }
     if (answer.status !== 200) throw refusalOf(answer, '/auth/login');
-    return (answer.body as { access_token: string }).access_token;
+    const { access_token: token } = answer.body as { access_token?: unknown };
+    if (typeof token !== 'string' || token === '') throw ofSomebodyElse('/auth/login');
+    return token;
   }
 
   /** A session that this command began ends with it, however it ends; whether that works is nobody's trouble. */
@@ -129,12 +132,21 @@ export class GatewayClient {
   }
 }
 
+/** What a balancer says, or a page that people read. */
+const UNREADABLE = Symbol('no JSON');
+
 function parsed(text: string): unknown {
+  if (text === '') return {};
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) ?? UNREADABLE;
   } catch {
-    return undefined;
+    return UNREADABLE;
   }
+}
+
+/** Somebody answers in the gateway's place, for the moment or because the URL is another's: nobody knows whether anything was done. */
+export function ofSomebodyElse(path: string): CommandFault {
+  return new CommandFault(`${path}: an answer that is not of this service`, EXIT_UNREACHABLE);
 }
 
 const EXPLAINED: Readonly<Record<string, string>> = {
@@ -147,7 +159,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 function refusalOf({ status, body }: Answer, path: string): CommandFault {
-  const { error, message } = (body ?? {}) as { error?: string; message?: string };
+  const { error, message } = body as { error?: string; message?: string };
   const why = message ?? (error === undefined ? undefined : (EXPLAINED[error] ?? notFound(error, path)));
   const code = error ?? 'an answer that is not of this service';
   const line = `${status} ${code}${why === undefined ? '' : `: ${why}`}`;

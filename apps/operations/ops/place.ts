@@ -57,9 +57,11 @@ export async function findPlace(given: string | undefined, settings: OpsSettings
 /** A gateway knows nobody by his URL, and nothing that asks would send it. It is never repeated, for a password may be in it. */
 function plainUrl(url: string, fault: (what: string) => Error): string {
   if (!httpUrl().safeParse(url).success) throw fault('must be an http or https URL');
-  const { username, password } = new URL(url);
-  if (username === '' && password === '') return url;
-  throw fault('must name no user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
+  const { username, password, origin, href } = new URL(url);
+  if (username !== '' || password !== '')
+    throw fault('must name no user: set OPS_EMAIL and OPS_PASSWORD, or OPS_TOKEN');
+  if (href !== `${origin}/`) throw fault('must name nothing but a scheme, a host and a port');
+  return url;
 }
 
 function parsed(text: string): unknown {

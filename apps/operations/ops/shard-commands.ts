@@ -1,9 +1,11 @@
 import { millisOf, reasonOf, requiredShard, shardOf } from './arguments.js';
 import type { Call, Command, CommandPorts } from './command.js';
 import { CommandFault, EXIT_REFUSED, EXIT_UNREACHABLE, UsageFault } from './faults.js';
+import { ofSomebodyElse } from './gateway-client.js';
 import { table, type Column } from './table.js';
 import type { ShardRow } from './wire.js';
 
+const SHARDS = '/v1/ops/shards';
 const TOO_MANY_REQUESTS = 429;
 const USUAL_EVERY_MILLIS = 2_000;
 const LOOK_EVERY_MILLIS = 500;
@@ -112,7 +114,8 @@ async function rowsOf(
   { gateway }: Pick<CommandPorts, 'gateway'>,
   shard?: number,
 ): Promise<readonly ShardRow[]> {
-  const { shards: rows } = await gateway.get<{ shards: readonly ShardRow[] }>('/v1/ops/shards');
+  const { shards: rows } = await gateway.get<{ shards?: readonly ShardRow[] }>(SHARDS);
+  if (rows === undefined) throw ofSomebodyElse(SHARDS);
   const wanted = rows.filter((row) => shard === undefined || row.shard === shard);
   if (wanted.length === 0) throw new CommandFault(`there is no shard ${String(shard)}`, EXIT_REFUSED);
   return wanted;

@@ -5,8 +5,8 @@ export const REFUSALS = ['too_many', 'denied', 'unreachable'] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 const TOO_MANY_CONNECTIONS = '53300';
-/** The server has no room, starts, stops, or has lost the connection. Whatever else it says is about who asks, or for what. */
-const NOT_NOW = /^(?:08|53|57)\w{3}$/;
+/** No such password, a login that may not log in, no right to connect, a database that takes nobody or is not there. */
+const DENIED = /^(?:28\w{3}|42501|55000|3D000)$/;
 
 const refusals = new Map<Refusal, number>();
 
@@ -18,7 +18,7 @@ export function sessionsRefused(reason: Refusal): number {
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return 'unreachable';
   if (error.code === TOO_MANY_CONNECTIONS) return 'too_many';
-  return NOT_NOW.test(error.code) ? 'unreachable' : 'denied';
+  return DENIED.test(error.code) ? 'denied' : 'unreachable';
 }
 
 function count(error: unknown): void {

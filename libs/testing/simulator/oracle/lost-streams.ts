@@ -7,6 +7,8 @@ const IN_TIME = 'quotes go with their stream, and not before';
 const APART_MILLIS = 100;
 /** So soon after its grace a quote has been taken back, where nothing goes wrong. */
 const PROMPT_MILLIS = 500;
+/** An owner that has begun takes nothing back before all gateways have had time to find it. */
+const LEASE_MILLIS = 2_500;
 
 /** How long a stream has been away, or was until a moment ago; undefined where it was not. */
 export type Absence = (account: string, connectionId: string) => number | undefined;
@@ -32,16 +34,23 @@ export function mustBeLost({ event }: PlacedEvent, archive: Archive, { graces, a
   );
 }
 
-/** The stream is back, having been away for so long. */
+/** A stream that is back. */
+export interface Back {
+  readonly connectionId: string;
+  readonly awayMillis: number;
+  readonly graceMillis: number;
+  /** For how long a shard's owner has been at work. */
+  readonly servesFor: (shard: number) => number;
+}
+
 export function mustHaveGone(
   archive: Archive,
-  connectionId: string,
-  awayMillis: number,
-  graceMillis: number,
+  { connectionId, awayMillis, graceMillis, servesFor }: Back,
 ): void {
   if (awayMillis < graceMillis + PROMPT_MILLIS) return;
-  for (const { id, stage, terms, quotes } of archive.files.values()) {
+  for (const { id, shard, stage, terms, quotes } of archive.files.values()) {
     if (stage !== 'OPEN' || terms.quote_revision_policy !== 'FREE') continue;
+    if (servesFor(shard) < LEASE_MILLIS + PROMPT_MILLIS) continue;
     const left = [...quotes.values()].find(
       ({ status, connection }) => status === 'ACTIVE' && connection === connectionId,
     );

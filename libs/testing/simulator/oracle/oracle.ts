@@ -92,6 +92,10 @@ export class Oracle {
     return this.archive.files;
   }
 
+  servesFor(shard: number): number {
+    return this.nowMillis() - this.time.servesSince(shard);
+  }
+
   storyOf(auctionId: string, account: string): readonly StoryLine[] {
     return this.archive.storyOf(auctionId, account);
   }

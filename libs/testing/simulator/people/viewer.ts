@@ -239,7 +239,12 @@ export class Viewer {
     this.away.to = this.world.scheduler.now;
     const millis = (this.away.to - this.away.from) / NANOS_PER_MILLI;
     if (isCalm && graceMillis !== undefined)
-      mustHaveGone(oracle.archive, this.connectionId ?? '', millis, graceMillis);
+      mustHaveGone(oracle.archive, {
+        connectionId: this.connectionId ?? '',
+        awayMillis: millis,
+        graceMillis,
+        servesFor: (shard) => oracle.servesFor(shard),
+      });
   }
 
   private subscribed(id: string, cmdId: string): void {
