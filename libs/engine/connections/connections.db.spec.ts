@@ -26,6 +26,8 @@ let live: LiveShard;
 beforeEach(async () => {
   world = await ShardWorld.open();
   live = await LiveShard.open(world);
+  // All gateways have had time to find it: what a fresh owner waits for besides is told of below.
+  await live.leap(LEASE);
 });
 afterEach(async () => {
   await live.stop();

@@ -13,7 +13,8 @@ const TABLE_OWNER = `select pg_get_userbyid(relowner) as owner from pg_class whe
 
 const GIVEN = `
   select p.oid::regprocedure::text as call, r.rolname as name
-  from pg_proc p, aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee where ${IS_FOR_FEW} and r.rolname = any ($1)`;
+  from pg_proc p, aclexplode(p.proacl) a join pg_roles r on r.oid = a.grantee where ${IS_FOR_FEW} and r.rolname = any ($1)
+  order by 1, 2`;
 
 export type LoginNames = Readonly<Record<DatabaseRole, string>>;
 
