@@ -53,11 +53,15 @@ afterAll(async () => {
   await cluster.stop();
 }, 30_000);
 
-/** One more session of a process's login. */
-async function intrude(name: string): Promise<pg.Client> {
+/** As the process was told it; the one that takes its place is told the same. */
+function loginOf(name: string): string {
   const environment = readFileSync(`/proc/${cluster.process(name).pid}/environ`, 'utf8').split('\0');
-  const login = environment.find((line) => line.startsWith('DATABASE_URL='))!;
-  const client = new pg.Client({ connectionString: login.slice('DATABASE_URL='.length) });
+  return environment.find((line) => line.startsWith('DATABASE_URL='))!.slice('DATABASE_URL='.length);
+}
+
+/** One more session of a process's login. */
+async function intrude(login: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: login });
   client.on('error', () => undefined);
   await client.connect();
   insiders.push(client);
@@ -96,7 +100,7 @@ it('who locks the projections keeps nobody from quoting and logging in, and sess
   );
   const past = await overs();
   let quote = await maker.quotes(id, 400_000, 10);
-  const insider = await intrude('projector');
+  const insider = await intrude(loginOf('projector'));
   await insider.query(`begin; lock table ${PROJECTED} in access exclusive mode`);
   const over = new AbortController();
   const impatient = Array.from({ length: AT_ONCE }, (_, n) => [
@@ -132,18 +136,19 @@ it('who locks the projections keeps nobody from quoting and logging in, and sess
 });
 
 /** Opens sessions of the executor's login until it is refused one. */
-async function fill(): Promise<void> {
+async function fill(login: string): Promise<void> {
   let refusal: unknown;
-  while (refusal === undefined) await intrude('executor').catch((error: unknown) => (refusal = error));
+  while (refusal === undefined) await intrude(login).catch((error: unknown) => (refusal = error));
   expect(refusal).toMatchObject({ code: TOO_MANY });
 }
 
 it('who opens all sessions that a login may have leaves owners, gateways and projectors theirs', async () => {
-  await fill();
+  const login = loginOf('executor');
+  await fill(login);
   expect(await sessionsOf('executor')).toBe(EXECUTORS * sessionsOfExecutor(USUAL_PROCESSES.pool));
   for (const name of ['owner-0', 'gateway-0', 'projector']) {
     const former = cluster.kill(name);
-    await fill();
+    await fill(login);
     await cluster.restartOf(name, former);
   }
   const again = await floor.anybody.login('originator-2@demo.sotto', cluster.file.demo.password);
@@ -152,8 +157,9 @@ it('who opens all sessions that a login may have leaves owners, gateways and pro
 
 /** The rule `DatabaseRefuses` goes by this figure. */
 it('a process that is given no session says so in its figures, and works once there is one', async () => {
+  const login = loginOf('executor');
   const former = cluster.kill('executor');
-  await fill();
+  await fill(login);
   await eventually(async () => {
     const figures = await new Scraper(cluster).scrape('executor');
     expect(figures.get('sotto_ready{}')).toBe(0);
