@@ -2,7 +2,7 @@ import { ConfigFault, StartFault } from '#libs/platform/process/start-fault.js';
 import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { credentialsFrom } from './ops/credentials.js';
-import { CommandFault, UsageFault } from './ops/faults.js';
+import { CommandFault, EXIT_INTERRUPTED, UsageFault } from './ops/faults.js';
 import { GatewayClient } from './ops/gateway-client.js';
 import { parseCall, type Parsed } from './ops/parse-call.js';
 import { findPlace, opsSettings } from './ops/place.js';
@@ -12,6 +12,7 @@ import { print } from '#libs/platform/terminal/standard-output.js';
 import { wantsJson } from '#libs/platform/terminal/tool-faults.js';
 
 const STAY_MS = 60_000;
+const LEAVE_WITHIN_MS = 3_000;
 
 type Asked = Exclude<Parsed, { readonly help: string }>;
 
@@ -65,12 +66,17 @@ const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => {
     stopping.abort();
+    // Somebody may be asked something, or a login be on its way that is not answered.
+    setTimeout(() => process.exit(EXIT_INTERRUPTED), LEAVE_WITHIN_MS).unref();
   });
 // Whoever reads the output may have read enough: `ops ... | head`.
+const output = { isReadNoMore: false };
 process.stdout.on('error', () => {
+  output.isReadNoMore = true;
   stopping.abort();
 });
 // The clock's timers do not hold a process; this one waits on purpose.
 const stay = setInterval(() => undefined, STAY_MS);
-process.exitCode = await main(process.argv.slice(2), process.env, stopping.signal);
+const code = await main(process.argv.slice(2), process.env, stopping.signal);
+process.exitCode = output.isReadNoMore ? 0 : code;
 clearInterval(stay);

@@ -21,7 +21,8 @@ class Lobby {
     this.server = createServer((request, response) => {
       const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
       const [status, body] = this.answer(request.url ?? '', token);
-      response.writeHead(status).end(this.isElsewhere ? '<html>' : JSON.stringify(body));
+      const id = this.isElsewhere ? 'another' : request.headers['x-request-id'];
+      response.writeHead(status, { 'x-request-id': id }).end(JSON.stringify(body));
     });
   }
 
@@ -40,7 +41,7 @@ class Lobby {
   }
 
   private answer(url: string, token: string): [number, object] {
-    if (this.isElsewhere) return [200, {}];
+    if (this.isElsewhere) return [200, { status: 'ok' }];
     if (url === '/auth/logout') {
       this.ended.push(token);
       return [204, {}];

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_UNREACHABLE } from './faults.js';
 
@@ -26,6 +27,7 @@ interface Answer {
 const PATIENCE_MILLIS = 20_000;
 const LOGOUT_MILLIS = 1_000;
 const UNAUTHORIZED = 401;
+const LASTING = new AbortController().signal;
 
 /** Speaks to a gateway like any other client, and turns what it refuses into one line. */
 export class GatewayClient {
@@ -67,7 +69,8 @@ export class GatewayClient {
   }
 
   async logIn(email: string, password: string): Promise<string> {
-    const answer = await this.exchange('POST', '/auth/login', { email, password });
+    // Not cut off by who ends the command: a session that is begun has to be known, to be ended.
+    const answer = await this.exchange('POST', '/auth/login', { email, password }, undefined, LASTING);
     if (answer.status === UNAUTHORIZED) {
       throw new CommandFault('wrong e-mail or password', EXIT_REFUSED, {
         status: UNAUTHORIZED,
@@ -75,6 +78,7 @@ export class GatewayClient {
       });
     }
     if (answer.status !== 200) throw refusalOf(answer, '/auth/login');
+    if (answer.body === UNREADABLE) throw ofSomebodyElse('/auth/login');
     const { access_token: token } = answer.body as { access_token?: unknown };
     if (typeof token !== 'string' || token === '') throw ofSomebodyElse('/auth/login');
     return token;
@@ -92,8 +96,14 @@ export class GatewayClient {
     await this.request('POST', '/auth/logout', undefined, token, LOGOUT_MILLIS).catch(() => undefined);
   }
 
-  private async exchange(method: Method, path: string, body?: object, token?: string): Promise<Answer> {
-    const { stop, url } = this.ports;
+  private async exchange(
+    method: Method,
+    path: string,
+    body?: object,
+    token?: string,
+    stop = this.ports.stop,
+  ): Promise<Answer> {
+    const { url } = this.ports;
     try {
       return await this.request(method, path, body, token, PATIENCE_MILLIS, stop);
     } catch {
@@ -114,18 +124,23 @@ export class GatewayClient {
     const cancel = this.ports.clock.after(millis, () => {
       late.abort();
     });
+    const id = randomUUID();
     try {
       const response = await fetch(new URL(path, this.ports.url), {
         method,
         redirect: 'error',
         signal: stop === undefined ? late.signal : AbortSignal.any([late.signal, stop]),
         headers: {
+          'x-request-id': id,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: parsed(await response.text()) };
+      const text = await response.text();
+      // A gateway gives the id back; nobody else who may answer in its place knows of it.
+      const isOurs = response.headers.get('x-request-id') === id;
+      return { status: response.status, body: isOurs || response.status >= 400 ? parsed(text) : UNREADABLE };
     } finally {
       cancel();
     }
@@ -159,7 +174,10 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 function refusalOf({ status, body }: Answer, path: string): CommandFault {
-  const { error, message } = body as { error?: string; message?: string };
+  const said = body as { error?: unknown; message?: unknown };
+  const [error, message] = [said.error, said.message].map((one) =>
+    typeof one === 'string' ? one : undefined,
+  );
   const why = message ?? (error === undefined ? undefined : (EXPLAINED[error] ?? notFound(error, path)));
   const code = error ?? 'an answer that is not of this service';
   const line = `${status} ${code}${why === undefined ? '' : `: ${why}`}`;
