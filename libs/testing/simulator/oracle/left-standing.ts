@@ -1,12 +1,10 @@
 import { BEGINNING, NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import { activeQuotes, type AuctionFile } from './auction-file.js';
-import type { Absence } from './lost-streams.js';
+import { LEASE_MILLIS, type Absence } from './lost-streams.js';
 import { must } from './violation.js';
 
 const BEGINNING_MILLIS = Number(BEGINNING / BigInt(NANOS_PER_MILLI));
 const TAKEN_BACK = 'quotes go with their stream, whoever owns their shard by then';
-/** For so long an owner waits for those of whom it has only read, or for as long as their maker wants it. */
-const LEASE_MILLIS = 2_500;
 const SLACK_MILLIS = 1_000;
 
 export interface Watch {

@@ -8,7 +8,7 @@ const APART_MILLIS = 100;
 /** So soon after its grace a quote has been taken back, where nothing goes wrong. */
 const PROMPT_MILLIS = 500;
 /** An owner that has begun takes nothing back before all gateways have had time to find it. */
-const LEASE_MILLIS = 2_500;
+export const LEASE_MILLIS = 2_500;
 
 /** How long a stream has been away, or was until a moment ago; undefined where it was not. */
 export type Absence = (account: string, connectionId: string) => number | undefined;
