@@ -34,6 +34,7 @@ describe('what is typed', () => {
     ['', 'no command'],
     ['shard', 'there is no command shard'],
     ['shard explode 1', 'there is no command shard explode 1'],
+    ['shards http://mona:geheim@gateway', 'shards: what is "URL without --url"?'],
     ['shard drain', 'shard drain: the shard is missing'],
     ['shard drain 1 2', 'shard drain: what is "2"?'],
     ['shards --reason x', 'shards has no --reason'],

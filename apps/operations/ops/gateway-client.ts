@@ -23,6 +23,15 @@ interface Answer {
   readonly body: unknown;
 }
 
+interface Question {
+  readonly method: Method;
+  readonly path: string;
+  readonly body?: object | undefined;
+  readonly token?: string;
+  /** For how long an answer is waited for. */
+  readonly patience: number;
+}
+
 /** Longer than a gateway waits for an owner. */
 const PATIENCE_MILLIS = 20_000;
 const LOGOUT_MILLIS = 1_000;
@@ -35,16 +44,18 @@ export class GatewayClient {
 
   constructor(private readonly ports: ClientPorts) {}
 
-  get<T>(path: string): Promise<T> {
-    return this.call<T>('GET', path);
+  get<T>(path: string, within?: number): Promise<T> {
+    return this.call<T>('GET', path, undefined, within);
   }
 
-  async call<T>(method: Method, path: string, body?: object): Promise<T> {
+  /** Who has less time than a gateway may take says so. */
+  async call<T>(method: Method, path: string, body?: object, within = PATIENCE_MILLIS): Promise<T> {
+    const question = { method, path, body, patience: Math.min(within, PATIENCE_MILLIS) };
     const { token, mine } = await this.begun();
-    let answer = await this.exchange(method, path, body, token);
+    let answer = await this.exchange({ ...question, token });
     // Sessions end by their time, and whoever waits for a drain may wait for longer. What is answered so has not been done.
     if (answer.status === UNAUTHORIZED && mine) {
-      answer = await this.exchange(method, path, body, await this.renewed(token));
+      answer = await this.exchange({ ...question, token: await this.renewed(token) });
     }
     if (answer.status >= 400) throw refusalOf(answer, path);
     if (answer.body === UNREADABLE) throw ofSomebodyElse(path);
@@ -69,18 +80,20 @@ export class GatewayClient {
   }
 
   async logIn(email: string, password: string): Promise<string> {
+    const path = '/auth/login';
+    const question = { method: 'POST', path, body: { email, password }, patience: PATIENCE_MILLIS } as const;
     // Not cut off by who ends the command: a session that is begun has to be known, to be ended.
-    const answer = await this.exchange('POST', '/auth/login', { email, password }, undefined, LASTING);
+    const answer = await this.exchange(question, LASTING);
     if (answer.status === UNAUTHORIZED) {
       throw new CommandFault('wrong e-mail or password', EXIT_REFUSED, {
         status: UNAUTHORIZED,
         error: 'unauthorized',
       });
     }
-    if (answer.status !== 200) throw refusalOf(answer, '/auth/login');
-    if (answer.body === UNREADABLE) throw ofSomebodyElse('/auth/login');
+    if (answer.status !== 200) throw refusalOf(answer, path);
+    if (answer.body === UNREADABLE) throw ofSomebodyElse(path);
     const { access_token: token } = answer.body as { access_token?: unknown };
-    if (typeof token !== 'string' || token === '') throw ofSomebodyElse('/auth/login');
+    if (typeof token !== 'string' || token === '') throw ofSomebodyElse(path);
     return token;
   }
 
@@ -93,35 +106,24 @@ export class GatewayClient {
 
   /** One whose time is over could still be refreshed by whoever has it. */
   private async end(token: string): Promise<void> {
-    await this.request('POST', '/auth/logout', undefined, token, LOGOUT_MILLIS).catch(() => undefined);
+    const question = { method: 'POST', path: '/auth/logout', token, patience: LOGOUT_MILLIS } as const;
+    await this.request(question, LASTING).catch(() => undefined);
   }
 
-  private async exchange(
-    method: Method,
-    path: string,
-    body?: object,
-    token?: string,
-    stop = this.ports.stop,
-  ): Promise<Answer> {
+  private async exchange(question: Question, stop = this.ports.stop): Promise<Answer> {
     const { url } = this.ports;
     try {
-      return await this.request(method, path, body, token, PATIENCE_MILLIS, stop);
+      return await this.request(question, stop);
     } catch {
       if (stop.aborted) throw new CommandFault('interrupted', EXIT_INTERRUPTED);
       throw new CommandFault(`nothing answers at ${url}: is the gateway running?`, EXIT_UNREACHABLE);
     }
   }
 
-  private async request(
-    method: Method,
-    path: string,
-    body: object | undefined,
-    token: string | undefined,
-    millis: number,
-    stop?: AbortSignal,
-  ): Promise<Answer> {
+  private async request(question: Question, stop: AbortSignal): Promise<Answer> {
+    const { method, path, body, token, patience } = question;
     const late = new AbortController();
-    const cancel = this.ports.clock.after(millis, () => {
+    const cancel = this.ports.clock.after(patience, () => {
       late.abort();
     });
     const id = randomUUID();
@@ -129,7 +131,7 @@ export class GatewayClient {
       const response = await fetch(new URL(path, this.ports.url), {
         method,
         redirect: 'error',
-        signal: stop === undefined ? late.signal : AbortSignal.any([late.signal, stop]),
+        signal: AbortSignal.any([late.signal, stop]),
         headers: {
           'x-request-id': id,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

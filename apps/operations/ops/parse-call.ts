@@ -34,7 +34,7 @@ export function parseCall(args: readonly string[]): Parsed {
   if (values.help === true)
     return { help: command === undefined ? overview(familyOf(positionals)) : helpWith(command) };
   if (command === undefined) {
-    const said = positionals.join(' ');
+    const said = positionals.map(repeatable).join(' ');
     throw new UsageFault(
       said === '' ? 'no command' : `there is no command ${said}`,
       overview(familyOf(positionals)),
@@ -80,7 +80,12 @@ function checkOperands(command: Command, operands: readonly string[]): void {
     throw new UsageFault(`${command.name}: the ${missing.name} is missing`, helpWith(command));
   const extra = operands[command.operands.length];
   if (extra !== undefined)
-    throw new UsageFault(`${command.name}: what is ${JSON.stringify(extra)}?`, helpWith(command));
+    throw new UsageFault(`${command.name}: what is ${JSON.stringify(repeatable(extra))}?`, helpWith(command));
+}
+
+/** A URL may have a password in it, and stands behind --url. */
+function repeatable(word: string): string {
+  return word.includes('://') ? 'URL without --url' : word;
 }
 
 function optionsOf(command: Command, values: Typed): Call['options'] {

@@ -9,6 +9,8 @@ const SHARDS = '/v1/ops/shards';
 const TOO_MANY_REQUESTS = 429;
 const USUAL_EVERY_MILLIS = 2_000;
 const LOOK_EVERY_MILLIS = 500;
+/** Enough for a gateway that answers at all to tell how it has ended. */
+const LEAST_PATIENCE_MILLIS = 500;
 const NANOS_PER_MILLI = 1_000_000n;
 
 const COLUMNS: readonly Column<ShardRow>[] = [
@@ -113,8 +115,9 @@ function passing<T>(error: unknown, { report, stop }: CommandPorts, last: T): T 
 async function rowsOf(
   { gateway }: Pick<CommandPorts, 'gateway'>,
   shard?: number,
+  within?: number,
 ): Promise<readonly ShardRow[]> {
-  const { shards: rows } = await gateway.get<{ shards?: readonly ShardRow[] }>(SHARDS);
+  const { shards: rows } = await gateway.get<{ shards?: readonly ShardRow[] }>(SHARDS, within);
   if (rows === undefined) throw ofSomebodyElse(SHARDS);
   const wanted = rows.filter((row) => shard === undefined || row.shard === shard);
   if (wanted.length === 0) throw new CommandFault(`there is no shard ${String(shard)}`, EXIT_REFUSED);
@@ -151,18 +154,29 @@ async function untilEmpty(
         EXIT_REFUSED,
       );
     }
-    const waited = (clock.monotonicNanos() - began) / NANOS_PER_MILLI;
-    if (timeout !== undefined && waited >= BigInt(timeout)) {
+    const left = timeout === undefined ? undefined : timeout - waitedSince(began, clock);
+    if (timeout !== undefined && left !== undefined && left <= 0) {
       throw new CommandFault(`${oneLine(row)}, after ${timeout / 1_000} s; it drains on`, EXIT_REFUSED);
     }
     if (stop.aborted) throw new CommandFault(`${oneLine(row)}; it drains on`, EXIT_REFUSED);
     await untilNext(clock, stop, LOOK_EVERY_MILLIS);
     const last = row;
-    const [next] = await rowsOf(ports, row.shard).catch((error: unknown) => passing(error, ports, [last]));
-    row = next ?? last;
+    row = await lookAgain(last, ports, left);
     if (oneLine(row) !== oneLine(last)) report.progress(oneLine(row));
   }
   return row;
+}
+
+/** A gateway that does not answer keeps nobody beyond his time. */
+async function lookAgain(last: ShardRow, ports: CommandPorts, left: number | undefined): Promise<ShardRow> {
+  const within = left === undefined ? undefined : Math.max(left - LOOK_EVERY_MILLIS, LEAST_PATIENCE_MILLIS);
+  const looked = rowsOf(ports, last.shard, within);
+  const [next] = await looked.catch((error: unknown) => passing(error, ports, [last]));
+  return next ?? last;
+}
+
+function waitedSince(began: bigint, clock: CommandPorts['clock']): number {
+  return Number((clock.monotonicNanos() - began) / NANOS_PER_MILLI);
 }
 
 /** Until the time has come or nobody wants to see more. */

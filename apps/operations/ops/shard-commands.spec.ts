@@ -1,0 +1,52 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import type { CommandPorts } from './command.js';
+import { GatewayClient } from './gateway-client.js';
+import { Report } from './report.js';
+import { shardDrain } from './shard-commands.js';
+
+const DRAINING = { shard: 1, state: 'DRAINING', active_auctions: 3 };
+
+let gateway: Server;
+let url: string;
+
+/** Takes the order, and answers nobody who asks what has become of it. */
+beforeEach(async () => {
+  gateway = createServer(({ method, headers }, response) => {
+    if (method !== 'POST') return;
+    response.writeHead(200, { 'x-request-id': headers['x-request-id'] }).end(JSON.stringify(DRAINING));
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+});
+afterEach(() => {
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+function ports(): CommandPorts {
+  const clock = new SystemClock();
+  const stop = new AbortController().signal;
+  const credentials = (): Promise<{ token: string; mine: boolean }> =>
+    Promise.resolve({ token: 'given', mine: false });
+  const report = new Report(
+    () => undefined,
+    () => undefined,
+    false,
+    false,
+  );
+  return { gateway: new GatewayClient({ url, clock, stop, credentials }), report, clock, stop };
+}
+
+it('waits for a drain no longer than it is told, also where the gateway does not answer any more', async () => {
+  const began = performance.now();
+  const call = { operands: ['1'], options: { wait: true, timeout: '2' } };
+  await expect(shardDrain.run(call, ports())).rejects.toMatchObject({
+    message: 'shard 1 is DRAINING with 3 live auctions, after 2 s; it drains on',
+    exitCode: 1,
+  });
+  // A gateway has twenty seconds for an answer.
+  expect(performance.now() - began).toBeLessThan(15_000);
+});
