@@ -92,7 +92,7 @@ export async function strikeAtOnce(
 }
 
 /**
- * Resolves when every process says that it is ready, every gateway reaches every owner, and every shard settles commands; or with
+ * Resolves when every process says that it is ready, every gateway reaches every owner and begins streams, and every shard settles commands; or with
  * what is not so after long patience.
  */
 export async function untilWell(site: Installation, cast: Cast): Promise<string | undefined> {
@@ -111,11 +111,14 @@ async function whoIsNotReady(site: Installation): Promise<string | undefined> {
   return index < 0 ? undefined : `${PROCESSES[index] ?? ''} says ${answers[index] ?? ''}`;
 }
 
-/** A list is whole or none: it takes all three owners. */
+/** A list is whole or none: it takes all three owners. And streams are begun anywhere. */
 async function whoIsCutOff({ originators: [caller] }: Cast): Promise<string | undefined> {
   const answers = (await caller?.askEveryGateway('/v1/auctions?limit=1')) ?? [];
   const index = answers.findIndex((answer) => answer?.status !== 200);
-  return index < 0 ? undefined : `gateway-${index} lists nothing: ${answers[index]?.text ?? 'no answer'}`;
+  if (index >= 0) return `gateway-${index} lists nothing: ${answers[index]?.text ?? 'no answer'}`;
+  const greetings = (await caller?.greetEveryGateway()) ?? [];
+  const silent = greetings.indexOf(undefined);
+  return silent < 0 ? undefined : `gateway-${silent} begins no stream`;
 }
 
 async function statusOf(url: string): Promise<string> {

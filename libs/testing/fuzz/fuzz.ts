@@ -1,3 +1,4 @@
+import { messagesOf } from '#libs/edge/documents/asyncapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
 import { Crashes } from './crashes.js';
 import { BATCH, HostileBatches } from './hostile-batches.js';
@@ -24,6 +25,8 @@ export interface Fuzzed {
   /** Who has reset the connection behind a request. */
   readonly leavers: number;
   readonly judge: Judge;
+  /** Operations and messages of which nothing but refusals was seen. */
+  readonly refusedAlways: readonly string[];
   readonly spoils: ReadonlyMap<string, number>;
   readonly grown: Sizes;
   readonly steady: Sizes;
@@ -83,6 +86,7 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
     putBack: furniture.putBackTimes,
     leavers: leavers.count,
     judge,
+    refusedAlways: names(target).filter((name) => !judge.reached.has(name)),
     spoils: batches.spoils,
     grown: memory.grown(),
     steady: memory.steady(),
@@ -101,4 +105,11 @@ async function lookAt(memory: MemoryWatch, crashes: Crashes, batches: HostileBat
 
 function note(verdicts: Map<Verdict, number>, verdict: Verdict): void {
   verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+}
+
+/** All that the documents know. */
+function names({ http, stream }: Target): readonly string[] {
+  const operations = Object.values(http.paths).flatMap((methods) => Object.values(methods));
+  const messages = messagesOf(stream, 'receive').map(({ name }) => name);
+  return [...operations.map(({ operationId }) => operationId), ...messages];
 }

@@ -10,6 +10,7 @@ export const BATCH = 8;
 /** What is answered with good news and changes nothing. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const PREFLIGHTS: ReadonlySet<string> = new Set(['preflightAuction', 'preflightQuote']);
+const CREATES: ReadonlySet<string> = new Set(['createAuction', 'preflightAuction']);
 const KEY = 'Idempotency-Key';
 const UNAVAILABLE = 503;
 const UUID = /^[\da-f]{8}-[\da-f-]{27}$/;
@@ -48,10 +49,13 @@ export class HostileBatches {
   /** One batch; what of it is refused beside what is not is asked again. */
   play(): Promise<Verdict> {
     const { ports } = this.target;
-    const drawn = Array.from({ length: BATCH }, (_, index): Asked => {
+    const all = Array.from({ length: BATCH }, (_, index): Asked => {
       const port = ports[index % ports.length] ?? 0;
       return { ...this.requests.draw(), port };
     });
+    // Where a shard drains, creates are rightly answered that it is away.
+    const drains = all.some(({ operationId }) => operationId === 'drainShard');
+    const drawn = all.filter(({ operationId }) => !drains || !CREATES.has(operationId));
     for (const { spoils } of drawn)
       for (const name of spoils) this.spoils.set(name, (this.spoils.get(name) ?? 0) + 1);
     return this.stillness.hold(drawn, (asked) => {
@@ -116,10 +120,12 @@ export class HostileBatches {
 
   /** Under a new key, as the old one has its answer. */
   private renewed({ request, ...rest }: Asked): Asked {
-    const headers = request.headers.map(
-      ([name, value]) => [name, name === KEY && UUID.test(value) ? this.keys.uuid() : value] as const,
-    );
-    return { ...rest, request: { ...request, headers } };
+    const [, old = ''] = request.headers.find(([name, value]) => name === KEY && UUID.test(value)) ?? [];
+    if (old === '') return { ...rest, request };
+    const key = this.keys.uuid();
+    const headers = request.headers.map(([name, value]) => [name, value === old ? key : value] as const);
+    const body = Buffer.from(request.body.toString('latin1').replaceAll(old, key), 'latin1');
+    return { ...rest, request: { ...request, headers, body } };
   }
 }
 

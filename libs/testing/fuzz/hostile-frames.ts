@@ -1,15 +1,24 @@
 import { messagesOf, type StreamMessage } from '#libs/edge/documents/asyncapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
+import { SPARE } from './cast.js';
 import { mutatedBytes, mutatedJson, mutatedText } from './mutations.js';
-import { SchemaValues } from './schema-values.js';
+import { pair, SchemaValues } from './schema-values.js';
 import type { Frame } from './stream-talk.js';
 import type { Target } from './target.js';
 
 const FRAMES = { least: 1, most: 12 };
 /** Streams that are not ended by what they say, but refused most of it. */
 const READ_ON = 0.6;
-/** It would take away what the others name. */
-const SPARED: ReadonlySet<string> = new Set(['auction.cancel']);
+const UNSPOILT = 0.35;
+const SUBSCRIBED = 0.5;
+const SUBSCRIBE: Frame = {
+  form: 'text',
+  bytes: Buffer.from(JSON.stringify({ type: 'subscribe', cmd_id: 's', channel: 'auctions' })),
+};
+/** It would take away what the others name, so there is one for it. */
+const CANCEL = 'auction.cancel';
+const OWN = 0.5;
+const OF_QUOTES: ReadonlySet<string> = new Set(['quote.revise', 'quote.withdraw']);
 const RAW = [
   '8f00',
   '83ffff',
@@ -30,7 +39,6 @@ interface Named {
 
 /** Draws what people say who do not keep to the protocol. */
 export class HostileFrames {
-  private readonly values: SchemaValues;
   private readonly messages: readonly StreamMessage[];
   /** How many are needed is up to the answers, what is drawn to the seed alone. */
   private readonly keys: Random;
@@ -40,17 +48,20 @@ export class HostileFrames {
     private readonly random: Random,
   ) {
     this.keys = random.fork('keys');
-    this.values = new SchemaValues(target.stream.components.schemas, target.known, random);
-    this.messages = messagesOf(target.stream, 'receive').filter(({ name }) => !SPARED.has(name));
+    this.messages = messagesOf(target.stream, 'receive');
   }
 
-  /** All that one stream says. */
-  draw(): Frame[] {
+  /** All that one stream says, which is this member's. */
+  draw(member: string): Frame[] {
     const { random } = this;
     const count = random.between(FRAMES.least, FRAMES.most);
     if (random.chance(READ_ON))
-      return [this.hello(), ...Array.from({ length: count }, (_, index) => this.refusable(index))];
-    const frames = Array.from({ length: count }, (_, index) => this.frame(index));
+      return [
+        this.hello(),
+        ...(random.chance(SUBSCRIBED) ? [SUBSCRIBE] : []),
+        ...Array.from({ length: count }, (_, index) => this.refusable(member, index)),
+      ];
+    const frames = Array.from({ length: count }, (_, index) => this.frame(member, index));
     return random.chance(0.8) ? [this.hello(), ...frames] : frames;
   }
 
@@ -72,19 +83,31 @@ export class HostileFrames {
     return { form: 'text', bytes: Buffer.from(JSON.stringify({ type: 'hello', cmd_id: 'h', ...resume })) };
   }
 
-  private refusable(index: number): Frame {
-    const { payload } = this.random.pick(this.messages);
-    return { form: 'text', bytes: this.named(this.values.value(payload), index) };
+  private refusable(member: string, index: number): Frame {
+    const good = this.good(member);
+    const isSpoilt = !this.random.chance(UNSPOILT);
+    const bytes = isSpoilt ? this.named(good, index) : Buffer.from(JSON.stringify(called(good, index)));
+    return { form: 'text', bytes };
   }
 
-  private frame(index: number): Frame {
+  private good(member: string): Named {
+    const { random, target } = this;
+    const { known, stream, tokens } = target;
+    const own = this.messages.filter(({ name }) => name.startsWith(ownOf(member)));
+    const { name, payload } = random.pick(random.chance(OWN) ? own : this.messages);
+    const besides = new Map<string, readonly unknown[]>([...known, ['token', [tokens.get(member)]]]);
+    if (name === CANCEL) besides.set('auction_id', known.get(SPARE) ?? []);
+    if (OF_QUOTES.has(name)) pair(besides, ['auction_id', 'quote_id'], random);
+    return new SchemaValues(stream.components.schemas, besides, random).value(payload) as Named;
+  }
+
+  private frame(member: string, index: number): Frame {
     const { random } = this;
     if (random.chance(0.05)) return { form: 'raw', bytes: Buffer.from(random.pick(RAW), 'hex') };
-    const { payload } = random.pick(this.messages);
-    const good = this.values.value(payload);
+    const good = this.good(member);
     const named = (): Buffer => this.named(good, index);
     const bytes = random.pick([
-      () => Buffer.from(JSON.stringify(good)),
+      () => Buffer.from(JSON.stringify(called(good, index))),
       named,
       named,
       named,
@@ -96,11 +119,20 @@ export class HostileFrames {
   }
 
   /** Spoilt in everything but what it is called, so that it is read on and can be refused. */
-  private named(good: unknown, index: number): Buffer {
-    const { type, ...others } = { ...(good as Named) };
+  private named(good: Named, index: number): Buffer {
+    const { type, ...others } = good;
     const fields = Object.fromEntries(Object.entries(others).filter(([name]) => name !== 'cmd_id'));
     const name = `{"type":${JSON.stringify(type)},"cmd_id":"c${index}"`;
     const rest = mutatedJson(fields, this.random).toString();
     return Buffer.from(rest.startsWith('{"') ? `${name},${rest.slice(1)}` : `${name}}`);
   }
+}
+
+function called(good: Named, index: number): Named {
+  return { ...good, cmd_id: `c${index}` };
+}
+
+/** How the commands begin that a member may give. */
+function ownOf(member: string): string {
+  return member.startsWith('maker') ? 'quote.' : 'auction.';
 }

@@ -1,9 +1,9 @@
 import { followed, type Operation, type Parameter } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
+import { ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
 import { HANDSHAKE_SPOILS, handshakeHeaders, OF_HANDSHAKES } from './handshake-spoils.js';
-import { hostileToken } from './hostile-tokens.js';
 import { clean, escaped, setBody, SPOILS, type Context, type Draft, type Spoil } from './request-spoils.js';
-import { SchemaValues } from './schema-values.js';
+import { pair, SchemaValues } from './schema-values.js';
 import type { Target } from './target.js';
 import type { WireRequest } from './wire.js';
 
@@ -13,16 +13,20 @@ const BODIES = 0.6;
 const LIKELY = 0.6;
 const ALONE = 0.75;
 const HANDSHAKES = 0.06;
+/** That what would do is done is seen only where it is asked for. */
+const UNSPOILT = 0.2;
+const WHOLE = 0.6;
+const SAME_KEY = 0.85;
+const KEY = 'idempotency_key';
 const OPTIONAL = { query: 0.4, header: 0.3, type: 0.3 };
 /** What a handshake is called, for which the document has no operation. */
 export const HANDSHAKE = 'handshake';
 const GOOD_TAGS = ['*', '"x"', 'W/"x", "y"'];
 
-/** Of requests without a body, and of those that are never to show a good token. */
-const OF_BODIES = ['body', 'value', 'bytes'];
+/** Not for requests without a body. */
+const OF_BODIES: ReadonlySet<string> = new Set(['body', 'value', 'bytes']);
 /** Most of what cannot be read at all is refused before any rule is asked. */
 const LIKELY_IN_BODIES = ['body', 'value', 'value'];
-const OF_TOKENS = ['token', 'scheme'];
 
 const SPOIL_NAMES: readonly string[] = Object.keys(SPOILS);
 
@@ -67,23 +71,33 @@ export class HostileRequests {
     const { tokens } = target;
     const { operationId } = operation;
     const member = random.chance(STRANGERS) ? random.pick([...tokens.keys()]) : memberFor(template);
-    const token = tokens.get(member) ?? '';
-    const shown = SPARED.has(operationId) ? hostileToken(token, random) : token;
-    const { schema } = operation.requestBody?.content['application/json'] ?? {};
-    const good = schema === undefined ? undefined : this.values.value(schema);
+    const token = tokens.get(INSTEAD.get(operationId) ?? member) ?? '';
+    const key = random.uuid();
+    const good = this.bodyOf(operation, key);
     const parameters = this.parametersOf(operation);
     const headers = [...this.headersOf(parameters), ...this.typeOf(operation)];
-    const draft = draftOf(method, this.targetOf(template, operation, parameters), shown, headers);
-    draft.headers.push(['Idempotency-Key', random.uuid()]);
+    const draft = draftOf(method, this.targetOf(template, operation, parameters), token, headers);
+    draft.headers.push(['Idempotency-Key', key]);
     if (good !== undefined) setBody(draft, Buffer.from(JSON.stringify(good)));
     const queryNames = this.queryNames(operation);
     const likely = good === undefined ? likelyIn(queryNames) : LIKELY_IN_BODIES;
-    const names = this.spoilsFor(likely, SPARED.has(operationId));
+    const names = random.chance(UNSPOILT) ? [] : this.spoilsFor(likely);
     return {
       spoils: names,
       operationId,
       request: this.spoilt(draft, names, SPOILS, { queryNames, good, token }),
     };
+  }
+
+  /** As the document allows it, or one that the rules allow too. Most name the key of their header, where they name one. */
+  private bodyOf({ operationId, requestBody }: Operation, key: string): unknown {
+    const { random, target } = this;
+    const { schema } = requestBody?.content['application/json'] ?? {};
+    if (schema === undefined) return undefined;
+    const whole = target.known.get(operationId) ?? [];
+    const body = whole.length > 0 && random.chance(WHOLE) ? random.pick(whole) : this.values.value(schema);
+    const isNamed = typeof body === 'object' && body !== null && KEY in body && random.chance(SAME_KEY);
+    return isNamed ? { ...body, [KEY]: key } : body;
   }
 
   private handshake(path: string): Drawn {
@@ -117,10 +131,9 @@ export class HostileRequests {
     return random.pick(others.length === 0 || random.chance(BODIES) ? withBody : others);
   }
 
-  private spoilsFor(likely: readonly string[], isSpared: boolean): readonly string[] {
+  private spoilsFor(likely: readonly string[]): readonly string[] {
     const { random } = this;
-    const unfit = new Set([...(likely.includes('body') ? [] : OF_BODIES), ...(isSpared ? OF_TOKENS : [])]);
-    const names = SPOIL_NAMES.filter((name) => !unfit.has(name));
+    const names = SPOIL_NAMES.filter((name) => likely.includes('body') || !OF_BODIES.has(name));
     const first = random.pick(likely.length > 0 && random.chance(LIKELY) ? likely : names);
     return random.chance(ALONE) ? [first] : [...new Set([first, random.pick(names)])];
   }
@@ -138,13 +151,16 @@ export class HostileRequests {
   }
 
   private targetOf(template: string, operation: Operation, parameters: readonly Parameter[]): string {
+    const { random, target } = this;
+    const special = OTHER_AUCTIONS.get(operation.operationId);
+    const known = new Map(target.known);
+    if (template.includes('{quoteID}')) pair(known, ['auctionID', 'quoteID'], random);
+    const values = new SchemaValues(target.http.components.schemas, known, random);
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      String(
-        this.values.value({ type: 'string', format: 'uuid' }, ENDS.has(operation.operationId) ? '' : name),
-      ),
+      String(values.value({ type: 'string', format: 'uuid' }, special ?? name)),
     );
     const query = parameters
-      .filter((parameter) => parameter.in === 'query' && this.random.chance(OPTIONAL.query))
+      .filter((parameter) => parameter.in === 'query' && random.chance(OPTIONAL.query))
       .map(({ name, schema }) => `${name}=${escaped(String(this.values.value(schema, name)))}`);
     return query.length === 0 ? path : `${path}?${query.join('&')}`;
   }
@@ -182,10 +198,20 @@ function draftOf(method: string, target: string, token: string, headers: [string
   };
 }
 
-/** Ids of what there is are not for those who would take it away from the others. */
-const ENDS: ReadonlySet<string> = new Set(['cancelAuction', 'voidAuction']);
-/** They would end the sessions that the others need, or stop the service for everybody: strangers alone ask for that. */
-const SPARED: ReadonlySet<string> = new Set(['logout', 'logoutAll', 'drainShard', 'imposeHalt']);
+/** What is taken away from nobody, and what is over. */
+const OTHER_AUCTIONS: ReadonlyMap<string, string> = new Map([
+  ['cancelAuction', SPARE],
+  ['voidAuction', SPARE],
+  ['getAuditedAuction', ENDED],
+  ['getReplayBundle', ENDED],
+]);
+/** Who has no quote yet may give one, and sessions that the others need go on. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ['submitQuote', NEWCOMER],
+  ['preflightQuote', NEWCOMER],
+  ['logout', LEAVER],
+  ['logoutAll', LEAVER],
+]);
 
 /** The demo account that the path is there for. */
 function memberFor(template: string): string {

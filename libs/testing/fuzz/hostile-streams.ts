@@ -1,14 +1,18 @@
 import { StreamCheck } from '../interface/stream-check.js';
 import type { Random } from '../simulator/kernel/random.js';
+import { LEAVER, NEWCOMER } from './cast.js';
 import { HostileFrames } from './hostile-frames.js';
 import type { Judge } from './judge.js';
 import type { Played, Stillness, Verdict } from './stillness.js';
-import { refusalsIn, talk, type Frame, type Talk } from './stream-talk.js';
+import { reachedIn, refusalsIn, talk, type Frame, type Talk } from './stream-talk.js';
 import type { Target } from './target.js';
 
 /** Whose quotes there are comes more often: others can take away nothing. */
 const MAKERS = 0.5;
-const MAKER = 'maker-1';
+/** Who has quotes, and who has none. */
+const MAKER_NAMES = ['maker-1', NEWCOMER];
+const ORIGINATORS = 0.4;
+const ORIGINATOR = 'originator-2';
 /** The service away, or at fault: in this run nothing is. */
 const OF_OUTAGES: ReadonlySet<number> = new Set([1011, 4503]);
 
@@ -37,10 +41,13 @@ export class HostileStreams {
   /** One stream; what of it is refused, or not answered, is said again on others. */
   play(): Promise<Verdict> {
     const { random, target, drawn } = this;
-    const member = random.chance(MAKERS) ? MAKER : random.pick([...target.tokens.keys()]);
+    // Whose sessions are ended may have none at this moment.
+    const names = [...target.tokens.keys()].filter((name) => name !== LEAVER);
+    const other = random.chance(ORIGINATORS) ? ORIGINATOR : random.pick(names);
+    const member = random.chance(MAKERS) ? random.pick(MAKER_NAMES) : other;
     const token = target.tokens.get(member) ?? '';
     let isFirst = true;
-    return this.stillness.hold(drawn.draw(), async (frames) => {
+    return this.stillness.hold(drawn.draw(member), async (frames) => {
       const said = isFirst ? frames : drawn.again(frames);
       isFirst = false;
       return this.playOnce(said, token);
@@ -60,6 +67,7 @@ export class HostileStreams {
     const how = `stream: ${told.said.map(wordOf).join(' | ').slice(0, 1_500)}`;
     this.note(told, how);
     const { refused, silent, isRefused } = refusalsIn(told);
+    for (const type of reachedIn(told)) judge.reach(type);
     // A stream that was closed has not heard the rest.
     const doubtful = [...silent, ...frames.slice(told.said.length)];
     if (isHungUp(told)) {

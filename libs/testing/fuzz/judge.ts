@@ -4,6 +4,7 @@ import { HttpCheck } from '../interface/http-check.js';
 import { PATIENCE_MS, type WireAnswer, type WireRequest } from './wire.js';
 
 const SLOW_MS = 1_000;
+const SWITCHING = 101;
 const ERROR = /^\{"error":"(\w+)"/;
 const HUNG_UP = 'hung up on, and again when asked alone: ';
 const UNAVAILABLE = '503 though nothing is away, and again when asked alone: ';
@@ -20,6 +21,8 @@ interface Asked {
 /** What was found wrong, by sorts, so that none of them hides the others. */
 export class Judge {
   readonly statuses = new Map<string, number>();
+  /** Operations and messages that were not only refused. */
+  readonly reached = new Set<string>();
   private readonly sorts = new Sorts();
   /** By sort, how the first of them came about. */
   private readonly hows = new Map<string, string>();
@@ -48,6 +51,7 @@ export class Judge {
     const { status, headers, body } = answer;
     const error = ERROR.exec(body)?.[1] ?? '';
     this.count(`${status} ${error}`.trimEnd());
+    if (status < 400) this.reach(operationId);
     const exchange = {
       method: request.method,
       path: request.target,
@@ -70,6 +74,7 @@ export class Judge {
   handshake({ request }: Asked, { status, body }: WireAnswer, how: string): void {
     const error = ERROR.exec(body)?.[1] ?? '';
     this.count(`handshake ${status} ${error}`.trimEnd());
+    if (status === SWITCHING) this.reach('openStream');
     if (status >= 500 && status !== 501 && status !== 503) this.add(`handshake: ${status} ${error}`, how);
     const isTold = request.method === 'HEAD' || error !== '';
     if (status >= 400 && !isTold) this.add(`handshake: ${status} without a code`, how);
@@ -107,6 +112,10 @@ export class Judge {
 
   knowsHangUp(operationId: string): boolean {
     return this.sorts.has(`${HUNG_UP}${operationId}`);
+  }
+
+  reach(name: string): void {
+    this.reached.add(name);
   }
 
   count(what: string): void {

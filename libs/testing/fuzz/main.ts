@@ -18,7 +18,7 @@ function inVerdicts(what: string, verdicts: Verdicts): string {
   return `${whole} ${what} refused as a whole, ${part} in part, ${nothing} accepted, ${none} not judged`;
 }
 
-function report({ judge, spoils, grown, steady, ...counts }: Fuzzed): void {
+function report({ judge, spoils, refusedAlways, grown, steady, ...counts }: Fuzzed): void {
   const inOrder = (counts: ReadonlyMap<string, number>): string =>
     [...counts]
       .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -31,6 +31,7 @@ function report({ judge, spoils, grown, steady, ...counts }: Fuzzed): void {
   print(`memory, more than after the warm-up: ${inWords(grown)}`);
   print(`memory, more in each part since, at least: ${inWords(steady)}`);
   for (const line of judge.lines) print(line);
+  print(`never more than refused: ${refusedAlways.join(', ') || 'nothing'}`);
   print(inVerdicts('batches', counts.batches));
   print(`${inVerdicts('streams', counts.streams)}; ${counts.putBack} quotes put back`);
   print(`${counts.leavers} reset the connection behind their request`);
@@ -44,7 +45,7 @@ async function run({ seed, requests }: Call): Promise<number> {
     report(fuzzed);
     return fuzzed.judge.found === 0 ? 0 : 1;
   } finally {
-    target.furniture.close();
+    target.close();
     await target.cluster.stop();
   }
 }

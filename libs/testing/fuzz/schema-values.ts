@@ -22,6 +22,19 @@ interface Known {
   readonly additionalProperties?: JsonSchema | boolean;
 }
 
+/** Most things that belong together are named together; how they do is their place in their lists. */
+export function pair(
+  known: Map<string, readonly unknown[]>,
+  [one, other]: readonly [string, string],
+  random: Random,
+): void {
+  const count = known.get(other)?.length ?? 0;
+  if (count === 0 || random.chance(APART)) return;
+  const at = random.below(count);
+  for (const name of [one, other]) known.set(name, [known.get(name)?.[at]]);
+}
+
+const APART = 0.25;
 const MOST_ITEMS = 3;
 const OPTIONAL = 0.5;
 

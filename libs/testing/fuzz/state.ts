@@ -1,18 +1,22 @@
 import pg from 'pg';
 
-/** What must stay as it is when everything is refused; reads of auditors and failed logins are put on record as they should. */
+/** What must stay as it is when everything is refused. Reads of auditors, failed logins and orders of operators are put on record as they should. */
+const KEPT = [
+  ...['reserved'].map((name) => `risk.${name}`),
+  ...['balances', 'transactions', 'entries', 'openings', 'settlements', 'limits'].map(
+    (name) => `custody.${name}`,
+  ),
+  ...['contracts', 'principals', 'accounts_policy', 'groups', 'group_members', 'halts'].map(
+    (name) => `control.${name}`,
+  ),
+  ...['protection', 'protection_awards', 'protection_state'].map((name) => `control.${name}`),
+  ...['users', 'enrolments', 'sessions', 'revocations', 'signing_keys'].map((name) => `identity.${name}`),
+];
+/** It is renewed all the time, and says the same. */
+const EVIDENCE = `select 'evidence ' || concat_ws(' ', account_id, venue, resource, asset, amount) as line from risk.evidence`;
 const TABLES = `
   select md5(string_agg(line, '|' order by line)) as digest from (
-    select 'reserved ' || r::text as line from risk.reserved r
-    union all select 'entry ' || e::text from custody.entries e
-    union all select 'group ' || g::text from control.groups g
-    union all select 'member ' || m::text from control.group_members m
-    union all select 'protection ' || p::text from control.protection p
-    union all select 'frozen ' || f::text from control.protection_state f
-    union all select 'halt ' || h::text from control.halts h
-    union all select 'session ' || s::text from identity.sessions s
-    union all select 'revocation ' || v::text from identity.revocations v
-    union all select 'user ' || u::text from identity.users u
+    ${[...KEPT.map((table) => `select '${table} ' || kept::text as line from ${table} kept`), EVIDENCE].join(' union all ')}
   ) as lines`;
 
 export interface State {

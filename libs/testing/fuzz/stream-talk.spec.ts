@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { refusalsIn, type Frame } from './stream-talk.js';
+import { reachedIn, refusalsIn, type Frame } from './stream-talk.js';
 
 const frame = (text: string): Frame => ({ form: 'text', bytes: Buffer.from(text) });
 const command = (type: string, id: string): Frame => frame(JSON.stringify({ type, cmd_id: id }));
+const talkOf = (said: readonly Frame[], replies: readonly (readonly [string, string])[]) => ({
+  said,
+  heard: replies.map(([type, id]) => JSON.stringify({ type, cmd_id: id })),
+  code: undefined,
+  millis: 0,
+});
 const told = (said: readonly Frame[], ...replies: readonly (readonly [string, string])[]) =>
-  refusalsIn({
-    said,
-    heard: replies.map(([type, id]) => JSON.stringify({ type, cmd_id: id })),
-    code: undefined,
-    millis: 0,
-  });
+  refusalsIn(talkOf(said, replies));
 
 describe('a talk', () => {
   const [submit, withdraw] = [command('quote.submit', 'a'), command('quote.withdraw', 'b')];
@@ -43,6 +44,17 @@ describe('a talk', () => {
     const hello = command('hello', 'h');
     expect(told([hello, withdraw])).toEqual({ refused: [], silent: [withdraw], isRefused: true });
     expect(told([hello, withdraw], ['ack', 'b'])).toMatchObject({ isRefused: false });
+  });
+
+  it('has reached what is answered otherwise than by a refusal', () => {
+    const said = [submit, withdraw, command('ping', 'p'), frame('{')];
+    const replies = [
+      ['reject', 'a'],
+      ['ack', 'b'],
+      ['pong', 'p'],
+      ['heartbeat', 'x'],
+    ] as const;
+    expect(reachedIn(talkOf(said, replies))).toEqual(['quote.withdraw', 'ping']);
   });
 
   it('changes nothing by a preflight, or by what is no command', () => {

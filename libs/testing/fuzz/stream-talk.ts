@@ -27,7 +27,7 @@ const PATIENCE_MS = 3_000;
 const PATIENCE_WITH_RAW_MS = 250;
 const REPLIES_WITHIN_MS = 1_000;
 const BETWEEN_MS = 3;
-const CHANGING = /^quote\.(submit|revise|withdraw|withdraw_all)$/;
+const CHANGING = /^(auction\.cancel|quote\.(submit|revise|withdraw|withdraw_all))$/;
 
 /** One stream from its handshake until it has answered its last word or has ended; undefined where it is not let in. */
 export async function talk(url: string, token: string, frames: readonly Frame[]): Promise<Talk | undefined> {
@@ -84,6 +84,13 @@ export function refusalsIn({ said, heard }: Talk): {
     silent: said.filter((frame) => !answered.has(replyTo(frame)) && typeOf(frame) !== 'hello'),
     isRefused: accepted.length === 0 && (isAlone || unanswered(said, heard).length === 0),
   };
+}
+
+/** Types of what was answered otherwise than by a refusal. */
+export function reachedIn({ said, heard }: Pick<Talk, 'said' | 'heard'>): readonly string[] {
+  const good = heard.map(replyIn).filter(({ type }) => type !== 'reject');
+  const names = new Set(good.flatMap(({ cmd_id: id }) => id ?? []));
+  return said.flatMap((frame) => (names.has(replyTo(frame) ?? '') ? (typeOf(frame) ?? []) : []));
 }
 
 /** Commands of which nobody knows what has become of them. */

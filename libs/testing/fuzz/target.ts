@@ -3,15 +3,15 @@ import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { ApiClient } from '../cluster/api-client.js';
 import { startCluster, type OwnedCluster } from '../cluster/cluster.js';
 import { StreamClient } from '../streams/stream-client.js';
-import type { AuctionView } from '../wire.js';
-import { Furniture } from './furniture.js';
+import { LEAVER, NEWCOMER } from './cast.js';
+import type { Furniture } from './furniture.js';
+import { House } from './house.js';
 import type { KnownValues } from './schema-values.js';
 
 /** Every process may be asked, by signal alone, to open its debugger at any port. */
 const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2', NODE_OPTIONS: '--inspect-port=0' };
-const NAMES = ['originator-2', 'maker-1', 'operator-1', 'auditor-1', 'viewer-1'];
-const LISTS = ['/v1/auctions', '/v1/contracts'];
-const HOUR_MS = 3_600_000;
+const NAMES = ['originator-2', 'maker-1', NEWCOMER, 'operator-1', 'auditor-1', 'viewer-1'];
+const ELSEWHERE = '127.0.0.2';
 
 export interface Target {
   readonly cluster: OwnedCluster;
@@ -24,6 +24,7 @@ export interface Target {
   readonly known: KnownValues;
   readonly resumeToken: string;
   readonly furniture: Furniture;
+  close(): void;
 }
 
 /** A cluster with a little in it, so that hostile requests can name what there is. */
@@ -39,43 +40,21 @@ export async function openTarget(): Promise<Target> {
 
 async function furnished(cluster: OwnedCluster): Promise<Target> {
   const { gatewayUrl, file } = cluster;
-  const anybody = new ApiClient(gatewayUrl);
+  // Failed logins bar their address for a while, and hostile ones fail.
+  const anybody = new ApiClient(gatewayUrl, { localAddress: ELSEWHERE });
+  const logIn = (name: string): Promise<string> => tokenOf(anybody, name, file.demo.password);
   const tokens = new Map<string, string>();
-  for (const name of NAMES) tokens.set(name, await tokenOf(anybody, name, file.demo.password));
-  const originator = anybody.as(tokens.get('originator-2') ?? '');
-  const maker = anybody.as(tokens.get('maker-1') ?? '');
-  const accountOf = (name: string): string =>
-    file.demo.users.find(({ email }) => email === `${name}@demo.sotto`)?.account_id ?? '';
-  const routes = file.contracts
-    .slice(0, 3)
-    .map(({ venue, contract_id, outcome }) => ({ venue, contract_id, outcome }));
-  const auctions: string[] = [];
-  for (const route of routes) {
-    const opened = await originator.post<AuctionView>('/v1/auctions', {
-      side: 'BUY',
-      quantity_atoms: 10_000_000,
-      routes: [route],
-      duration_ms: 2 * HOUR_MS,
-      audience: { market_maker_ids: [accountOf('maker-1'), accountOf('maker-2')] },
-    });
-    auctions.push(opened.body.auction_id);
-  }
-  const furniture = new Furniture(maker, auctions);
-  await furniture.putBack();
-  const { quotes } = furniture;
-  const group = { name: 'friends', market_maker_ids: [accountOf('maker-1')] };
-  const grouped = await originator.post<{ readonly group_id: string }>('/v1/groups', group);
-  const cursors: string[] = [];
-  for (const list of LISTS) {
-    const { body } = await originator.get<{ readonly next_cursor: string }>(`${list}?limit=1`);
-    cursors.push(body.next_cursor);
-  }
+  for (const name of NAMES) tokens.set(name, await logIn(name));
+  tokens.set(LEAVER, await logIn(LEAVER));
+  const house = await House.furnished(cluster, {
+    as: (name) => anybody.as(tokens.get(name) ?? ''),
+    renewLeaver: async () => void tokens.set(LEAVER, await logIn(LEAVER)),
+  });
   const [http, stream] = await Promise.all([
     anybody.get<OpenApi>('/openapi.json'),
     anybody.get<AsyncApi>('/asyncapi.json'),
   ]);
   const resumeToken = await resumeTokenOf(gatewayUrl, tokens.get('maker-1') ?? '');
-  for (const client of [anybody, originator]) client.close();
   return {
     cluster,
     ports: file.processes.flatMap(({ url }) => (url === undefined ? [] : [Number(new URL(url).port)])),
@@ -84,26 +63,12 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     streamPath: stream.body.channels.stream.address,
     tokens,
     resumeToken,
-    furniture,
-    known: new Map<string, readonly unknown[]>([
-      ['auctionID', auctions],
-      ['auction_id', auctions],
-      ['auction_ids', [auctions, auctions.slice(0, 1)]],
-      ['id', auctions],
-      ['quoteID', quotes],
-      ['quote_id', quotes],
-      ['group_id', [grouped.body.group_id]],
-      ['groupID', [grouped.body.group_id]],
-      ['market_maker_ids', [[accountOf('maker-1')], [accountOf('maker-1'), accountOf('maker-2')]]],
-      ['routes', routes.map((route) => [route])],
-      ['cursor', cursors],
-      ['resume_token', [resumeToken]],
-      ['quantity_atoms', [1_000_000, 10_000_000]],
-      ['price_atoms', [500_000, 400_000]],
-      ['expected_revision', [1]],
-      ['n', ['0', '1', '2']],
-      ['shard', ['0', '1', '2']],
-    ]),
+    furniture: house.furniture,
+    known: new Map([...(await house.known()), ['resume_token', [resumeToken]]]),
+    close: () => {
+      house.close();
+      anybody.close();
+    },
   };
 }
 

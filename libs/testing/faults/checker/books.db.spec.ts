@@ -139,3 +139,9 @@ it('finds entries that are added to a trade', async () => {
   );
   expect(await found('snow/YES')).toEqual([expect.stringContaining('moves by')]);
 });
+
+it('finds a settlement that says less than was delivered', async () => {
+  await database.pool.query('alter table custody.settlements disable trigger user');
+  await database.pool.query('update custody.settlements set delivered_atoms = delivered_atoms - 1');
+  expect(await found('snow/YES')).toEqual([expect.stringContaining('says')]);
+});

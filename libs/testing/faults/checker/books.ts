@@ -28,6 +28,7 @@ interface SettlementRow {
   readonly outcome: string;
   readonly venue: string | null;
   readonly asset: string | null;
+  readonly delivered_atoms: string | null;
   readonly transaction_id: string | null;
 }
 
@@ -105,7 +106,7 @@ function awardsIn(archive: Archive): Map<string, FoundAward> {
  * else's entries are touched.
  */
 function checkEntries(
-  { award_id: id, venue, asset }: SettlementRow,
+  { award_id: id, venue, asset, delivered_atoms: said }: SettlementRow,
   { file, award }: FoundAward,
   rows: EntryRow[],
 ): void {
@@ -128,6 +129,11 @@ function checkEntries(
   const complement = `${route.contract_id}/${route.outcome === 'YES' ? 'NO' : 'YES'}`;
   const sellerHold = isBuy ? maker_hold : originator_hold;
   const delivered = Math.min(quantity, amountIn(sellerHold, route.venue, 'OUTCOME_TOKEN', token));
+  must(
+    Number(said) === delivered && told.delivered_atoms === delivered,
+    LEDGER,
+    () => `${id} delivered ${delivered}, says ${said ?? 'nothing'} and told ${told.delivered_atoms}`,
+  );
   const issued = quantity - delivered;
   const paid = rounded(price, quantity);
   const gained = rounded(price, delivered) - rounded(1_000_000 - price, issued);

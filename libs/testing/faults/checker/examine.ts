@@ -29,7 +29,7 @@ const READABLE = 'at rest everything is read';
 const INSISTS = { usually: 60, withoutPatience: 2 };
 const PATIENCE = 16;
 
-type Insistent = Pick<Caller, 'account' | 'name' | 'insist'>;
+type Insistent = Pick<Caller, 'account' | 'name' | 'gateways' | 'insist'>;
 
 /** What people were told meanwhile, held against what the journals say in the end. */
 export function examine(
@@ -89,7 +89,7 @@ function openPolicy(makers: Cast['makers'], archive: Archive): Policies {
   return { said: () => undefined, saidAt: () => 0, pagesFor: () => [page] };
 }
 
-/** Everybody reads everything once more, at rest. */
+/** Everybody reads everything once more, at rest and at each gateway. */
 export async function readAll(
   callers: readonly Insistent[],
   archive: Archive,
@@ -97,36 +97,57 @@ export async function readAll(
 ): Promise<void> {
   const readings = new Readings(archive, { floor: () => Infinity });
   const asked = [...archive.files.values()].flatMap(({ id, stage, stories }) =>
-    stage === 'COMPLETED' ? [...stories.keys()].map((account) => ({ id, account })) : [],
+    stage === 'COMPLETED' ? [...stories.keys()].flatMap((account) => wishes(id, account, callers)) : [],
   );
   let patience = PATIENCE;
-  /** The body of what is read; undefined where it is not to be had, which is a violation. */
-  const read = async (caller: Insistent, route: string, path: string): Promise<string | undefined> => {
-    const last = await caller.insist(path, patience > 0 ? INSISTS.usually : INSISTS.withoutPatience);
-    if (last?.status === 200) return last.text;
-    patience -= 1;
-    findings.add(`${READABLE}: GET ${route} is answered ${wordsOf(last)}: ${caller.name} reads ${path}`);
-    return undefined;
-  };
   const worker = async (): Promise<void> => {
     for (let next = asked.pop(); next !== undefined; next = asked.pop()) {
-      const { id, account } = next;
-      const caller = callers.find((each) => each.account === account);
-      if (caller === undefined) continue;
-      const view = await read(caller, '/v1/auctions/{auctionID}', `/v1/auctions/${id}`);
-      const timeline = await read(
-        caller,
-        '/v1/auctions/{auctionID}/events',
-        `/v1/auctions/${id}/events?limit=1000`,
-      );
-      const reading = { account, auctionId: id, status: 200, askedAt: undefined };
-      if (view !== undefined)
-        findings.look('auctions read at rest', () => readings.view({ ...reading, body: view }));
-      if (timeline !== undefined)
-        findings.look('timelines read at rest', () => readings.timeline({ ...reading, body: timeline }));
+      const { caller, gateway, id, kind, route, path } = next;
+      const tries = patience > 0 ? INSISTS.usually : INSISTS.withoutPatience;
+      const last = await caller.insist(path, tries, gateway);
+      if (last?.status !== 200) {
+        patience -= 1;
+        const who = `gateway-${gateway}: ${caller.name} reads ${path}`;
+        findings.add(`${READABLE}: GET ${route} is answered ${wordsOf(last)}: ${who}`);
+        continue;
+      }
+      const reading = { account: caller.account, auctionId: id, status: 200, askedAt: undefined };
+      findings.look(`${WHAT[kind]} read at rest`, () => readings[kind]({ ...reading, body: last.text }));
     }
   };
   await Promise.all(Array.from({ length: READERS_AT_ONCE }, worker));
+}
+
+const WHAT = { view: 'auctions', timeline: 'timelines', ownQuotes: 'quotes of auctions' } as const;
+const ROUTES = [
+  { kind: 'view', tail: '' },
+  { kind: 'timeline', tail: '/events', query: '?limit=1000' },
+  { kind: 'ownQuotes', tail: '/quotes' },
+] as const satisfies readonly { kind: keyof typeof WHAT; tail: string; query?: string }[];
+
+interface Wish {
+  readonly caller: Insistent;
+  readonly gateway: number;
+  readonly id: string;
+  readonly kind: keyof typeof WHAT;
+  readonly route: string;
+  readonly path: string;
+}
+
+/** What somebody may read of an auction, everywhere. */
+function wishes(id: string, account: string, callers: readonly Insistent[]): readonly Wish[] {
+  const caller = callers.find((each) => each.account === account);
+  if (caller === undefined) return [];
+  return Array.from({ length: caller.gateways }, (_, gateway) => gateway).flatMap((gateway) =>
+    ROUTES.map(({ kind, tail, ...rest }) => ({
+      caller,
+      gateway,
+      id,
+      kind,
+      route: `/v1/auctions/{auctionID}${tail}`,
+      path: `/v1/auctions/${id}${tail}${'query' in rest ? rest.query : ''}`,
+    })),
+  );
 }
 
 function wordsOf(answer: ApiAnswer | undefined): string {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient, type ApiAnswer } from '../../cluster/api-client.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
+import { StreamClient } from '../../streams/stream-client.js';
 import { decides, type ReadingKind, type Transcript } from './transcript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -79,10 +80,11 @@ export class Caller {
     method: string,
     path: string,
     asked: { readonly body?: Fields; readonly headers?: Readonly<Record<string, string>> } = {},
+    client = this.anybody,
   ): Promise<ApiAnswer | undefined> {
     const { transcript, account } = this.options;
     const headers = { ...asked.headers, authorization: `Bearer ${await this.bearer()}` };
-    const answer = await this.anybody
+    const answer = await client
       .send<Record<string, unknown>>(method, path, { ...asked, headers })
       .catch(nothing);
     if (answer === undefined) transcript.hearNothing();
@@ -130,10 +132,20 @@ export class Caller {
     );
   }
 
-  /** The answer to a read as soon as it is 200, or the last one of so many tries; undefined where that one had none. */
-  async insist(path: string, tries: number): Promise<ApiAnswer | undefined> {
+  /** Whether each gateway begins a stream; undefined where it does not. */
+  async greetEveryGateway(): Promise<(true | undefined)[]> {
+    const token = await this.bearer();
+    return Promise.all(this.options.gatewayUrls.map((url) => greeted(url, token).catch(nothing)));
+  }
+
+  get gateways(): number {
+    return this.clients.length;
+  }
+
+  /** A gateway's answer to a read as soon as it is 200, or the last one of so many tries; undefined where that one had none. */
+  async insist(path: string, tries: number, gateway: number): Promise<ApiAnswer | undefined> {
     for (let left = tries; ; left -= 1) {
-      const answer = await this.ask('GET', path);
+      const answer = await this.ask('GET', path, {}, this.clients[gateway]);
       if (answer?.status === 200 || left <= 1) return answer;
       await sleep(AGAIN.mostMs);
     }
@@ -157,6 +169,16 @@ export class Caller {
       shard: id === undefined ? -1 : Number(id[0]),
       endedAt: performance.now(),
     });
+  }
+}
+
+async function greeted(url: string, token: string): Promise<true> {
+  const client = await StreamClient.open(url, { token });
+  try {
+    await client.hello();
+    return true;
+  } finally {
+    client.kill();
   }
 }
 

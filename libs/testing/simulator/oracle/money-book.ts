@@ -54,7 +54,7 @@ export class MoneyBook {
   /** Something was committed to the database. */
   onCommit(workedAt: string): void {
     const { settlements, reserved } = this.tables;
-    for (const [awardId, { outcome, venue }] of settlements.rows) {
+    for (const [awardId, { outcome, venue, delivered_atoms: delivered }] of settlements.rows) {
       const known = this.settled.get(awardId);
       must(
         known === undefined || known === outcome,
@@ -63,7 +63,7 @@ export class MoneyBook {
       );
       if (known !== undefined) continue;
       this.settled.set(awardId, outcome);
-      if (outcome === 'SETTLED') this.settle(awardId, venue ?? '', workedAt);
+      if (outcome === 'SETTLED') this.settle(awardId, venue ?? '', delivered, workedAt);
     }
     for (const [shard, sums] of this.held.entries()) {
       for (const [name, amount] of sums) {
@@ -108,7 +108,7 @@ export class MoneyBook {
     );
   }
 
-  private settle(awardId: string, venue: string, workedAt: string): void {
+  private settle(awardId: string, venue: string, told: number | null | undefined, workedAt: string): void {
     const found = this.findAward(awardId);
     must(found !== undefined, LEDGER, () => `${awardId} was settled and never awarded`);
     const { file, award } = found;
@@ -131,6 +131,11 @@ export class MoneyBook {
     const { price_atoms: price, quantity_atoms: quantity } = award;
     const owned = this.balances.get(keyOf(seller, venue, token)) ?? 0;
     const delivered = Math.min(quantity, owned, amountIn(sellerHold, venue, 'OUTCOME_TOKEN', token));
+    must(
+      told === delivered,
+      LEDGER,
+      () => `${awardId} says that ${told ?? 'nothing'} of ${delivered} was delivered`,
+    );
     const issued = quantity - delivered;
     this.move(keyOf(buyer, venue, ''), -rounded(price, quantity));
     this.move(keyOf(seller, venue, ''), rounded(price, delivered) - rounded(1_000_000 - price, issued));
