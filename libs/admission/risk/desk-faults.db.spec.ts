@@ -1,12 +1,14 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Need } from '#libs/auction/holds.js';
+import { instantFromNanos } from '#libs/auction/instant.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
 import { funded, stateEvidence } from './evidence-rows.fixture.js';
-import { DeskSession } from './desk-session.js';
+import { DeskSession, type OpenedSession } from './desk-session.js';
+import { DeskWriter } from './desk-writer.js';
 import { PostgresReservationDesk } from './postgres-desk.js';
 
 const NEED: Need = {
@@ -116,6 +118,11 @@ function reserveForSale() {
   return reserve({ ...NEED, side: 'SELL' });
 }
 
+async function isThere(pid: number): Promise<boolean> {
+  const { rowCount } = await database.pool.query('select from pg_stat_activity where pid = $1', [pid]);
+  return rowCount === 1;
+}
+
 async function until(reached: () => Promise<boolean>): Promise<void> {
   while (!(await reached())) await pause(clock, 5);
 }
@@ -163,10 +170,6 @@ describe('reservation desk with a failing connection', () => {
 
 it('ends the session that it has given up before it uses another one', async () => {
   const [former, next] = [await DeskSession.open(database.url, 1), await DeskSession.open(database.url, 1)];
-  const isThere = async (pid: number): Promise<boolean> => {
-    const { rowCount } = await database.pool.query('select from pg_stat_activity where pid = $1', [pid]);
-    return rowCount === 1;
-  };
   expect(await isThere(former.pid)).toBe(true);
   expect(await next.outlives(former.pid)).toBe(true);
   expect(await isThere(former.pid)).toBe(false);
@@ -178,6 +181,28 @@ it('ends the session that it has given up before it uses another one', async () 
   stranger.release();
   former.destroy();
   await next.end();
+});
+
+it('claims nothing anew before the session has ended of whose claim it has heard nothing', async () => {
+  const opened: DeskSession[] = [];
+  /** The first one loses its claim, and its server does not notice that nobody listens any more. */
+  const openSession = async (): Promise<OpenedSession> => {
+    const session = await DeskSession.open(database.url, 1);
+    opened.push(session);
+    if (opened.length > 1) return session;
+    const lost = { claim: () => Promise.reject(new Error('Query read timeout')), destroy: () => undefined };
+    return Object.assign(Object.create(session) as DeskSession, lost);
+  };
+  const random = (): number => 0.5;
+  const nothing = { lines: [], at: instantFromNanos(clock.epochNanos()) };
+  const writer = new DeskWriter({ url: database.url, shard: 1, epoch: 1, clock, random, openSession });
+  await writer.raiseFence();
+  expect(await writer.claim(new Set([ACCOUNT]), nothing)).toBeUndefined();
+  expect(await isThere(opened[0]!.pid)).toBe(true);
+  expect(await writer.claim(new Set([ACCOUNT]), nothing)).toEqual([]);
+  expect(await isThere(opened[0]!.pid)).toBe(false);
+  await writer.close();
+  opened[0]!.destroy();
 });
 
 it('writes whatever its login has been told to do', async () => {
