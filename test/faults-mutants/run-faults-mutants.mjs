@@ -26,7 +26,8 @@ const MUTANTS = {
   'auctions-close-late': [CALM, 'everything is over at its time'],
   'desk-grants-anything': [CALM, 'nothing is promised twice'],
   'makers-see-rivals': [CALM, 'nothing leaks'],
-  'one-gateway-begins-no-stream': [CALM, 'everything comes back'],
+  // Gateways that are killed begin anew, and with it the while after which they begin no stream.
+  'one-gateway-begins-no-stream': [`${CAMPAIGN} --only kill:owner`, 'everything comes back'],
   'one-gateway-knows-nothing-that-is-over': [CALM, 'at rest everything is read'],
   'projector-drops-events': [CALM, 'at rest everything is read'],
   'repeat-says-created': [CALM, 'a repeat is told that it is one'],
