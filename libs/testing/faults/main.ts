@@ -35,7 +35,10 @@ async function run(call: Call): Promise<number> {
     await campaign.run();
   } catch (error) {
     await campaign.site?.stop();
-    if (!fate.isInterrupted) throw error;
+    if (!fate.isInterrupted) {
+      if (campaign.site !== undefined) print(`logs: ${campaign.site.logFolder}`);
+      throw error;
+    }
   }
   // Whoever was interrupted is ended by that.
   if (fate.isInterrupted) return await new Promise(() => undefined);
