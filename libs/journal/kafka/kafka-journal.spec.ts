@@ -135,6 +135,15 @@ describe('a writer', () => {
     expect(await payloads()).toEqual(['"quicker"', '"written"']);
   });
 
+  it('does not say that the shard is its own once another epoch stands there', async () => {
+    const old = await world.open();
+    await old.append(['"a"']);
+    await old.confirm();
+    const heir = await world.open();
+    await expect(old.confirm()).rejects.toBeInstanceOf(JournalFenced);
+    await heir.confirm();
+  });
+
   it('learns while it is idle that it is deposed', async () => {
     const old = await world.open();
     await world.open();
