@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Crashes } from './crashes.js';
+import { NotPutBack } from './furniture.js';
 
 let server: Server;
 let pid: number;
@@ -61,6 +62,12 @@ it('tells of one that nobody needed meanwhile, too', async () => {
 it('takes for no crash what ends a run without one', async () => {
   const fault = new Error('a mistake of the run itself');
   await expect(crashes.watch(() => Promise.reject(fault), words)).rejects.toBe(fault);
+});
+
+it('tells of what cannot be put back, and ends the run', async () => {
+  const fault = new NotPutBack('a quote cannot be put back: 503');
+  expect(await crashes.watch(() => Promise.reject(fault), words)).toBe('NOT AT ALL');
+  expect([crashes.isOver, told]).toEqual([true, ['a quote cannot be put back: 503, the bytes']]);
 });
 
 it('waits for who has begun, so that nobody takes him for away, and ends the run where he never is ready', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NotPutBack } from './furniture.js';
 import type { Judge } from './judge.js';
 import type { Verdict } from './stillness.js';
 
@@ -18,7 +19,7 @@ const LOOK_EVERY_MS = 100;
 export class Crashes {
   private pids: ReadonlyMap<string, number>;
   private times = 0;
-  /** Somebody is gone for good: nobody can be asked anything more. */
+  /** Somebody is gone for good, or nothing works any more: nobody can be asked anything that would mean something. */
   isOver = false;
 
   constructor(
@@ -41,6 +42,7 @@ export class Crashes {
     try {
       verdict = await play();
     } catch (error) {
+      if (error instanceof NotPutBack) return this.end(error, how);
       fault = error instanceof Error ? error : new Error(String(error));
       await this.noted();
     }
@@ -52,6 +54,12 @@ export class Crashes {
     if (others.length > 0) await this.comeBack(how);
     else if (fault !== undefined) throw fault;
     return verdict;
+  }
+
+  private end({ message }: NotPutBack, how: () => string): Verdict {
+    this.judge.add(message, how());
+    this.isOver = true;
+    return 'NOT AT ALL';
   }
 
   /** Who has ended has another in his place at once, or a moment later. */

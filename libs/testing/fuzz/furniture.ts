@@ -57,6 +57,9 @@ export class StandingQuotes implements Piece {
   }
 }
 
+/** Nothing that comes behind it means anything. */
+export class NotPutBack extends Error {}
+
 /** What others have done may take a moment until nobody heeds it any more. */
 export async function insist<Body>(
   what: string,
@@ -67,7 +70,7 @@ export async function insist<Body>(
     const answer = await ask();
     if (answer.status < 300) return answer;
     if (performance.now() > deadline)
-      throw new Error(`${what} cannot be put back: ${answer.status} ${answer.text}`);
+      throw new NotPutBack(`${what} cannot be put back: ${answer.status} ${answer.text}`);
     await sleep(BETWEEN_MS);
   }
 }

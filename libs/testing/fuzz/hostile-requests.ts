@@ -127,7 +127,8 @@ export class HostileRequests {
     const { random } = this;
     const withBody = this.operations.filter(({ operation }) => operation.requestBody !== undefined);
     const bare = this.operations.filter(({ operation }) => operation.requestBody === undefined);
-    const others = [...bare, ...bare.filter(({ operation }) => this.queryNames(operation).length > 0)];
+    const asking = bare.filter(({ operation }) => this.queryNames(operation).length > 0);
+    const others = [...bare, ...asking, ...asking];
     return random.pick(others.length === 0 || random.chance(BODIES) ? withBody : others);
   }
 
