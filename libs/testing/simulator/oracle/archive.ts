@@ -8,6 +8,7 @@ import { partOf, type WithdrawnPart } from './withdraw-all.js';
 
 const ONCE = 'every command once';
 const RULES = 'the rules of an auction';
+const FORWARD = 'the times of commands go forward';
 
 /** All auctions as they follow from the journals' events, and the event that each command has led to. */
 export class Archive {
@@ -20,12 +21,15 @@ export class Archive {
   readonly commands = new Map<string, PlacedEvent>();
   /** Of withdraw-alls, by the command's name in each shard. */
   readonly withdrawn = new Map<string, WithdrawnPart>();
+  /** By shard, when its latest command was. */
+  private readonly latest: string[] = [];
   private readonly open = new Set<AuctionFile>();
   /** In which auction each quote is. */
   private readonly quoted = new Map<string, AuctionFile>();
 
   /** Files the event, provided that it may happen; the auction that it happens to, if it happens to one. */
   take(placed: PlacedEvent): AuctionFile | undefined {
+    this.mustGoForward(placed);
     const name = this.noteCommand(placed);
     const { event } = placed;
     if (event.type === 'ALL_WITHDRAWN')
@@ -79,6 +83,18 @@ export class Archive {
     const file = opened(placed);
     this.files.set(id, file);
     return file;
+  }
+
+  /** What nobody has asked for may be of the moment for which it was said, such as a close, however late it is written. */
+  private mustGoForward({ shard, sequence, event: { at, type, command } }: PlacedEvent): void {
+    if (command === undefined) return;
+    const before = this.latest[shard] ?? '';
+    must(
+      at >= before,
+      FORWARD,
+      () => `${type} ${sequence} of shard ${shard} is of ${at}, behind one of ${before}`,
+    );
+    this.latest[shard] = at;
   }
 
   /** The command's name; nothing where the event comes of none. */
