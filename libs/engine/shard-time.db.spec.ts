@@ -386,3 +386,16 @@ it('never dates an event before one that is already journaled', async () => {
   expect(times).toEqual([...times].sort());
   world.clock.setWall(0);
 });
+
+it('does not either where its clock is behind that of the owner before', async () => {
+  const auctionId = await live.opens();
+  const standing = await quotes(auctionId);
+  await live.stop();
+  world.clock.setWall(-400);
+  live = await LiveShard.open(world);
+  expect(await live.ask(withdrawOrder(MIA, standing))).toMatchObject({ status: 200 });
+  const times = (await toldOf(auctionId)).map(([at]) => at);
+  expect(times).toHaveLength(3);
+  expect(times).toEqual([...times].sort());
+  world.clock.setWall(0);
+});
