@@ -40,6 +40,7 @@ interface Named {
 /** Draws what people say who do not keep to the protocol. */
 export class HostileFrames {
   private readonly messages: readonly StreamMessage[];
+  private turn = 0;
   /** How many are needed is up to the answers, what is drawn to the seed alone. */
   private readonly keys: Random;
 
@@ -84,17 +85,23 @@ export class HostileFrames {
   }
 
   private refusable(member: string, index: number): Frame {
-    const good = this.good(member);
     const isSpoilt = !this.random.chance(UNSPOILT);
+    const good = this.good(member, isSpoilt ? undefined : this.next());
     const bytes = isSpoilt ? this.named(good, index) : Buffer.from(JSON.stringify(called(good, index)));
     return { form: 'text', bytes };
   }
 
-  private good(member: string): Named {
+  /** All of them in turn: with luck alone some would never be said. */
+  private next(): StreamMessage | undefined {
+    this.turn += 1;
+    return this.messages[this.turn % this.messages.length];
+  }
+
+  private good(member: string, message?: StreamMessage): Named {
     const { random, target } = this;
     const { known, stream, tokens } = target;
     const own = this.messages.filter(({ name }) => name.startsWith(ownOf(member)));
-    const { name, payload } = random.pick(random.chance(OWN) ? own : this.messages);
+    const { name, payload } = message ?? random.pick(random.chance(OWN) ? own : this.messages);
     const besides = new Map<string, readonly unknown[]>([...known, ['token', [tokens.get(member)]]]);
     if (name === CANCEL) besides.set('auction_id', known.get(SPARE) ?? []);
     if (OF_QUOTES.has(name)) pair(besides, ['auction_id', 'quote_id'], random);

@@ -47,6 +47,7 @@ export interface Drawn {
 export class HostileRequests {
   private readonly values: SchemaValues;
   private readonly operations: readonly Described[];
+  private turn = 0;
 
   constructor(
     private readonly target: Pick<Target, 'http' | 'tokens' | 'known'> & Partial<Pick<Target, 'streamPath'>>,
@@ -67,7 +68,8 @@ export class HostileRequests {
     const { random, target } = this;
     const { streamPath: path } = target;
     if (path !== undefined && random.chance(HANDSHAKES)) return this.handshake(path);
-    const { method, template, operation } = this.operation();
+    const isSpoilt = !random.chance(UNSPOILT);
+    const { method, template, operation } = isSpoilt ? this.operation() : this.next();
     const { tokens } = target;
     const { operationId } = operation;
     const member = random.chance(STRANGERS) ? random.pick([...tokens.keys()]) : memberFor(template);
@@ -81,7 +83,7 @@ export class HostileRequests {
     if (good !== undefined) setBody(draft, Buffer.from(JSON.stringify(good)));
     const queryNames = this.queryNames(operation);
     const likely = good === undefined ? likelyIn(queryNames) : LIKELY_IN_BODIES;
-    const names = random.chance(UNSPOILT) ? [] : this.spoilsFor(likely);
+    const names = isSpoilt ? this.spoilsFor(likely) : [];
     return {
       spoils: names,
       operationId,
@@ -120,6 +122,14 @@ export class HostileRequests {
     const cursors = (this.target.known.get('cursor') ?? []).map(String);
     for (const name of new Set(names)) spoils[name]?.(draft, { ...about, cursors, random });
     return draft;
+  }
+
+  /** All of them in turn: with luck alone some would never be asked for. */
+  private next(): Described {
+    const described = this.operations[this.turn % this.operations.length];
+    if (described === undefined) throw new RangeError('the document has no operations');
+    this.turn += 1;
+    return described;
   }
 
   /** Those with a body come more often, and then those with a query: most can be wrong there. */
