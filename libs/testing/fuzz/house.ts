@@ -15,6 +15,8 @@ const PROTECTION = {
   max_award_notional_atoms: 1_000_000_000,
   frozen_ms: 1_000,
 };
+const NO_CREATES = { what: ['CREATE'], reason: 'x' };
+const EVERYTHING = { scope: 'GLOBAL', ...NO_CREATES };
 const EVERY_SHARD = ['0', '1', '2'];
 
 /** Who may come in, by the names of the demo. */
@@ -109,7 +111,7 @@ export class House {
       ['shard', EVERY_SHARD],
       ['createAuction', requests],
       ['preflightAuction', requests],
-      ['imposeHalt', [halt, { scope: 'VENUE', target: routes[0]?.venue, what: ['CREATE'], reason: 'x' }]],
+      ['imposeHalt', [halt, { scope: 'VENUE', target: routes[0]?.venue, ...NO_CREATES }, EVERYTHING]],
       ['putProtection', [PROTECTION]],
       ['login', [{ email: 'viewer-1@demo.sotto', password: file.demo.password }]],
     ]);
