@@ -69,7 +69,7 @@ export class Spares implements Piece {
   }
 }
 
-/** One group with the members that it began with. */
+/** One group, whoever has come to be in it. */
 export class OneGroup implements Piece {
   readonly ids: string[] = [];
 

@@ -22,6 +22,10 @@ interface Known {
   readonly additionalProperties?: JsonSchema | boolean;
 }
 
+const APART = 0.25;
+const MOST_ITEMS = 3;
+const OPTIONAL = 0.5;
+
 /** Most things that belong together are named together; how they do is their place in their lists. */
 export function pair(
   known: Map<string, readonly unknown[]>,
@@ -33,10 +37,6 @@ export function pair(
   const at = random.below(count);
   for (const name of [one, other]) known.set(name, [known.get(name)?.[at]]);
 }
-
-const APART = 0.25;
-const MOST_ITEMS = 3;
-const OPTIONAL = 0.5;
 
 /** Makes values that a document's schemas allow, out of what there is where the name of a field says what that is. */
 export class SchemaValues {

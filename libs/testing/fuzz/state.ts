@@ -1,17 +1,15 @@
 import pg from 'pg';
 
 /** What must stay as it is when everything is refused. Reads of auditors, failed logins and orders of operators are put on record as they should. */
-const KEPT = [
-  ...['reserved'].map((name) => `risk.${name}`),
-  ...['balances', 'transactions', 'entries', 'openings', 'settlements', 'limits'].map(
-    (name) => `custody.${name}`,
-  ),
-  ...['contracts', 'principals', 'accounts_policy', 'groups', 'group_members', 'halts'].map(
-    (name) => `control.${name}`,
-  ),
-  ...['protection', 'protection_awards', 'protection_state'].map((name) => `control.${name}`),
-  ...['users', 'enrolments', 'sessions', 'revocations', 'signing_keys'].map((name) => `identity.${name}`),
-];
+const KEPT = Object.entries({
+  risk: ['reserved'],
+  custody: ['balances', 'transactions', 'entries', 'openings', 'settlements', 'limits'],
+  control: [
+    ...['contracts', 'principals', 'accounts_policy', 'groups', 'group_members', 'halts'],
+    ...['protection', 'protection_awards', 'protection_state'],
+  ],
+  identity: ['users', 'enrolments', 'sessions', 'revocations', 'signing_keys'],
+}).flatMap(([schema, names]) => names.map((name) => `${schema}.${name}`));
 /** It is renewed all the time, and says the same. */
 const EVIDENCE = `select 'evidence ' || concat_ws(' ', account_id, venue, resource, asset, amount) as line from risk.evidence`;
 const TABLES = `

@@ -18,6 +18,8 @@ export interface StreamOptions {
   readonly memory?: StreamMemory;
   /** Left away, nobody answers the pings of the server. */
   readonly answersPings?: false;
+  /** For how long the handshake is waited for; unless given, for ever. */
+  readonly withinMs?: number;
 }
 
 export interface Closed {
@@ -80,13 +82,14 @@ export class StreamClient {
 
   /** Fails with UpgradeRefused when the handshake is answered in any other way. */
   static open(baseUrl: string, options: StreamOptions = {}): Promise<StreamClient> {
-    const { token, protocols = [], headers = {}, memory, answersPings = true } = options;
+    const { token, protocols = [], headers = {}, memory, answersPings = true, withinMs } = options;
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return new Promise((resolve, reject) => {
       const ws = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/v1/stream`, [...protocols], {
         headers: { ...authorization, ...headers },
         perMessageDeflate: false,
         autoPong: answersPings,
+        ...(withinMs === undefined ? {} : { handshakeTimeout: withinMs }),
       });
       let client: StreamClient | undefined;
       // The first frames may come with the answer to the handshake, so whoever listens must be there by then.

@@ -17,6 +17,8 @@ export interface Errand {
 const AGAIN = { firstMs: 40, mostMs: 800 };
 /** Hours of answers are kept until the end, so of those that say something only one in so many. */
 const KEPT_OF = 4;
+/** Whoever cannot be reached one way says nothing at all. */
+const GREETED_WITHIN_MS = 5_000;
 const LOGIN_LASTS_MS = 15 * 60_000;
 
 export interface CallerOptions {
@@ -173,7 +175,7 @@ export class Caller {
 }
 
 async function greeted(url: string, token: string): Promise<true> {
-  const client = await StreamClient.open(url, { token });
+  const client = await StreamClient.open(url, { token, withinMs: GREETED_WITHIN_MS });
   try {
     await client.hello();
     return true;
