@@ -98,6 +98,14 @@ describe('settlement plan', () => {
     ]);
   });
 
+  it('rounds what is paid for delivered tokens up, as every price', () => {
+    const entries = entriesOf(awardOf(400_000, 2, 1), { venue_a: RICH });
+    expect(moved(entries, 'buyer', '')).toBe(-1);
+    // It pays for one pair what the buyer does not: one atom, which is all that it got.
+    expect(moved(entries, 'seller', '')).toBe(1 - 1);
+    expect(moved(entries, ESCROW, '')).toBe(1);
+  });
+
   it('uses the first route that both can carry', () => {
     const award = awardOf(400_000, 1_000_000, 0, [A, B]);
     const poor = { ...RICH, buyer: 399_999 };

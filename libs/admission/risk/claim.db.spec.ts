@@ -327,6 +327,24 @@ it('covers a sale with the tokens that are there, whatever was seen of them befo
   await desk.close();
 });
 
+it('works out anew what rests on a hold that was refused in the same batch', async () => {
+  const desk = await endowed('twice');
+  const tokens = { venue: 'a', resource: 'OUTCOME_TOKEN', asset: 'rain/YES' } as const;
+  await state('twice', { ...tokens, amount: 1_000, settled: 0, ageing: 'fresh' });
+  const here = needOf({ account: 0, side: 'SELL', quantity: 1_000, revises: 0 });
+  // At the other venue there is nothing.
+  const both = { ...here, routes: [...here.routes, { venue: 'b', contract_id: 'rain', outcome: 'YES' }] };
+  const asks = (...needs: Need[]) =>
+    desk.reserve(needs.map((need) => ({ account: 'twice', need, current: [] })));
+  // What it has of tokens is known from now on, and nothing is set aside.
+  expect(await asks(both)).toMatchObject([{ ok: false }]);
+  const outcomes = await asks(both, here);
+  expect(outcomes).toMatchObject([{ ok: false }, { ok: true }]);
+  const [, granted] = outcomes;
+  expect(granted).toHaveProperty('hold', expect.arrayContaining([{ ...tokens, amount: 1_000 }]));
+  await desk.close();
+});
+
 it('lets nothing stand of which more is set aside than there ever was', async () => {
   const desk = await endowed('doubtful');
   const need = needOf({ account: 0, side: 'BUY', quantity: 1_000, revises: 0 });

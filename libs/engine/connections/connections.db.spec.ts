@@ -6,7 +6,7 @@ import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js
 import type { ConnectionClaim, ConnectionEnd } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
-import { submitOrder } from '#libs/testing/shards/shard-orders.js';
+import { cancelOrder, submitOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
@@ -102,6 +102,10 @@ async function journaled(): Promise<DomainEvent[]> {
   return records.flatMap(({ kind, payload }) => (kind === 'event' ? [decodeEvent(payload)] : []));
 }
 
+async function noted(): Promise<object[]> {
+  return (await journaled()).flatMap(({ type, data }) => (type === 'CONNECTION_NOTED' ? [data] : []));
+}
+
 describe('a watched connection that is lost', () => {
   it('takes its quotes with it after its grace, and what they held is free', async () => {
     const auctionId = await quoting();
@@ -185,6 +189,22 @@ describe('the lease', () => {
   });
 });
 
+describe('a connection whose auctions are over', () => {
+  it('is forgotten a minute after it is lost, by the journal too', async () => {
+    const closed = await quoting(claim(1, 0), { duration_ms: 1_000 });
+    const cancelled = await live.opens('olga', LONG);
+    await quotes(cancelled);
+    expect((await live.ask(cancelOrder(accountOf('olga'), cancelled))).status).toBe(200);
+    await passes(1_200, 'A');
+    await eventually(() => expect(live.shard.book.find(closed)?.durable?.status).not.toBe('OPEN'));
+    await says('A', { gone: [end('LOST')] });
+    await passes(40_000, 'A');
+    expect((await noted()).at(-1)).toHaveProperty('grace_ms');
+    await passes(21_000, 'A');
+    await eventually(async () => expect((await noted()).at(-1)).not.toHaveProperty('grace_ms'));
+  });
+});
+
 describe('a connection that goes on', () => {
   it('at another gateway keeps its quotes, and loses them with that one', async () => {
     const auctionId = await quoting();
@@ -206,8 +226,8 @@ describe('a connection that goes on', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const lost = says('A', { gone: [end('LOST')] });
-    await eventually(() => expect(live.shard.queueDepth).toBeGreaterThan(0));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // The note of the loss, and the withdrawal.
+    await eventually(() => expect(live.shard.queueDepth).toBeGreaterThan(1));
     const back = says('A', { here: [claim(2, 0)] });
     live.writer.letGo();
     await Promise.all([...others, lost, back]);

@@ -256,6 +256,18 @@ describe('an epoch that no owner can have begun', () => {
 });
 
 describe('a reader', () => {
+  it('goes on where several readings of what is old have left off, whatever was fetched with it', async () => {
+    const writer = await world.open();
+    const written = Array.from({ length: 100 }, (_, index) => `"${index}"`);
+    await writer.append(written);
+    const reader = world.reader();
+    const [slow, fast]: [string[], string[]] = [[], []];
+    // In pages that are no multiple of what the topic gives at once.
+    for (let from = 1; from <= 61; from += 5) slow.push(...eventsOf(await reader.read(SHARD, from, 5)));
+    for (let from = 1; from <= 61; from += 3) fast.push(...eventsOf(await reader.read(SHARD, from, 3)));
+    for (const read of [slow, fast]) expect(read).toEqual(written.slice(0, read.length));
+  });
+
   it('finds every record, also where messages of others displace those of its writer', async () => {
     const old = await world.open();
     world.topic.expect('late', ...LOST);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { JournalFenced, JournalUnavailable } from '../journal-errors.js';
 import { journalMigrations } from '../migrations/list.js';
@@ -58,6 +59,17 @@ it('is no proof what a broker says while the database cannot be asked, and no en
   await writer.confirm();
   await writer.append(['"a"']);
   await writer.close();
+});
+
+it('says again what the database could not be told, although nothing more is written', async () => {
+  const faults: unknown[] = [];
+  const writer = await openOn(new MemoryJournalStore(), (error) => faults.push(error));
+  await database.pool.query('alter table journal.witness rename to away');
+  await writer.append(['"a"']);
+  await eventually(() => expect(faults).toHaveLength(1));
+  await database.pool.query('alter table journal.away rename to witness');
+  await writer.close();
+  expect(await new WitnessTable(database.pool).place(0)).toMatchObject({ epoch: 1, sequence: 2 });
 });
 
 it('tells once that somebody else has written what the database has seen', async () => {
