@@ -4,12 +4,12 @@ import { OWNERS, PROCESSES } from './installation/plan.js';
 import type { Installation } from './installation/installation.js';
 import type { FaultKind } from './kinds/fault-kind.js';
 import type { Cast } from './cast.js';
-import { decides, type Answered, type Transcript } from './load/transcript.js';
+import { decides, type Answered } from './load/transcript.js';
+import { impassable } from './roads.js';
 
 const WELL_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 100;
 const ANSWER_WITHIN_MS = 1_500;
-const SPEAKS_WITHIN_MS = 4_000;
 const TOGETHER = { alone: 0.55, two: 0.85 };
 
 /** What one round of faults has led to. */
@@ -92,14 +92,14 @@ export async function strikeAtOnce(
 }
 
 /**
- * Resolves when every process says that it is ready, every gateway reaches every owner and begins streams, and every shard settles commands; or with
+ * Resolves when every process says that it is ready, every gateway reaches every owner, begins streams and carries commands to every shard; or with
  * what is not so after long patience.
  */
 export async function untilWell(site: Installation, cast: Cast): Promise<string | undefined> {
   const deadline = performance.now() + WELL_WITHIN_MS;
   for (;;) {
     const amiss =
-      (await whoIsNotReady(site)) ?? (await whoIsCutOff(cast)) ?? (await silentShard(cast.transcript));
+      (await whoIsNotReady(site)) ?? (await whoIsCutOff(cast)) ?? (await impassable(cast.transcript));
     if (amiss === undefined || performance.now() > deadline) return amiss;
     await sleep(LOOK_EVERY_MS);
   }
@@ -128,26 +128,6 @@ async function statusOf(url: string): Promise<string> {
   } catch {
     return 'nothing';
   }
-}
-
-/** A shard that settles no command within a while, or opens nothing. */
-async function silentShard({ answered }: Transcript): Promise<string | undefined> {
-  const since = performance.now();
-  const silent = { settles: new Set(OWNERS.keys()), opens: new Set(OWNERS.keys()) };
-  while (silent.settles.size + silent.opens.size > 0) {
-    for (let last = answered.length - 1; (answered[last]?.endedAt ?? 0) > since; last -= 1) {
-      const answer = answered[last];
-      if (answer === undefined || !decides(answer.status)) continue;
-      silent.settles.delete(answer.shard);
-      if (isCreate(answer)) silent.opens.delete(answer.shard);
-    }
-    if (performance.now() > since + SPEAKS_WITHIN_MS) {
-      const [what, shards] = silent.settles.size > 0 ? ['settles', silent.settles] : ['opens', silent.opens];
-      return `shard ${[...shards].join()} ${what} nothing`;
-    }
-    await sleep(LOOK_EVERY_MS / 4);
-  }
-  return undefined;
 }
 
 /** The longest time between two settled commands of the same shard, or none of it at either end. */

@@ -6,8 +6,6 @@ import { Promises } from '../../simulator/oracle/promises.js';
 import type { RefusalGrounds } from '../../simulator/oracle/refusals.js';
 import { Readings } from '../../simulator/oracle/readings.js';
 import type { Cast } from '../cast.js';
-import type { ApiAnswer } from '../../cluster/api-client.js';
-import type { Caller } from '../load/caller.js';
 import { checkAnswers } from './answers.js';
 import type { Findings } from './findings.js';
 import { checkLeaks } from './leaks.js';
@@ -15,25 +13,11 @@ import { checkStream } from './streams.js';
 
 const MULTIPLE_CHOICES = 300;
 const REQUEST_TIMEOUT = 408;
-const READERS_AT_ONCE = 8;
-/** Nobody knows here what anybody's clock said when it refused something, nor what somebody had then. */
-const NO_GROUNDS: RefusalGrounds = {
-  now: () => '',
-  aheadMillis: 0,
-  mayBeMisled: true,
-  isRich: () => false,
-};
 const FOR_EVER = '9999-01-01T00:00:00.000Z';
-const READABLE = 'at rest everything is read';
-/** So often a read that is not answered with 200 is tried, and so many of them that often: a fault that is everywhere is not waited for everywhere. */
-const INSISTS = { usually: 60, withoutPatience: 2 };
-const PATIENCE = 16;
-
-type Insistent = Pick<Caller, 'account' | 'name' | 'gateways' | 'insist'>;
 
 /** What people were told meanwhile, held against what the journals say in the end. */
 export function examine(
-  { transcript, listeners, makers }: Pick<Cast, 'transcript' | 'listeners' | 'makers'>,
+  { transcript, listeners, makers, isRich }: Pick<Cast, 'transcript' | 'listeners' | 'makers' | 'isRich'>,
   archive: Archive,
   findings: Findings,
 ): void {
@@ -41,7 +25,7 @@ export function examine(
   const answered = [...transcript.answered].sort((one, other) => one.endedAt - other.endedAt);
   checkAnswers(answered, transcript.document, findings);
   let now = 0;
-  const promises = new Promises(archive, openPolicy(makers, archive), NO_GROUNDS, (placed) =>
+  const promises = new Promises(archive, openPolicy(makers, archive), groundsWhere(isRich), (placed) =>
     acknowledged.note(placed, now),
   );
   for (const { command } of answered) promises.said(command);
@@ -72,6 +56,11 @@ export function examine(
   findings.takeSorts(transcript.faults);
 }
 
+/** Nobody knows here what anybody's clock said when it refused something. */
+function groundsWhere(isRich: Cast['isRich']): RefusalGrounds {
+  return { now: () => '', aheadMillis: 0, mayBeMisled: true, isRich };
+}
+
 /** Here nobody is kept out of an audience, nobody keeps groups, every market trades, and any maker may be frozen at any time. */
 function openPolicy(makers: Cast['makers'], archive: Archive): Policies {
   const routes = [...archive.files.values()].flatMap(({ terms }) => terms.routes);
@@ -87,70 +76,4 @@ function openPolicy(makers: Cast['makers'], archive: Archive): Policies {
   const frozen = new Map(makers.map(({ account }) => [account, FOR_EVER]));
   const page = { guests, markets, frozen, groups: new Map(), everIn: new Map() };
   return { said: () => undefined, saidAt: () => 0, pagesFor: () => [page] };
-}
-
-/** Everybody reads everything once more, at rest and at each gateway. */
-export async function readAll(
-  callers: readonly Insistent[],
-  archive: Archive,
-  findings: Findings,
-): Promise<void> {
-  const readings = new Readings(archive, { floor: () => Infinity });
-  const asked = [...archive.files.values()].flatMap(({ id, stage, stories }) =>
-    stage === 'COMPLETED' ? [...stories.keys()].flatMap((account) => wishes(id, account, callers)) : [],
-  );
-  let patience = PATIENCE;
-  const worker = async (): Promise<void> => {
-    for (let next = asked.pop(); next !== undefined; next = asked.pop()) {
-      const { caller, gateway, id, kind, route, path } = next;
-      const tries = patience > 0 ? INSISTS.usually : INSISTS.withoutPatience;
-      const last = await caller.insist(path, tries, gateway);
-      if (last?.status !== 200) {
-        patience -= 1;
-        const who = `gateway-${gateway}: ${caller.name} reads ${path}`;
-        findings.add(`${READABLE}: GET ${route} is answered ${wordsOf(last)}: ${who}`);
-        continue;
-      }
-      const reading = { account: caller.account, auctionId: id, status: 200, askedAt: undefined };
-      findings.look(`${WHAT[kind]} read at rest`, () => readings[kind]({ ...reading, body: last.text }));
-    }
-  };
-  await Promise.all(Array.from({ length: READERS_AT_ONCE }, worker));
-}
-
-const WHAT = { view: 'auctions', timeline: 'timelines', ownQuotes: 'quotes of auctions' } as const;
-const ROUTES = [
-  { kind: 'view', tail: '' },
-  { kind: 'timeline', tail: '/events', query: '?limit=1000' },
-  { kind: 'ownQuotes', tail: '/quotes' },
-] as const satisfies readonly { kind: keyof typeof WHAT; tail: string; query?: string }[];
-
-interface Wish {
-  readonly caller: Insistent;
-  readonly gateway: number;
-  readonly id: string;
-  readonly kind: keyof typeof WHAT;
-  readonly route: string;
-  readonly path: string;
-}
-
-/** What somebody may read of an auction, everywhere. */
-function wishes(id: string, account: string, callers: readonly Insistent[]): readonly Wish[] {
-  const caller = callers.find((each) => each.account === account);
-  if (caller === undefined) return [];
-  return Array.from({ length: caller.gateways }, (_, gateway) => gateway).flatMap((gateway) =>
-    ROUTES.map(({ kind, tail, ...rest }) => ({
-      caller,
-      gateway,
-      id,
-      kind,
-      route: `/v1/auctions/{auctionID}${tail}`,
-      path: `/v1/auctions/${id}${tail}${'query' in rest ? rest.query : ''}`,
-    })),
-  );
-}
-
-function wordsOf(answer: ApiAnswer | undefined): string {
-  if (answer === undefined) return 'with nothing';
-  return `${answer.status} ${/"error":"(\w+)"/.exec(answer.text)?.[1] ?? 'without a code'}`;
 }

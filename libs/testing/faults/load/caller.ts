@@ -14,6 +14,20 @@ export interface Errand {
   readonly body: Fields;
 }
 
+export interface Insistence {
+  readonly tries: number;
+  readonly gateway: number;
+  readonly status: number;
+}
+
+interface ReadOptions {
+  readonly auctionId?: string;
+  readonly body?: Fields;
+  readonly limit?: number;
+  /** Whatever it says. */
+  readonly isKept?: boolean;
+}
+
 const AGAIN = { firstMs: 40, mostMs: 800 };
 /** Hours of answers are kept until the end, so of those that say something only one in so many. */
 const KEPT_OF = 4;
@@ -54,8 +68,8 @@ export class Caller {
     if (this.token !== undefined && now - this.token.since < LOGIN_LASTS_MS) return this.token.text;
     const body = { email: `${this.name}@demo.sotto`, password: this.options.password };
     for (;;) {
-      const answer = await this.anybody
-        .send<{ access_token?: string }>('POST', '/auth/login', { body })
+      const answer = await this.clients[this.anyGateway()]
+        ?.send<{ access_token?: string }>('POST', '/auth/login', { body })
         .catch(nothing);
       if (answer?.status === 200 && answer.body.access_token !== undefined) {
         this.token = { text: answer.body.access_token, since: now };
@@ -69,8 +83,10 @@ export class Caller {
   async settle(errand: Errand, givesUp: () => boolean): Promise<ApiAnswer | undefined> {
     const { command, path, body } = errand;
     for (let wait = AGAIN.firstMs; ; wait = Math.min(AGAIN.mostMs, 2 * wait)) {
-      const answer = await this.ask('POST', path, { body, headers: { 'idempotency-key': command.key } });
-      if (answer !== undefined) this.note(command, answer);
+      const gateway = this.anyGateway();
+      const asked = { body, headers: { 'idempotency-key': command.key } };
+      const answer = await this.ask('POST', path, asked, gateway);
+      if (answer !== undefined) this.note(command, answer, gateway);
       if (answer !== undefined && isSettled(answer)) return answer;
       if (givesUp()) return undefined;
       await sleep(wait);
@@ -82,12 +98,12 @@ export class Caller {
     method: string,
     path: string,
     asked: { readonly body?: Fields; readonly headers?: Readonly<Record<string, string>> } = {},
-    client = this.anybody,
+    gateway = this.anyGateway(),
   ): Promise<ApiAnswer | undefined> {
     const { transcript, account } = this.options;
     const headers = { ...asked.headers, authorization: `Bearer ${await this.bearer()}` };
-    const answer = await client
-      .send<Record<string, unknown>>(method, path, { ...asked, headers })
+    const answer = await this.clients[gateway]
+      ?.send<Record<string, unknown>>(method, path, { ...asked, headers })
       .catch(nothing);
     if (answer === undefined) transcript.hearNothing();
     else {
@@ -110,7 +126,7 @@ export class Caller {
   async read(
     kind: ReadingKind,
     path: string,
-    { auctionId = '', body, limit }: { auctionId?: string; body?: Fields; limit?: number } = {},
+    { auctionId = '', body, limit, isKept = false }: ReadOptions = {},
   ): Promise<void> {
     const method = body === undefined ? 'GET' : 'POST';
     const askedAt = performance.now();
@@ -119,7 +135,7 @@ export class Caller {
     const { status, text } = answer;
     const { readings } = this.options.transcript;
     this.answeredReads += 1;
-    if (status === 200 && this.answeredReads % KEPT_OF !== 0) return;
+    if (status === 200 && !isKept && this.answeredReads % KEPT_OF !== 0) return;
     const reading = { account: this.account, auctionId, status, body: text, askedAt };
     readings.push({ kind, reading: limit === undefined ? reading : { ...reading, limit } });
   }
@@ -144,11 +160,11 @@ export class Caller {
     return this.clients.length;
   }
 
-  /** A gateway's answer to a read as soon as it is 200, or the last one of so many tries; undefined where that one had none. */
-  async insist(path: string, tries: number, gateway: number): Promise<ApiAnswer | undefined> {
+  /** A gateway's answer to a read as soon as it is that status or 200, or the last one of so many tries; undefined where that one had none. */
+  async insist(path: string, { tries, gateway, status }: Insistence): Promise<ApiAnswer | undefined> {
     for (let left = tries; ; left -= 1) {
-      const answer = await this.ask('GET', path, {}, this.clients[gateway]);
-      if (answer?.status === 200 || left <= 1) return answer;
+      const answer = await this.ask('GET', path, {}, gateway);
+      if (answer?.status === status || answer?.status === 200 || left <= 1) return answer;
       await sleep(AGAIN.mostMs);
     }
   }
@@ -157,11 +173,11 @@ export class Caller {
     for (const client of this.clients) client.close();
   }
 
-  private get anybody(): ApiClient {
-    return this.options.random.pick(this.clients);
+  private anyGateway(): number {
+    return this.options.random.below(this.clients.length);
   }
 
-  private note(command: Promised, { status, text, body }: ApiAnswer): void {
+  private note(command: Promised, { status, text, body }: ApiAnswer, gateway: number): void {
     const created = (body as { readonly auction_id?: string } | undefined)?.auction_id;
     const id = command.auctionId === '' ? created : command.auctionId;
     this.options.transcript.answered.push({
@@ -169,6 +185,7 @@ export class Caller {
       status,
       body: text,
       shard: id === undefined ? -1 : Number(id[0]),
+      gateway,
       endedAt: performance.now(),
     });
   }

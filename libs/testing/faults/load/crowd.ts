@@ -24,6 +24,8 @@ const PAUSE_MS = {
   spendthrift: { least: 200, most: 900 },
 };
 const KNOWN = 40;
+/** How many of the looks at an auction are at any at all. */
+const NOSY = 0.2;
 /** From how many of the latest auctions a withdraw-all picks. */
 const SOME = 20;
 
@@ -176,21 +178,24 @@ export class Crowd {
     return answer;
   }
 
-  private async lookAround(caller: Caller, random: Random, auction: KnownAuction | undefined): Promise<void> {
+  /** Sometimes at what is none of its business, of which it is told nothing. */
+  private async lookAround(caller: Caller, random: Random, own: KnownAuction | undefined): Promise<void> {
+    const isNosy = random.chance(NOSY) && this.auctions.length > 0;
+    const auction = isNosy ? random.pick(this.auctions) : own;
     const path = `/v1/auctions/${auction?.id ?? ''}`;
     const kind = random.pick(['list', 'quotes', 'view', 'timeline', 'ownQuotes', 'preflight'] as const);
     const limit = random.between(1, 50);
     if (kind === 'list') return caller.read(kind, `/v1/auctions?limit=${limit}`, { limit });
     if (kind === 'quotes') return caller.read(kind, `/v1/quotes?limit=${limit}`, { limit });
     if (auction === undefined) return;
-    const auctionId = auction.id;
-    if (kind === 'view') return caller.read(kind, path, { auctionId });
-    if (kind === 'timeline') return caller.read(kind, `${path}/events?limit=1000`, { auctionId });
-    if (kind === 'ownQuotes') return caller.read(kind, `${path}/quotes`, { auctionId });
+    const about = { auctionId: auction.id, isKept: isNosy };
+    if (kind === 'view') return caller.read(kind, path, about);
+    if (kind === 'timeline') return caller.read(kind, `${path}/events?limit=1000`, about);
+    if (kind === 'ownQuotes') return caller.read(kind, `${path}/quotes`, about);
     if (!auction.makers.includes(caller.account)) return;
     const price = 500_000 - (500_000 % auction.tick);
     const body = { price_atoms: price, max_executable_quantity_atoms: auction.step };
-    return caller.read(kind, `${path}/quotes/preflight`, { auctionId, body });
+    return caller.read(kind, `${path}/quotes/preflight`, { ...about, body });
   }
 
   private learnAuction(caller: Caller, body: object): void {

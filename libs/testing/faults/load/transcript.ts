@@ -13,6 +13,8 @@ export interface Answered {
   readonly status: number;
   readonly body: string;
   readonly shard: number;
+  /** Undefined over a stream. */
+  readonly gateway?: number;
   /** In milliseconds of a clock that never jumps. */
   readonly endedAt: number;
 }

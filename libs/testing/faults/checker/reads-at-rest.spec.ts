@@ -1,9 +1,10 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { ApiAnswer } from '../../cluster/api-client.js';
 import { Archive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile } from '../../simulator/oracle/auction-file.js';
-import { readAll } from './examine.js';
+import type { Insistence } from '../load/caller.js';
 import { Findings } from './findings.js';
+import { readAll } from './reads-at-rest.js';
 
 const IDS = Array.from({ length: 40 }, (_, index) => `0a000000-0000-8000-8000-0000000000${index + 10}`);
 
@@ -12,6 +13,11 @@ function answer(status: number, text: string): ApiAnswer {
 }
 
 const GATEWAYS = 2;
+/** A page of what there is nothing of. */
+function nothing(path: string): ApiAnswer {
+  return answer(200, path.startsWith('/v1/quotes') ? '{"quotes":[]}' : '{"auctions":[]}');
+}
+const GONE = answer(404, '{"error":"auction_not_found"}');
 
 /** What is found where timelines are answered like this, by each gateway or by the second alone, and how often each was asked for at most. */
 async function readAtRest(
@@ -29,9 +35,9 @@ async function readAtRest(
   }
   const findings = new Findings();
   const tries: number[] = [];
-  const insist = (path: string, most: number, gateway: number): Promise<ApiAnswer | undefined> => {
+  const insist = (path: string, { tries: most, gateway }: Insistence): Promise<ApiAnswer | undefined> => {
     const isGood = gateway === 0 && !isEverywhere;
-    if (isGood || !path.includes('/events')) return Promise.resolve(answer(200, '{}'));
+    if (isGood || !path.includes('/events')) return Promise.resolve(nothing(path));
     tries.push(most);
     return Promise.resolve(timeline);
   };
@@ -62,4 +68,38 @@ it('so is one that one of the gateways does not answer', async () => {
     expect.stringMatching(/answered 503 .*: gateway-1: originator-2 reads/),
   );
   expect(findings.violations).not.toContainEqual(expect.stringContaining('gateway-0'));
+});
+
+describe('of an auction that is none of its business', () => {
+  /** What is found where one who is no party of anything is answered like this. */
+  async function asksInVain(told: ApiAnswer): Promise<Findings> {
+    const archive = new Archive();
+    const file: Pick<AuctionFile, 'id' | 'stage' | 'stories'> = {
+      id: IDS[0] ?? '',
+      stage: 'COMPLETED',
+      stories: new Map([['olga', []]]),
+    };
+    archive.files.set(file.id, file as AuctionFile);
+    const findings = new Findings();
+    const insist = (path: string, { status }: Insistence): Promise<ApiAnswer> =>
+      Promise.resolve(status === 404 ? told : nothing(path));
+    await readAll([{ account: 'moe', name: 'maker-9', gateways: GATEWAYS, insist }], archive, findings);
+    return findings;
+  }
+
+  it('somebody is told nothing at each gateway, and that is looked at', async () => {
+    const findings = await asksInVain(GONE);
+    expect(findings.violations).toEqual([]);
+    expect(findings.checked.get('timelines asked for by strangers at rest')).toBe(GATEWAYS);
+  });
+
+  it('what is shown is a violation', async () => {
+    const { violations } = await asksInVain(answer(200, '{}'));
+    expect(violations).toContainEqual(expect.stringContaining('strangers see nothing: moe reads'));
+  });
+
+  it('so is an answer that says something else', async () => {
+    const { violations } = await asksInVain(answer(503, '{"error":"audit_unavailable"}'));
+    expect(violations).toContainEqual(expect.stringContaining('is answered 503 audit_unavailable'));
+  });
 });

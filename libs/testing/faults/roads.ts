@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GATEWAYS, OWNERS } from './installation/plan.js';
+import type { Answered, Transcript } from './load/transcript.js';
+
+const LOOK_EVERY_MS = 25;
+/** So many things are done that each has come about by then wherever it can, on a slow machine too. */
+const WITHIN_MS = 15_000;
+const CREATED = 201;
+
+/** What has to be done for somebody, not only refused, through each gateway in each shard. */
+const DEEDS = { CREATE: 'opens nothing', SUBMIT: 'takes no quotes' } as const;
+type Deed = keyof typeof DEEDS;
+
+/** The ways through a gateway into a shard on which something has still to come about. */
+export class Roads {
+  private readonly untried = new Map<string, string>();
+
+  constructor() {
+    for (const gateway of GATEWAYS.keys())
+      for (const shard of OWNERS.keys())
+        for (const [deed, nothing] of Object.entries(DEEDS))
+          this.untried.set(nameOf(deed, gateway, shard), `gateway-${gateway} ${nothing} in shard ${shard}`);
+  }
+
+  note({ command: { operation }, status, gateway, shard }: Answered): void {
+    if (status === CREATED && isDeed(operation)) this.untried.delete(nameOf(operation, gateway, shard));
+  }
+
+  get areOpen(): boolean {
+    return this.untried.size === 0;
+  }
+
+  get closed(): string {
+    return [...this.untried.values()].join(', ');
+  }
+}
+
+function isDeed(operation: string): operation is Deed {
+  return operation in DEEDS;
+}
+
+function nameOf(deed: string, gateway: number | undefined, shard: number): string {
+  return `${deed} ${gateway} ${shard}`;
+}
+
+/** What is done nowhere within a while although people go on asking; undefined as soon as all is done everywhere. */
+export async function impassable({ answered }: Pick<Transcript, 'answered'>): Promise<string | undefined> {
+  const roads = new Roads();
+  const deadline = performance.now() + WITHIN_MS;
+  for (let next = answered.length; ;) {
+    for (; next < answered.length; next += 1) {
+      const answer = answered[next];
+      if (answer !== undefined) roads.note(answer);
+    }
+    if (roads.areOpen) return undefined;
+    if (performance.now() > deadline) return roads.closed;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
