@@ -28,10 +28,13 @@ const MUTANTS = {
   'makers-see-rivals': [CALM, 'nothing leaks'],
   // Gateways that are killed begin anew, and with it the while after which they begin no stream.
   'one-gateway-begins-no-stream': [`${CAMPAIGN} --only kill:owner`, 'everything comes back'],
+  'one-gateway-carries-no-commands': [CALM, 'everything comes back'],
   'one-gateway-knows-nothing-that-is-over': [CALM, 'at rest everything is read'],
   'projector-drops-events': [CALM, 'at rest everything is read'],
   'repeat-says-created': [CALM, 'a repeat is told that it is one'],
   'stream-has-holes': [CALM, 'streams tell what happened'],
+  'strangers-see-what-is-over': [CALM, 'strangers see nothing'],
+  'the-rich-are-refused': [CALM, 'refusals are founded'],
   'undocumented-code': [CALM, 'documented codes only'],
   'withdrawn-stays-reserved': [CALM, 'reservations to the atom'],
   'bad-handshake-ends-the-gateway': [FUZZ, 'crash: gateway'],

@@ -5,6 +5,7 @@ import type { Call } from './call.js';
 import { castFor, LOAD_ACCOUNTS, type Cast } from './cast.js';
 import { checkBooks } from './checker/books.js';
 import { checkDeadlines, type Disturbance } from './checker/deadlines.js';
+import { checkEvidence } from './checker/evidence.js';
 import { examine } from './checker/examine.js';
 import { Findings } from './checker/findings.js';
 import { messagesInKafka, messagesInPostgres, readJournals, type Journals } from './checker/journals.js';
@@ -153,6 +154,7 @@ export class Campaign {
         `unavailable for ${seconds(round.unavailableMs)}, without creates for ${seconds(round.createlessMs)}; ${cast.transcript.answered.length} commands`,
     );
     for (const [kind, why] of round.missed) say(`   missed ${kind} (${why})`);
+    await findings.part('the evidence', () => inDatabase(site, (pool) => checkEvidence(pool, findings)));
     if (round.amiss !== undefined)
       findings.add(`everything comes back: after ${round.kinds.join(' + ')} ${round.amiss}`);
     else await sleep(BREATH_MS);
@@ -194,9 +196,8 @@ async function untilHeard({ listeners }: Cast, { archive }: Journals): Promise<v
 }
 
 /** The journals as soon as nothing is under way in them. */
-async function readAtRest(site: Installation, findings: Findings): Promise<Journals> {
-  const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
-  try {
+function readAtRest(site: Installation, findings: Findings): Promise<Journals> {
+  return inDatabase(site, async (pool) => {
     for (let tries = 1; ; tries += 1) {
       const read = new Findings();
       const { brokers } = site;
@@ -216,6 +217,14 @@ async function readAtRest(site: Installation, findings: Findings): Promise<Journ
       for (const { id, stage } of busy) findings.add(`at rest everything is over: ${id} is ${stage}`);
       return journals;
     }
+  });
+}
+
+/** Looks behind the service's back. */
+async function inDatabase<T>(site: Installation, look: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
+  try {
+    return await look(pool);
   } finally {
     await pool.end();
   }
@@ -237,12 +246,13 @@ async function check(
   { archive }: Journals,
   findings: Findings,
 ): Promise<void> {
-  const pool = new pg.Pool({ connectionString: site.databaseUrl, max: 1 });
-  await findings.part('the books', () => checkBooks(pool, archive, findings));
-  await findings.part('promises', () =>
-    checkPromisedTwice(pool, cast.transcript.overspendings, archive, findings),
-  );
-  await pool.end();
+  await inDatabase(site, async (pool) => {
+    await findings.part('the books', () => checkBooks(pool, archive, findings));
+    await findings.part('the evidence', () => checkEvidence(pool, findings));
+    await findings.part('promises', () =>
+      checkPromisedTwice(pool, cast.transcript.overspendings, archive, findings),
+    );
+  });
   await findings.part('reads at rest', () =>
     readAll([...cast.originators, ...cast.makers], archive, findings),
   );

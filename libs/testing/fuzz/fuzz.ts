@@ -38,7 +38,7 @@ export type Verdicts = ReadonlyMap<Verdict, number>;
 export async function fuzz(target: Target, count: number, random: Random): Promise<Fuzzed> {
   const { cluster, furniture } = target;
   const judge = new Judge(target.http);
-  const books = new Books(cluster.file.database_url);
+  const books = new Books(cluster.file.database_url, target.shown);
   const stillness = new Stillness(books, judge, furniture);
   const batches = new HostileBatches(target, judge, stillness, random.fork('requests'));
   const streams = new HostileStreams(target, judge, stillness, random.fork('streams'));

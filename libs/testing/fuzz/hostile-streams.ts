@@ -4,8 +4,9 @@ import { LEAVER, NEWCOMER } from './cast.js';
 import { HostileFrames } from './hostile-frames.js';
 import type { Judge } from './judge.js';
 import type { Played, Stillness, Verdict } from './stillness.js';
-import { reachedIn, refusalsIn, talk, type Frame, type Talk } from './stream-talk.js';
+import { muteIn, reachedIn, refusalsIn, talk, typeOf, type Frame, type Talk } from './stream-talk.js';
 import type { Target } from './target.js';
+import { PATIENCE_MS } from './wire.js';
 
 /** Whose quotes there are comes more often: others can take away nothing. */
 const MAKERS = 0.5;
@@ -74,10 +75,21 @@ export class HostileStreams {
       const again = await talk(url, token, this.drawn.again(frames));
       if (again === undefined || isHungUp(again)) judge.hungUp('stream', how);
     }
+    const [mute] = muteIn(told);
+    if (mute !== undefined) await this.sayAlone(mute, url, token);
     if (!judge.isSlow(told)) return { isRefused, refused, doubtful, how };
     const again = await talk(url, token, frames);
     if (again === undefined || judge.isSlow(again)) judge.slow(again?.millis ?? Infinity, how);
     return { isRefused: false, refused, doubtful, how };
+  }
+
+  /** What has no answer although the stream goes on, once more with all patience. */
+  private async sayAlone(frame: Frame, url: string, token: string): Promise<void> {
+    const { judge, drawn } = this;
+    const type = typeOf(frame) ?? '';
+    if (judge.knowsMuteness(type)) return;
+    const again = await talk(url, token, drawn.again([frame]), PATIENCE_MS);
+    if (again !== undefined && muteIn(again).length > 0) judge.mute(type, `stream: ${wordOf(frame)}`);
   }
 
   /** However it was spoken to, it goes on or ends; and what it has said is as documented. */

@@ -5,6 +5,7 @@ import { ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
 import { Furniture, StandingQuotes } from './furniture.js';
 import { EmptyHands, OneGroup, OperatorsOrder, Spares } from './pieces.js';
 import type { KnownValues } from './schema-values.js';
+import { Shown } from './shown.js';
 
 const LISTS = ['/v1/auctions', '/v1/contracts'];
 const HOUR_MS = 3_600_000;
@@ -37,6 +38,7 @@ export class House {
   private readonly halt: object;
   private readonly order: OperatorsOrder;
   readonly furniture: Furniture;
+  readonly shown: Shown;
 
   private constructor(
     private readonly file: OwnedCluster['file'],
@@ -62,6 +64,7 @@ export class House {
     this.order = new OperatorsOrder(operator, this.halt);
     const pieces = [this.order, this.spares, this.group, new EmptyHands(newcomer)];
     this.furniture = new Furniture(this.quotes, pieces);
+    this.shown = new Shown(originator, [maker, newcomer], this.auctions);
   }
 
   static async furnished({ file }: OwnedCluster, keys: Keys): Promise<House> {

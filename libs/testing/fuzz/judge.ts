@@ -9,6 +9,7 @@ const ERROR = /^\{"error":"(\w+)"/;
 const HUNG_UP = 'hung up on, and again when asked alone: ';
 const UNAVAILABLE = '503 though nothing is away, and again when asked alone: ';
 const SILENT = `a complete request has no answer within ${PATIENCE_MS} ms, and none when it is asked alone`;
+const MUTE = `a stream goes on without an answer within ${PATIENCE_MS} ms, and when it is said alone: `;
 /** Of the edge, before there is a request that could have an operation. */
 const BEFORE_REQUESTS: ReadonlySet<number> = new Set([400, 408, 413, 417, 431, 501, 503]);
 
@@ -96,6 +97,14 @@ export class Judge {
   /** What is known to be so is not waited for again. */
   get knowsSilence(): boolean {
     return this.sorts.has(SILENT);
+  }
+
+  mute(type: string, how: string): void {
+    this.add(`${MUTE}${type}`, how);
+  }
+
+  knowsMuteness(type: string): boolean {
+    return this.sorts.has(`${MUTE}${type}`);
   }
 
   hungUp(operationId: string, how: string): void {

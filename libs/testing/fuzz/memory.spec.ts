@@ -7,7 +7,7 @@ const MEGABYTE = 1_048_576;
 async function faultsOf(name: string, megabytes: readonly number[], events = 0): Promise<string[]> {
   const waiting = [...megabytes];
   const watch = new MemoryWatch(() => Promise.resolve(new Map([[name, (waiting.shift() ?? 0) * MEGABYTE]])), {
-    look: () => Promise.resolve({ tables: '', heads: [] }),
+    look: () => Promise.resolve({ tables: '', heads: [], shown: new Map() }),
     eventsSince: () => Promise.resolve(Array.from({ length: events }, () => ({ type: 'AUCTION_OPENED' }))),
   });
   for (let looks = megabytes.length; looks > 0; looks -= 1) await watch.look();

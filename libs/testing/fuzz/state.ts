@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Shown, Standing } from './shown.js';
 
 /** What must stay as it is when everything is refused. Reads of auditors, failed logins and orders of operators are put on record as they should. */
 const KEPT = Object.entries({
@@ -21,6 +22,8 @@ export interface State {
   readonly tables: string;
   /** Of each shard the last record. */
   readonly heads: readonly number[];
+  /** What people are told of what stands. */
+  readonly shown: Standing;
 }
 
 export interface Event {
@@ -46,11 +49,14 @@ export function comesOfItself({ type, at, dueAt, data }: Event): boolean {
   return OF_TIME.test(type) && at !== undefined && dueAt !== undefined && dueAt <= at;
 }
 
-/** What the service's own books say, read behind its back. */
+/** What the service's own books say, read behind its back, and what it tells people. */
 export class Books {
   private readonly pool: pg.Pool;
 
-  constructor(databaseUrl: string) {
+  constructor(
+    databaseUrl: string,
+    private readonly shown: Pick<Shown, 'look'>,
+  ) {
     this.pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
     this.pool.on('error', () => undefined);
   }
@@ -60,7 +66,8 @@ export class Books {
     const heads = await this.pool.query<{ readonly head: string }>(
       'select coalesce(max(sequence), 0) as head from generate_series(0, 2) n left join journal.records on shard = n group by n order by n',
     );
-    return { tables: rows[0]?.digest ?? '', heads: heads.rows.map(({ head }) => Number(head)) };
+    const shown = await this.shown.look();
+    return { tables: rows[0]?.digest ?? '', heads: heads.rows.map(({ head }) => Number(head)), shown };
   }
 
   /** What the journals hold behind that. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Standing } from './shown.js';
 import type { Event, State } from './state.js';
 import { Stillness, type Played } from './stillness.js';
 
@@ -6,6 +7,7 @@ import { Stillness, type Played } from './stillness.js';
 class Room {
   tables = 0;
   readonly journal: Event[] = [];
+  shown: Standing = new Map();
   readonly found: string[] = [];
   readonly played: string[][] = [];
   putBackTimes = 0;
@@ -14,7 +16,7 @@ class Room {
   constructor() {
     const books = {
       look: (): Promise<State> =>
-        Promise.resolve({ tables: String(this.tables), heads: [this.journal.length] }),
+        Promise.resolve({ tables: String(this.tables), heads: [this.journal.length], shown: this.shown }),
       eventsSince: ({ heads: [head] }: State): Promise<Event[]> => Promise.resolve(this.journal.slice(head)),
     };
     const judge = { add: (what: string): number => this.found.push(what) };
@@ -89,6 +91,23 @@ describe('what is refused', () => {
     expect(room.found).toEqual([]);
     await room.stillness.hold(['bad'], journals('QUOTE_WITHDRAWN'));
     expect(room.found).toEqual(['QUOTE_WITHDRAWN was journaled although all was refused']);
+  });
+
+  it('may not be in force where people are told of it', async () => {
+    room.shown = new Map([
+      ['a quote', '{"price_atoms":5}'],
+      ['an old one', '{}'],
+    ]);
+    const tells = (shown: Standing) => (): Promise<Played<string>> => {
+      room.shown = shown;
+      return Promise.resolve({ isRefused: true, refused: [], doubtful: [], how: '' });
+    };
+    await room.stillness.hold(['bad'], tells(new Map([['a quote', '{"price_atoms":5}']])));
+    expect(room.found).toEqual([]);
+    await room.stillness.hold(['bad'], tells(new Map([['a quote', '{"price_atoms":4}']])));
+    expect(room.found).toEqual([
+      'what stands is told otherwise although all was refused: {"price_atoms":5} {"price_atoms":4}',
+    ]);
   });
 
   it('is found between one look and the next too', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Furniture } from './furniture.js';
 import type { Judge } from './judge.js';
+import { differing } from './shown.js';
 import { comesOfItself, type Books, type State } from './state.js';
 
 /** What an accepted command sets in motion is over by then. */
@@ -83,6 +84,9 @@ export class Stillness {
     }
     if (!isMoved && after.tables !== before.tables)
       this.judge.add('something changed although all was refused', how);
+    const otherwise = isMoved ? [] : differing(before.shown, after.shown);
+    for (const told of otherwise)
+      this.judge.add(`what stands is told otherwise although all was refused: ${told}`, how);
     this.last = isMoved ? undefined : after;
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { reachedIn, refusalsIn, type Frame } from './stream-talk.js';
+import { muteIn, reachedIn, refusalsIn, type Frame } from './stream-talk.js';
 
 const frame = (text: string): Frame => ({ form: 'text', bytes: Buffer.from(text) });
 const command = (type: string, id: string): Frame => frame(JSON.stringify({ type, cmd_id: id }));
@@ -44,6 +44,25 @@ describe('a talk', () => {
     const hello = command('hello', 'h');
     expect(told([hello, withdraw])).toEqual({ refused: [], silent: [withdraw], isRefused: true });
     expect(told([hello, withdraw], ['ack', 'b'])).toMatchObject({ isRefused: false });
+  });
+
+  it('is in doubt where a frame behind it may have ended the stream before it was answered', () => {
+    const hello = command('hello', 'h');
+    for (const last of [frame('{"type":"hello","cmd_id":"c1"} x'), command('hello', 'again')])
+      expect(told([hello, withdraw, last], ['welcome', 'h'])).toMatchObject({ isRefused: false });
+  });
+
+  it('owes an answer to what has a name, as long as it goes on', () => {
+    const said = [
+      submit,
+      frame('{"cmd_id":"c1"}'),
+      frame('{"cmd_id":""}'),
+      frame('{"type":"ping"}'),
+      frame('['),
+    ];
+    const talk = talkOf(said, [['reject', 'a']]);
+    expect(muteIn(talk)).toEqual([frame('{"cmd_id":"c1"}')]);
+    expect(muteIn({ ...talk, code: 4400 })).toEqual([]);
   });
 
   it('has reached what is answered otherwise than by a refusal', () => {

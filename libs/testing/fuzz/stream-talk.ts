@@ -27,10 +27,16 @@ const PATIENCE_MS = 3_000;
 const PATIENCE_WITH_RAW_MS = 250;
 const REPLIES_WITHIN_MS = 1_000;
 const BETWEEN_MS = 3;
+const NAME = /^[\x20-\x7e]{1,64}$/;
 const CHANGING = /^(auction\.cancel|quote\.(submit|revise|withdraw|withdraw_all))$/;
 
 /** One stream from its handshake until it has answered its last word or has ended; undefined where it is not let in. */
-export async function talk(url: string, token: string, frames: readonly Frame[]): Promise<Talk | undefined> {
+export async function talk(
+  url: string,
+  token: string,
+  frames: readonly Frame[],
+  repliesWithinMs = REPLIES_WITHIN_MS,
+): Promise<Talk | undefined> {
   const socket = new WebSocket(url, {
     headers: { authorization: `Bearer ${token}` },
     perMessageDeflate: false,
@@ -55,7 +61,10 @@ export async function talk(url: string, token: string, frames: readonly Frame[])
   const isOver = (): boolean => code !== undefined || heard.some((text) => replyIn(text).cmd_id === LAST);
   await until(isOver, isRaw ? PATIENCE_WITH_RAW_MS : PATIENCE_MS);
   const millis = performance.now() - began;
-  await until(() => code !== undefined || isRaw || unanswered(said, heard).length === 0, REPLIES_WITHIN_MS);
+  await until(
+    () => code !== undefined || isRaw || muteIn({ said, heard, code }).length === 0,
+    repliesWithinMs,
+  );
   const told = { said, heard, code, millis };
   socket.terminate();
   await closed;
@@ -63,8 +72,8 @@ export async function talk(url: string, token: string, frames: readonly Frame[])
 }
 
 /**
- * What of it was refused, what nobody has answered, and whether anything may have changed something. A single frame that is not answered with
- * an `ack` may not have.
+ * What of it was refused, what nobody has answered, and whether anything may have changed something. A single frame behind the greeting that is not
+ * answered with an `ack` may not have; where another one may have ended the stream, the answer may have been on its way.
  */
 export function refusalsIn({ said, heard }: Talk): {
   readonly refused: Frame[];
@@ -78,12 +87,24 @@ export function refusalsIn({ said, heard }: Talk): {
     ({ type, cmd_id: id }) => type === 'ack' && names.get(id) !== 'quote.preflight',
   );
   const answered = new Set(replies.map(({ cmd_id: id }) => id));
-  const isAlone = said.filter((frame) => typeOf(frame) !== 'hello').length === 1;
+  const [first] = said;
+  const greetings = first !== undefined && typeOf(first) === 'hello' ? 1 : 0;
+  const isAlone = said.length === greetings + 1;
   return {
     refused: said.filter((frame) => rejected.has(replyTo(frame))),
     silent: said.filter((frame) => !answered.has(replyTo(frame)) && typeOf(frame) !== 'hello'),
     isRefused: accepted.length === 0 && (isAlone || unanswered(said, heard).length === 0),
   };
+}
+
+/** What has a name to be answered by and was not, although the stream went on. */
+export function muteIn({ said, heard, code }: Pick<Talk, 'said' | 'heard' | 'code'>): Frame[] {
+  if (code !== undefined || said.some(({ form }) => form === 'raw')) return [];
+  const replies = new Set(heard.map((text) => replyIn(text).cmd_id));
+  return said.filter((frame) => {
+    const name = nameOf(frame);
+    return name !== undefined && !replies.has(name);
+  });
 }
 
 /** Types of what was answered otherwise than by a refusal. */
@@ -114,12 +135,20 @@ async function until(isSo: () => boolean, patienceMs: number): Promise<void> {
 }
 
 /** As far as it can be read, whole or not. */
-function typeOf({ bytes }: Frame): string | undefined {
+export function typeOf({ bytes }: Frame): string | undefined {
   return /"type":"([\w.]+)"/.exec(bytes.toString())?.[1];
 }
 
 function replyTo({ bytes }: Frame): string | undefined {
   return /"cmd_id":"([\x20-\x7e]*?)"/.exec(bytes.toString())?.[1];
+}
+
+/** Undefined for what nobody could answer. */
+function nameOf({ form, bytes }: Frame): string | undefined {
+  if (form !== 'text') return undefined;
+  const said: unknown = replyIn(bytes.toString());
+  const name = typeof said === 'object' && said !== null && 'cmd_id' in said ? said.cmd_id : undefined;
+  return typeof name === 'string' && NAME.test(name) ? name : undefined;
 }
 
 /** Every word of the server is JSON, which its own check says where it is not so. */

@@ -7,6 +7,7 @@ import { LEAVER, NEWCOMER } from './cast.js';
 import type { Furniture } from './furniture.js';
 import { House } from './house.js';
 import type { KnownValues } from './schema-values.js';
+import type { Shown } from './shown.js';
 
 /** Every process may be asked, by signal alone, to open its debugger at any port. */
 const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2', NODE_OPTIONS: '--inspect-port=0' };
@@ -24,6 +25,7 @@ export interface Target {
   readonly known: KnownValues;
   readonly resumeToken: string;
   readonly furniture: Furniture;
+  readonly shown: Shown;
   close(): void;
 }
 
@@ -64,6 +66,7 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     tokens,
     resumeToken,
     furniture: house.furniture,
+    shown: house.shown,
     known: new Map([...(await house.known()), ['resume_token', [resumeToken]]]),
     close: () => {
       house.close();

@@ -2,6 +2,7 @@ import { keyOf, type Tables } from '../storage/tables.js';
 import { activeQuotes, type AuctionFile } from './auction-file.js';
 import { amountIn, nameOf, rounded } from './holds.js';
 import type { RawAward, RawHold } from './raw-events.js';
+import { checkStated } from './stated-means.js';
 import { must } from './violation.js';
 
 const SET_ASIDE = 'reservations to the atom';
@@ -85,6 +86,7 @@ export class MoneyBook {
       }
     }
     this.checkBalances();
+    checkStated(this.tables, this.balances);
   }
 
   /** A reservation stands before its event and is released after: never is less set aside than was promised. */
@@ -143,6 +145,7 @@ export class MoneyBook {
     this.move(keyOf(seller, venue, token), -delivered);
     this.move(keyOf(seller, venue, complement), issued);
     this.checkBalances();
+    checkStated(this.tables, this.balances, new Set([buyer, seller]));
     this.recount(file);
   }
 

@@ -1,0 +1,51 @@
+import { keyOf } from '../storage/tables.js';
+import { must } from './violation.js';
+
+const STATED = 'evidence says what there is';
+
+interface Amount {
+  readonly amount: number;
+}
+
+export interface StatedMeans {
+  /** By account, venue, resource and asset. */
+  readonly evidence: { readonly rows: ReadonlyMap<string, Amount> };
+  /** By account, venue and resource. */
+  readonly limits: {
+    readonly rows: ReadonlyMap<string, Amount & { readonly account: string; readonly venue: string }>;
+  };
+}
+
+/**
+ * What admission goes by, against what somebody has: collateral and tokens as they are, a position limit without the contracts that
+ * it holds already. Both change in one commit. Rows of others than `accounts` are left alone, and of all where it is left away.
+ */
+export function checkStated(
+  { evidence, limits }: StatedMeans,
+  balances: ReadonlyMap<string, number>,
+  accounts?: ReadonlySet<string>,
+): void {
+  const expected = new Map<string, number>();
+  const contracts = new Map<string, number>();
+  for (const [key, amount] of balances) {
+    const [account = '', venue = '', asset = ''] = key.split('\u0000');
+    if (account.startsWith('system:') || accounts?.has(account) === false) continue;
+    expected.set(keyOf(account, venue, asset === '' ? 'COLLATERAL' : 'OUTCOME_TOKEN', asset), amount);
+    const place = keyOf(account, venue);
+    if (asset !== '') contracts.set(place, (contracts.get(place) ?? 0) + amount);
+  }
+  for (const [key, { account, venue, amount }] of limits.rows) {
+    if (accounts?.has(account) === false) continue;
+    const isOfPositions = key.endsWith('VENUE_POSITION_LIMIT');
+    const left = isOfPositions ? Math.max(0, amount - (contracts.get(keyOf(account, venue)) ?? 0)) : amount;
+    expected.set(keyOf(key, ''), left);
+  }
+  for (const [key, amount] of expected) {
+    const told = evidence.rows.get(key)?.amount ?? 0;
+    must(
+      told === amount,
+      STATED,
+      () => `${key.replaceAll('\u0000', '/')} is told to be ${told}, and it is ${amount}`,
+    );
+  }
+}
