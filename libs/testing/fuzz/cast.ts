@@ -4,4 +4,7 @@ export const LEAVER = 'originator-1';
 export const NEWCOMER = 'maker-2';
 /** By which names values are known that are taken away from nobody, or are over. */
 export const SPARE = 'spare auction';
+export function cursorOf(operationId: string): string {
+  return `cursor of ${operationId}`;
+}
 export const ENDED = 'auction that is over';

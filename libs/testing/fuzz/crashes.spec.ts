@@ -21,11 +21,22 @@ beforeEach(async () => {
       return { processes: [{ name: 'gateway-0', pid, url: `http://127.0.0.1:${port}` }] };
     },
   };
-  crashes = new Crashes(cluster, { add: (what, how) => told.push(`${what}, ${how}`) }, 300);
+  crashes = new Crashes(cluster, judge, 300);
 });
 afterEach(() => {
   server.close();
 });
+
+/** Tells what is added when it stands for itself. */
+const judge = {
+  held: undefined as string[] | undefined,
+  add: (what: string, how: string): unknown => (judge.held ?? told).push(`${what}, ${how}`),
+  hold: (): unknown => (judge.held = []),
+  letGo: (stands: boolean): void => {
+    if (stands) told.push(...(judge.held ?? []));
+    judge.held = undefined;
+  },
+};
 
 const words = (): string => 'the bytes';
 
@@ -49,6 +60,27 @@ it('waits until it is said who is back, which is a moment behind when it answers
   setTimeout(() => (pid = 2), 150);
   await crashes.watch(() => Promise.reject(new Error('connect ECONNREFUSED')), words);
   expect(told).toEqual(['crash: gateway-0 is another process, the bytes']);
+});
+
+it('tells of nothing that only follows from it', async () => {
+  const hungUp = (ends: boolean) => (): Promise<'IN PART'> => {
+    judge.add('hung up on', 'a request');
+    if (ends) pid += 1;
+    return Promise.resolve('IN PART');
+  };
+  await crashes.watch(hungUp(false), words);
+  expect(told).toEqual(['hung up on, a request']);
+  await crashes.watch(hungUp(true), words);
+  expect(told.slice(1)).toEqual(['crash: gateway-0 is another process, the bytes']);
+});
+
+it('does not take for lost what could not be put back for want of him who has ended', async () => {
+  const ended = (): Promise<'IN PART'> => {
+    pid = 2;
+    return Promise.reject(new NotPutBack('a quote cannot be put back: nobody'));
+  };
+  await crashes.watch(ended, words);
+  expect([crashes.isOver, told]).toEqual([false, ['crash: gateway-0 is another process, the bytes']]);
 });
 
 it('tells of one that nobody needed meanwhile, too', async () => {

@@ -24,7 +24,7 @@ export class Crashes {
 
   constructor(
     private readonly cluster: { readonly file: { readonly processes: readonly Watched[] } },
-    private readonly judge: Pick<Judge, 'add'>,
+    private readonly judge: Pick<Judge, 'add' | 'hold' | 'letGo'>,
     private readonly backWithinMillis = BACK_WITHIN_MS,
   ) {
     this.pids = this.look();
@@ -35,21 +35,22 @@ export class Crashes {
     return this.times === 0;
   }
 
-  /** `how` says what was played last. */
+  /** `how` says what was played last. Where somebody has ended, that he is not there is no fault of its own. */
   async watch(play: () => Promise<Verdict>, how: () => string): Promise<Verdict> {
     let verdict: Verdict = 'NOT AT ALL';
     let fault: Error | undefined;
+    this.judge.hold();
     try {
       verdict = await play();
     } catch (error) {
-      if (error instanceof NotPutBack) return this.end(error, how);
+      if (error instanceof NotPutBack && this.others().length === 0) return this.end(error, how);
       fault = error instanceof Error ? error : new Error(String(error));
       await this.noted();
     }
-    const before = this.pids;
+    const others = this.others();
     this.pids = this.look();
-    const others = [...this.pids].filter(([name, pid]) => before.get(name) !== pid);
-    for (const [name] of others) this.judge.add(`crash: ${name} is another process`, how());
+    this.judge.letGo(others.length === 0);
+    for (const name of others) this.judge.add(`crash: ${name} is another process`, how());
     this.times += others.length;
     if (others.length > 0) await this.comeBack(how);
     else if (fault !== undefined) throw fault;
@@ -57,6 +58,7 @@ export class Crashes {
   }
 
   private end({ message }: NotPutBack, how: () => string): Verdict {
+    this.judge.letGo(true);
     this.judge.add(message, how());
     this.isOver = true;
     return 'NOT AT ALL';
@@ -65,8 +67,7 @@ export class Crashes {
   /** Who has ended has another in his place at once, or a moment later. */
   private async noted(): Promise<void> {
     const deadline = performance.now() + this.backWithinMillis;
-    const isNoted = (): boolean => [...this.look()].some(([name, pid]) => this.pids.get(name) !== pid);
-    while (!isNoted() && performance.now() < deadline) await sleep(LOOK_EVERY_MS);
+    while (this.others().length === 0 && performance.now() < deadline) await sleep(LOOK_EVERY_MS);
   }
 
   /** Until whoever has begun is ready nobody can be asked anything. */
@@ -91,6 +92,11 @@ export class Crashes {
       ),
     );
     return (await Promise.all(answers)).every(Boolean);
+  }
+
+  /** Who is not who was there. */
+  private others(): string[] {
+    return [...this.look()].flatMap(([name, pid]) => (this.pids.get(name) === pid ? [] : [name]));
   }
 
   private look(): Map<string, number> {

@@ -13,6 +13,8 @@ const PREFLIGHTS: ReadonlySet<string> = new Set(['preflightAuction', 'preflightQ
 const CREATES: ReadonlySet<string> = new Set(['createAuction', 'preflightAuction']);
 const KEY = 'Idempotency-Key';
 const UNAVAILABLE = 503;
+/** Of one request, whatever its length. */
+const SHOWN = 1_500;
 const UUID = /^[\da-f]{8}-[\da-f-]{27}$/;
 
 interface Asked {
@@ -59,7 +61,7 @@ export class HostileBatches {
     for (const { spoils } of drawn)
       for (const name of spoils) this.spoils.set(name, (this.spoils.get(name) ?? 0) + 1);
     return this.stillness.hold(drawn, (asked) => {
-      this.latest = inBytes(asked);
+      this.latest = this.inBytes(asked);
       return this.playOnce(asked);
     });
   }
@@ -79,7 +81,7 @@ export class HostileBatches {
       isRefused: refused.length === asked.length,
       refused: refused.map((one) => this.renewed(one)),
       doubtful: [],
-      how: inBytes(asked),
+      how: this.inBytes(asked),
     };
   }
 
@@ -116,6 +118,17 @@ export class HostileBatches {
     if (typeof answer === 'string')
       return isWellFormed(withoutHandshake(request)) && !judge.knowsHangUp(operationId);
     return judge.isSlow(answer) || (isUnavailable(answer) && !judge.knowsUnavailable(operationId));
+  }
+
+  /** As sent, but for good tokens, which are known by their names: what is left of eight requests can be said again. */
+  private inBytes(asked: readonly Asked[]): string {
+    const { tokens } = this.target;
+    const texts = asked.map(({ request }) => {
+      let text = bytesOf(request).toString('latin1');
+      for (const [name, token] of tokens) text = text.replaceAll(token, `<token of ${name}>`);
+      return text.slice(0, SHOWN);
+    });
+    return texts.join('\n---\n');
   }
 
   /** Under a new key, as the old one has its answer. */
@@ -158,8 +171,4 @@ function wordsOf({ operationId, spoils, request }: Asked): string {
     .replace(/Bearer [\w.-]{20,}/g, 'Bearer ...')
     .slice(0, 900);
   return `${operationId} (${spoils.join(', ')}): ${text}`;
-}
-
-function inBytes(asked: readonly Asked[]): string {
-  return asked.map(({ request }) => bytesOf(request).toString('latin1').slice(0, 300)).join('\n---\n');
 }

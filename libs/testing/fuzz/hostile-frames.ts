@@ -1,6 +1,7 @@
 import { messagesOf, type StreamMessage } from '#libs/edge/documents/asyncapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
 import { SPARE } from './cast.js';
+import { hostileToken } from './hostile-tokens.js';
 import { mutatedBytes, mutatedJson, mutatedText } from './mutations.js';
 import { pair, SchemaValues } from './schema-values.js';
 import type { Frame } from './stream-talk.js';
@@ -18,6 +19,8 @@ const SUBSCRIBE: Frame = {
 /** It would take away what the others name, so there is one for it. */
 const CANCEL = 'auction.cancel';
 const OWN = 0.5;
+/** Of the tokens that a stream is to go on with. */
+const FORGED = 0.7;
 const OF_QUOTES: ReadonlySet<string> = new Set(['quote.revise', 'quote.withdraw']);
 const RAW = [
   '8f00',
@@ -102,7 +105,10 @@ export class HostileFrames {
     const { known, stream, tokens } = target;
     const own = this.messages.filter(({ name }) => name.startsWith(ownOf(member)));
     const { name, payload } = message ?? random.pick(random.chance(OWN) ? own : this.messages);
-    const besides = new Map<string, readonly unknown[]>([...known, ['token', [tokens.get(member)]]]);
+    const token = tokens.get(member) ?? '';
+    const isForged = message === undefined && random.chance(FORGED);
+    const shown = isForged ? hostileToken(token, random) : token;
+    const besides = new Map<string, readonly unknown[]>([...known, ['token', [shown]]]);
     if (name === CANCEL) besides.set('auction_id', known.get(SPARE) ?? []);
     if (OF_QUOTES.has(name)) pair(besides, ['auction_id', 'quote_id'], random);
     return new SchemaValues(stream.components.schemas, besides, random).value(payload) as Named;

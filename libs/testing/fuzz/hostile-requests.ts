@@ -1,6 +1,6 @@
 import { followed, type Operation, type Parameter } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
-import { ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
+import { cursorOf, ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
 import { HANDSHAKE_SPOILS, handshakeHeaders, OF_HANDSHAKES } from './handshake-spoils.js';
 import { clean, escaped, setBody, SPOILS, type Context, type Draft, type Spoil } from './request-spoils.js';
 import { pair, SchemaValues } from './schema-values.js';
@@ -17,6 +17,8 @@ const HANDSHAKES = 0.06;
 const UNSPOILT = 0.2;
 const WHOLE = 0.6;
 const SAME_KEY = 0.85;
+/** Those of other lists are no cursors of this one. */
+const OWN_CURSOR = 0.8;
 const KEY = 'idempotency_key';
 const OPTIONAL = { query: 0.4, header: 0.3, type: 0.3 };
 /** What a handshake is called, for which the document has no operation. */
@@ -165,6 +167,8 @@ export class HostileRequests {
     const { random, target } = this;
     const special = OTHER_AUCTIONS.get(operation.operationId);
     const known = new Map(target.known);
+    const own = known.get(cursorOf(operation.operationId));
+    if (own !== undefined && random.chance(OWN_CURSOR)) known.set('cursor', own);
     if (template.includes('{quoteID}')) pair(known, ['auctionID', 'quoteID'], random);
     const values = new SchemaValues(target.http.components.schemas, known, random);
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -172,7 +176,7 @@ export class HostileRequests {
     );
     const query = parameters
       .filter((parameter) => parameter.in === 'query' && random.chance(OPTIONAL.query))
-      .map(({ name, schema }) => `${name}=${escaped(String(this.values.value(schema, name)))}`);
+      .map(({ name, schema }) => `${name}=${escaped(String(values.value(schema, name)))}`);
     return query.length === 0 ? path : `${path}?${query.join('&')}`;
   }
 

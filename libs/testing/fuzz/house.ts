@@ -1,13 +1,21 @@
 import type { ApiClient } from '../cluster/api-client.js';
 import type { OwnedCluster } from '../cluster/cluster.js';
+import { eventually } from '../eventually.js';
 import type { AuctionView } from '../wire.js';
-import { ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
+import { cursorOf, ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
 import { Furniture, StandingQuotes } from './furniture.js';
 import { EmptyHands, OneGroup, OperatorsOrder, Spares } from './pieces.js';
 import type { KnownValues } from './schema-values.js';
 import { Shown } from './shown.js';
 
-const LISTS = ['/v1/auctions', '/v1/contracts'];
+/** Each list that is read in pages, by its operation, and who reads it. */
+const PAGED = [
+  { operationId: 'listAuctions', reader: 'originator-2', path: '/v1/auctions' },
+  { operationId: 'listContracts', reader: 'originator-2', path: '/v1/contracts' },
+  { operationId: 'listQuotes', reader: 'maker-1', path: '/v1/quotes' },
+  { operationId: 'listOperatorActions', reader: 'operator-1', path: '/v1/ops/actions' },
+  { operationId: 'listAuditedAuctions', reader: 'auditor-1', path: '/v1/audit/auctions' },
+];
 const HOUR_MS = 3_600_000;
 const STANDING = 3;
 const PROTECTION = {
@@ -42,7 +50,7 @@ export class House {
 
   private constructor(
     private readonly file: OwnedCluster['file'],
-    keys: Keys,
+    private readonly keys: Keys,
   ) {
     const [originator, maker, newcomer, operator] = [
       keys.as('originator-2'),
@@ -76,8 +84,12 @@ export class House {
       auctions.push(opened.body.auction_id);
     }
     await furniture.putBack();
-    await originator.post(`/v1/auctions/${spares.auctions[0] ?? ''}/cancel`, {});
-    await furniture.putBack();
+    // Of what was put back twice there is a second page.
+    for (let times = 0; times < 2; times += 1) {
+      await house.order.end();
+      await originator.post(`/v1/auctions/${spares.auctions[0] ?? ''}/cancel`, {});
+      await furniture.putBack();
+    }
     originator.close();
     return house;
   }
@@ -86,6 +98,7 @@ export class House {
   async known(): Promise<KnownValues> {
     const { auctions, file, group, halt, makers, order, quotes, routes, spares } = this;
     const short = { ...this.requestFor(0), duration_ms: 5_000 };
+    const cursors = await this.cursors();
     const requests = [short, { ...short, limit_price_atoms: 600_000, result_disclosure: 'WINNING_PRICE' }];
     return new Map<string, readonly unknown[]>([
       ['auctionID', auctions],
@@ -104,7 +117,8 @@ export class House {
       ['accountID', makers],
       ['market_maker_ids', [makers.slice(0, 1), makers]],
       ['routes', routes.map((route) => [route])],
-      ['cursor', await this.cursors()],
+      ['cursor', [...cursors.values()]],
+      ...[...cursors].map(([operationId, cursor]) => [cursorOf(operationId), [cursor]] as const),
       ['quantity_atoms', [1_000_000, 10_000_000]],
       ['min_quantity_atoms', [1_000_000]],
       ['max_executable_quantity_atoms', [1_000_000]],
@@ -134,11 +148,19 @@ export class House {
     };
   }
 
-  private async cursors(): Promise<string[]> {
-    const cursors: string[] = [];
-    for (const list of LISTS) {
-      const page = await this.people[0]?.get<{ readonly next_cursor: string }>(`${list}?limit=1`);
-      cursors.push(page?.body.next_cursor ?? '');
+  /** By operation, behind the first row. */
+  private async cursors(): Promise<ReadonlyMap<string, string>> {
+    const cursors = new Map<string, string>();
+    for (const { operationId, reader, path } of PAGED) {
+      const client = this.keys.as(reader);
+      // What has just ended is in a list of what is over a moment later.
+      const cursor = await eventually(async () => {
+        const { body, text } = await client.get<{ readonly next_cursor?: string }>(`${path}?limit=1`);
+        if (body.next_cursor === undefined) throw new Error(`${operationId} has no second page: ${text}`);
+        return body.next_cursor;
+      });
+      client.close();
+      cursors.set(operationId, cursor);
     }
     return cursors;
   }

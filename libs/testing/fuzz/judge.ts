@@ -28,6 +28,7 @@ export class Judge {
   /** By sort, how the first of them came about. */
   private readonly hows = new Map<string, string>();
   private readonly check: HttpCheck;
+  private held: { readonly what: string; readonly how: string }[] | undefined;
 
   constructor(document: OpenApi) {
     this.check = new HttpCheck(document);
@@ -132,6 +133,23 @@ export class Judge {
   }
 
   add(what: string, how: string): void {
+    if (this.held === undefined) this.note(what, how);
+    else this.held.push({ what, how });
+  }
+
+  /** What is added from now on may turn out to follow from something else. */
+  hold(): void {
+    this.held = [];
+  }
+
+  /** Whether what was held stands for itself. */
+  letGo(stands: boolean): void {
+    const { held = [] } = this;
+    this.held = undefined;
+    if (stands) for (const { what, how } of held) this.note(what, how);
+  }
+
+  private note(what: string, how: string): void {
     this.sorts.add(what);
     const sort = sortOf(what);
     if (this.sorts.has(what) && !this.hows.has(sort)) this.hows.set(sort, how);

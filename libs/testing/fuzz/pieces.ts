@@ -24,6 +24,11 @@ export class OperatorsOrder implements Piece {
     private readonly halt: object,
   ) {}
 
+  /** No halt stands. */
+  async end(): Promise<void> {
+    for (const id of this.halts) await this.operator.send('DELETE', `/v1/ops/halts/${id}`);
+  }
+
   async putBack(): Promise<void> {
     const { operator } = this;
     const { body } = await operator.get<{ readonly shards: readonly Shard[] }>('/v1/ops/shards');

@@ -42,10 +42,11 @@ function event(seq: number, id: string, place: number, kind = STORY[place - 1]?.
 function wrongs(
   events: StreamEvent[],
   snapshots: Told['snapshots'] = [{ behind: 0, auctions: [] }],
+  resyncs: string[] = [],
 ): string[] {
   const findings = new Findings();
   const ids = ['a', 'b'];
-  checkStream({ snapshots, events, resyncs: [], versions: new Map() }, archiveOf(...ids), 'me', findings);
+  checkStream({ snapshots, events, resyncs, versions: new Map() }, archiveOf(...ids), 'me', findings);
   return findings.violations;
 }
 
@@ -53,6 +54,13 @@ const WHOLE = [1, 2, 3].flatMap((place) => [event(2 * place - 1, 'a', place), ev
 
 it('finds nothing wrong with a stream that tells every story to its end', () => {
   expect(wrongs(WHOLE)).toEqual([]);
+});
+
+it('takes it for wrong that somebody is thrown back who says truly what he has seen', () => {
+  expect(wrongs(WHOLE, undefined, ['SLOW_READER'])).toEqual([]);
+  expect(wrongs(WHOLE, undefined, ['HISTORY_GONE'])).toEqual([
+    'streams are taken up again: me is told HISTORY_GONE',
+  ]);
 });
 
 it('misses what was left out in the middle and at the end', () => {

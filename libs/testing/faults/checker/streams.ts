@@ -9,6 +9,7 @@ import type { Findings } from './findings.js';
 
 const TRUE = 'streams tell what happened';
 const COMPLETE = 'streams are complete';
+const TAKEN_UP = 'streams are taken up again';
 
 /** Whether a subscription has been told the end of every story of its account. */
 export function hasHeardAll({ versions }: Told, archive: Archive, account: string): boolean {
@@ -21,6 +22,11 @@ export function hasHeardAll({ versions }: Told, archive: Archive, account: strin
  */
 export function checkStream(told: Told, archive: Archive, account: string, findings: Findings): void {
   const stories = storiesOf(archive, account);
+  // Nobody here says that it has seen what it has not.
+  for (const reason of told.resyncs)
+    findings.look('streams that began anew', () =>
+      must(reason !== 'HISTORY_GONE', TAKEN_UP, () => `${account} is told ${reason}`),
+    );
   const known = new Map<string, number>();
   const waiting = [...told.snapshots];
   const show = (upTo: number): void => {
