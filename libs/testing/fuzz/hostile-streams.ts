@@ -89,7 +89,10 @@ export class HostileStreams {
     const type = typeOf(frame) ?? '';
     if (judge.knowsMuteness(type)) return;
     const again = await talk(url, token, drawn.again([frame]), PATIENCE_MS);
-    if (again !== undefined && muteIn(again).length > 0) judge.mute(type, `stream: ${wordOf(frame)}`);
+    if (again === undefined) return;
+    const how = `stream: ${wordOf(frame)}`;
+    if (muteIn(again).length > 0) judge.mute(type, how);
+    else if (judge.isSlow({ millis: again.settledMillis })) judge.slow(again.settledMillis, how);
   }
 
   /** However it was spoken to, it goes on or ends; and what it has said is as documented. */

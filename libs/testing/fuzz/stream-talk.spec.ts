@@ -8,6 +8,7 @@ const talkOf = (said: readonly Frame[], replies: readonly (readonly [string, str
   heard: replies.map(([type, id]) => JSON.stringify({ type, cmd_id: id })),
   code: undefined,
   millis: 0,
+  settledMillis: 0,
 });
 const told = (said: readonly Frame[], ...replies: readonly (readonly [string, string])[]) =>
   refusalsIn(talkOf(said, replies));

@@ -14,6 +14,8 @@ export interface Talk {
   readonly code: number | undefined;
   /** Until the last word was answered or the stream was over. */
   readonly millis: number;
+  /** Until all that had a name was answered, or nobody waited any longer. */
+  readonly settledMillis: number;
 }
 
 interface Reply {
@@ -65,7 +67,7 @@ export async function talk(
     () => code !== undefined || isRaw || muteIn({ said, heard, code }).length === 0,
     repliesWithinMs,
   );
-  const told = { said, heard, code, millis };
+  const told = { said, heard, code, millis, settledMillis: performance.now() - began };
   socket.terminate();
   await closed;
   return told;
