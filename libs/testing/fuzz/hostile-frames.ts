@@ -19,8 +19,9 @@ const SUBSCRIBE: Frame = {
 /** It would take away what the others name, so there is one for it. */
 const CANCEL = 'auction.cancel';
 const OWN = 0.5;
-/** Of the tokens that a stream is to go on with. */
-const FORGED = 0.7;
+/** How many frames ask that the stream go on with a token that nobody has signed. */
+const FORGED = 0.1;
+const REFRESH = 'auth.refresh';
 const OF_QUOTES: ReadonlySet<string> = new Set(['quote.revise', 'quote.withdraw']);
 const RAW = [
   '8f00',
@@ -38,6 +39,7 @@ const KEY = /"idempotency_key":"idempotency_key-\d+"/;
 interface Named {
   readonly type?: string;
   readonly cmd_id?: string;
+  readonly token?: string;
 }
 
 /** Draws what people say who do not keep to the protocol. */
@@ -88,10 +90,17 @@ export class HostileFrames {
   }
 
   private refusable(member: string, index: number): Frame {
+    if (this.random.chance(FORGED)) return this.forged(member, index);
     const isSpoilt = !this.random.chance(UNSPOILT);
     const good = this.good(member, isSpoilt ? undefined : this.next());
     const bytes = isSpoilt ? this.named(good, index) : Buffer.from(JSON.stringify(called(good, index)));
     return { form: 'text', bytes };
+  }
+
+  private forged(member: string, index: number): Frame {
+    const token = hostileToken(this.target.tokens.get(member) ?? '', this.random);
+    const said = called({ type: REFRESH, token }, index);
+    return { form: 'text', bytes: Buffer.from(JSON.stringify(said)) };
   }
 
   /** All of them in turn: with luck alone some would never be said. */
@@ -105,10 +114,7 @@ export class HostileFrames {
     const { known, stream, tokens } = target;
     const own = this.messages.filter(({ name }) => name.startsWith(ownOf(member)));
     const { name, payload } = message ?? random.pick(random.chance(OWN) ? own : this.messages);
-    const token = tokens.get(member) ?? '';
-    const isForged = message === undefined && random.chance(FORGED);
-    const shown = isForged ? hostileToken(token, random) : token;
-    const besides = new Map<string, readonly unknown[]>([...known, ['token', [shown]]]);
+    const besides = new Map<string, readonly unknown[]>([...known, ['token', [tokens.get(member)]]]);
     if (name === CANCEL) besides.set('auction_id', known.get(SPARE) ?? []);
     if (OF_QUOTES.has(name)) pair(besides, ['auction_id', 'quote_id'], random);
     return new SchemaValues(stream.components.schemas, besides, random).value(payload) as Named;
