@@ -43,8 +43,8 @@ export class ConnectionBook {
   private readonly adrift = new Set<string>();
   private readonly owing = new Set<string>();
   /**
-   * Before that nothing is forfeit: one gateway may tell of a loss while another, where the connection has gone on, has not found this process
-   * yet.
+   * Before that nothing is forfeit: gateways need a lease's time to find this process, and one may tell of a loss while another, where the
+   * connection has gone on, has not found it yet.
    */
   private foundBy = -Infinity;
 

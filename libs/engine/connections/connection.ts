@@ -90,11 +90,7 @@ export function watchOf({ graceMillis, standing }: Connection): number | undefin
 export function forfeitAt(connection: Connection): number | undefined {
   const { standing } = connection;
   const grace = watchOf(connection);
-  if (grace === undefined) return undefined;
-  if (standing.is === 'LOST') return standing.since + grace;
-  // Gateways need a lease's time to find this process.
-  if (standing.is === 'AWAITED') return standing.since + Math.max(LEASE_MILLIS, grace);
-  return undefined;
+  return grace === undefined || standing.is === 'HELD' ? undefined : standing.since + grace;
 }
 
 /** Without quotes there is no need to know of it any longer. */
