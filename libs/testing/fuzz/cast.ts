@@ -4,7 +4,9 @@ export const LEAVER = 'originator-1';
 export const NEWCOMER = 'maker-2';
 /** By which names values are known that are taken away from nobody, or are over. */
 export const SPARE = 'spare auction';
+export const ENDED = 'auction that is over';
+
+/** The same of a cursor that leads behind the first row of an operation's list. */
 export function cursorOf(operationId: string): string {
   return `cursor of ${operationId}`;
 }
-export const ENDED = 'auction that is over';
