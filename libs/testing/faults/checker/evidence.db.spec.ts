@@ -37,6 +37,19 @@ it('finds nothing where evidence says what the ledger does, and what is left of 
   expect(await found()).toEqual([]);
 });
 
+it('finds evidence of what nobody has', async () => {
+  const change = `update risk.evidence set asset = $2 where resource = 'OUTCOME_TOKEN' and asset = $1`;
+  await database.pool.query(change, ['snow/YES', 'rain/YES']);
+  const [violation] = await found();
+  expect(violation).toContain('told to be 0, and it is 300');
+  await database.pool.query(
+    'insert into risk.evidence select account_id, venue, resource, $1, amount, settled, source_sequence, risk_valid_until, authority_valid_until from risk.evidence where asset = $2',
+    ['snow/YES', 'rain/YES'],
+  );
+  expect(await found()).toEqual([expect.stringContaining('told to be 300, and it is 0')]);
+  await database.pool.query('delete from risk.evidence where asset = $1', ['rain/YES']);
+});
+
 it.each([
   ['COLLATERAL', 'told to be 1001, and it is 1000'],
   ['OUTCOME_TOKEN', 'told to be 301, and it is 300'],

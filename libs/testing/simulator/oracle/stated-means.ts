@@ -18,7 +18,7 @@ export interface StatedMeans {
 
 /**
  * What admission goes by, against what somebody has: collateral and tokens as they are, a position limit without the contracts that
- * it holds already. Both change in one commit. Rows of others than `accounts` are left alone, and of all where it is left away.
+ * it holds already. Both change in one commit. Looks at `accounts` alone, or at everybody, and then at what is told of nobody's means, too.
  */
 export function checkStated(
   { evidence, limits }: StatedMeans,
@@ -40,7 +40,8 @@ export function checkStated(
     const left = isOfPositions ? Math.max(0, amount - (contracts.get(keyOf(account, venue)) ?? 0)) : amount;
     expected.set(keyOf(key, ''), left);
   }
-  for (const [key, amount] of expected) {
+  const others = accounts === undefined ? [...evidence.rows.keys()].filter((key) => !expected.has(key)) : [];
+  for (const [key, amount] of [...expected, ...others.map((key) => [key, 0] as const)]) {
     const told = evidence.rows.get(key)?.amount ?? 0;
     must(
       told === amount,
