@@ -37,6 +37,10 @@ const MUTANTS = {
   'stream-has-holes': [CALM, 'streams tell what happened'],
   'strangers-see-what-is-over': [CALM, 'strangers see nothing'],
   'the-rich-are-refused': [CALM, 'refusals are founded'],
+  'the-leader-alone-says-so': [
+    `${CAMPAIGN.replace('postgres', 'kafka').replace('0.5', '2')} --only kill:broker-unheard`,
+    'acknowledged means present exactly once|what was made is made once|streams are complete',
+  ],
   'undocumented-code': [CALM, 'documented codes only'],
   'withdrawn-stays-reserved': [CALM, 'reservations to the atom'],
   'a-refusal-moves-the-price': [FUZZ, 'what stands is told otherwise although all was refused'],
@@ -52,6 +56,9 @@ const MUTANTS = {
   'halts-need-a-target': [FUZZ, '500 internal_error'],
   'gateway-hangs-up': [FUZZ, 'hung up on, and again when asked alone'],
   'refused-and-done': [FUZZ, 'something changed although all was refused'],
+  'signatures-are-not-looked-at': [FUZZ, 'a stranger is let in'],
+  'anybody-goes-on': [FUZZ, 'a stream is resumed by a token that is not its own'],
+  'keys-are-read-in-all-ways': [FUZZ, 'a complete request has no answer'],
   'slow-for-long-queries': [FUZZ, 'slower than 1000 ms'],
 };
 

@@ -29,6 +29,9 @@ export interface ApiClientOptions {
 const MAX_SOCKETS = 64;
 const TIMEOUT_MS = 20_000;
 
+/** Who was asked is there, and says nothing. */
+export class Unanswered extends Error {}
+
 /** A caller of the public API: knows JSON, bearer tokens and idempotency keys, and judges nothing. */
 export class ApiClient {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
@@ -77,7 +80,7 @@ export class ApiClient {
         },
       });
       outgoing.on('timeout', () =>
-        outgoing.destroy(new Error(`${method} ${path}: no answer in ${TIMEOUT_MS} ms`)),
+        outgoing.destroy(new Unanswered(`${method} ${path}: no answer in ${TIMEOUT_MS} ms`)),
       );
       outgoing.on('error', reject);
       outgoing.on('response', (incoming) => {

@@ -54,6 +54,7 @@ describe('a deck of faults', () => {
       'kill:executor',
       'kill:postgres',
       'kill:broker',
+      'kill:broker-unheard',
       'cut:owner-owner',
       'cut:owner-postgres',
       'cut:owner-broker',

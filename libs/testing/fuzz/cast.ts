@@ -2,6 +2,8 @@
 export const LEAVER = 'originator-1';
 /** A maker that has no quotes. */
 export const NEWCOMER = 'maker-2';
+/** Whose stream can be resumed. */
+export const RESUMER = 'maker-1';
 /** By which names values are known that are taken away from nobody, or are over. */
 export const SPARE = 'spare auction';
 export const ENDED = 'auction that is over';

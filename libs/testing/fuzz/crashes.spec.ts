@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Crashes } from './crashes.js';
+import { Unanswered } from '../cluster/api-client.js';
 import { NotPutBack } from './furniture.js';
 
 let server: Server;
@@ -94,6 +95,12 @@ it('tells of one that nobody needed meanwhile, too', async () => {
 it('takes for no crash what ends a run without one', async () => {
   const fault = new Error('a mistake of the run itself');
   await expect(crashes.watch(() => Promise.reject(fault), words)).rejects.toBe(fault);
+});
+
+it('tells of who says nothing any more, and ends the run', async () => {
+  const fault = new Unanswered('GET /v1/auctions: no answer in 20000 ms');
+  await crashes.watch(() => Promise.reject(fault), words);
+  expect([crashes.isOver, told]).toEqual([true, ['GET /v1/auctions: no answer in 20000 ms, the bytes']]);
 });
 
 it('tells of what cannot be put back, and ends the run', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Unanswered } from '../cluster/api-client.js';
 import { NotPutBack } from './furniture.js';
 import type { Judge } from './judge.js';
 import type { Verdict } from './stillness.js';
@@ -43,7 +44,8 @@ export class Crashes {
     try {
       verdict = await play();
     } catch (error) {
-      if (error instanceof NotPutBack && this.others().length === 0) return this.end(error, how);
+      const isFound = error instanceof NotPutBack || error instanceof Unanswered;
+      if (isFound && this.others().length === 0) return this.end(error, how);
       fault = error instanceof Error ? error : new Error(String(error));
       await this.noted();
     }
@@ -57,7 +59,7 @@ export class Crashes {
     return verdict;
   }
 
-  private end({ message }: NotPutBack, how: () => string): Verdict {
+  private end({ message }: Error, how: () => string): Verdict {
     this.judge.letGo(true);
     this.judge.add(message, how());
     this.isOver = true;

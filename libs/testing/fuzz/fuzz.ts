@@ -95,7 +95,7 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
 
 /** Of what has just ended nobody may have heard yet. */
 async function lookAt(memory: MemoryWatch, crashes: Crashes, batches: HostileBatches): Promise<void> {
-  if (!crashes.none) return;
+  if (!crashes.none || crashes.isOver) return;
   const look = async (): Promise<Verdict> => {
     await memory.look();
     return 'NOTHING REFUSED';

@@ -22,6 +22,7 @@ interface Asked {
   readonly request: WireRequest;
   readonly port: number;
   readonly spoils: readonly string[];
+  readonly isStranger: boolean;
 }
 
 interface Answered extends Asked {
@@ -92,6 +93,8 @@ export class HostileBatches {
     else if (answer === 'SILENCE') judge.count(one.request.isIncomplete ? 'waits for the rest' : 'no answer');
     else if (one.operationId === HANDSHAKE) judge.handshake(one, answer, wordsOf(one));
     else judge.answer(one, answer, wordsOf(one));
+    if (one.isStranger && typeof answer !== 'string' && answer.status < 400)
+      judge.letIn(one.operationId, wordsOf(one));
   }
 
   /** Nobody else is there any more: what is late or lost now is so by itself. Undefined where there was no need. */

@@ -1,6 +1,7 @@
 import { followed, type Operation, type Parameter } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
 import { cursorOf, ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
+import { showsGivenToken } from './credentials.js';
 import { HANDSHAKE_SPOILS, handshakeHeaders, OF_HANDSHAKES } from './handshake-spoils.js';
 import { clean, escaped, setBody, SPOILS, type Context, type Draft, type Spoil } from './request-spoils.js';
 import { pair, SchemaValues } from './schema-values.js';
@@ -25,6 +26,8 @@ const OPTIONAL = { query: 0.4, header: 0.3, type: 0.3 };
 export const HANDSHAKE = 'handshake';
 const GOOD_TAGS = ['*', '"x"', 'W/"x", "y"'];
 
+/** What they lead to may be there for everybody. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['path', 'target', 'method']);
 /** Not for requests without a body. */
 const OF_BODIES: ReadonlySet<string> = new Set(['body', 'value', 'bytes']);
 /** Most of what cannot be read at all is refused before any rule is asked. */
@@ -43,6 +46,8 @@ export interface Drawn {
   readonly spoils: readonly string[];
   readonly operationId: string;
   readonly request: WireRequest;
+  /** Nobody was ever given what it shows, so it must be refused. */
+  readonly isStranger: boolean;
 }
 
 /** Draws requests that are close to what the document allows. */
@@ -86,11 +91,10 @@ export class HostileRequests {
     const queryNames = this.queryNames(operation);
     const likely = good === undefined ? likelyIn(queryNames) : LIKELY_IN_BODIES;
     const names = isSpoilt ? this.spoilsFor(likely) : [];
-    return {
-      spoils: names,
-      operationId,
-      request: this.spoilt(draft, names, SPOILS, { queryNames, good, token }),
-    };
+    const request = this.spoilt(draft, names, SPOILS, { queryNames, good, token });
+    const isElsewhere = operation.security.length === 0 || names.some((name) => ELSEWHERE.has(name));
+    const isStranger = !isElsewhere && !showsGivenToken(request, target);
+    return { spoils: names, operationId, request, isStranger };
   }
 
   /** As the document allows it, or one that the rules allow too. Most name the key of their header, where they name one. */
@@ -111,7 +115,12 @@ export class HostileRequests {
     const spoils = { ...HANDSHAKE_SPOILS, ...OF_HANDSHAKES };
     const names = Array.from({ length: random.between(1, 2) }, () => random.pick(Object.keys(spoils)));
     const request = this.spoilt(draft, names, spoils, { queryNames: [], good: undefined, token });
-    return { spoils: names, operationId: HANDSHAKE, request };
+    return {
+      spoils: names,
+      operationId: HANDSHAKE,
+      request,
+      isStranger: !showsGivenToken(request, this.target),
+    };
   }
 
   private spoilt(

@@ -1,6 +1,7 @@
 import { StreamCheck } from '../interface/stream-check.js';
 import type { Random } from '../simulator/kernel/random.js';
 import { LEAVER, NEWCOMER } from './cast.js';
+import { grantedWithout } from './credentials.js';
 import { HostileFrames } from './hostile-frames.js';
 import type { Judge } from './judge.js';
 import type { Played, Stillness, Verdict } from './stillness.js';
@@ -46,17 +47,17 @@ export class HostileStreams {
     const names = [...target.tokens.keys()].filter((name) => name !== LEAVER);
     const other = random.chance(ORIGINATORS) ? ORIGINATOR : random.pick(names);
     const member = random.chance(MAKERS) ? random.pick(MAKER_NAMES) : other;
-    const token = target.tokens.get(member) ?? '';
     let isFirst = true;
     return this.stillness.hold(drawn.draw(member), async (frames) => {
       const said = isFirst ? frames : drawn.again(frames);
       isFirst = false;
-      return this.playOnce(said, token);
+      return this.playOnce(said, member);
     });
   }
 
-  private async playOnce(frames: readonly Frame[], token: string): Promise<Played<Frame>> {
+  private async playOnce(frames: readonly Frame[], member: string): Promise<Played<Frame>> {
     const { random, target, judge } = this;
+    const token = target.tokens.get(member) ?? '';
     const url = `ws://127.0.0.1:${random.pick(target.ports)}/v1/stream`;
     this.latest = `stream: ${frames.map(wordOf).join(' | ').slice(0, 1_500)}`;
     const told = await talk(url, token, frames);
@@ -67,6 +68,7 @@ export class HostileStreams {
     this.frames += told.said.length;
     const how = `stream: ${told.said.map(wordOf).join(' | ').slice(0, 1_500)}`;
     this.note(told, how);
+    for (const granted of grantedWithout(told, member, target)) judge.add(granted, how);
     const { refused, silent, isRefused } = refusalsIn(told);
     for (const type of reachedIn(told)) judge.reach(type);
     // A stream that was closed has not heard the rest.

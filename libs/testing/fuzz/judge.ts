@@ -112,6 +112,11 @@ export class Judge {
     this.add(`${HUNG_UP}${operationId}`, how);
   }
 
+  /** Without anything that somebody was given. */
+  letIn(operationId: string, how: string): void {
+    this.add(`a stranger is let in: ${operationId}`, how);
+  }
+
   unavailable(operationId: string, how: string): void {
     this.add(`${UNAVAILABLE}${operationId}`, how);
   }

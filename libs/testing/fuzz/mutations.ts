@@ -58,6 +58,12 @@ const TEXTS = [
 const VALUES = ['null', 'true', 'false', '{}', '[]', '[[]]', '{"a":{}}', '"x"', '[null]'];
 const DEEP = 3_000;
 
+/** As long as most texts may be, and what may stand in them, but for the last character: whoever tries all ways to read them never comes to an end. */
+export const WRONG_AT_THEIR_END: readonly string[] = [
+  ...['x', '0', 'a-', 'a.', 'x:', 'x ', 'x_', 'ab1.'].map((piece) => piece.repeat(64).slice(0, 62)),
+  '3f0c8a6e-1b2c-4d5e-8f90-123456789abc',
+].flatMap((text) => [`${text}!`, `${text}\u0007`]);
+
 type Mutation = (body: Json, random: Random) => string;
 
 /** A value of one of the fields becomes this text. */
@@ -88,6 +94,7 @@ const MUTATIONS: readonly Mutation[] = [
   (body, random) => withinField(body, random, random.pick(NUMBERS)),
   (body, random) => withField(body, random, JSON.stringify(random.pick(TEXTS))),
   (body, random) => withinField(body, random, JSON.stringify(random.pick(TEXTS))),
+  (body, random) => withField(body, random, JSON.stringify(random.pick(WRONG_AT_THEIR_END))),
   (body, random) => withField(body, random, random.pick(VALUES)),
   (body, random) => withinField(body, random, random.pick(VALUES)),
   (body, random) => {
@@ -148,7 +155,9 @@ export function otherwise(body: unknown, random: Random): unknown {
   if (typeof body === 'boolean') return !body;
   if (typeof body !== 'string') return body;
   if (MOMENT.test(body)) return random.pick(MOMENTS);
-  return UUID.test(body) ? random.uuid() : random.pick([`${body}x`, body.toLowerCase(), ...AT_BOUNDS]);
+  return UUID.test(body)
+    ? random.uuid()
+    : random.pick([`${body}x`, body.toLowerCase(), random.pick(WRONG_AT_THEIR_END), ...AT_BOUNDS]);
 }
 
 /** Bits turned, bytes lost, repeated or strange. */

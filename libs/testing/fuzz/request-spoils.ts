@@ -1,6 +1,6 @@
 import type { Random } from '../simulator/kernel/random.js';
 import { hostileToken } from './hostile-tokens.js';
-import { mutatedBytes, mutatedJson, mutatedText, otherwise } from './mutations.js';
+import { mutatedBytes, mutatedJson, mutatedText, otherwise, WRONG_AT_THEIR_END } from './mutations.js';
 
 /** A request on its way to being sent. */
 export interface Draft {
@@ -104,6 +104,7 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
       ';x=1',
       '\u00e9',
       'constructor',
+      escaped(random.pick(WRONG_AT_THEIR_END)),
       'x'.repeat(3_000),
     ]);
     draft.target = `${parts.join('/')}${query === undefined ? '' : `?${query}`}`;
@@ -123,6 +124,7 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
       '%ed%a0%80',
       '1&limit=2',
       'x'.repeat(700),
+      escaped(random.pick(WRONG_AT_THEIR_END)),
       escaped('é'),
       '9'.repeat(30),
     ]);
@@ -142,7 +144,20 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
       draft,
       'If-None-Match',
       clean(
-        random.pick(['*', '""', '"x"', 'W/"x"', '"x', 'x', '', '"a", "b"', '"é"', `"${'x'.repeat(4_000)}"`]),
+        random.pick([
+          '*',
+          '""',
+          '"x"',
+          'W/"x"',
+          '"x',
+          'x',
+          '',
+          '"a", "b"',
+          '"é"',
+          `"${random.pick(WRONG_AT_THEIR_END)}`,
+          `${'"x", '.repeat(60)}!`,
+          `"${'x'.repeat(4_000)}"`,
+        ]),
       ),
     ),
   accept: (draft, { random }) =>
@@ -157,6 +172,7 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
         'text/html',
         '',
         ',,',
+        `${'a/b;q=0.1,'.repeat(40)}!`,
         'x'.repeat(2_000),
       ]),
     ),
@@ -167,13 +183,18 @@ export const SPOILS: Readonly<Record<string, Spoil>> = {
     setHeader(
       draft,
       'Idempotency-Key',
-      clean(random.pick(['', ' ', 'x'.repeat(129), 'a b', 'é', '\u0000', '../..', "';--"])),
+      clean(
+        random.pick([...WRONG_AT_THEIR_END, '', ' ', 'x'.repeat(129), 'a b', 'é', '\u0000', '../..', "';--"]),
+      ),
     ),
   'no key': (draft) => (draft.headers = draft.headers.filter(([name]) => name !== 'Idempotency-Key')),
   internal: (draft, { random }) =>
     draft.headers.push([random.pick(INTERNAL), random.pick(['', 'true', 'x'.repeat(32)])]),
   'request id': (draft, { random }) =>
-    draft.headers.push(['X-Request-Id', clean(random.pick(['', 'x'.repeat(400), 'a b', 'é', '{"a":1}']))]),
+    draft.headers.push([
+      'X-Request-Id',
+      clean(random.pick([...WRONG_AT_THEIR_END, '', 'x'.repeat(400), 'a b', 'é', '{"a":1}'])),
+    ]),
   length: (draft, { random }) => {
     draft.isIncomplete = true;
     setHeader(

@@ -12,6 +12,7 @@ import type { Unit } from './processes/unit.js';
 import type { World } from './processes/world.js';
 
 /** Longer than the shortest time within which awards have to be settled. */
+const LEAST_DEPOSED_MILLIS = 1_500;
 const LONG_MILLIS = 5_500;
 /** By then whoever has ended is mostly back, and so much longer nobody projects. */
 const RESTARTED_MILLIS = 1_750;
@@ -75,7 +76,9 @@ export class Nemesis {
       case 'DEPOSE':
         if (unit.life === undefined) return false;
         unit.replace();
-        this.later(1_500 + millis, () => unit.resumeAll());
+        // Whoever comes to the other one makes news; whoever stays connected must not be told what is old.
+        network.cut(target, this.random.pick(this.cluster.gateways));
+        this.later(LEAST_DEPOSED_MILLIS + millis, () => unit.resumeAll());
         return true;
       case 'RIVAL':
         if (unit.life === undefined) return false;

@@ -208,6 +208,7 @@ class Simulation {
       isCalm: plan.isCalm,
       isSteady: plan.isSteady,
       servesSince: (shard) => this.cluster.units.get(`owner-${shard}`)?.readyMillis ?? Infinity,
+      formerWentOn: (shard, at) => this.cluster.units.get(`owner-${shard}`)?.wentOn(at) ?? false,
       streams: {
         graces: plan.graces,
         absence: (account, connectionId) => this.crowd.absence(account, connectionId),
@@ -313,6 +314,7 @@ class Simulation {
       for (const [name, count] of counts) sums[`${kind} ${name}`] = (sums[`${kind} ${name}`] ?? 0) + count;
     }
     for (const [name, count] of this.oracle.reached) sums[name] = count;
+    sums['clocks that drift'] = [...this.cluster.units.values()].reduce((sum, { drifts }) => sum + drifts, 0);
     sums['snapshots read'] = this.world.snapshots.found;
     sums['stream recalled'] = this.recalled;
     sums['stream told by owners'] = this.told;

@@ -1,3 +1,4 @@
+import { brokerFaults } from './broker-faults.js';
 import { clockFaults } from './clock-faults.js';
 import { diskFaults } from './disk-faults.js';
 import type { FaultKind } from './fault-kind.js';
@@ -7,6 +8,7 @@ import { wireFaults } from './wire-faults.js';
 
 export const ALL_KINDS: readonly FaultKind[] = [
   ...processFaults,
+  ...brokerFaults,
   ...rivalFaults,
   ...clockFaults,
   ...diskFaults,

@@ -9,7 +9,7 @@ import { alwaysThere, whereItIsSeen, type FaultKind } from './fault-kind.js';
 import { mustBeThere, paused, untilGone } from './struck.js';
 
 const SORTS = ['owner', 'gateway', 'projector', 'executor'];
-const PAUSE_MS = { least: 500, most: 12_000 };
+export const PAUSE_MS = { least: 500, most: 12_000 };
 const BLOCK_MS = { least: 300, most: 8_000 };
 const RESTART_MS = 5_000;
 const LOOK_EVERY_MS = 50;
@@ -70,34 +70,7 @@ const ofPostgres: readonly FaultKind[] = [
   },
 ];
 
-const ofBrokers: readonly FaultKind[] = [
-  {
-    name: 'kill:broker',
-    missing: withoutBrokers,
-    strike: async ({ brokers }, random) => {
-      const broker = random.pick(brokers?.all ?? []);
-      mustBeThere(broker.pid);
-      broker.signal('SIGKILL');
-      await broker.gone();
-      await sleep(random.between(500, 8_000));
-      await brokers?.untilAllRun();
-    },
-  },
-  {
-    name: 'pause:broker',
-    missing: (site) => withoutBrokers(site) ?? whereItIsSeen(),
-    strike: ({ brokers }, random) => {
-      const { pid } = random.pick(brokers?.all ?? []);
-      return paused([mustBeThere(pid)], random.between(PAUSE_MS.least, PAUSE_MS.most));
-    },
-  },
-];
-
-export const processFaults: readonly FaultKind[] = [...ofSorts, ...ofPostgres, ...ofBrokers];
-
-export function withoutBrokers({ brokers }: Installation): string | undefined {
-  return brokers === undefined ? 'the journals are in PostgreSQL' : undefined;
-}
+export const processFaults: readonly FaultKind[] = [...ofSorts, ...ofPostgres];
 
 async function killed(site: Installation, name: string): Promise<void> {
   const pid = mustBeThere(site.pidOf(name));

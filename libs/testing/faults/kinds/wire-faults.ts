@@ -91,7 +91,7 @@ const outage: FaultKind = {
 export const wireFaults: readonly FaultKind[] = [...ofPairs, outage];
 
 /** A piece of network that nobody uses, before it is broken or while it is, can be broken as it likes: that counts for nothing. */
-async function whileConnected(proxies: readonly TcpProxy[], deed: () => Promise<void>): Promise<void> {
+export async function whileConnected(proxies: readonly TcpProxy[], deed: () => Promise<void>): Promise<void> {
   const ports = proxies.map(({ port }) => port);
   let isUsed = connectionsTo(ports) > 0;
   const looking = setInterval(() => (isUsed ||= connectionsTo(ports) > 0), LOOK_EVERY_MS);

@@ -2,11 +2,19 @@ import type { Place, Scheduler } from './scheduler.js';
 
 type Standing = 'RUNNING' | 'PAUSED' | 'DEAD';
 
+/** By the scheduler; without an end while it lasts. */
+interface Standstill {
+  readonly from: number;
+  until: number;
+}
+
 /** One simulated process. What is to happen in it waits while it is paused and never happens once it is dead. */
 export class Host implements Place {
   private standing: Standing = 'RUNNING';
   private held: (() => void)[] = [];
   private readonly onDeath: (() => void)[] = [];
+  private readonly standstills: Standstill[] = [];
+  private endedAt = Infinity;
   /** Nothing that this process does at the end of a turn comes before what it did so earlier. */
   private lastTurn = 0;
 
@@ -23,6 +31,13 @@ export class Host implements Place {
     return this.standing === 'PAUSED';
   }
 
+  /** Whether there is no standstill around that moment, or one too short for anybody in here to notice, before the process ends. */
+  ranOn(at: number, unnoticed: number): boolean {
+    const isAround = ({ from, until }: Standstill): boolean =>
+      from <= at && at < until && until - from > unnoticed;
+    return at < this.endedAt && !this.standstills.some(isAround);
+  }
+
   /** Now, later, or never. */
   run(action: () => void): void {
     if (this.standing === 'PAUSED') this.held.push(action);
@@ -37,12 +52,15 @@ export class Host implements Place {
   }
 
   pause(): void {
-    if (this.standing === 'RUNNING') this.standing = 'PAUSED';
+    if (this.standing !== 'RUNNING') return;
+    this.standing = 'PAUSED';
+    this.standstills.push({ from: this.scheduler.now, until: Infinity });
   }
 
   resume(): void {
     if (this.standing !== 'PAUSED') return;
     this.standing = 'RUNNING';
+    this.standstills.at(-1)!.until = this.scheduler.now;
     for (const action of this.held.splice(0)) this.scheduler.after(0, this, action);
   }
 
@@ -50,6 +68,7 @@ export class Host implements Place {
   die(): void {
     if (this.standing === 'DEAD') return;
     this.standing = 'DEAD';
+    this.endedAt = this.scheduler.now;
     this.held = [];
     for (const tell of this.onDeath.splice(0)) tell();
   }

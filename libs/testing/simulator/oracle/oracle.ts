@@ -12,7 +12,7 @@ import { MoneyBook } from './money-book.js';
 import { PolicyBook } from './policy-book.js';
 import { ProtectionBounds } from './protection-bounds.js';
 import { mustBePunctual } from './punctuality.js';
-import type { PlacedEvent, RawAward, RawEvent } from './raw-events.js';
+import type { PlacedEvent, RawAward, RawEvent, RawSettlement, RawTerms } from './raw-events.js';
 import { StandingQuotes } from './standing-quotes.js';
 import { must } from './violation.js';
 
@@ -35,6 +35,8 @@ export interface TrueTime {
   readonly isSteady: boolean;
   /** Since when the shard's owner has been at work, in milliseconds; without end where it is not. */
   readonly servesSince: (shard: number) => number;
+  /** Whether an earlier owner of the shard went on at that time, in milliseconds, and had not noticed anything. */
+  readonly formerWentOn: (shard: number, atMillis: number) => boolean;
   readonly streams: Graces;
 }
 
@@ -61,7 +63,7 @@ export class Oracle {
     /** How many auctions may be live in a shard at a time. */
     activeAuctionLimit: number,
   ) {
-    this.owners = new OwnersKnowledge(nowMillis);
+    this.owners = new OwnersKnowledge(nowMillis, time.formerWentOn);
     this.standing = new StandingQuotes(nowMillis);
     this.live = new LiveAuctions(activeAuctionLimit);
     this.histories = new KeptHistories(tables, this.archive.files);
@@ -116,6 +118,7 @@ export class Oracle {
     if (event.type === 'AUCTION_CLOSED') this.checkLeft(file);
     if (this.time.isCalm || this.time.isSteady) mustBeLost(placed, this.archive, this.time.streams);
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
+    if (event.type === 'AUCTION_AWARDED') this.countAwarded(file, event.data.awards ?? []);
     this.checkExecution(placed);
     this.money.recount(file);
   }
@@ -140,6 +143,25 @@ export class Oracle {
       this.count(data.keeps_priority === true ? 'priority kept' : 'priority lost');
     if (type === 'AUCTION_NOT_AWARDED') this.count(`nobody won ${data.reason ?? ''}`);
     if ((data.awards?.length ?? 0) > 1) this.count('several winners');
+    if (data.terms !== undefined) this.countTerms(data.terms);
+  }
+
+  private countTerms({ side, routes, quote_revision_policy: policy }: RawTerms): void {
+    this.count(`side ${side}`);
+    this.count(`revisions ${policy}`);
+    if (routes.length > 1) this.count('several routes');
+  }
+
+  private countAwarded({ terms }: AuctionFile, awards: readonly RawAward[]): void {
+    const awarded = awards.reduce((sum, { quantity_atoms: quantity }) => sum + quantity, 0);
+    this.count(awarded < terms.quantity_atoms ? 'awarded a part' : 'awarded the whole');
+  }
+
+  private countSettled({ delivered_atoms: delivered }: RawSettlement, id: string): void {
+    const { award } = this.awards.get(id) ?? {};
+    if (award === undefined) return;
+    const issued = delivered === 0 ? 'all' : delivered < award.quantity_atoms ? 'some' : 'none';
+    this.count(`tokens issued for ${issued}`);
   }
 
   /** Its own time is the one that was agreed on, whenever it is written; so what is looked at is when it is. */
@@ -192,6 +214,7 @@ export class Oracle {
     );
     if (type !== 'EXECUTION_CONFIRMED') return;
     const { venue, asset, delivered_atoms: delivered } = data.settlement ?? {};
+    if (data.settlement !== undefined) this.countSettled(data.settlement, id);
     must(
       row?.venue === venue && row?.asset === asset && row?.delivered_atoms === delivered,
       EXECUTION,

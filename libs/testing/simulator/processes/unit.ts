@@ -13,15 +13,22 @@ export interface Life {
   readonly exit: (why: string) => void;
 }
 
+interface Rival extends Pick<Life, 'host'> {
+  readonly replacedAt: number;
+}
+
 const RESTART_MILLIS = { least: 20, most: 1_200 };
 const MOST_DRIFT = 200;
+/** A standstill that is longer is noticed by whoever looks at the time now and then. */
+const UNNOTICED_MILLIS = 500;
 
 /** A process and its supervisor: whatever ends the one, the other starts it anew. */
 export class Unit {
   private current: Life | undefined;
   /** Those that others were started beside. */
-  private readonly rivals: Life[] = [];
+  private readonly rivals: Rival[] = [];
   private lives = 0;
+  private drifting = 0;
   /** Since when the current process has been all that it is to be; undefined while it starts. */
   private readySince: number | undefined;
   private readonly random: Random;
@@ -38,6 +45,11 @@ export class Unit {
     return this.current;
   }
 
+  /** In how many of its lives the clock went a good deal too fast or too slow. */
+  get drifts(): number {
+    return this.drifting;
+  }
+
   get starts(): number {
     return this.lives;
   }
@@ -46,6 +58,14 @@ export class Unit {
   get replacedForMillis(): number | undefined {
     if (!this.rivals.some(({ host }) => host.isAlive)) return undefined;
     return this.readySince === undefined ? 0 : (this.world.scheduler.now - this.readySince) / NANOS_PER_MILLI;
+  }
+
+  /** Whether one of those that were replaced went on by then as if nothing had been, for it has not stood still for long enough to notice. */
+  wentOn(atMillis: number): boolean {
+    const at = atMillis * NANOS_PER_MILLI;
+    return this.rivals.some(
+      ({ host, replacedAt }) => replacedAt <= at && host.ranOn(at, UNNOTICED_MILLIS * NANOS_PER_MILLI),
+    );
   }
 
   /** Since when its process has been all that it is to be; undefined where it is not. */
@@ -63,11 +83,13 @@ export class Unit {
     this.lives += 1;
     this.readySince = undefined;
     const random = this.random.fork(String(this.lives));
+    const drift = random.between(-MOST_DRIFT, MOST_DRIFT);
+    if (Math.abs(drift) > MOST_DRIFT / 2) this.drifting += 1;
     const host = new Host(name, world.scheduler);
     const life: Life = {
       world,
       host,
-      clock: new SimClock(world.scheduler, host, random.between(-MOST_DRIFT, MOST_DRIFT)),
+      clock: new SimClock(world.scheduler, host, drift),
       random,
       exit: (why) => {
         world.trace.note(`${name}: exits, ${why}`);
@@ -108,7 +130,7 @@ export class Unit {
   rival(): void {
     const { current } = this;
     if (current === undefined) return;
-    this.rivals.push(current);
+    this.rivals.push({ host: current.host, replacedAt: this.world.scheduler.now });
     this.leave();
   }
 

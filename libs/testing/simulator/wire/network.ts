@@ -24,6 +24,8 @@ interface Listener {
 
 const FASTEST_NANOS = 50_000;
 const NANOS_PER_MILLI = 1_000_000;
+/** Later than in a world in which all is well. */
+const LATE_NANOS = 5 * NANOS_PER_MILLI;
 const HANDSHAKE_NANOS = 2_000_000_000;
 
 /** Connections between processes and what becomes of them. */
@@ -68,7 +70,9 @@ export class Network {
   }
 
   delay(): number {
-    return FASTEST_NANOS + this.random.next() * this.mood.slowestMillis * NANOS_PER_MILLI;
+    const nanos = FASTEST_NANOS + this.random.next() * this.mood.slowestMillis * NANOS_PER_MILLI;
+    if (nanos > LATE_NANOS) this.meet('LATE');
+    return nanos;
   }
 
   /** What is to become of one frame of a link. */
