@@ -24,7 +24,8 @@ import { alwaysMissed, type Tally } from './tally.js';
 
 const WARM_UP_MS = 3_000;
 const BREATH_MS = 1_000;
-const REST = { tries: 40, everyMs: 3_000 };
+/** Three minutes: to read the topics once takes a quarter of one. */
+const REST = { withinMs: 180_000, everyMs: 3_000 };
 const SETTLED_WITHIN_MS = 120_000;
 const TRIES_ALONE = 2;
 const HEARD = { tries: 300, everyMs: 100 };
@@ -198,7 +199,8 @@ async function untilHeard({ listeners }: Cast, { archive }: Journals): Promise<v
 /** The journals as soon as nothing is under way in them. */
 function readAtRest(site: Installation, findings: Findings): Promise<Journals> {
   return inDatabase(site, async (pool) => {
-    for (let tries = 1; ; tries += 1) {
+    const deadline = performance.now() + REST.withinMs;
+    for (;;) {
       const read = new Findings();
       const { brokers } = site;
       const messages =
@@ -207,7 +209,7 @@ function readAtRest(site: Installation, findings: Findings): Promise<Journals> {
       const busy = [...journals.archive.files.values()].filter(
         ({ stage, terms }) => stage !== 'COMPLETED' && !isLong(terms),
       );
-      if (busy.length > 0 && tries < REST.tries && read.found === 0) {
+      if (busy.length > 0 && performance.now() < deadline && read.found === 0) {
         await sleep(REST.everyMs);
         continue;
       }

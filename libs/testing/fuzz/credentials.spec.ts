@@ -66,7 +66,21 @@ describe('what a stream is granted', () => {
 
   it('may not follow from a token that nobody was given', () => {
     expect(told([hello(), refresh(`${TOKEN}A`)], [ack])).toEqual([
-      'auth.refresh with a token that nobody was given is granted',
+      'auth.refresh with a token that its account was not given is granted',
+    ]);
+  });
+
+  it('may not follow from a token of somebody else', () => {
+    expect(told([hello(), refresh(TOKEN)], [ack], 'maker-2')).toEqual([
+      'auth.refresh with a token that its account was not given is granted',
+    ]);
+  });
+
+  it('may not be to do what only others may', () => {
+    const withdraw = { type: 'quote.withdraw', cmd_id: 'c1' };
+    expect(told([hello(), withdraw], [ack])).toEqual([]);
+    expect(told([hello(), withdraw], [ack], 'maker-2')).toEqual([
+      "quote.withdraw of somebody else's is granted",
     ]);
   });
 

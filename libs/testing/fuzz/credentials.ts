@@ -1,3 +1,4 @@
+import { OWNERS } from './cast.js';
 import { typeOf, type Frame, type Talk } from './stream-talk.js';
 import type { WireRequest } from './wire.js';
 
@@ -24,24 +25,26 @@ export function showsGivenToken(
   );
 }
 
-/** What a stream was granted for a token that nobody was given, or that is somebody else's. */
+/** What a stream was granted for a token that its account was not given, or on what is somebody else's. */
 export function grantedWithout({ said, heard }: Talk, member: string, given: Credentials): string[] {
   const replies = heard.map(partsOf);
   const granted = new Set(replies.filter(({ type }) => type === 'ack').map(({ cmd_id: id }) => id));
   const isForged = (frame: Frame): boolean => {
     const { cmd_id: id, token } = partsOf(frame.bytes.toString());
-    return (
-      typeOf(frame) === REFRESH &&
-      granted.has(id) &&
-      ![...given.tokens.values()].some((each) => each === token)
-    );
+    return typeOf(frame) === REFRESH && granted.has(id) && token !== given.tokens.get(member);
   };
+  const foreign = said.flatMap((frame) => {
+    const type = typeOf(frame) ?? '';
+    const owner = OWNERS.get(type) ?? member;
+    return owner !== member && granted.has(partsOf(frame.bytes.toString()).cmd_id) ? [type] : [];
+  });
   const isOwn = (frame: Frame): boolean =>
     typeOf(frame) === HELLO && isSame(partsOf(frame.bytes.toString()).resume_token, given.resumeToken);
   const isResumed = replies.some(({ type, resumed }) => type === 'welcome' && resumed === true);
   const mayResume = member === given.resumer && said.some(isOwn);
   return [
-    ...(said.some(isForged) ? [`${REFRESH} with a token that nobody was given is granted`] : []),
+    ...(said.some(isForged) ? [`${REFRESH} with a token that its account was not given is granted`] : []),
+    ...foreign.map((type) => `${type} of somebody else's is granted`),
     ...(isResumed && !mayResume ? ['a stream is resumed by a token that is not its own'] : []),
   ];
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../simulator/kernel/random.js';
 import { HANDSHAKE, HostileRequests } from './hostile-requests.js';
 import type { Judge } from './judge.js';
@@ -11,6 +12,9 @@ export const BATCH = 8;
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const PREFLIGHTS: ReadonlySet<string> = new Set(['preflightAuction', 'preflightQuote']);
 const CREATES: ReadonlySet<string> = new Set(['createAuction', 'preflightAuction']);
+/** Behind which a session is over. */
+const LEAVES: ReadonlySet<string> = new Set(['logout', 'logoutAll']);
+const OVER = { tries: 20, everyMs: 100 };
 const KEY = 'Idempotency-Key';
 const UNAVAILABLE = 503;
 /** Of one request, whatever its length. */
@@ -76,6 +80,7 @@ export class HostileBatches {
       const isAccepted =
         changesSomething(one, answer) || (again !== undefined && changesSomething(one, again));
       answered.push({ ...one, isAccepted });
+      if (isAccepted && LEAVES.has(one.operationId)) await this.mustBeOver(one);
     }
     const refused = answered.filter(({ isAccepted }) => !isAccepted);
     return {
@@ -84,6 +89,18 @@ export class HostileBatches {
       doubtful: [],
       how: this.inBytes(asked),
     };
+  }
+
+  /** Other requests under way may be let in for a moment. */
+  private async mustBeOver(one: Asked): Promise<void> {
+    const headers = one.request.headers.filter(([name]) => name === 'Host' || name === 'Authorization');
+    const request = { method: 'GET', target: '/v1/me', headers, body: Buffer.alloc(0), isIncomplete: false };
+    for (let tries = 1; tries <= OVER.tries; tries += 1) {
+      const answer = await ask({ ...one, request });
+      if (typeof answer === 'string' || answer.status >= 400) return;
+      await sleep(OVER.everyMs);
+    }
+    this.judge.letIn(`getMe behind ${one.operationId}`, wordsOf(one));
   }
 
   private note(one: Asked, answer: WireAnswer | NoAnswer): void {

@@ -21,6 +21,8 @@ const CANCEL = 'auction.cancel';
 const OWN = 0.5;
 /** How many frames ask that the stream go on with a token that nobody has signed. */
 const FORGED = 0.1;
+/** Of which in so many it is a good one of somebody else. */
+const TAKEN = 0.3;
 const REFRESH = 'auth.refresh';
 const OF_QUOTES: ReadonlySet<string> = new Set(['quote.revise', 'quote.withdraw']);
 const RAW = [
@@ -98,7 +100,11 @@ export class HostileFrames {
   }
 
   private forged(member: string, index: number): Frame {
-    const token = hostileToken(this.target.tokens.get(member) ?? '', this.random);
+    const { tokens } = this.target;
+    const own = tokens.get(member) ?? '';
+    const others = [...tokens.values()].filter((token) => token !== own);
+    const isTaken = others.length > 0 && this.random.chance(TAKEN);
+    const token = isTaken ? this.random.pick(others) : hostileToken(own, this.random);
     const said = called({ type: REFRESH, token }, index);
     return { form: 'text', bytes: Buffer.from(JSON.stringify(said)) };
   }

@@ -1,9 +1,18 @@
 import { followed, type Operation, type Parameter } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
-import { cursorOf, ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
+import { cursorOf, ENDED, LEAVER, NEWCOMER, OWNERS, SPARE } from './cast.js';
 import { showsGivenToken } from './credentials.js';
 import { HANDSHAKE_SPOILS, handshakeHeaders, OF_HANDSHAKES } from './handshake-spoils.js';
-import { clean, escaped, setBody, SPOILS, type Context, type Draft, type Spoil } from './request-spoils.js';
+import {
+  clean,
+  END_OF_A_HEADER,
+  escaped,
+  setBody,
+  SPOILS,
+  type Context,
+  type Draft,
+  type Spoil,
+} from './request-spoils.js';
 import { pair, SchemaValues } from './schema-values.js';
 import type { Target } from './target.js';
 import type { WireRequest } from './wire.js';
@@ -21,6 +30,7 @@ const SAME_KEY = 0.85;
 /** Those of other lists are no cursors of this one. */
 const OWN_CURSOR = 0.8;
 const KEY = 'idempotency_key';
+const ENDS = 0.05;
 const OPTIONAL = { query: 0.4, header: 0.3, type: 0.3 };
 /** What a handshake is called, for which the document has no operation. */
 export const HANDSHAKE = 'handshake';
@@ -33,7 +43,7 @@ const OF_BODIES: ReadonlySet<string> = new Set(['body', 'value', 'bytes']);
 /** Most of what cannot be read at all is refused before any rule is asked. */
 const LIKELY_IN_BODIES = ['body', 'value', 'value'];
 
-const SPOIL_NAMES: readonly string[] = Object.keys(SPOILS);
+const SPOIL_NAMES: readonly string[] = Object.keys(SPOILS).filter((name) => name !== END_OF_A_HEADER);
 
 interface Described {
   readonly method: string;
@@ -46,7 +56,7 @@ export interface Drawn {
   readonly spoils: readonly string[];
   readonly operationId: string;
   readonly request: WireRequest;
-  /** Nobody was ever given what it shows, so it must be refused. */
+  /** Nobody was given what it shows, or not he who may do that: it must be refused. */
   readonly isStranger: boolean;
 }
 
@@ -55,6 +65,7 @@ export class HostileRequests {
   private readonly values: SchemaValues;
   private readonly operations: readonly Described[];
   private turn = 0;
+  private ends = 0;
 
   constructor(
     private readonly target: Pick<Target, 'http' | 'tokens' | 'known'> & Partial<Pick<Target, 'streamPath'>>,
@@ -91,9 +102,12 @@ export class HostileRequests {
     const queryNames = this.queryNames(operation);
     const likely = good === undefined ? likelyIn(queryNames) : LIKELY_IN_BODIES;
     const names = isSpoilt ? this.spoilsFor(likely) : [];
+    this.ends += names.includes(END_OF_A_HEADER) ? 1 : 0;
     const request = this.spoilt(draft, names, SPOILS, { queryNames, good, token });
     const isElsewhere = operation.security.length === 0 || names.some((name) => ELSEWHERE.has(name));
-    const isStranger = !isElsewhere && !showsGivenToken(request, target);
+    const owner = OWNERS.get(operationId);
+    const isForeign = owner !== undefined && token !== tokens.get(owner);
+    const isStranger = !isElsewhere && (isForeign || !showsGivenToken(request, target));
     return { spoils: names, operationId, request, isStranger };
   }
 
@@ -131,7 +145,7 @@ export class HostileRequests {
   ): Draft {
     const { random } = this;
     const cursors = (this.target.known.get('cursor') ?? []).map(String);
-    for (const name of new Set(names)) spoils[name]?.(draft, { ...about, cursors, random });
+    for (const name of new Set(names)) spoils[name]?.(draft, { ...about, cursors, random, turn: this.ends });
     return draft;
   }
 
@@ -155,6 +169,7 @@ export class HostileRequests {
 
   private spoilsFor(likely: readonly string[]): readonly string[] {
     const { random } = this;
+    if (random.chance(ENDS)) return [END_OF_A_HEADER];
     const names = SPOIL_NAMES.filter((name) => likely.includes('body') || !OF_BODIES.has(name));
     const first = random.pick(likely.length > 0 && random.chance(LIKELY) ? likely : names);
     return random.chance(ALONE) ? [first] : [...new Set([first, random.pick(names)])];

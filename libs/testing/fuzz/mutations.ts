@@ -58,11 +58,16 @@ const TEXTS = [
 const VALUES = ['null', 'true', 'false', '{}', '[]', '[[]]', '{"a":{}}', '"x"', '[null]'];
 const DEEP = 3_000;
 
-/** As long as most texts may be, and what may stand in them, but for the last character: whoever tries all ways to read them never comes to an end. */
-export const WRONG_AT_THEIR_END: readonly string[] = [
-  ...['x', '0', 'a-', 'a.', 'x:', 'x ', 'x_', 'ab1.'].map((piece) => piece.repeat(64).slice(0, 62)),
+/** As long as most texts may be, of what may stand in them. */
+export const LONG: readonly string[] = [
+  ...['x', '0', 'a-', 'a.', 'x:', 'x ', 'x_', 'ab1.'].map((piece) => piece.repeat(64).slice(0, 46)),
   '3f0c8a6e-1b2c-4d5e-8f90-123456789abc',
-].flatMap((text) => [`${text}!`, `${text}\u0007`]);
+];
+export const ENDS: readonly string[] = ['!', '"', '\\', '\u00e9', '/'];
+/** All is well but the last character: whoever tries all ways to read such a text never comes to an end. */
+export const WRONG_AT_THEIR_END: readonly string[] = LONG.flatMap((text) =>
+  [...ENDS, '\u0007'].map((end) => `${text}${end}`),
+);
 
 type Mutation = (body: Json, random: Random) => string;
 

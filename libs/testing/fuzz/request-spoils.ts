@@ -1,6 +1,14 @@
 import type { Random } from '../simulator/kernel/random.js';
 import { hostileToken } from './hostile-tokens.js';
-import { mutatedBytes, mutatedJson, mutatedText, otherwise, WRONG_AT_THEIR_END } from './mutations.js';
+import {
+  ENDS,
+  LONG,
+  mutatedBytes,
+  mutatedJson,
+  mutatedText,
+  otherwise,
+  WRONG_AT_THEIR_END,
+} from './mutations.js';
 
 /** A request on its way to being sent. */
 export interface Draft {
@@ -22,6 +30,8 @@ export interface Context {
   readonly good: unknown;
   readonly token: string;
   readonly random: Random;
+  /** How many ends of headers there were before. */
+  readonly turn: number;
 }
 
 const METHODS = [
@@ -71,7 +81,37 @@ const INTERNAL = [
   'X-Auction-Owner-Read-Fallback',
 ];
 
+/** What is read of a request before anybody is asked who it is from, and how it may begin. */
+const BEGINNINGS: readonly (readonly [string, string])[] = [
+  ['Host', ''],
+  ['Content-Type', ''],
+  ['Content-Type', 'application/json; charset='],
+  ['Content-Type', 'application/json; charset="'],
+  ['Accept', 'application/'],
+  ['Accept', 'application/json;q='],
+  ['Authorization', 'Bearer '],
+  ['If-None-Match', '"'],
+  ['If-None-Match', 'W/"'],
+  ['Idempotency-Key', ''],
+  ['X-Request-Id', ''],
+  ['Content-Encoding', ''],
+  ['Expect', ''],
+  ['Origin', 'http://'],
+  ['Connection', ''],
+  ['Upgrade', ''],
+  ['Sec-WebSocket-Protocol', 'authorization, Bearer.'],
+  ['Sec-WebSocket-Extensions', 'permessage-deflate; '],
+  ['traceparent', '00-'],
+];
+export const END_OF_A_HEADER = 'end of a header';
+
 export const SPOILS: Readonly<Record<string, Spoil>> = {
+  // Each place and each end in turn: it takes the one at the other, and with luck alone they would not meet.
+  [END_OF_A_HEADER]: (draft, { random, turn }) => {
+    const [name, beginning] = BEGINNINGS[turn % BEGINNINGS.length] ?? ['Host', ''];
+    const end = ENDS[Math.floor(turn / BEGINNINGS.length) % ENDS.length] ?? '';
+    setHeader(draft, name, `${beginning}${random.pick(LONG)}${end}`);
+  },
   body: (draft, { good, random }) => setBody(draft, mutatedJson(good, random)),
   value: (draft, { good, random }) => {
     let other = good;

@@ -3,7 +3,7 @@ import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { ApiClient } from '../cluster/api-client.js';
 import { startCluster, type OwnedCluster } from '../cluster/cluster.js';
 import { StreamClient } from '../streams/stream-client.js';
-import { LEAVER, NEWCOMER, RESUMER } from './cast.js';
+import { LEAVER, NEWCOMER, QUOTER } from './cast.js';
 import type { Furniture } from './furniture.js';
 import { House } from './house.js';
 import type { KnownValues } from './schema-values.js';
@@ -11,7 +11,7 @@ import type { Shown } from './shown.js';
 
 /** Every process may be asked, by signal alone, to open its debugger at any port. */
 const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2', NODE_OPTIONS: '--inspect-port=0' };
-const NAMES = ['originator-2', RESUMER, NEWCOMER, 'operator-1', 'auditor-1', 'viewer-1'];
+const NAMES = ['originator-2', QUOTER, NEWCOMER, 'operator-1', 'auditor-1', 'viewer-1'];
 const ELSEWHERE = '127.0.0.2';
 
 export interface Target {
@@ -57,7 +57,7 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     anybody.get<OpenApi>('/openapi.json'),
     anybody.get<AsyncApi>('/asyncapi.json'),
   ]);
-  const resumeToken = await resumeTokenOf(gatewayUrl, tokens.get(RESUMER) ?? '');
+  const resumeToken = await resumeTokenOf(gatewayUrl, tokens.get(QUOTER) ?? '');
   return {
     cluster,
     ports: file.processes.flatMap(({ url }) => (url === undefined ? [] : [Number(new URL(url).port)])),
@@ -66,7 +66,7 @@ async function furnished(cluster: OwnedCluster): Promise<Target> {
     streamPath: stream.body.channels.stream.address,
     tokens,
     resumeToken,
-    resumer: RESUMER,
+    resumer: QUOTER,
     furniture: house.furniture,
     shown: house.shown,
     known: new Map([...(await house.known()), ['resume_token', [resumeToken]]]),
