@@ -58,7 +58,11 @@ const MUTANTS = {
   'refused-and-done': [FUZZ, 'something changed although all was refused'],
   'signatures-are-not-looked-at': [FUZZ, 'a stranger is let in'],
   'anybody-goes-on': [FUZZ, 'a stream is resumed by a token that is not its own'],
+  'anybody-withdraws': [FUZZ, 'a stranger is let in: withdrawQuote|quote.withdraw of somebody else'],
+  'streams-change-hands': [FUZZ, 'auth.refresh with a token that its account was not given'],
+  'logout-ends-nothing': [FUZZ, 'a stranger is let in: getMe behind logout'],
   'keys-are-read-in-all-ways': [FUZZ, 'a complete request has no answer'],
+  'hosts-are-read-in-all-ways': [FUZZ, 'a complete request has no answer|hung up on'],
   'slow-for-long-queries': [FUZZ, 'slower than 1000 ms'],
 };
 
