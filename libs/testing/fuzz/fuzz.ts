@@ -3,7 +3,7 @@ import type { Random } from '../simulator/kernel/random.js';
 import { Crashes } from './crashes.js';
 import { BATCH, HostileBatches } from './hostile-batches.js';
 import { HostileStreams } from './hostile-streams.js';
-import { Judge } from './judge.js';
+import { Judge, NO_ANSWER } from './judge.js';
 import { Leavers } from './leavers.js';
 import { heapsOf, MemoryWatch, type Sizes } from './memory.js';
 import { Books } from './state.js';
@@ -14,6 +14,7 @@ const STREAMS_EVERY = 4;
 const WARM_UP = 0.3;
 /** In each of which a leak must show. */
 const PARTS = 4;
+const SILENCES = 24;
 
 export interface Fuzzed {
   readonly requests: number;
@@ -47,8 +48,8 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
   const crashes = new Crashes(cluster, judge);
   const memory = new MemoryWatch(() => heapsOf(cluster), books);
   let [sent, looks] = [0, 0];
-  for (let batch = 0; sent < count && !crashes.isOver; batch += 1) {
-    if (sent >= count * (WARM_UP + ((1 - WARM_UP) * looks) / PARTS)) {
+  for (let batch = 0; sent < count && !crashes.isOver && !isSilent(judge); batch += 1) {
+    if (sent >= count * (WARM_UP + ((1 - WARM_UP) * looks) / PARTS) && !judge.knowsSilence) {
       // A process that has just begun holds less than the one before, whatever that means.
       await lookAt(memory, crashes, batches);
       looks += 1;
@@ -74,7 +75,8 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
       ),
     );
   }
-  await lookAt(memory, crashes, batches);
+  // Whoever says nothing any more cannot be asked how much he holds.
+  if (!judge.knowsSilence) await lookAt(memory, crashes, batches);
   if (crashes.none) {
     for (const fault of memory.faults()) judge.add(fault, 'all of it');
   }
@@ -91,6 +93,11 @@ export async function fuzz(target: Target, count: number, random: Random): Promi
     grown: memory.grown(),
     steady: memory.steady(),
   };
+}
+
+/** Somebody is so busy that he answers nobody: each further batch would only wait for him. */
+function isSilent(judge: Judge): boolean {
+  return judge.knowsSilence && (judge.statuses.get(NO_ANSWER) ?? 0) >= SILENCES;
 }
 
 /** Of what has just ended nobody may have heard yet. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../simulator/kernel/random.js';
 import { HANDSHAKE, HostileRequests } from './hostile-requests.js';
-import type { Judge } from './judge.js';
+import { NO_ANSWER, type Judge } from './judge.js';
 import type { Played, Stillness, Verdict } from './stillness.js';
 import type { Target } from './target.js';
 import { isWellFormed } from './well-formed.js';
@@ -107,7 +107,7 @@ export class HostileBatches {
     const { judge } = this;
     if (answer === 'CLOSED') judge.count('closed without an answer');
     else if (answer === 'CUT OFF') judge.count('closed within the answer');
-    else if (answer === 'SILENCE') judge.count(one.request.isIncomplete ? 'waits for the rest' : 'no answer');
+    else if (answer === 'SILENCE') judge.count(one.request.isIncomplete ? 'waits for the rest' : NO_ANSWER);
     else if (one.operationId === HANDSHAKE) judge.handshake(one, answer, wordsOf(one));
     else judge.answer(one, answer, wordsOf(one));
     if (one.isStranger && typeof answer !== 'string' && answer.status < 400)

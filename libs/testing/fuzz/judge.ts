@@ -6,6 +6,8 @@ import { PATIENCE_MS, type WireAnswer, type WireRequest } from './wire.js';
 const SLOW_MS = 1_000;
 const SWITCHING = 101;
 const ERROR = /^\{"error":"(\w+)"/;
+/** As it is counted. */
+export const NO_ANSWER = 'no answer';
 const HUNG_UP = 'hung up on, and again when asked alone: ';
 const UNAVAILABLE = '503 though nothing is away, and again when asked alone: ';
 const SILENT = `a complete request has no answer within ${PATIENCE_MS} ms, and none when it is asked alone`;
