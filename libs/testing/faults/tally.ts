@@ -60,6 +60,7 @@ const SEEN_IN_ANY = [
   'reservations',
   'settlements',
   'stories on streams',
+  'streams gone on with',
   'stream events',
   'timelines read at rest',
   'trades on the ledger',

@@ -10,6 +10,8 @@ const BETWEEN_TRIES_MS = 150;
 const FOREVER_MS = 24 * 3_600_000;
 const TRIM_EVERY_MS = 1_000;
 const SILENT_MS = 25_000;
+/** Each second: of what nobody has lost nobody goes on with anything, and in a short campaign no fault may have met a stream. */
+const LEAVES = 0.04;
 
 /** Listens to all that an account may see, and goes on at whatever gateway takes it when its stream ends. */
 export class Listener {
@@ -115,5 +117,6 @@ export class Listener {
     if (texts.length > 0) this.heardAt = performance.now();
     // A heartbeat was due long ago: the stream is one of those that nobody tells of their end.
     else if (performance.now() - this.heardAt > SILENT_MS) client.kill();
+    if (this.random.chance(LEAVES)) client.kill();
   }
 }
