@@ -14,7 +14,7 @@ it(
     expect([code, told, errors]).toEqual([0, [], '']);
     // What a stream has to say in the right order is not always said.
     expect(output).toMatch(
-      /^never more than refused: (?:nothing|(?:unsubscribe|quote\.\w+)(?:, (?:unsubscribe|quote\.\w+))*)$/m,
+      /^never more than refused: (?:nothing|(?:unsubscribe|auth\.refresh|quote\.\w+)(?:, (?:unsubscribe|auth\.refresh|quote\.\w+))*)$/m,
     );
     expect(output).toMatch(
       /^[1-9]\d* batches refused as a whole, [1-9]\d* in part, \d+ accepted, [0-5] not judged$/m,

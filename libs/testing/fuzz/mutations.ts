@@ -141,6 +141,11 @@ const UUID = /^[\da-f]{8}-/;
 /** Names may have 64 characters that can be seen. */
 const AT_BOUNDS = ['x'.repeat(64), 'x'.repeat(65), '', 'a\u0007b'];
 
+/** Behind what it begins with, or by itself. */
+function wrongAtItsEnd(text: string, random: Random): string {
+  return `${random.chance(0.5) ? text : ''}${random.pick(WRONG_AT_THEIR_END)}`;
+}
+
 /** A body that can be read to its end, with something else for one thing that it says: whether that is allowed is for the rules to say. */
 export function otherwise(body: unknown, random: Random): unknown {
   if (Array.isArray(body)) {
@@ -162,7 +167,7 @@ export function otherwise(body: unknown, random: Random): unknown {
   if (MOMENT.test(body)) return random.pick(MOMENTS);
   return UUID.test(body)
     ? random.uuid()
-    : random.pick([`${body}x`, body.toLowerCase(), random.pick(WRONG_AT_THEIR_END), ...AT_BOUNDS]);
+    : random.pick([`${body}x`, body.toLowerCase(), wrongAtItsEnd(body, random), ...AT_BOUNDS]);
 }
 
 /** Bits turned, bytes lost, repeated or strange. */

@@ -66,6 +66,15 @@ describe('a talk', () => {
     expect(muteIn({ ...talk, code: 4400 })).toEqual([]);
   });
 
+  it('owes an answer to a name of any script, and knows it by that', () => {
+    for (const name of ['𝕊', 'é', 'a"b', '\\']) {
+      const said = [command('quote.withdraw', name)];
+      expect(muteIn(talkOf(said, []))).toEqual(said);
+      expect(muteIn(talkOf(said, [['reject', name]]))).toEqual([]);
+      expect(told(said, ['reject', name])).toEqual({ refused: said, silent: [], isRefused: true });
+    }
+  });
+
   it('has reached what is answered otherwise than by a refusal', () => {
     const said = [submit, withdraw, command('ping', 'p'), frame('{')];
     const replies = [

@@ -24,12 +24,15 @@ interface Reply {
 }
 
 const LAST = 'last';
+const HANDSHAKE_WITHIN_MS = 5_000;
 const PATIENCE_MS = 3_000;
 /** A frame that was never finished keeps the rest waiting, and with it the answer. */
 const PATIENCE_WITH_RAW_MS = 250;
 const REPLIES_WITHIN_MS = 1_000;
 const BETWEEN_MS = 3;
-const NAME = /^[\x20-\x7e]{1,64}$/;
+/** What prints, of whatever script. */
+const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
+const CMD_ID = /"cmd_id":("(?:[^"\\]|\\.)*")/;
 const CHANGING = /^(auction\.cancel|quote\.(submit|revise|withdraw|withdraw_all))$/;
 
 /** One stream from its handshake until it has answered its last word or has ended; undefined where it is not let in. */
@@ -42,6 +45,7 @@ export async function talk(
   const socket = new WebSocket(url, {
     headers: { authorization: `Bearer ${token}` },
     perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_WITHIN_MS,
   });
   const heard: string[] = [];
   let code: number | undefined;
@@ -142,7 +146,9 @@ export function typeOf({ bytes }: Frame): string | undefined {
 }
 
 function replyTo({ bytes }: Frame): string | undefined {
-  return /"cmd_id":"([\x20-\x7e]*?)"/.exec(bytes.toString())?.[1];
+  const [, id] = CMD_ID.exec(bytes.toString()) ?? [];
+  const name: unknown = id === undefined ? undefined : replyIn(`{"cmd_id":${id}}`).cmd_id;
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** Undefined for what nobody could answer. */

@@ -13,6 +13,8 @@ import type { World } from './processes/world.js';
 
 /** Longer than the shortest time within which awards have to be settled. */
 const LEAST_DEPOSED_MILLIS = 1_500;
+/** As long as it takes to reach somebody, mostly. */
+const EVE_MILLIS = 100;
 const LONG_MILLIS = 5_500;
 /** By then whoever has ended is mostly back, and so much longer nobody projects. */
 const RESTARTED_MILLIS = 1_750;
@@ -78,6 +80,8 @@ export class Nemesis {
         unit.replace();
         // Whoever comes to the other one makes news; whoever stays connected must not be told what is old.
         network.cut(target, this.random.pick(this.cluster.gateways));
+        // What comes while it still stands is the first that it does.
+        this.later(LEAST_DEPOSED_MILLIS + millis - EVE_MILLIS, () => this.crowd.lookEverywhere());
         this.later(LEAST_DEPOSED_MILLIS + millis, () => unit.resumeAll());
         return true;
       case 'RIVAL':

@@ -163,6 +163,10 @@ export class Crowd {
     for (const errand of this.given.slice(-LATEST)) this.errands.run(errand, false);
   }
 
+  lookEverywhere(): void {
+    for (const { account } of this.viewers) this.reader.lookEverywhere(account);
+  }
+
   /** For how long the account's stream is away, or was until a moment ago. */
   absence(account: string, connectionId: string): number | undefined {
     return this.viewers.find((viewer) => viewer.account === account)?.absence(connectionId);

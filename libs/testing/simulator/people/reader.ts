@@ -13,6 +13,7 @@ import type { KnownAuction } from './knowledge.js';
 
 const AGAIN_MILLIS = 300;
 const MOST_LINES = 1_000;
+const MOST_ROWS = 50;
 const STATUSES = ['ACTIVE', 'WITHDRAWN', 'EXPIRED', 'SETTLED', 'NOT_AWARDED', 'RELEASED'] as const;
 const KINDS = ['LIST', 'QUOTES', 'VIEW', 'TIMELINE', 'OWN_QUOTES', 'PREFLIGHT'] as const;
 const OF_ONE = ['VIEW', 'TIMELINE', 'OWN_QUOTES'] as const;
@@ -71,6 +72,14 @@ export class Reader {
       };
       this.ask(gateway, { account, kind, auctionId: auction.id, body }, heed);
     } else if (auction !== undefined) this.ask(gateway, { account, kind, auctionId: auction.id }, heed);
+  }
+
+  /** Somebody asks each gateway what there is. */
+  lookEverywhere(account: string): void {
+    const { gateways, transcript } = this.parts;
+    if (transcript !== undefined) return;
+    for (const gateway of gateways)
+      this.ask(gateway, { account, kind: 'LIST', auctionId: '', limit: MOST_ROWS });
   }
 
   /** Somebody was told of this over its stream, and looks at the auction or at its lists. */
