@@ -61,8 +61,8 @@ const MUTANTS = {
   'anybody-withdraws': [FUZZ, 'a stranger is let in: withdrawQuote|quote.withdraw of somebody else'],
   'streams-change-hands': [FUZZ, 'auth.refresh with a token that its account was not given'],
   'logout-ends-nothing': [FUZZ, 'a stranger is let in: getMe behind logout'],
-  'keys-are-read-in-all-ways': [FUZZ, 'a complete request has no answer'],
-  'hosts-are-read-in-all-ways': [FUZZ, 'a complete request has no answer|hung up on'],
+  'keys-are-read-in-all-ways': [FUZZ, 'a complete request has no answer|: no answer in'],
+  'hosts-are-read-in-all-ways': [FUZZ, 'a complete request has no answer|: no answer in'],
   'slow-for-long-queries': [FUZZ, 'slower than 1000 ms'],
 };
 
