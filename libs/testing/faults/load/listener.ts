@@ -21,7 +21,8 @@ export class Listener {
   private client: StreamClient | undefined;
   private subscription = '';
   private isStopped = false;
-  private following: Promise<void> = Promise.resolve();
+  /** Undefined until its first stream is begun, for which nobody tries again. */
+  private following: Promise<void> | undefined;
   private readonly trimming: NodeJS.Timeout;
 
   constructor(
@@ -117,6 +118,6 @@ export class Listener {
     if (texts.length > 0) this.heardAt = performance.now();
     // A heartbeat was due long ago: the stream is one of those that nobody tells of their end.
     else if (performance.now() - this.heardAt > SILENT_MS) client.kill();
-    if (this.random.chance(LEAVES)) client.kill();
+    if (this.following !== undefined && this.random.chance(LEAVES)) client.kill();
   }
 }
