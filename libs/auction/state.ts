@@ -95,10 +95,12 @@ export function activeQuote(state: AuctionState, maker: string): Quote | undefin
 }
 
 export function activeQuotes(state: AuctionState): Quote[] {
-  return state.books.flatMap((book) => {
-    const last = book.quotes.at(-1);
-    return last?.status === 'ACTIVE' ? [last] : [];
-  });
+  const active: Quote[] = [];
+  for (const { quotes } of state.books) {
+    const last = quotes.at(-1);
+    if (last?.status === 'ACTIVE') active.push(last);
+  }
+  return active;
 }
 
 /** The latest quote of each maker, whatever has become of it. */

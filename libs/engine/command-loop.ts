@@ -214,8 +214,8 @@ export class CommandLoop {
     let turn = newTurn(this.position + 1);
     const turns = [turn];
     const again: Task[] = [];
+    const now = this.ports.now();
     for (const task of batch) {
-      const now = this.ports.now();
       this.trail?.move(task, 'decide');
       this.take(task.prelude(now), turn);
       const decision = task.decide(now, granted.get(task));

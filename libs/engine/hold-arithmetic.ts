@@ -1,3 +1,4 @@
+import { isSameResource } from '#libs/admission/risk/resource-key.js';
 import type { Hold } from '#libs/auction/terms.js';
 
 function nameOf(hold: Hold): string {
@@ -16,10 +17,11 @@ export function larger(left: readonly Hold[], right: readonly Hold[]): Hold[] {
 
 /** What `whole` has beyond `part`, nothing below zero. */
 export function beyond(whole: readonly Hold[], part: readonly Hold[]): Hold[] {
-  const amounts = new Map<string, number>();
-  for (const hold of part) amounts.set(nameOf(hold), (amounts.get(nameOf(hold)) ?? 0) + hold.amount);
-  return whole.flatMap((hold) => {
-    const amount = hold.amount - (amounts.get(nameOf(hold)) ?? 0);
-    return amount > 0 ? [{ ...hold, amount }] : [];
-  });
+  const left: Hold[] = [];
+  for (const hold of whole) {
+    let { amount } = hold;
+    for (const other of part) if (isSameResource(hold, other)) amount -= other.amount;
+    if (amount > 0) left.push({ ...hold, amount });
+  }
+  return left;
 }

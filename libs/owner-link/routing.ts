@@ -7,9 +7,18 @@ export function shardOfCreate(account: string, idempotencyKey: string): number {
   return shardOf(hash('sha256', `${account}\0${idempotencyKey}`, 'buffer'));
 }
 
-/** The shard that keeps an account's token buckets and answers its originator preflights. */
+/** Beyond so many all are forgotten, and worked out again when they are asked for. */
+const MOST_HOMES = 100_000;
+const homes = new Map<string, number>();
+
+/** The shard that keeps an account's token buckets and answers its originator preflights. Asked at every command, and never another. */
 export function homeShard(account: string): number {
-  return shardOf(hash('sha256', account, 'buffer'));
+  const known = homes.get(account);
+  if (known !== undefined) return known;
+  if (homes.size >= MOST_HOMES) homes.clear();
+  const home = shardOf(hash('sha256', account, 'buffer'));
+  homes.set(account, home);
+  return home;
 }
 
 /** Auction and quote ids begin with the digit of their shard. */

@@ -73,12 +73,10 @@ function judgeRoutes(
   if (foreign !== undefined) {
     return rejected('PRINCIPAL_NOT_ENTITLED', `The account is not entitled to ${foreign.venue}.`);
   }
-  const venues = new Set(routes.map((route) => route.venue));
-  if (halted(snapshot, what, 'VENUE', (halt) => venues.has(halt.target ?? ''))) {
+  if (halted(snapshot, what, 'VENUE', ({ target }) => routes.some(({ venue }) => venue === target))) {
     return rejected('VENUE_HALTED', 'A venue of the auction is halted.');
   }
-  const contracts = new Set(routes.map((route) => route.contract_id));
-  return halted(snapshot, what, 'MARKET', (halt) => contracts.has(halt.target ?? ''))
+  return halted(snapshot, what, 'MARKET', ({ target }) => routes.some(({ contract_id: id }) => id === target))
     ? rejected('MARKET_NOT_TRADABLE', 'A market of the auction is halted.')
     : undefined;
 }

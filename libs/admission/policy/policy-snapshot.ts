@@ -61,9 +61,9 @@ export interface PolicySnapshot {
   readonly frozen: ReadonlyMap<string, Instant>;
 }
 
-/** Unambiguous, whatever characters the parts contain. */
-export function contractKey(route: RouteKey): string {
-  return JSON.stringify([route.venue, route.contract_id, route.outcome]);
+/** A control character separates the parts, so that no two keys are written alike. */
+export function contractKey({ venue, contract_id, outcome }: RouteKey): string {
+  return `${venue}\u0000${contract_id}\u0000${outcome}`;
 }
 
 /** In the order of the routes; undefined where the registry knows no such contract. */

@@ -111,15 +111,19 @@ export class Claim {
   }
 
   private linesWith(released: readonly AccountKey[]): ClaimLine[] {
-    const lines = new Map<string, ClaimLine>();
-    for (const key of released) lines.set(key.name, { key, kind: 'SHRINKS', total: this.draft.total(key) });
-    for (const { key, sight } of this.asked.values()) {
+    const { draft, asked } = this;
+    const { book } = this.memory;
+    const shrunk = new Map(released.map((key) => [key.name, key]));
+    const lines: ClaimLine[] = [];
+    for (const { key, sight } of asked.values()) {
+      const more = draft.additionTo(key);
       // What is released and asked for at once has to be both written and judged.
-      const isWritten = this.draft.adds(key) || lines.has(key.name);
+      const isWritten = shrunk.delete(key.name) || more !== undefined;
       const kind = isWritten ? 'GROWS' : isNone(sight) ? 'LACKING' : 'STANDS';
-      lines.set(key.name, { key, kind, total: this.draft.total(key), sight });
+      lines.push({ key, kind, total: book.amountOf(key) + (more ?? 0), sight });
     }
-    return [...lines.values()].sort((one, other) => byName(one.key, other.key));
+    for (const key of shrunk.values()) lines.push({ key, kind: 'SHRINKS', total: draft.total(key) });
+    return lines.sort((one, other) => byName(one.key, other.key));
   }
 
   /** A request whose tokens nobody has looked at yet is left to whoever reads first. */

@@ -28,8 +28,9 @@ export class HoldDraft {
     return this.held.amountOf(key) + (this.additions.get(key.name)?.amount ?? 0);
   }
 
-  adds(key: AccountKey): boolean {
-    return this.additions.has(key.name);
+  /** Undefined where nothing is added. */
+  additionTo(key: AccountKey): Atoms | undefined {
+    return this.additions.get(key.name)?.amount;
   }
 
   /** Of each resource the larger of `current`, which the book has already, and `next`. */

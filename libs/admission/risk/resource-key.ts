@@ -30,14 +30,24 @@ export function tokensOn(route: RouteKey): ResourceKey {
   return { venue: route.venue, resource: 'OUTCOME_TOKEN', asset: assetOf(route) };
 }
 
+/** All quotes of an auction have its routes, the same ones in memory, so what they lead to is worked out once for each side. */
+const worked: Readonly<Record<Need['side'], WeakMap<Need['routes'], readonly ResourceKey[]>>> = {
+  BUY: new WeakMap(),
+  SELL: new WeakMap(),
+};
+
 /** Everything that `need` may be judged by, each resource once. */
-export function resourcesOf(need: Pick<Need, 'side' | 'routes'>): ResourceKey[] {
-  const venues = new Set(need.routes.map((route) => route.venue));
-  return [
+export function resourcesOf({ side, routes }: Pick<Need, 'side' | 'routes'>): readonly ResourceKey[] {
+  const known = worked[side].get(routes);
+  if (known !== undefined) return known;
+  const venues = new Set(routes.map((route) => route.venue));
+  const resources = [
     ...[...venues].flatMap((venue) => [collateralOn(venue), positionOn(venue)]),
-    ...(need.side === 'SELL' ? need.routes.map(tokensOn) : []),
+    ...(side === 'SELL' ? routes.map(tokensOn) : []),
     EXPOSURE,
   ];
+  worked[side].set(routes, resources);
+  return resources;
 }
 
 /** A control character separates the parts, so that no two keys are written alike. */
