@@ -37,7 +37,7 @@ const NOT_USED: Readonly<Record<RefusedSnapshot['reason'], string>> = {
   journal: 'the journal has no such record',
   seal: 'its seal is missing or wrong, so somebody else wrote or changed it, or its ID_KEY is no longer set',
 };
-const JOURNAL_LOOK_MILLIS = 250;
+const JOURNAL_LOOK_MILLIS = 200;
 const JOURNAL_ASK_MILLIS = 5_000;
 const RANDOM_RANGE = 2 ** 32;
 

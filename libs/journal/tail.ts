@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '#libs/platform/time/clock.js';
+import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { JournalEntry, JournalReader } from './journal.js';
 import type { OfferedEvents } from './offered.js';
 import { TailLane } from './tail-lane.js';
@@ -83,7 +83,9 @@ export class JournalTail {
     }
     if (this.stopped) return;
     this.delay = hasNews ? this.pace.min : Math.min(this.pace.max, this.delay * 2);
-    this.cancel = this.options.clock.after(this.delay, () => {
+    const { clock } = this.options;
+    const millis = this.delay === this.pace.max ? untilNext(clock, this.delay) : this.delay;
+    this.cancel = clock.after(millis, () => {
       this.polling = this.poll();
     });
   }

@@ -1,12 +1,16 @@
 import { createServer, type Server } from 'node:http';
+import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Cancel } from '#libs/platform/time/clock.js';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
 import { openProxy, type Direction, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { OwnerLink } from './client.js';
+import { watchPulse } from './link-pulse.js';
+import type { LinkSocket } from './link-socket.js';
 import { reply, type LinkReply } from './protocol.js';
 import { LinkServer } from './server.js';
 
@@ -73,4 +77,44 @@ it('a link on which nobody speaks stays as it is', async () => {
   await new Promise((resolve) => setTimeout(resolve, 800));
   expect((await ask()).status).toBe(200);
   expect(sockets).toEqual([]);
+});
+
+/** One end of a connection on which nobody speaks; a ping is heard, and answered, at once. */
+class QuietEnd extends EventEmitter implements LinkSocket {
+  readonly readyState = 1;
+  readonly bufferedAmount = 0;
+  pings = 0;
+  isCutOff = false;
+  other: QuietEnd | undefined;
+
+  ping(): void {
+    this.pings += 1;
+    if (this.other === undefined) return;
+    this.other.emit('ping');
+    this.emit('pong');
+  }
+
+  terminate(): void {
+    this.isCutOff = true;
+    this.emit('close');
+  }
+
+  send = (): void => undefined;
+  close = (): void => undefined;
+}
+
+it('of two ends that live only one asks, and the other as soon as it is asked no more', () => {
+  const clock = new MovableClock();
+  const [one, other] = [new QuietEnd(), new QuietEnd()];
+  [one.other, other.other] = [other, one];
+  watchPulse(one, clock);
+  clock.leap(1_000);
+  watchPulse(other, clock);
+  for (let seconds = 0; seconds < 20; seconds += 1) clock.leap(1_000);
+  expect([one.pings, other.pings]).toEqual([10, 0]);
+  one.terminate();
+  other.other = undefined;
+  for (let seconds = 0; seconds < 10; seconds += 1) clock.leap(1_000);
+  expect(other).toMatchObject({ pings: 3, isCutOff: true });
+  clock.forgetTimers();
 });

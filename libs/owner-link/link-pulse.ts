@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '#libs/platform/time/clock.js';
+import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { LinkSocket } from './link-socket.js';
 
 const PULSE_MILLIS = 2_000;
@@ -7,16 +7,22 @@ const MISSED_PULSES = 3;
 
 /**
  * A connection whose other end has gone without a word looks like one on which nobody happens to speak, and would be waited on for
- * ever. So each end asks for a sign of life now and then, and ends a connection on which several in a row have not come.
+ * ever. So an end asks for a sign of life now and then, and ends a connection on which several in a row have not come. Who was asked
+ * since has had one, and need not ask: of two ends that live only one does.
  */
 export function watchPulse(socket: LinkSocket, clock: Clock): void {
   let missed = 0;
+  let wasAsked = false;
   let cancel: Cancel = () => undefined;
   const isAlive = (): void => {
     missed = 0;
   };
   socket.on('message', isAlive);
   socket.on('pong', isAlive);
+  socket.on('ping', () => {
+    wasAsked = true;
+    isAlive();
+  });
   socket.on('close', () => {
     cancel();
   });
@@ -25,9 +31,12 @@ export function watchPulse(socket: LinkSocket, clock: Clock): void {
       socket.terminate();
       return;
     }
-    missed += 1;
-    socket.ping();
-    cancel = clock.after(PULSE_MILLIS, beat);
+    if (!wasAsked) {
+      missed += 1;
+      socket.ping();
+    }
+    wasAsked = false;
+    cancel = clock.after(untilNext(clock, PULSE_MILLIS), beat);
   };
-  cancel = clock.after(PULSE_MILLIS, beat);
+  cancel = clock.after(untilNext(clock, PULSE_MILLIS), beat);
 }

@@ -10,7 +10,7 @@ export interface LinkSocket {
   terminate(): void;
   /** Asks the other end for a sign of life, which comes as a `pong`. */
   ping(): void;
-  on(event: 'open' | 'close' | 'pong', heed: () => void): unknown;
+  on(event: 'open' | 'close' | 'ping' | 'pong', heed: () => void): unknown;
   on(event: 'message', heed: (data: RawData) => void): unknown;
   on(event: 'error', heed: (error: Error) => void): unknown;
 }

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from './time/clock.js';
+import { untilNext, type Cancel, type Clock } from './time/clock.js';
 
 export interface Asking<T> {
   readonly clock: Clock;
@@ -32,7 +32,8 @@ export class KeptAnswer<T> {
   start(): void {
     void this.ask().then(() => {
       if (this.stopped) return;
-      this.cancel = this.asking.clock.after(this.asking.everyMillis, () => {
+      const { clock, everyMillis } = this.asking;
+      this.cancel = clock.after(untilNext(clock, everyMillis), () => {
         this.start();
       });
     });

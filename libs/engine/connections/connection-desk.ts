@@ -1,7 +1,7 @@
 import type { DomainEvent } from '#libs/auction/events.js';
 import { activeQuotes, findQuote, type AuctionState } from '#libs/auction/state.js';
 import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
-import type { Cancel, Clock } from '#libs/platform/time/clock.js';
+import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from '../memory/auction-book.js';
 import type { Task } from '../task.js';
 import { DisconnectTask, NotesTask } from '../tasks/connection-tasks.js';
@@ -19,7 +19,7 @@ export interface ConnectionDeskPorts {
 }
 
 /** Often enough that a gateway's death is noticed within three seconds of its last word. */
-const LOOK_MILLIS = 250;
+const LOOK_MILLIS = 200;
 /** For what the loop did not take. */
 const RETRY_MILLIS = 20;
 
@@ -157,11 +157,12 @@ export class ConnectionDesk {
   private arm(leastMillis = 0): void {
     if (this.isStopped) return;
     const now = this.time.now();
-    const due = Math.min(this.ports.connections.nextForfeit() ?? Infinity, now + LOOK_MILLIS);
+    const { clock, connections } = this.ports;
+    const due = Math.min(connections.nextForfeit() ?? Infinity, now + untilNext(clock, LOOK_MILLIS));
     const at = Math.max(due, now + leastMillis);
     if (this.timer !== undefined && this.timer.at <= at) return;
     this.timer?.cancel();
-    const cancel = this.ports.clock.after(Math.max(0, at - now), () => {
+    const cancel = clock.after(Math.max(0, at - now), () => {
       this.timer = undefined;
       this.look();
     });

@@ -1,10 +1,8 @@
 import { totalmem } from 'node:os';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { timerDelay } from '../time/system-clock.js';
 
-/** Each sample wakes the process up; what starves it for longer is seen for certain, what is shorter now and then. */
-const RESOLUTION_MS = 250;
 /** The figures of the client library for the same thing, which are not shown. */
 const SELDOM_MS = 3_600_000;
 const NANOS_PER_SECOND = 1e9;
@@ -19,19 +17,16 @@ export function createMetrics(labels: Readonly<Record<string, string>>): Registr
     if (name.startsWith('nodejs_eventloop_lag')) registry.removeSingleMetric(name);
   }
   tellLimits(registry);
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delay.enable();
   new Gauge({
     name: 'event_loop_delay_seconds',
-    help: 'Delay of the event loop beyond its sampling interval since the last scrape, by quantile (1 is the maximum)',
+    help: 'By how much the event loop was late for timers since the last scrape, by quantile (1 is the maximum)',
     labelNames: ['quantile'],
     registers: [registry],
     collect() {
       for (const quantile of QUANTILES) {
-        const nanos = Math.max(0, delay.percentile(quantile) - RESOLUTION_MS * 1e6);
-        this.set({ quantile: String(quantile / 100) }, nanos / NANOS_PER_SECOND);
+        this.set({ quantile: String(quantile / 100) }, timerDelay.percentile(quantile) / NANOS_PER_SECOND);
       }
-      delay.reset();
+      timerDelay.reset();
     },
   });
   return registry;

@@ -9,6 +9,11 @@ export interface Clock {
   monotonicNanos(): bigint;
   /** Runs `action` once, not before `millis` have passed. A pending timer does not keep the process alive. */
   after(millis: number, action: () => void): Cancel;
+  /**
+   * How long to wait with what is done about every `millis`, so that all of that kind comes together and a process with nothing to do is
+   * woken up seldom. Without it everything keeps times of its own.
+   */
+  untilNext?(millis: number): number;
 }
 
 /** Resolves after `millis`. */
@@ -18,13 +23,13 @@ export function pause(clock: Clock, millis: number): Promise<void> {
   });
 }
 
-/** Runs `look` again and again, each time `millis` after the last run ended. A `look` handles its own failures. */
+/** Runs `look` again and again, about `millis` after the last run ended, and never two at a time. A `look` handles its own failures. */
 export function repeat(clock: Clock, millis: number, look: () => Promise<void>): Cancel {
   let stopped = false;
   let cancel: Cancel = () => undefined;
   const next = (): void => {
     if (stopped) return;
-    cancel = clock.after(millis, () => {
+    cancel = clock.after(untilNext(clock, millis), () => {
       void look().finally(next);
     });
   };
@@ -33,6 +38,11 @@ export function repeat(clock: Clock, millis: number, look: () => Promise<void>):
     stopped = true;
     cancel();
   };
+}
+
+/** For who repeats something by itself, see `Clock`. */
+export function untilNext(clock: Clock, millis: number): number {
+  return clock.untilNext?.(millis) ?? millis;
 }
 
 /** Lets everything run that the event loop already has to do. */

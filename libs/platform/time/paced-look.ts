@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from './clock.js';
+import { untilNext, type Cancel, type Clock } from './clock.js';
 
 export interface Pace {
   /** Between two looks while somebody relies on what was seen. */
@@ -48,7 +48,8 @@ export class PacedLook {
     this.isIdle = this.unwanted >= LINGER;
     this.unwanted += 1;
     const { busyMillis, idleMillis } = this.pace;
-    this.cancel = this.clock.after(this.isIdle ? idleMillis : busyMillis, () => void this.goOn());
+    const millis = untilNext(this.clock, this.isIdle ? idleMillis : busyMillis);
+    this.cancel = this.clock.after(millis, () => void this.goOn());
   }
 
   private async goOn(): Promise<void> {

@@ -1,9 +1,15 @@
+import { createHistogram } from 'node:perf_hooks';
 import type { Cancel, Clock } from './clock.js';
 
 const NANOS_PER_MILLI = 1_000_000n;
 /** Past this the anchor is taken anew, so that a clock set by an operator or NTP is followed. */
 const MAX_DRIFT_NANOS = 1_000_000n;
 const MAX_TIMER_MILLIS = 2_147_483_647;
+/** What is done less often than this keeps to it all the same, so that it comes together with the rest. */
+const BEAT_MILLIS = 1_000;
+
+/** By how many nanoseconds timers of this process came late. A monitor with a timer of its own would wake up a process that rests. */
+export const timerDelay = createHistogram();
 
 /**
  * Wall time with nanosecond steps: the millisecond clock says where we are, the monotonic clock fills in the digits
@@ -28,8 +34,22 @@ export class SystemClock implements Clock {
     return process.hrtime.bigint();
   }
 
+  /** The multiple of the period since this process began that is nearest to `millis` from now. */
+  untilNext(millis: number): number {
+    const now = performance.now();
+    const period = Math.min(millis, BEAT_MILLIS);
+    return Math.round((now + millis) / period) * period - now;
+  }
+
   after(millis: number, action: () => void): Cancel {
-    const timer = setTimeout(action, Math.min(Math.max(0, millis), MAX_TIMER_MILLIS));
+    const due = performance.now() + millis;
+    const timer = setTimeout(
+      () => {
+        timerDelay.record(Math.max(1, Math.round((performance.now() - due) * Number(NANOS_PER_MILLI))));
+        action();
+      },
+      Math.min(Math.max(0, millis), MAX_TIMER_MILLIS),
+    );
     timer.unref();
     return () => {
       clearTimeout(timer);

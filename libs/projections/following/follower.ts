@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { isDamage, JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
-import type { Cancel, Clock } from '#libs/platform/time/clock.js';
+import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { quietly, type OnFault } from '#libs/platform/process/quiet-faults.js';
 import { PositionGap } from '../projection.js';
 import type { Projector } from '../projector.js';
@@ -62,7 +62,8 @@ export class Follower {
     void this.looking.then(() => {
       if (this.stopped) return;
       const holdsAll = this.followed.size === this.ports.shards.length && !this.mustRestart;
-      this.cancel = this.ports.clock.after(holdsAll ? HELD_MILLIS : LEASE_MILLIS, () => {
+      const { clock } = this.ports;
+      this.cancel = clock.after(untilNext(clock, holdsAll ? HELD_MILLIS : LEASE_MILLIS), () => {
         this.start();
       });
     });

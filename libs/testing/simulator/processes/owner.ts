@@ -26,7 +26,7 @@ import { LinkEnd } from '../wire/link-end.js';
 import type { Life } from './unit.js';
 import { ID_KEY, SERVICE_TOKEN, SHARDS, topicOf } from './world.js';
 
-const JOURNAL_LOOK_MILLIS = 250;
+const JOURNAL_LOOK_MILLIS = 200;
 const FAILED_LINGER_MILLIS = 1_500;
 
 /** The address of a shard's owner. */

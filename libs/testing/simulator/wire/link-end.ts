@@ -13,10 +13,11 @@ export class LinkEnd implements LinkSocket {
   private readonly heeds: {
     readonly open: (() => void)[];
     readonly close: (() => void)[];
+    readonly ping: (() => void)[];
     readonly pong: (() => void)[];
     readonly message: ((data: RawData) => void)[];
     readonly error: ((error: Error) => void)[];
-  } = { open: [], close: [], pong: [], message: [], error: [] };
+  } = { open: [], close: [], ping: [], pong: [], message: [], error: [] };
 
   constructor(private readonly end: WireEnd) {
     end.onOpen = () => {
@@ -25,6 +26,7 @@ export class LinkEnd implements LinkSocket {
     end.onText = (text) => {
       if (text === PING) {
         end.send(PONG);
+        for (const heed of this.heeds.ping) heed();
         return;
       }
       if (text === PONG) {
@@ -66,10 +68,10 @@ export class LinkEnd implements LinkSocket {
     this.end.send(PING);
   }
 
-  on(event: 'open' | 'close' | 'pong', heed: () => void): void;
+  on(event: 'open' | 'close' | 'ping' | 'pong', heed: () => void): void;
   on(event: 'message', heed: (data: RawData) => void): void;
   on(event: 'error', heed: (error: Error) => void): void;
-  on(event: 'open' | 'close' | 'pong' | 'message' | 'error', heed: (given: never) => void): void {
+  on(event: 'open' | 'close' | 'ping' | 'pong' | 'message' | 'error', heed: (given: never) => void): void {
     const heeds: ((given: never) => void)[] = this.heeds[event];
     heeds.push(heed);
   }
