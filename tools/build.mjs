@@ -45,7 +45,8 @@ function moveIntoPlace() {
   }
   const wanted = new Set(built);
   for (const path of filesUnder(DIST)) {
-    if (!wanted.has(path)) rmSync(join(DIST, path));
+    // What processes keep of a former build may go by itself meanwhile.
+    if (!wanted.has(path)) rmSync(join(DIST, path), { force: true });
   }
   rmSync(STAGING, { recursive: true, force: true });
 }
