@@ -79,6 +79,7 @@ export class Outbox<A> {
 
   /** While held nothing leaves. */
   hold(isHeld: boolean): void {
+    if (isHeld === this.held) return;
     this.held = isHeld;
     this.pump();
   }

@@ -12,9 +12,9 @@ it(
     process.stdout.write(output);
     const told = output.match(/^VIOLATION .*$/gm) ?? [];
     expect([code, told, errors]).toEqual([0, [], '']);
-    // What a stream has to say in the right order is not always said.
+    // What a stream has to say in the right order is not always said, and good logins meet the throttle of the bad ones on a slow machine.
     expect(output).toMatch(
-      /^never more than refused: (?:nothing|(?:unsubscribe|auth\.refresh|quote\.\w+)(?:, (?:unsubscribe|auth\.refresh|quote\.\w+))*)$/m,
+      /^never more than refused: (?:nothing|(?:login|unsubscribe|auth\.refresh|quote\.\w+)(?:, (?:login|unsubscribe|auth\.refresh|quote\.\w+))*)$/m,
     );
     expect(output).toMatch(
       /^[1-9]\d* batches refused as a whole, [1-9]\d* in part, \d+ accepted, [0-5] not judged$/m,

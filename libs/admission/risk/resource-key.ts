@@ -31,14 +31,14 @@ export function tokensOn(route: RouteKey): ResourceKey {
 }
 
 /** All quotes of an auction have its routes, the same ones in memory, so what they lead to is worked out once for each side. */
-const worked: Readonly<Record<Need['side'], WeakMap<Need['routes'], readonly ResourceKey[]>>> = {
+const ledTo: Readonly<Record<Need['side'], WeakMap<Need['routes'], readonly ResourceKey[]>>> = {
   BUY: new WeakMap(),
   SELL: new WeakMap(),
 };
 
 /** Everything that `need` may be judged by, each resource once. */
 export function resourcesOf({ side, routes }: Pick<Need, 'side' | 'routes'>): readonly ResourceKey[] {
-  const known = worked[side].get(routes);
+  const known = ledTo[side].get(routes);
   if (known !== undefined) return known;
   const venues = new Set(routes.map((route) => route.venue));
   const resources = [
@@ -46,7 +46,7 @@ export function resourcesOf({ side, routes }: Pick<Need, 'side' | 'routes'>): re
     ...(side === 'SELL' ? routes.map(tokensOn) : []),
     EXPOSURE,
   ];
-  worked[side].set(routes, resources);
+  ledTo[side].set(routes, resources);
   return resources;
 }
 

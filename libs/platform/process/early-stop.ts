@@ -14,8 +14,8 @@ interface Program {
 }
 
 /**
- * Loading the modules of a process takes several hundred milliseconds, a fifth less where what V8 has made of them is kept, in which a signal would kill it. Nothing is open yet, so there
- * is nothing to stop: whoever is told to end meanwhile just does.
+ * Loading the modules of a process takes several hundred milliseconds, in which a signal would kill it. Nothing is open yet, so there
+ * is nothing to stop: whoever is told to end meanwhile just does. Where what V8 makes of the modules can be kept it is a fifth less.
  */
 export async function runUnlessStopped(env: Environment, load: () => Promise<Program>): Promise<void> {
   const leave = (): void => process.exit(0);

@@ -37,12 +37,11 @@ export class SessionGuard {
   look(): Standing {
     if (!this.isAsking) {
       const standing = this.check();
-      if (standing instanceof Promise) {
-        this.isAsking = true;
-        void standing.then(() => {
-          this.isAsking = false;
-        });
-      }
+      if (!(standing instanceof Promise)) return standing;
+      this.isAsking = true;
+      void standing.then(() => {
+        this.isAsking = false;
+      });
     }
     return this.remainingNanos() <= 0n ? 'unauthorized' : this.standing;
   }
