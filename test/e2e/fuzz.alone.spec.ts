@@ -12,7 +12,7 @@ it(
     process.stdout.write(output);
     const told = output.match(/^VIOLATION .*$/gm) ?? [];
     expect([code, told, errors]).toEqual([0, [], '']);
-    // What a stream has to say in the right order is not always said, and good logins meet the throttle of the bad ones on a slow machine.
+    // What a stream has to say in the right order is not always said, and bad logins bar their address to good ones for a while.
     expect(output).toMatch(
       /^never more than refused: (?:nothing|(?:login|unsubscribe|auth\.refresh|quote\.\w+)(?:, (?:login|unsubscribe|auth\.refresh|quote\.\w+))*)$/m,
     );

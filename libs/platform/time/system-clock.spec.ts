@@ -28,3 +28,12 @@ it('knows by how much its timers were late', async () => {
   });
   expect(timerDelay.max).toBeGreaterThan(50_000_000);
 });
+
+it('does not take for late what was overdue when it was asked for', async () => {
+  timerDelay.reset();
+  await new Promise<void>((resolve) => {
+    clock.after(-3_600_000, resolve);
+  });
+  expect(timerDelay.count).toBe(1);
+  expect(timerDelay.max).toBeLessThan(60_000_000_000);
+});

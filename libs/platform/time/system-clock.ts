@@ -42,14 +42,13 @@ export class SystemClock implements Clock {
   }
 
   after(millis: number, action: () => void): Cancel {
-    const due = performance.now() + millis;
-    const timer = setTimeout(
-      () => {
-        timerDelay.record(Math.max(1, Math.round((performance.now() - due) * Number(NANOS_PER_MILLI))));
-        action();
-      },
-      Math.min(Math.max(0, millis), MAX_TIMER_MILLIS),
-    );
+    const wait = Math.min(Math.max(0, millis), MAX_TIMER_MILLIS);
+    // What was overdue when it was asked for is not late by that.
+    const due = performance.now() + wait;
+    const timer = setTimeout(() => {
+      timerDelay.record(Math.max(1, Math.round((performance.now() - due) * Number(NANOS_PER_MILLI))));
+      action();
+    }, wait);
     timer.unref();
     return () => {
       clearTimeout(timer);
