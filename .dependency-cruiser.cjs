@@ -57,10 +57,8 @@ module.exports = {
     },
     {
       name: 'libs-never-import-apps',
-      comment:
-        'The simulator puts whole processes together, and the fault campaign whole installations, out of what their apps are made of.',
       severity: 'error',
-      from: { path: '^libs/', pathNot: '^libs/testing/(simulator|faults)/' },
+      from: { path: '^libs/' },
       to: { path: '^apps/' },
     },
     {

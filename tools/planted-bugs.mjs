@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './build/tree.mjs';
 
-const FOLDERS = ['test/mutants', 'test/faults-mutants'];
+const FOLDERS = ['test/simulator/mutants', 'test/faults/mutants'];
 
 const strange = FOLDERS.flatMap((folder) => readdirSync(join(ROOT, folder)).map((file) => join(folder, file)))
   .filter((file) => file.endsWith('.patch'))

@@ -1,4 +1,4 @@
-import { fakedTime } from '#libs/testing/faults/machine.js';
+import { fakedTime } from '../faults/machine.js';
 
 export interface Unseen {
   /** A part of a document as the check names it; a star stands for anything. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { fakedTime } from '#libs/testing/faults/machine.js';
+import { fakedTime } from '../faults/machine.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { AuctionView } from '#libs/testing/wire.js';
 import { homeShard, shardOfCreate } from '#libs/owner-link/routing.js';

@@ -8,7 +8,7 @@ import { expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
 
-const PROGRAM = 'libs/testing/faults/main.js';
+const PROGRAM = 'test/faults/main.js';
 const WITHIN_MS = 150_000;
 
 function campaign(...args: readonly string[]): readonly string[] {

@@ -8,7 +8,7 @@ it(
   'hostile requests and streams change nothing, end nothing, and are answered as documented and in time',
   async () => {
     const call = ['--seed', String(SEED), '--requests', '2000'];
-    const { code, output, errors } = await runTool('libs/testing/fuzz/main.js', call, {});
+    const { code, output, errors } = await runTool('test/fuzz/main.js', call, {});
     process.stdout.write(output);
     const told = output.match(/^VIOLATION .*$/gm) ?? [];
     expect([code, told, errors]).toEqual([0, [], '']);

@@ -12,7 +12,7 @@ export async function expectPromisesKept(
 ): Promise<void> {
   const call = ['--seed', String(seed), '--minutes', '0.6', '--store', store, '--open-auctions', '100'];
   const { code, output, errors } = await runTool(
-    'libs/testing/faults/main.js',
+    'test/faults/main.js',
     [...call, '--only', faults.join()],
     {},
   );

@@ -18,9 +18,9 @@ const TOOLS = readdirSync('apps/operations')
 const PROGRAMS: readonly (readonly [string, string, number])[] = [
   ...TOOLS.map((name) => [name, `apps/operations/${name}.js`, 0] as const),
   ['replay', 'apps/replay/main.js', 0],
-  ['simulate', 'libs/testing/simulator/main.js', 64],
-  ['faults', 'libs/testing/faults/main.js', 64],
-  ['fuzz', 'libs/testing/fuzz/main.js', 64],
+  ['simulate', 'test/simulator/main.js', 64],
+  ['faults', 'test/faults/main.js', 64],
+  ['fuzz', 'test/fuzz/main.js', 64],
   ['bench', 'bench/bench.js', 0],
 ];
 

@@ -36,7 +36,7 @@ function run(...args: readonly string[]): Promise<Ended> {
 it(
   'finds nothing wrong in a thousand worlds, and has been everywhere',
   async () => {
-    const simulator = ['tools/run.mjs', 'libs/testing/simulator/main.js'];
+    const simulator = ['tools/run.mjs', 'test/simulator/main.js'];
     const { code, output } = await run(...simulator, '--seed', '1', '--count', '1000', '--must-reach');
     process.stdout.write(output);
     expect([code, output.match(/^seed .*$|not reached.*$/gm) ?? []]).toEqual([0, []]);
@@ -47,7 +47,7 @@ it(
 it(
   'finds bugs that are planted',
   async () => {
-    const { code, output } = await run('test/mutants/run-mutants.mjs', '--count', '60', ...SAMPLE);
+    const { code, output } = await run('test/simulator/mutants/run-mutants.mjs', '--count', '60', ...SAMPLE);
     expect([code, output]).toEqual([0, expect.stringContaining('8 of 8 planted bugs found')]);
     expect(output).toMatch(/^create-releases-what-was-refused .* no process throws: owner-\d: TypeError/m);
     expect(output).toMatch(/^agenda-never-settles .* every seed comes to an end: /m);

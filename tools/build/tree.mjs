@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const DIST = join(ROOT, 'dist');
 
-const SOURCE_FOLDERS = ['apps', 'bench', 'libs'];
+/** Campaigns are programs too; the production image has no `test/`, so they are left out where the folder is absent. */
+const SOURCE_FOLDERS = ['apps', 'bench', 'libs', 'test/faults', 'test/fuzz', 'test/simulator'];
 /** What changes the output without being a source. */
 const BUILD_INPUTS = [
   '.swcrc',

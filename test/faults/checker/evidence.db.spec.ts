@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { custodyMigrations } from '#libs/custody/migrations/list.js';
+import { seedBalances } from '#libs/custody/seed.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { checkEvidence } from './evidence.js';
+import { Findings } from './findings.js';
+
+const AT_A = { account: 'mia', venue: 'venue_a' };
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase([...admissionMigrations, ...custodyMigrations]);
+  const now = instantFromNanos(new SystemClock().epochNanos());
+  const balances = [
+    { ...AT_A, asset: '', amount: 1_000 },
+    { ...AT_A, asset: 'snow/YES', amount: 300 },
+  ];
+  const limits = [
+    { ...AT_A, resource: 'VENUE_POSITION_LIMIT' as const, amount: 500 },
+    { account: 'mia', venue: '', resource: 'SERVICE_EXPOSURE_LIMIT' as const, amount: 9_000 },
+  ];
+  await seedBalances(database.pool, balances, limits, { now, evidenceTtlMillis: 60_000 });
+});
+afterAll(() => database.drop());
+
+async function found(): Promise<readonly string[]> {
+  const findings = new Findings();
+  await checkEvidence(database.pool, findings);
+  expect(findings.checked.get('looks at evidence')).toBe(1);
+  return findings.violations;
+}
+
+it('finds nothing where evidence says what the ledger does, and what is left of a position limit', async () => {
+  expect(await found()).toEqual([]);
+});
+
+it('finds evidence of what nobody has', async () => {
+  const change = `update risk.evidence set asset = $2 where resource = 'OUTCOME_TOKEN' and asset = $1`;
+  await database.pool.query(change, ['snow/YES', 'rain/YES']);
+  const [violation] = await found();
+  expect(violation).toContain('told to be 0, and it is 300');
+  await database.pool.query(
+    'insert into risk.evidence select account_id, venue, resource, $1, amount, settled, source_sequence, risk_valid_until, authority_valid_until from risk.evidence where asset = $2',
+    ['snow/YES', 'rain/YES'],
+  );
+  expect(await found()).toEqual([expect.stringContaining('told to be 300, and it is 0')]);
+  await database.pool.query('delete from risk.evidence where asset = $1', ['rain/YES']);
+});
+
+it.each([
+  ['COLLATERAL', 'told to be 1001, and it is 1000'],
+  ['OUTCOME_TOKEN', 'told to be 301, and it is 300'],
+  ['VENUE_POSITION_LIMIT', 'told to be 201, and it is 200'],
+  ['SERVICE_EXPOSURE_LIMIT', 'told to be 9001, and it is 9000'],
+])('finds that evidence of %s says more than there is', async (resource, words) => {
+  const change = 'update risk.evidence set amount = amount + $2 where resource = $1';
+  await database.pool.query(change, [resource, 1]);
+  expect(await found()).toEqual([expect.stringContaining(words)]);
+  await database.pool.query(change, [resource, -1]);
+});

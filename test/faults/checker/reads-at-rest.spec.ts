@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { Archive } from '../../simulator/oracle/archive.js';
+import type { AuctionFile } from '../../simulator/oracle/auction-file.js';
+import type { Insistence } from '../load/caller.js';
+import { Findings } from './findings.js';
+import { readAll } from './reads-at-rest.js';
+
+const IDS = Array.from({ length: 40 }, (_, index) => `0a000000-0000-8000-8000-0000000000${index + 10}`);
+
+function answer(status: number, text: string): ApiAnswer {
+  return { status, headers: {}, headerNames: [], text, body: {} };
+}
+
+const GATEWAYS = 2;
+/** A page of what there is nothing of. */
+function nothing(path: string): ApiAnswer {
+  return answer(200, path.startsWith('/v1/quotes') ? '{"quotes":[]}' : '{"auctions":[]}');
+}
+const GONE = answer(404, '{"error":"auction_not_found"}');
+
+/** What is found where timelines are answered like this, by each gateway or by the second alone, and how often each was asked for at most. */
+async function readAtRest(
+  timeline: ApiAnswer | undefined,
+  isEverywhere = true,
+): Promise<{ findings: Findings; tries: number[] }> {
+  const archive = new Archive();
+  for (const id of IDS) {
+    const file: Pick<AuctionFile, 'id' | 'stage' | 'stories'> = {
+      id,
+      stage: 'COMPLETED',
+      stories: new Map([['olga', []]]),
+    };
+    archive.files.set(id, file as AuctionFile);
+  }
+  const findings = new Findings();
+  const tries: number[] = [];
+  const insist = (path: string, { tries: most, gateway }: Insistence): Promise<ApiAnswer | undefined> => {
+    const isGood = gateway === 0 && !isEverywhere;
+    if (isGood || !path.includes('/events')) return Promise.resolve(nothing(path));
+    tries.push(most);
+    return Promise.resolve(timeline);
+  };
+  await readAll([{ account: 'olga', name: 'originator-2', gateways: GATEWAYS, insist }], archive, findings);
+  return { findings, tries };
+}
+
+it('a read that is not answered at rest is a violation with its route and code, and the others are read all the same', async () => {
+  const { findings } = await readAtRest(answer(503, '{"error":"audit_timeline_incomplete"}'));
+  expect(findings.checked.get('auctions read at rest')).toBe(GATEWAYS * IDS.length);
+  expect(findings.lines).toContainEqual(
+    expect.stringMatching(
+      /^VIOLATION at rest everything is read: GET \/v1\/auctions\/\{auctionID\}\/events is answered 503 audit_timeline_incomplete: .* \(80 of this sort\)$/,
+    ),
+  );
+});
+
+it('so is one without an answer, and what is wrong everywhere is not waited for everywhere', async () => {
+  const { findings, tries } = await readAtRest(undefined);
+  expect(findings.violations).toContainEqual(expect.stringContaining('is answered with nothing'));
+  expect(tries[0]).toBeGreaterThan(10);
+  expect(tries.at(-1)).toBeLessThan(5);
+});
+
+it('so is one that one of the gateways does not answer', async () => {
+  const { findings } = await readAtRest(answer(503, '{"error":"completed_projection_unavailable"}'), false);
+  expect(findings.violations).toContainEqual(
+    expect.stringMatching(/answered 503 .*: gateway-1: originator-2 reads/),
+  );
+  expect(findings.violations).not.toContainEqual(expect.stringContaining('gateway-0'));
+});
+
+describe('of an auction that is none of its business', () => {
+  /** What is found where one who is no party of anything is answered like this. */
+  async function asksInVain(told: ApiAnswer): Promise<Findings> {
+    const archive = new Archive();
+    const file: Pick<AuctionFile, 'id' | 'stage' | 'stories'> = {
+      id: IDS[0] ?? '',
+      stage: 'COMPLETED',
+      stories: new Map([['olga', []]]),
+    };
+    archive.files.set(file.id, file as AuctionFile);
+    const findings = new Findings();
+    const insist = (path: string, { status }: Insistence): Promise<ApiAnswer> =>
+      Promise.resolve(status === 404 ? told : nothing(path));
+    await readAll([{ account: 'moe', name: 'maker-9', gateways: GATEWAYS, insist }], archive, findings);
+    return findings;
+  }
+
+  it('somebody is told nothing at each gateway, and that is looked at', async () => {
+    const findings = await asksInVain(GONE);
+    expect(findings.violations).toEqual([]);
+    expect(findings.checked.get('timelines asked for by strangers at rest')).toBe(GATEWAYS);
+  });
+
+  it('what is shown is a violation', async () => {
+    const { violations } = await asksInVain(answer(200, '{}'));
+    expect(violations).toContainEqual(expect.stringContaining('strangers see nothing: moe reads'));
+  });
+
+  it('so is an answer that says something else', async () => {
+    const { violations } = await asksInVain(answer(503, '{"error":"audit_unavailable"}'));
+    expect(violations).toContainEqual(expect.stringContaining('is answered 503 audit_unavailable'));
+  });
+});

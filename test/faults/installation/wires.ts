@@ -1,0 +1,35 @@
+import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
+
+const HOST = '127.0.0.1';
+
+export interface Wire {
+  readonly from: string;
+  readonly to: string;
+  readonly proxy: TcpProxy;
+}
+
+/** Every way from one process to another, each through a piece of network that can be broken. */
+export class Wires {
+  private readonly all: Wire[] = [];
+
+  /** The port at which `from` reaches what listens on `port`. */
+  async lay(from: string, to: string, port: number): Promise<number> {
+    const proxy = await openProxy({ target: { host: HOST, port } });
+    this.all.push({ from, to, proxy });
+    return proxy.port;
+  }
+
+  /** All ways of one sort of process to another. */
+  between(from: string, to: string): Wire[] {
+    return this.all.filter((wire) => sortOf(wire.from) === from && sortOf(wire.to) === to);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all.map(({ proxy }) => proxy.close()));
+  }
+}
+
+/** `owner-1` is an owner. */
+export function sortOf(name: string): string {
+  return name.replace(/-\d+$/, '');
+}

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../simulator/kernel/random.js';
+import { StreamClient } from '#libs/testing/streams/stream-client.js';
+import { StreamMemory, type Told } from '#libs/testing/streams/stream-memory.js';
+import type { Ack, Reject } from '#libs/testing/streams/stream-wire.js';
+import type { Caller, Errand } from './caller.js';
+import type { Transcript } from './transcript.js';
+
+const BETWEEN_TRIES_MS = 150;
+const FOREVER_MS = 24 * 3_600_000;
+const TRIM_EVERY_MS = 1_000;
+const SILENT_MS = 25_000;
+/** Each second: of what nobody has lost nobody goes on with anything, and in a short campaign no fault may have met a stream. */
+const LEAVES = 0.04;
+
+/** Listens to all that an account may see, and goes on at whatever gateway takes it when its stream ends. */
+export class Listener {
+  readonly memory = new StreamMemory();
+  streams = 0;
+  private heardAt = 0;
+  private client: StreamClient | undefined;
+  private subscription = '';
+  private isStopped = false;
+  /** Undefined until its first stream is begun, for which nobody tries again. */
+  private following: Promise<void> | undefined;
+  private readonly trimming: NodeJS.Timeout;
+
+  constructor(
+    readonly caller: Caller,
+    private readonly gatewayUrls: readonly string[],
+    private readonly transcript: Transcript,
+    private readonly random: Random,
+  ) {
+    this.trimming = setInterval(() => this.trim(), TRIM_EVERY_MS).unref();
+  }
+
+  get told(): Told {
+    return this.memory.of(this.subscription);
+  }
+
+  async start(): Promise<this> {
+    await this.connect();
+    this.following = this.follow();
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.client?.kill();
+    await this.following;
+    clearInterval(this.trimming);
+    this.trim();
+  }
+
+  /** Undefined where it cannot be said or no answer came. */
+  async submit({ command, body }: Errand): Promise<Ack | Reject | undefined> {
+    const fields = { auction_id: command.auctionId, idempotency_key: command.key, ...body };
+    try {
+      const reply = await this.client?.ask('quote.submit', fields);
+      return reply?.type === 'ack' || reply?.type === 'reject' ? reply : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.isStopped) {
+      await this.client?.untilClosed(FOREVER_MS).catch(() => undefined);
+      await this.goOn();
+    }
+  }
+
+  private async goOn(): Promise<void> {
+    while (!this.isStopped) {
+      const isConnected = await this.connect().then(
+        () => true,
+        () => false,
+      );
+      if (isConnected) return;
+      await sleep(BETWEEN_TRIES_MS);
+    }
+  }
+
+  private async connect(): Promise<void> {
+    const client = await StreamClient.open(this.random.pick(this.gatewayUrls), {
+      token: await this.caller.bearer(),
+      memory: this.memory,
+    });
+    this.client = client;
+    this.heardAt = performance.now();
+    this.streams += 1;
+    await this.greet(client).catch((error: unknown) => {
+      // What still came over it would be heard twice.
+      client.kill();
+      throw error;
+    });
+  }
+
+  private async greet(client: StreamClient): Promise<void> {
+    if (this.memory.token === undefined) {
+      await client.hello();
+      this.subscription = await client.subscribe({ channel: 'auctions' });
+      return;
+    }
+    const welcome = await client.resume();
+    const ids = welcome.subscriptions.map(({ subscription_id: id }) => id).join();
+    if (!welcome.resumed || ids !== this.subscription)
+      this.transcript.fault(`stream of ${this.caller.name}: not resumed, ${JSON.stringify(welcome)}`);
+  }
+
+  /** What was heard is in the memory; the words themselves are needed for the ids in them alone. */
+  private trim(): void {
+    const { client } = this;
+    if (client === undefined) return;
+    const texts = client.texts.splice(0);
+    client.frames.splice(0);
+    for (const text of texts) this.transcript.hearFrame(this.caller.account, text);
+    if (texts.length > 0) this.heardAt = performance.now();
+    // A heartbeat was due long ago: the stream is one of those that nobody tells of their end.
+    else if (performance.now() - this.heardAt > SILENT_MS) client.kill();
+    if (this.following !== undefined && this.random.chance(LEAVES)) client.kill();
+  }
+}

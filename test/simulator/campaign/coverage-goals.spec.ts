@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { GOALS, missedGoals, OUT_OF_REACH } from './coverage-goals.js';
+
+const DOCUMENT = path.resolve(import.meta.dirname, '../../../docs/simulator.md');
+
+describe('what a run of the simulator reaches', () => {
+  it('is named once each', () => {
+    expect(new Set(GOALS).size).toBe(GOALS.length);
+  });
+
+  it('is missed where it never comes about, and where what is usual is seldom', () => {
+    const all = new Map(GOALS.map((goal) => [goal, 1_000_000]));
+    const often = new Map([...all, ['stream events', 1_000_000]]);
+    expect(missedGoals(often, 1_000)).toEqual([]);
+    const seldom = new Map([...often, ['event EXECUTION_CONFIRMED', 1], ['fault CRASH', 0]]);
+    expect(missedGoals(seldom, 1_000)).toEqual([
+      'fault CRASH',
+      'event EXECUTION_CONFIRMED (1 of at least 650)',
+    ]);
+  });
+
+  it('says of what is out of reach the same as the document', () => {
+    const [, told = ''] = readFileSync(DOCUMENT, 'utf8').split('## What it does not reach');
+    expect(OUT_OF_REACH.filter((one) => !told.includes(one))).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import type { JournalEntry } from '#libs/journal/journal.js';
+import { encodeRecord } from '#libs/journal/kafka/record-format.js';
+import { JournalCopy } from './journal-copy.js';
+
+const SHARD = 1;
+const former = sealEpoch(SHARD, BEFORE_FIRST, 1, 'ada');
+const first = sealEpoch(SHARD, former, 2, 'ben');
+const last = sealEvent(SHARD, first, '{"type":"A"}');
+
+let copy: JournalCopy;
+let offset: number;
+
+function take(entry: JournalEntry): unknown {
+  return copy.take((offset += 1), encodeRecord(entry, undefined));
+}
+
+beforeEach(() => {
+  copy = new JournalCopy(SHARD);
+  offset = 0;
+  for (const entry of [former, first]) take(entry);
+  expect(take(last)).toEqual({ shard: SHARD, sequence: 3, event: { type: 'A' } });
+});
+
+it('ignores a second copy of a record, and nothing else that has its sequence', () => {
+  expect(take(last)).toBeUndefined();
+  expect(copy.ignored).toEqual(new Map([['repeated event', 1]]));
+  expect(() => take({ ...last, payload: '{"type":"B"}' })).toThrow('another record 3 of epoch 2');
+  expect(() => take(sealEvent(SHARD, first, '{"type":"B"}'))).toThrow('another record 3 of epoch 2');
+});
+
+it('ignores whatever is of an older epoch, wherever it says to stand', () => {
+  for (const entry of [
+    former,
+    sealEpoch(SHARD, last, 1, 'ada'),
+    sealEvent(SHARD, { ...last, epoch: 1 }, '{}'),
+  ]) {
+    expect(take(entry)).toBeUndefined();
+  }
+  expect([copy.head, copy.epoch]).toEqual([3, 2]);
+  expect(() => take(sealEpoch(SHARD, last, 2, 'eve'))).toThrow('epoch 2 in epoch 2');
+});

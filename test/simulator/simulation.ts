@@ -1,0 +1,354 @@
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
+import { thrown } from './campaign/thrown.js';
+import { drive, settled } from './kernel/event-loop.js';
+import { Host } from './kernel/host.js';
+import { Random } from './kernel/random.js';
+import { enterSandbox } from './kernel/sandbox.js';
+import { Scheduler } from './kernel/scheduler.js';
+import { BEGINNING, NANOS_PER_MILLI } from './kernel/sim-clock.js';
+import { Trace } from './kernel/trace.js';
+import { Nemesis } from './nemesis.js';
+import { LAST_PROOF_MILLIS } from './oracle/freshness.js';
+import { Oracle, type TrueTime } from './oracle/oracle.js';
+import type { RefusalGrounds } from './oracle/refusals.js';
+import { must, Violation } from './oracle/violation.js';
+import { furnish } from './people/cast.js';
+import { Crowd } from './people/crowd.js';
+import { PLENTY, type Plan } from './plan/draw.js';
+import { Cluster } from './processes/cluster.js';
+import { SHARDS, type World } from './processes/world.js';
+import { Database } from './storage/database.js';
+import { Topic } from './storage/topic.js';
+import type { Transcript } from './twins/transcript.js';
+import { Network } from './wire/network.js';
+
+/** What came of one simulation. */
+export interface Outcome {
+  readonly seed: number;
+  readonly violation: { readonly check: string; readonly what: string } | undefined;
+  readonly digest: string;
+  readonly steps: number;
+  readonly simulatedMillis: number;
+  readonly coverage: Readonly<Record<string, number>>;
+  readonly lines: readonly string[];
+}
+
+/** What somebody wants to know besides. */
+export interface Watching {
+  readonly keepsTrace?: boolean;
+  readonly transcript?: Transcript;
+}
+
+const REST_WITHIN_MILLIS = 120_000;
+const LOOK_MILLIS = 200;
+/** A deposed owner that goes on may take so long to find out. */
+const HEALING_MILLIS = 1_500;
+const UNNOTICED_STEP_MILLIS = 500;
+const LIVENESS = 'everything comes to rest';
+
+let heard: ((line: string) => void) | undefined;
+
+/** Who is told each line of a trace that this thread keeps, as soon as it is noted: of a world that never ends nobody can be told later. */
+export function hearLines(listener: ((line: string) => void) | undefined): void {
+  heard = listener;
+}
+
+class HeardTrace extends Trace {
+  override note(text: string): void {
+    super.note(text);
+    const line = this.lines.at(-1);
+    if (line !== undefined) heard?.(line);
+  }
+}
+
+/** One world from its beginning to its end. */
+class Simulation {
+  private readonly scheduler = new Scheduler();
+  private readonly random: Random;
+  private readonly trace: Trace;
+  private readonly world: World;
+  private readonly oracle: Oracle;
+  private readonly cluster: Cluster;
+  private readonly crowd: Crowd;
+  private readonly nemesis: Nemesis;
+  private readonly faults = new Map<string, number>();
+  private isDone = false;
+  private isReading = false;
+  private recalled = 0;
+  private told = 0;
+  private broken: Violation | undefined;
+
+  constructor(
+    private readonly plan: Plan,
+    { keepsTrace = false, transcript }: Watching,
+  ) {
+    this.random = new Random(`world ${plan.seed}`);
+    this.trace = new HeardTrace(this.scheduler, keepsTrace);
+    this.world = this.build();
+    const { tables } = this.world.database;
+    furnish(tables, plan);
+    const { activeAuctionLimit, limitsFactor } = plan.settings.shard;
+    this.oracle = new Oracle(
+      tables,
+      () => this.scheduler.now / NANOS_PER_MILLI,
+      this.trueTime(),
+      activeAuctionLimit * limitsFactor,
+    );
+    this.cluster = new Cluster(this.world, plan);
+    const { gateways } = this.cluster;
+    this.crowd = new Crowd({
+      world: this.world,
+      oracle: this.oracle,
+      plan,
+      grounds: groundsOf(plan, this.world.database),
+      random: this.random.fork('crowd'),
+      gateways,
+      transcript,
+    });
+    this.nemesis = new Nemesis(this.world, this.cluster, this.crowd, this.random.fork('nemesis'));
+  }
+
+  async run(): Promise<Outcome> {
+    const leave = enterSandbox(this.scheduler, this.turnLength());
+    const release = this.catchWhatNobodyCatches();
+    const first = await this.search().then(
+      () => this.broken,
+      (error: unknown) => this.violationOf(error),
+    );
+    // What is left of this world must not run on into the next one.
+    await settled();
+    leave();
+    release();
+    const found = first ?? this.broken;
+    if (found !== undefined) this.trace.note(`violation: ${found.message}`);
+    return {
+      seed: this.plan.seed,
+      violation: found === undefined ? undefined : { check: found.check, what: found.message },
+      digest: this.trace.digest(),
+      steps: this.scheduler.steps,
+      simulatedMillis: Math.round(this.scheduler.now / NANOS_PER_MILLI),
+      coverage: this.coverage(),
+      lines: this.trace.lines,
+    };
+  }
+
+  private async search(): Promise<void> {
+    const { scheduler, plan, crowd, nemesis } = this;
+    this.cluster.start();
+    for (const viewer of crowd.viewers) this.at(300, () => viewer.connect());
+    for (const incident of plan.incidents) {
+      this.at(incident.atMillis, () => {
+        if (incident.kind === 'FAULT') nemesis.strike(incident);
+        else crowd.do(incident);
+      });
+    }
+    this.at(plan.activeMillis, () => this.heal());
+    const end = (plan.activeMillis + REST_WITHIN_MILLIS) * NANOS_PER_MILLI;
+    await drive(() => this.broken === undefined && !this.isDone && scheduler.step(end));
+    if (this.broken === undefined)
+      must(this.isDone, LIVENESS, () => (this.isReading ? 'reads are refused' : this.unrest()));
+  }
+
+  private heal(): void {
+    const { network, topics, database } = this.world;
+    this.trace.note('everything is well from here on');
+    network.calm();
+    database.calm();
+    for (const topic of topics) topic.calm();
+    this.cluster.heal();
+    this.at(HEALING_MILLIS, () => this.lookForRest());
+  }
+
+  private lookForRest(): void {
+    this.scheduler.after(LOOK_MILLIS * NANOS_PER_MILLI, undefined, () => {
+      if (this.unrest() !== '') this.lookForRest();
+      else this.finish();
+    });
+  }
+
+  private finish(): void {
+    this.trace.note('at rest');
+    this.isReading = true;
+    this.oracle.money.checkAtRest();
+    this.oracle.protection.checkAtRest();
+    this.crowd.checkAtRest();
+    this.crowd.readAll(() => {
+      this.isDone = true;
+    });
+  }
+
+  /** What is still to happen, in words; nothing where all is at rest. */
+  private unrest(): string {
+    const { tables } = this.world.database;
+    const open = [...this.oracle.files.values()].filter(({ stage }) => stage !== 'COMPLETED');
+    if (open.length > 0)
+      return `${open.length} auctions are not over, ${open[0]?.id ?? ''} is ${open[0]?.stage ?? ''}`;
+    if (!this.crowd.isAtRest)
+      return `${this.crowd.errands.waiting} commands have no answer, or a stream has not begun`;
+    for (const shard of SHARDS) {
+      const projected = tables.positions.rows.get(String(shard))?.sequence ?? 0;
+      const head = this.oracle.copies[shard]?.head ?? 0;
+      if (projected !== head) return `shard ${shard} is projected up to ${projected} of ${head}`;
+    }
+    const held = [...tables.reserved.rows.values()].some((amounts) => amounts.some((amount) => amount !== 0));
+    if (held) return 'something is still set aside';
+    for (const { name, replacedForMillis: since = Infinity } of this.cluster.units.values())
+      if (since < LAST_PROOF_MILLIS) return `a ${name} that was replaced may not have heard of it`;
+    const behind = this.crowd.viewers.some((viewer) => !viewer.hasAll);
+    return behind ? 'somebody has not been told everything' : '';
+  }
+
+  private trueTime(): TrueTime {
+    const { plan } = this;
+    return {
+      now: () => this.world.database.now(),
+      aheadMillis: trustedMillis(plan),
+      misledSince: (shard) => this.misledSince(shard),
+      isCalm: plan.isCalm,
+      isSteady: plan.isSteady,
+      servesSince: (shard) => this.cluster.units.get(`owner-${shard}`)?.readyMillis ?? Infinity,
+      formerWentOn: (shard, at) => this.cluster.units.get(`owner-${shard}`)?.wentOn(at) ?? false,
+      streams: {
+        graces: plan.graces,
+        absence: (account, connectionId) => this.crowd.absence(account, connectionId),
+      },
+    };
+  }
+
+  private misledSince(shard: number): string | undefined {
+    const since = this.cluster.units.get(`owner-${shard}`)?.wrongSince(trustedMillis(this.plan));
+    return since === undefined ? undefined : instantFromNanos(BEGINNING + BigInt(Math.round(since)));
+  }
+
+  private at(millis: number, act: () => void): void {
+    this.scheduler.after(millis * NANOS_PER_MILLI, undefined, act);
+  }
+
+  private turnLength(): () => number {
+    const random = this.random.fork('turns');
+    return () => random.next();
+  }
+
+  /** What the world's own parts find wrong while a process runs must not be caught by that process. */
+  private guarded(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.broken ??= this.violationOf(error);
+    }
+  }
+
+  /** What would end a process is what its world breaks on, and not the end of the thread that lives it. */
+  private catchWhatNobodyCatches(): () => void {
+    const note = (error: unknown): void => {
+      this.broken ??= this.violationOf(error);
+    };
+    process.on('uncaughtException', note);
+    process.on('unhandledRejection', note);
+    return () => {
+      process.off('uncaughtException', note);
+      process.off('unhandledRejection', note);
+    };
+  }
+
+  private violationOf(error: unknown): Violation {
+    if (error instanceof Violation) return error;
+    const { running } = this.scheduler;
+    const where = running instanceof Host ? `${running.name}: ` : '';
+    return new Violation('no process throws', `${where}${thrown(error)}`);
+  }
+
+  private onCommit(workedAt: string): void {
+    this.guarded(() => this.oracle.onCommit(workedAt));
+    this.nemesis.onCommit();
+  }
+
+  private build(): World {
+    const { scheduler, random, trace, plan } = this;
+    const onAppend = (shard: number) => (offset: number, value: Buffer) => {
+      this.guarded(() => this.oracle.onMessage(shard, offset, value));
+    };
+    return {
+      scheduler,
+      random,
+      trace,
+      network: new Network(scheduler, random.fork('network'), plan.wire, trace),
+      topics: SHARDS.map(
+        (shard) =>
+          new Topic(shard, scheduler, random.fork(`topic ${shard}`), plan.topic, trace, onAppend(shard)),
+      ),
+      database: new Database(scheduler, random.fork('database'), plan.database, trace, (workedAt) =>
+        this.onCommit(workedAt),
+      ),
+      snapshots: new MemorySnapshotStore(),
+      settings: plan.settings,
+      feeds: new Map(),
+      onRecall: () => {
+        this.recalled += 1;
+      },
+      onTold: () => {
+        this.told += 1;
+      },
+      onFault: (host, what, error) => {
+        trace.note(`${host}: ${what} failed: ${error instanceof Error ? error.message : String(error)}`);
+        this.faults.set(what, (this.faults.get(what) ?? 0) + 1);
+      },
+    };
+  }
+
+  private coverage(): Record<string, number> {
+    const { network, topics, database } = this.world;
+    const counted: [string, ReadonlyMap<string, number>][] = [
+      ['fault', this.nemesis.met],
+      ['wire', network.met],
+      ...topics.map(({ met }): [string, ReadonlyMap<string, number>] => ['topic', met]),
+      ['database', database.met],
+      ...this.crowd.viewers.map(({ met }): [string, ReadonlyMap<string, number>] => ['stream', met]),
+      ['answer', this.crowd.promises.codes],
+      ['audience', this.crowd.promises.invitations.met],
+      ...this.oracle.copies.map(({ ignored }): [string, ReadonlyMap<string, number>] => ['ignored', ignored]),
+    ];
+    const sums: Record<string, number> = {};
+    for (const [kind, counts] of counted) {
+      for (const [name, count] of counts) sums[`${kind} ${name}`] = (sums[`${kind} ${name}`] ?? 0) + count;
+    }
+    for (const [name, count] of this.oracle.reached) sums[name] = count;
+    sums['clocks that drift'] = [...this.cluster.units.values()].reduce((sum, { drifts }) => sum + drifts, 0);
+    sums['snapshots read'] = this.world.snapshots.found;
+    sums['stream recalled'] = this.recalled;
+    sums['stream told by owners'] = this.told;
+    sums['refusals for empty buckets weighed'] = this.crowd.refusalsWeighed;
+    sums['calm worlds'] = this.plan.isCalm ? 1 : 0;
+    sums['steady worlds'] = this.plan.isSteady ? 1 : 0;
+    for (const viewer of this.crowd.viewers) {
+      for (const { events } of viewer.records.values())
+        sums['stream events'] = (sums['stream events'] ?? 0) + events;
+    }
+    sums.reads = this.crowd.reader.reads;
+    return sums;
+  }
+}
+
+/**
+ * An owner believes a clock that the database's agrees with, as far as clocks may differ and half of the answer's way may hide, which is no
+ * longer than that there and back; and then until it is set by more than goes unnoticed.
+ */
+function trustedMillis({ settings }: Plan): number {
+  return 3 * settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS;
+}
+
+/** Nobody's promises come near to plenty. */
+function groundsOf(plan: Plan, database: Database): RefusalGrounds {
+  const { incidents, wealth } = plan;
+  return {
+    now: () => database.now(),
+    aheadMillis: trustedMillis(plan),
+    mayBeMisled: incidents.some((one) => one.kind === 'FAULT' && one.name === 'CLOCK_JUMP'),
+    isRich: (account, of) => wealth[account]?.[of] === PLENTY,
+  };
+}
+
+export function simulate(plan: Plan, watching: Watching = {}): Promise<Outcome> {
+  return new Simulation(plan, watching).run();
+}
