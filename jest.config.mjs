@@ -1,11 +1,21 @@
 import { ensureVmModules } from './tools/jest/vm-modules.mjs';
+import { TIER } from './tools/tests/tiers.mjs';
 
 await ensureVmModules();
 
-const DB_SPEC = '\\.db\\.spec\\.ts$';
-const KAFKA_SPEC = '\\.kafka\\.spec\\.ts$';
-const END_TO_END = '/test/e2e/';
 const OUTSIDE = ['/node_modules/', '/dist/', '/dist.next/', '/test/house/fixtures/'];
+/** Specs of the full tier are seen when it runs, or when one is named. */
+const isFullTier =
+  process.env[TIER] === 'full' || process.argv.some((argument) => argument.includes('.full'));
+const IGNORED = isFullTier ? OUTSIDE : [...OUTSIDE, '\\.full\\.spec\\.ts$'];
+/** What starts clusters, campaigns or brokers. */
+const STARTS_PROCESSES = [
+  '/test/e2e/',
+  '\\.own\\.spec\\.ts$',
+  '\\.full\\.spec\\.ts$',
+  '\\.db\\.',
+  '\\.kafka\\.',
+];
 
 const project = {
   testEnvironment: 'node',
@@ -30,34 +40,37 @@ export default {
   maxWorkers: 2,
   // Until something hangs rather than waits: a machine that is busy with something else makes no test fail.
   testTimeout: 30_000,
-  reporters: ['default', '<rootDir>/tools/jest/totals-reporter.mjs'],
+  reporters:
+    process.env.TOTALS_FILE === undefined
+      ? ['default', '<rootDir>/tools/jest/totals-reporter.mjs']
+      : ['<rootDir>/tools/jest/progress-reporter.mjs'],
   projects: [
     {
       ...project,
       displayName: 'unit',
       testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.spec.ts'],
-      testPathIgnorePatterns: [...OUTSIDE, DB_SPEC, KAFKA_SPEC, END_TO_END],
+      testPathIgnorePatterns: [...IGNORED, ...STARTS_PROCESSES],
     },
     {
       ...project,
       ...withPostgres,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.db.spec.ts'],
-      testPathIgnorePatterns: [...OUTSIDE, END_TO_END],
+      testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.db{,.full}.spec.ts'],
+      testPathIgnorePatterns: [...IGNORED, '/test/e2e/'],
     },
     {
       ...project,
       displayName: 'kafka',
-      testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.kafka.spec.ts'],
-      testPathIgnorePatterns: OUTSIDE,
+      testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.kafka{,.full}.spec.ts'],
+      testPathIgnorePatterns: IGNORED,
       runner: '<rootDir>/tools/jest/outside-runner.mjs',
     },
     {
       ...project,
       ...withPostgres,
       displayName: 'e2e',
-      testMatch: ['<rootDir>/test/e2e/**/*.spec.ts'],
-      testPathIgnorePatterns: OUTSIDE,
+      testMatch: ['<rootDir>/test/e2e/**/*.spec.ts', '<rootDir>/test/**/*.{own,full}.spec.ts'],
+      testPathIgnorePatterns: [...IGNORED, '\\.db\\.', '\\.kafka\\.'],
       runner: '<rootDir>/tools/jest/outside-runner.mjs',
     },
   ],

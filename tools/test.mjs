@@ -1,17 +1,20 @@
 /**
- * `npm test`: every suite. What failed is looked at once more, alone, for real processes on a busy machine are late now and then;
- * what fails again has failed, and what does not is named as unsteady (docs/decisions/0072). With arguments it is one plain run of
- * jest: `npm test -- libs/auction`.
+ * `npm test`: what every change has to pass. `npm run test:full`: everything, or the parts that are named (docs/testing.md).
+ * Files that failed run once more, alone, since real processes on a busy machine are sometimes late; what fails again has failed, and
+ * what passes then is named as unsteady (docs/decisions/0072). Other arguments make it one plain run of jest: `npm test -- libs/auction`.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ROOT } from './build/tree.mjs';
 import { judged, toLookAtAgain, totalsLine } from './jest/second-look.mjs';
+import { isOfFullTier, specsOf, TIER } from './tests/tiers.mjs';
+import { slowestOf, TIMES } from './tests/times.mjs';
 
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 const PATIENCE = '--testTimeout=30000';
+const SLOWEST = 20;
 
 function build() {
   const run = spawnSync(process.execPath, ['tools/build.mjs', '--if-stale'], { cwd: ROOT, stdio: 'inherit' });
@@ -27,8 +30,19 @@ function jest(args, env = {}) {
   return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
 }
 
+function allSpecs() {
+  const env = { ...process.env, [TIER]: 'full' };
+  const run = spawnSync(process.execPath, [JEST, '--listTests', '--json'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env,
+  });
+  if (run.status !== 0) throw new Error(run.stderr);
+  return JSON.parse(run.stdout.slice(run.stdout.indexOf('['))).map((path) => relative(ROOT, path));
+}
+
 /** A run whose totals come back as data; one that broke down before it had any gives none. */
-async function counted(folder, name, args, env = {}) {
+async function counted(folder, name, args, env) {
   const file = join(folder, name);
   const code = await jest(args, { ...env, TOTALS_FILE: file });
   try {
@@ -38,28 +52,46 @@ async function counted(folder, name, args, env = {}) {
   }
 }
 
-async function wholeSuite(folder) {
-  const first = await counted(folder, 'first.json', []);
+async function inTwoLooks(folder, args, env) {
+  const first = await counted(folder, 'first.json', args, env);
   const again = toLookAtAgain(first);
-  if (again.length === 0) return judged(first);
+  if (again.length === 0) return { first, result: judged(first) };
   console.log(`\nOnce more, alone: ${again.join(', ')}\n`);
-  const second = await counted(folder, 'second.json', ['--maxWorkers=1', '--runTestsByPath', ...again], {
-    SECOND_LOOK: '1',
-  });
-  return judged(first, second);
+  const alone = ['--maxWorkers=1', '--runTestsByPath', ...again];
+  const second = await counted(folder, 'second.json', alone, { ...env, SECOND_LOOK: '1' });
+  return { first, result: judged(first, second) };
 }
 
-build();
-const args = process.argv.slice(2);
-if (args.length > 0) {
-  process.exitCode = await jest(args);
-} else {
+/** Only whole tiers are kept: docs/testing.md is made from them. */
+function keepTimes(tier, files) {
+  mkdirSync(TIMES, { recursive: true });
+  writeFileSync(join(TIMES, `${tier}.json`), JSON.stringify(files));
+}
+
+async function wholeRun(tier, parts) {
+  const env = tier === 'full' ? { [TIER]: 'full' } : {};
+  const specs = parts.length > 0 ? specsOf(parts, allSpecs()) : [];
+  const args = specs.length > 0 ? ['--runTestsByPath', ...specs] : [];
   const folder = mkdtempSync(join(tmpdir(), 'sotto-test-'));
-  const result = await wholeSuite(folder);
+  const { first, result } = await inTwoLooks(folder, args, env);
   rmSync(folder, { recursive: true, force: true });
+  const files = first.files ?? [];
+  if (parts.length === 0 && first.files !== undefined) keepTimes(tier, files);
+  console.log(`\nThe slowest of ${String(files.length)} suites:`);
+  for (const line of slowestOf(files, SLOWEST)) console.log(line);
   if (result.brokeDown)
     console.log('no test failed, and yet jest ended with a fault: it says above what was left running');
   for (const name of result.unsteady) console.log(`unsteady: ${name}`);
   console.log(totalsLine(result));
-  process.exitCode = result.failed === 0 ? 0 : 1;
+  return result.failed === 0 ? 0 : 1;
 }
+
+const [first, ...rest] = process.argv.slice(2);
+build();
+if (first === '--full') process.exitCode = await wholeRun('full', rest);
+else if (first === undefined) process.exitCode = await wholeRun('change', []);
+else
+  process.exitCode = await jest(
+    [first, ...rest],
+    rest.concat(first).some(isOfFullTier) ? { [TIER]: 'full' } : {},
+  );

@@ -2,13 +2,14 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 import TestRunner from 'jest-runner';
 import { ROOT } from '../build/tree.mjs';
+import { isOfFullTier, TIER } from '../tests/tiers.mjs';
 
 const SPECS = join(ROOT, 'test/e2e');
 const RECORDINGS = join(ROOT, 'node_modules/.cache/sotto/exchanges');
 /** What the latest full run has kept. */
 const LATEST = join(RECORDINGS, 'latest');
 /** What takes the machine apart or counts its milliseconds. */
-const ALONE = /\.(alone|kafka)\.spec\.ts$/;
+const ALONE = /\.(alone|kafka)(\.full)?\.spec\.ts$/;
 /** What looks back at everything that the others have seen. */
 const LAST = /\.last\.spec\.ts$/;
 const SERIAL = { serial: true };
@@ -47,7 +48,9 @@ export default class OutsideRunner extends TestRunner {
   /** Only then can be said that nothing has shown something. */
   #isFull(tests) {
     const asked = new Set(tests.map(({ path }) => path));
-    const all = readdirSync(SPECS, { recursive: true }).filter((path) => path.endsWith('.spec.ts'));
+    const ofTier = (path) =>
+      path.endsWith('.spec.ts') && (process.env[TIER] === 'full' || !isOfFullTier(path));
+    const all = readdirSync(SPECS, { recursive: true }).filter(ofTier);
     return !this._globalConfig.testNamePattern && all.every((path) => asked.has(join(SPECS, path)));
   }
 }
