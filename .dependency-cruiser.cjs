@@ -5,6 +5,7 @@
 const MAY_IMPORT = {
   auction: [],
   platform: [],
+  client: ['platform'],
   journal: ['platform'],
   identity: ['platform'],
   edge: ['platform'],

@@ -31,6 +31,12 @@ const project = {
   transform: { '\\.ts$': '@swc/jest' },
 };
 
+/** What clients say to a cluster and hear from it is recorded. */
+const recorded = {
+  runner: '<rootDir>/tools/jest/outside-runner.mjs',
+  setupFiles: ['<rootDir>/libs/testing/interface/observe-clients.ts'],
+};
+
 const withPostgres = {
   globalSetup: '<rootDir>/tools/jest/postgres-setup.mjs',
   globalTeardown: '<rootDir>/tools/jest/postgres-teardown.mjs',
@@ -63,7 +69,7 @@ export default {
       displayName: 'kafka',
       testMatch: ['<rootDir>/{apps,bench,libs,test}/**/*.kafka{,.full}.spec.ts'],
       testPathIgnorePatterns: IGNORED,
-      runner: '<rootDir>/tools/jest/outside-runner.mjs',
+      ...recorded,
     },
     {
       ...project,
@@ -71,7 +77,7 @@ export default {
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.spec.ts', '<rootDir>/test/**/*.{own,full}.spec.ts'],
       testPathIgnorePatterns: [...IGNORED, '\\.db\\.', '\\.kafka\\.'],
-      runner: '<rootDir>/tools/jest/outside-runner.mjs',
+      ...recorded,
     },
   ],
 };

@@ -1,10 +1,10 @@
+import type { AuctionView, ContractView, QuoteView, TimelinePage } from '#libs/client/wire.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { Player } from './player.js';
 import type { Stage } from './stage.js';
 import type { Terminal } from './terminal.js';
 import { timelineTable } from './timeline-table.js';
-import { auction, contractPage, openedAuction, quote, timeline } from './wire.js';
 
 const CONTRACT_ATOMS = 1_000_000;
 const DURATION_MS = 11_000;
@@ -67,7 +67,7 @@ export class Play {
   private async gather(): Promise<Cast> {
     this.terminal.scene('The cast logs in');
     const enter = (name: string, account: string): Promise<Player> =>
-      Player.enter(name, `${account}@demo.sotto`, this.stage, this.terminal);
+      Player.enter(name, `${account}@demo.sotto`, { stage: this.stage, terminal: this.terminal });
     const [olivia, max, mia, milo] = await Promise.all([
       enter('Olivia', 'originator-1'),
       enter('Max', 'maker-1'),
@@ -82,7 +82,7 @@ export class Play {
   }
 
   private async open(olivia: Player, makers: readonly Player[]): Promise<Opened> {
-    const { contracts } = contractPage.parse(await olivia.get('/v1/contracts?limit=50'));
+    const { contracts } = await olivia.get<{ contracts: readonly ContractView[] }>('/v1/contracts?limit=50');
     const contract = contracts.find(({ status }) => status === 'TRADING');
     if (contract === undefined) throw new StartFault('no contract of this cluster is trading');
     const { title, venue, contract_id, outcome } = contract;
@@ -102,7 +102,7 @@ export class Play {
       audience: { market_maker_ids: makers.map(({ accountId }) => accountId) },
       result_disclosure: 'WINNING_PRICE',
     };
-    const answer = await olivia.post('/v1/auctions', body, (view) =>
+    const opened = await olivia.post<AuctionView>('/v1/auctions', body, (view) =>
       picked(
         view,
         'auction_id',
@@ -113,7 +113,7 @@ export class Play {
         'quantity_step_atoms',
       ),
     );
-    const { auction_id: id, closes_at: closesAt } = openedAuction.parse(answer);
+    const { auction_id: id, closes_at: closesAt } = opened;
     this.terminal.say('The 60 dollars that it may cost at most are set aside from now on.');
     return { id, path: `/v1/auctions/${id}`, closesAt };
   }
@@ -142,7 +142,7 @@ export class Play {
     await this.beat();
     await mia.post(`${path}/quotes`, terms(500_000, 100), shown);
     await this.beat();
-    const first = quote.parse(await milo.post(`${path}/quotes`, terms(550_000, 100), shown));
+    const first = await milo.post<QuoteView>(`${path}/quotes`, terms(550_000, 100), shown);
     this.terminal.say(
       'Quotes are firm: what each could cost is set aside at once, and nobody gets a last look. Milo thinks again and sends ' +
         'a better price for a smaller size.',
@@ -209,7 +209,7 @@ export class Play {
       [max, 'who was beaten'],
     ] as const) {
       this.terminal.title(`   ${player.name}, ${part}`);
-      this.terminal.table(timelineTable(timeline.parse(await player.get(`${path}/events`))));
+      this.terminal.table(timelineTable(await player.get<TimelinePage>(`${path}/events`)));
     }
   }
 
@@ -224,19 +224,13 @@ export class Play {
     return pause(this.clock, BEAT_MS);
   }
 
-  private async until(
-    player: Player,
-    path: string,
-    reached: (view: Record<string, unknown>) => boolean,
-  ): Promise<void> {
+  private async until(player: Player, path: string, reached: (view: AuctionView) => boolean): Promise<void> {
     const deadline = this.clock.monotonicNanos() + BigInt(SETTLED_WITHIN_MS) * 1_000_000n;
     for (;;) {
-      const view = await player.get(path);
+      const view = await player.get<AuctionView>(path);
       if (reached(view)) return;
       if (this.clock.monotonicNanos() > deadline) {
-        throw new StartFault(
-          `the auction is still ${auction.parse(view).status}: see the logs of the cluster`,
-        );
+        throw new StartFault(`the auction is still ${view.status}: see the logs of the cluster`);
       }
       await pause(this.clock, LOOK_EVERY_MS);
     }

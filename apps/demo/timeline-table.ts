@@ -1,9 +1,7 @@
-import type { Timeline } from './wire.js';
-
-type Entry = Timeline['events'][number];
+import type { TimelineEntry, TimelinePage } from '#libs/client/wire.js';
 
 /** A timeline as a table: one row an entry, times in seconds since the auction opened. */
-export function timelineTable({ events }: Timeline): string[][] {
+export function timelineTable({ events }: TimelinePage): string[][] {
   const start = Date.parse(events[0]?.occurred_at ?? '');
   const rows = events.map((entry) => [
     String(entry.seq),
@@ -15,7 +13,7 @@ export function timelineTable({ events }: Timeline): string[][] {
   return [['seq', 'when', 'kind', 'actor', 'what it says'], ...rows];
 }
 
-function detail({ data }: Entry): string {
+function detail({ data }: TimelineEntry): string {
   const quote = recordIn(data, 'quote');
   if (quote !== undefined) {
     return `revision ${text(quote.revision)}: ${text(quote.quantity_atoms)} at ${text(quote.price_atoms)}`;
@@ -28,7 +26,7 @@ function detail({ data }: Entry): string {
   return shown.map(([name, value]) => `${name} ${text(value)}`).join(', ');
 }
 
-function recordIn(data: Entry['data'], name: string): Record<string, unknown> | undefined {
+function recordIn(data: TimelineEntry['data'], name: string): Record<string, unknown> | undefined {
   const value = data[name];
   return typeof value === 'object' && value !== null ? { ...value } : undefined;
 }

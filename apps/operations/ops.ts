@@ -43,7 +43,7 @@ async function carryOut(
   const place = await findPlace(url, settings);
   const terminal = process.stdin.isTTY ? { input: process.stdin, output: process.stderr } : undefined;
   const credentials = credentialsFrom({ settings, place, terminal });
-  const gateway = new GatewayClient({ url: place.url, clock, stop, credentials });
+  const gateway = new GatewayClient({ url: place.url, stop, credentials });
   try {
     return await command.run(call, { gateway, report: reportFor(json), clock, stop });
   } finally {

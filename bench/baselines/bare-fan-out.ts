@@ -8,11 +8,11 @@ import { WebSocketServer } from 'ws';
 const server = createServer();
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });
 sockets.on('connection', (socket, request) => {
-  if (request.url !== '/driver') return;
+  if (request.headers.authorization !== 'Bearer driver') return;
   socket.on('message', (data: Buffer) => {
     const text = data.toString();
     for (const listener of sockets.clients) if (listener !== socket) listener.send(text);
-    socket.send('done');
+    socket.send('{"type":"done"}');
   });
 });
 server.listen(0, '127.0.0.1', () => {

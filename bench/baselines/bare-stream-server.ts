@@ -52,7 +52,7 @@ async function drain(): Promise<void> {
 const server = createServer();
 const sockets = new WebSocketServer({ server, perMessageDeflate: false });
 sockets.on('connection', (socket, request) => {
-  const account = request.url ?? '';
+  const account = request.headers.authorization ?? '';
   socket.on('message', (data: Buffer) => {
     const text = data.toString();
     const { cmd_id: id } = JSON.parse(text) as { cmd_id: string };

@@ -1,7 +1,9 @@
+import { ApiClient } from '#libs/client/api-client.js';
+import { StreamClient } from '#libs/client/stream-client.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import type { ClusterFile, ClusterUser } from '#libs/testing/cluster/cluster-file.js';
 import { HttpConnection } from '../load/http-connection.js';
-import { MakerStream } from '../load/maker-stream.js';
 
 export interface Trader {
   readonly account: string;
@@ -15,7 +17,7 @@ const RESERVE_ATOMS = 600_000;
 
 /** A cluster whose traders have logged in. Everything here goes through the public interface. */
 export class TradingFloor {
-  private readonly streams: MakerStream[] = [];
+  private readonly streams: StreamClient[] = [];
   private made = 0;
   /** Read once: the file names all the users too. */
   private readonly contracts: ClusterFile['contracts'];
@@ -39,10 +41,14 @@ export class TradingFloor {
     return this.cluster.gatewayUrl;
   }
 
-  /** One connection to the stream for each. */
-  async streamsOf(traders: readonly Trader[]): Promise<MakerStream[]> {
-    const opened: MakerStream[] = [];
-    for (const { token } of traders) opened.push(await MakerStream.open(this.gatewayUrl, token));
+  /** One connection to the stream for each; they keep nothing of what they hear. */
+  async streamsOf(traders: readonly Trader[]): Promise<StreamClient[]> {
+    const opened: StreamClient[] = [];
+    for (const { token } of traders) {
+      const stream = await StreamClient.open(this.gatewayUrl, { token, keepsNothing: true });
+      await stream.hello();
+      opened.push(stream);
+    }
     this.streams.push(...opened);
     return opened;
   }
@@ -73,21 +79,19 @@ export class TradingFloor {
     audience: number,
     among = this.makers.length,
   ): Promise<{ id: string; makers: number[] }[]> {
-    const connection = this.http();
+    const api = new ApiClient(this.gatewayUrl);
     const auctions: { id: string; makers: number[] }[] = [];
     for (let number = 0; number < count; number += 1) {
       const makers = Array.from({ length: audience }, (_, place) => (number * audience + place) % among);
       const invited = makers.map((place) => this.makers[place]).filter((maker) => maker !== undefined);
-      const { status, body } = await connection.send({
-        method: 'POST',
-        path: '/v1/auctions',
+      const { status, text, body } = await api.send<AuctionView>('POST', '/v1/auctions', {
         headers: this.headersOf(number, `floor-${this.made}-${number}`),
-        body: this.createBody(invited),
+        raw: this.createBody(invited),
       });
-      if (status !== 201) throw new Error(`a create was answered ${status} ${body}`);
-      auctions.push({ id: (JSON.parse(body) as { auction_id: string }).auction_id, makers });
+      if (status !== 201) throw new Error(`a create was answered ${status} ${text}`);
+      auctions.push({ id: body.auction_id, makers });
     }
-    connection.close();
+    api.close();
     return auctions;
   }
 
@@ -99,7 +103,7 @@ export class TradingFloor {
   }
 
   async close(): Promise<void> {
-    for (const stream of this.streams) stream.close();
+    for (const stream of this.streams) stream.kill();
     await Promise.resolve();
   }
 }
@@ -112,21 +116,15 @@ async function login(cluster: OwnedCluster, users: readonly ClusterUser[]): Prom
   const { password } = cluster.file.demo;
   const traders: Trader[] = [];
   const waiting = [...users.entries()];
+  const anybody = new ApiClient(cluster.gatewayUrl);
   await Promise.all(
     Array.from({ length: LOGINS_AT_ONCE }, async () => {
-      const connection = new HttpConnection(cluster.gatewayUrl);
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [place, { email, account_id: account }] = next;
-        const body = JSON.stringify({ email, password });
-        const answer = await connection.send({ method: 'POST', path: '/auth/login', body });
-        if (answer.status !== 200) throw new Error(`${email} cannot log in: ${answer.status} ${answer.body}`);
-        traders[place] = {
-          account,
-          token: (JSON.parse(answer.body) as { access_token: string }).access_token,
-        };
+        traders[place] = { account, token: await anybody.tokenOf(email, password) };
       }
-      connection.close();
     }),
   );
+  anybody.close();
   return traders;
 }

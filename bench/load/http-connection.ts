@@ -18,8 +18,9 @@ const STATUS = /^HTTP\/1\.1 (\d{3})/;
 const LENGTH = /^content-length: *(\d+)/im;
 
 /**
- * One lasting connection and one request on it at a time, with no more work for each than it takes: the generator shares the
- * machine with what it measures. A server may close it while nothing is asked; then the next request opens it anew.
+ * One lasting connection and one request on it at a time. Rows that count requests use it instead of `ApiClient`: the generator
+ * shares the machine with the cluster, and what `node:http` spends on a request would count as the cluster's.
+ * A server may close it while nothing is asked; then the next request opens it anew.
  */
 export class HttpConnection {
   private received: Buffer = Buffer.alloc(0);

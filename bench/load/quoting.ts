@@ -1,20 +1,22 @@
+import type { StreamClient } from '#libs/client/stream-client.js';
 import type { HttpConnection } from './http-connection.js';
-import type { MakerStream } from './maker-stream.js';
 import type { QuoteAnswer, Say } from './quote-ring.js';
 
 type Quote = NonNullable<QuoteAnswer['quote']>;
 
 /** Over the stream connections of the makers, in their order. */
-export function overStreams(streams: readonly MakerStream[]): Say {
+export function overStreams(streams: readonly StreamClient[]): Say {
   return async ({ maker, auctionId, quoteId, key, terms }) => {
     const stream = streams[maker];
     if (stream === undefined) throw new Error(`maker ${maker} has no connection`);
     const fields = { auction_id: auctionId, idempotency_key: key, ...terms };
-    const { type, status, error, result } = await (quoteId === undefined
+    const answer = await (quoteId === undefined
       ? stream.command('quote.submit', fields)
       : stream.command('quote.revise', { ...fields, quote_id: quoteId }));
-    if (type === 'ack') return { status, quote: result as Quote };
-    return { status, ...(error === undefined ? {} : { error }) };
+    const { status } = answer;
+    return answer.type === 'ack'
+      ? { status, quote: answer.result as Quote }
+      : { status, error: answer.error };
   };
 }
 

@@ -1,3 +1,4 @@
+import { ApiClient } from '#libs/client/api-client.js';
 import type { Ground } from '../ground/ground.js';
 import { seedCluster } from '../ground/seeding.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
@@ -87,10 +88,11 @@ class Archive {
       String(AUDIENCE),
     ]);
     const connection = new HttpConnection(cluster.gatewayUrl);
+    const anybody = new ApiClient(cluster.gatewayUrl);
     const { users } = cluster.file.demo;
     const rare = users.find(({ account_id: id }) => id === seeded.rare_viewer)?.email ?? '';
     const as = async (email: string): Promise<(path: string) => HttpCall> => {
-      const token = await login(cluster, connection, email);
+      const token = await anybody.tokenOf(email, cluster.file.demo.password);
       return (path) => ({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } });
     };
     const maker = await as('load-maker-1@demo.sotto');
@@ -98,6 +100,7 @@ class Archive {
     await eventually(async () => read(connection, maker('/v1/auctions')));
     const rareViewer = await as(rare);
     const originator = await as('load-originator-1@demo.sotto');
+    anybody.close();
     const middle = await middleOf(connection, maker);
     return new Archive(cluster, connection, {
       'first page': [maker('/v1/auctions')],
@@ -132,13 +135,6 @@ async function read(connection: HttpConnection, call: HttpCall): Promise<string>
   const { status, body } = await connection.send(call);
   if (status !== 200) throw new Error(`${call.path} was answered ${status} ${body}`);
   return body;
-}
-
-async function login(cluster: OwnedCluster, connection: HttpConnection, email: string): Promise<string> {
-  const body = JSON.stringify({ email, password: cluster.file.demo.password });
-  const answer = await connection.send({ method: 'POST', path: '/auth/login', body });
-  if (answer.status !== 200) throw new Error(`${email} cannot log in: ${answer.status} ${answer.body}`);
-  return (JSON.parse(answer.body) as { access_token: string }).access_token;
 }
 
 /** The path of a page some pages in, or of the last where there are fewer. */

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { WebSocket } from 'ws';
+import { StreamClient } from '#libs/client/stream-client.js';
 import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';
 import { SideProcess } from '../ground/side-process.js';
 import type { TradingFloor } from '../ground/trading-floor.js';
 import { closedLoop } from '../load/closed-loop.js';
-import type { MakerStream } from '../load/maker-stream.js';
 import { QuoteRing } from '../load/quote-ring.js';
 import { overStreams } from '../load/quoting.js';
 import { asFastAs, type Outcome, type Row, type Settings } from '../row.js';
@@ -41,11 +39,11 @@ class ListeningAccount {
   private last = '';
 
   private constructor(
-    private readonly listeners: readonly MakerStream[],
+    private readonly listeners: readonly StreamClient[],
     private readonly ring: QuoteRing,
   ) {
     for (const listener of listeners) {
-      listener.onEvent = (frame) => {
+      listener.onFrame = (frame) => {
         if (frame.type !== 'event') return;
         this.heard += 1;
         this.last = JSON.stringify(frame);
@@ -59,7 +57,7 @@ class ListeningAccount {
     const auctions = await floor.openAuctions(AUCTIONS, 1, 1);
     const [speaker, ...listeners] = await floor.streamsOf(Array.from({ length: count + 1 }, () => maker));
     if (speaker === undefined) throw new Error('nobody speaks');
-    for (const listener of listeners) await listener.say('subscribe', { channel: 'auctions' });
+    for (const listener of listeners) await listener.ask('subscribe', { channel: 'auctions' });
     const ring = new QuoteRing(auctions, `fanout-${performance.now()}`, overStreams([speaker]));
     const account = new ListeningAccount(listeners, ring);
     await account.perSecond(1);
@@ -85,46 +83,36 @@ class BareListeners {
 
   private constructor(
     private readonly server: SideProcess,
-    private readonly driver: WebSocket,
-    private readonly sockets: readonly WebSocket[],
+    private readonly driver: StreamClient,
+    private readonly listeners: readonly StreamClient[],
     private readonly message: string,
   ) {
-    for (const socket of sockets) {
-      socket.on('message', (data: Buffer) => {
-        JSON.parse(data.toString());
-        this.heard += 1;
-      });
-    }
+    for (const listener of listeners) listener.onFrame = () => void (this.heard += 1);
   }
 
   static async open(count: number, message: string): Promise<BareListeners> {
     const server = await SideProcess.start('bare-fan-out', []);
-    const connect = async (path: string): Promise<WebSocket> => {
-      const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, { perMessageDeflate: false });
-      await once(socket, 'open');
-      return socket;
-    };
-    const sockets = await Promise.all(Array.from({ length: count }, () => connect('/')));
-    return new BareListeners(server, await connect('/driver'), sockets, message);
+    const connect = (token: string): Promise<StreamClient> =>
+      StreamClient.open(server.url, { token, keepsNothing: true });
+    const listeners = await Promise.all(Array.from({ length: count }, () => connect('listener')));
+    return new BareListeners(server, await connect('driver'), listeners, message);
   }
 
   async perSecond(seconds: number): Promise<number> {
     const before = this.heard;
     const waiting: (() => void)[] = [];
-    const done = (): void => waiting.shift()?.();
-    this.driver.on('message', done);
+    this.driver.onFrame = () => waiting.shift()?.();
     await closedLoop(IN_FLIGHT, seconds, () => {
       return new Promise((resolve) => {
         waiting.push(resolve);
-        this.driver.send(this.message);
+        this.driver.sayText(this.message);
       });
     });
-    this.driver.off('message', done);
     return (this.heard - before) / seconds;
   }
 
   async close(): Promise<void> {
-    for (const socket of [...this.sockets, this.driver]) socket.terminate();
+    for (const client of [...this.listeners, this.driver]) client.kill();
     await this.server.stop();
   }
 }

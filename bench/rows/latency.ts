@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws';
+import { StreamClient } from '#libs/client/stream-client.js';
 import { SideProcess } from '../ground/side-process.js';
 import { SingleRowInserts } from '../baselines/single-row-inserts.js';
 import type { Ground } from '../ground/ground.js';
@@ -22,7 +22,7 @@ export const latency: Row = {
     const ring = await quoteRing(floor, settings, 'latency');
     const inserts = await SingleRowInserts.open(url, CLIENTS);
     const bareServer = await SideProcess.start('bare-stream-server', [url]);
-    const bare = await BareClients.open(bareServer.port, BARE_SOCKETS);
+    const bare = await BareClients.open(bareServer.url, BARE_SOCKETS);
     // The first calls of all meet cold code.
     await closedLoop(CLIENTS, settings.seconds, () => ring.mutate());
     await closedLoop(CLIENTS, settings.seconds / 2, () => bare.mutate());
@@ -67,51 +67,29 @@ function told(runs: readonly Latencies[]): string {
 
 /** Clients of the bare server, who say as much as ours do. */
 class BareClients {
-  private readonly waiting = new Map<string, () => void>();
   private said = 0;
 
-  private constructor(private readonly sockets: readonly WebSocket[]) {
-    for (const socket of sockets) {
-      socket.on('message', (data: Buffer) => {
-        const { cmd_id: id } = JSON.parse(data.toString()) as { cmd_id: string };
-        this.waiting.get(id)?.();
-        this.waiting.delete(id);
-      });
-    }
-  }
+  private constructor(private readonly clients: readonly StreamClient[]) {}
 
-  static async open(port: number, count: number): Promise<BareClients> {
-    const sockets = await Promise.all(
-      Array.from({ length: count }, async (_, number) => {
-        const socket = new WebSocket(`ws://127.0.0.1:${port}/account-${number}`, {
-          perMessageDeflate: false,
-        });
-        await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-        return socket;
-      }),
+  static async open(url: string, count: number): Promise<BareClients> {
+    const tokens = Array.from({ length: count }, (_, number) => `account-${number}`);
+    return new BareClients(
+      await Promise.all(tokens.map((token) => StreamClient.open(url, { token, keepsNothing: true }))),
     );
-    return new BareClients(sockets);
   }
 
-  mutate(): Promise<void> {
+  async mutate(): Promise<void> {
     this.said += 1;
-    const id = String(this.said);
-    const text = JSON.stringify({
-      type: 'quote.revise',
-      cmd_id: id,
+    await this.clients[this.said % this.clients.length]?.ask('quote.revise', {
       auction_id: '0bde3f15-eaff-8919-b5ad-21d15e9f701b',
       quote_id: '0baf02f5-f2e0-8966-97d0-04011f453f6c',
-      idempotency_key: `bare-${id}`,
+      idempotency_key: `bare-${this.said}`,
       expected_revision: this.said,
       price_atoms: 400_000,
-    });
-    return new Promise((resolve) => {
-      this.waiting.set(id, resolve);
-      this.sockets[this.said % this.sockets.length]?.send(text);
     });
   }
 
   close(): void {
-    for (const socket of this.sockets) socket.terminate();
+    for (const client of this.clients) client.kill();
   }
 }

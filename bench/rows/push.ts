@@ -63,8 +63,8 @@ class WatchedMakers {
       await floor.openAuctions(count, audience, makers),
     );
     for (const listener of listeners) {
-      await listener.say('subscribe', { channel: 'auctions' });
-      listener.onEvent = (frame) => {
+      await listener.ask('subscribe', { channel: 'auctions' });
+      listener.onFrame = (frame) => {
         const quote = (frame as QuoteEvent).data?.quote;
         if (frame.type === 'event' && quote !== undefined) watched.note('event', quote);
       };

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '#libs/client/api-client.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import type { Ground } from '../ground/ground.js';
 import { seedCluster } from '../ground/seeding.js';
-import { HttpConnection } from '../load/http-connection.js';
 import { atMost, type Outcome, type Row, type Settings } from '../row.js';
 import { median } from '../statistics.js';
 
@@ -59,13 +59,13 @@ async function killed(cluster: OwnedCluster): Promise<Comeback> {
   while (cluster.process(OWNER).pid === former.pid) await sleep(LOOK_MILLIS);
   const started = performance.now();
   const { health_url: healthUrl } = cluster.process(OWNER);
-  const connection = new HttpConnection(healthUrl);
+  const api = new ApiClient(healthUrl);
   for (;;) {
-    const answer = await connection.send({ method: 'GET', path: '/readyz' }).catch(unlessRefused);
+    const answer = await api.get('/readyz').catch(unlessRefused);
     if (answer?.status === 200) break;
     await sleep(LOOK_MILLIS);
   }
-  connection.close();
+  api.close();
   const now = performance.now();
   return { sinceKill: (now - begun) / MILLIS_PER_SECOND, sinceStart: (now - started) / MILLIS_PER_SECOND };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '#libs/client/api-client.js';
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import type { Random } from '../simulator/kernel/random.js';
@@ -35,12 +36,11 @@ export interface Cast {
 /** All are logged in and listen before the first of them does anything. */
 export async function castFor(site: Installation, random: Random): Promise<Cast> {
   const { gatewayUrls, seed } = site;
-  const served = async (name: string): Promise<unknown> =>
-    (await fetch(`${gatewayUrls[0] ?? ''}/${name}.json`)).json();
-  const transcript = new Transcript(
-    (await served('openapi')) as OpenApi,
-    (await served('asyncapi')) as AsyncApi,
-  );
+  const anybody = new ApiClient(gatewayUrls[0] ?? '');
+  const http = await anybody.get<OpenApi>('/openapi.json');
+  const streams = await anybody.get<AsyncApi>('/asyncapi.json');
+  anybody.close();
+  const transcript = new Transcript(http.body, streams.body);
   const callerOf = (name: string): Caller => {
     const account = seed.users.find(({ email }) => email === `${name}@demo.sotto`)?.account_id ?? '';
     const { password } = seed;

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Crashes } from './crashes.js';
-import { Unanswered } from '#libs/testing/cluster/api-client.js';
+import { Unanswered } from '#libs/client/api-client.js';
 import { NotPutBack } from './furniture.js';
 
 let server: Server;

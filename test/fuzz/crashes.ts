@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Unanswered } from '#libs/testing/cluster/api-client.js';
+import { Unanswered } from '#libs/client/api-client.js';
 import { NotPutBack } from './furniture.js';
 import type { Judge } from './judge.js';
 import type { Verdict } from './stillness.js';

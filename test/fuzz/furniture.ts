@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiAnswer, ApiClient } from '#libs/testing/cluster/api-client.js';
-import type { QuoteView } from '#libs/testing/wire.js';
+import type { ApiAnswer, ApiClient } from '#libs/client/api-client.js';
+import type { QuoteView } from '#libs/client/wire.js';
 
 const QUOTE = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
 const WITHIN_MS = 10_000;

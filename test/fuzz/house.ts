@@ -1,7 +1,7 @@
-import type { ApiClient } from '#libs/testing/cluster/api-client.js';
+import type { ApiClient } from '#libs/client/api-client.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { cursorOf, ENDED, LEAVER, NEWCOMER, SPARE } from './cast.js';
 import { Furniture, StandingQuotes } from './furniture.js';
 import { EmptyHands, OneGroup, OperatorsOrder, Spares } from './pieces.js';

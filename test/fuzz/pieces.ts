@@ -1,5 +1,5 @@
-import type { ApiClient } from '#libs/testing/cluster/api-client.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { ApiClient } from '#libs/client/api-client.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { insist, type Piece } from './furniture.js';
 
 interface Halt {

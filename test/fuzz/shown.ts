@@ -1,5 +1,5 @@
-import type { ApiClient } from '#libs/testing/cluster/api-client.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { ApiClient } from '#libs/client/api-client.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 
 interface Told extends Partial<AuctionView> {
   readonly quotes?: readonly QuoteView[];

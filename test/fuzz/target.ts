@@ -1,8 +1,8 @@
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
-import { ApiClient } from '#libs/testing/cluster/api-client.js';
+import { ApiClient } from '#libs/client/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
-import { StreamClient } from '#libs/testing/streams/stream-client.js';
+import { StreamClient } from '#libs/client/stream-client.js';
 import { LEAVER, NEWCOMER, QUOTER } from './cast.js';
 import type { Furniture } from './furniture.js';
 import { House } from './house.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import type { ToolRun } from '#libs/testing/cluster/tool-run.js';
-import type { QuoteView } from '#libs/testing/wire.js';
+import type { QuoteView } from '#libs/client/wire.js';
 import { Books } from '../e2e/books.js';
 import { auctionBody, TradingFloor } from '../e2e/trading-floor.js';
 import { LostDatabase, settle, tradersOn } from './lost-database.js';

@@ -6,7 +6,7 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.j
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { Books } from '../e2e/books.js';
 import { StreamFloor } from '../e2e/stream-floor.js';
 import { auctionBody, type Trader } from '../e2e/trading-floor.js';

@@ -3,7 +3,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { actions } from './book-commands.js';
 import { GatewayClient } from './gateway-client.js';
 import { Report } from './report.js';
-import type { ActionEntry } from './wire.js';
+import type { ActionEntry } from '#libs/client/operator-wire.js';
 
 const ENTRY: ActionEntry = {
   at: '2026-11-25T12:00:00.000Z',
@@ -19,7 +19,6 @@ class Book extends GatewayClient {
   constructor(private readonly entries: readonly unknown[]) {
     super({
       url: 'http://127.0.0.1:1',
-      clock: new SystemClock(),
       stop: new AbortController().signal,
       credentials: () => Promise.resolve({ token: 'none', mine: false }),
     });

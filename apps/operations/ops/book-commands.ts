@@ -2,7 +2,14 @@ import { idOf, integerOf, requiredText, textOf } from './arguments.js';
 import type { Command } from './command.js';
 import { whomOf } from './halt-commands.js';
 import { shortTime, table, type Column } from './table.js';
-import type { AccountLimits, ActionEntry, ActionPage, Bucket, HaltTerms, ServiceLimits } from './wire.js';
+import type {
+  AccountLimits,
+  ActionEntry,
+  ActionPage,
+  Bucket,
+  HaltTerms,
+  ServiceLimits,
+} from '#libs/client/operator-wire.js';
 
 const USUAL_LIMIT = 20;
 const MAX_LIMIT = 50;

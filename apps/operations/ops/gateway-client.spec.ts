@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { CommandFault } from './faults.js';
 import { GatewayClient } from './gateway-client.js';
@@ -71,7 +70,6 @@ afterEach(() => {
 function client(mine: boolean): GatewayClient {
   return new GatewayClient({
     url,
-    clock: new SystemClock(),
     stop: new AbortController().signal,
     credentials: async (gateway) => ({ token: mine ? await gateway.logIn('a', 'b') : 'given', mine }),
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#libs/platform/time/clock.js';
+import { ApiClient, type ApiAnswer, type ApiRequest } from '#libs/client/api-client.js';
 import { CommandFault, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_UNREACHABLE } from './faults.js';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -12,7 +12,6 @@ export interface Credentials {
 
 export interface ClientPorts {
   readonly url: string;
-  readonly clock: Clock;
   readonly stop: AbortSignal;
   /** Asked before the first call, and again when the session of a login is over; given a way to log in. */
   readonly credentials: (client: GatewayClient) => Promise<Credentials>;
@@ -41,8 +40,11 @@ const LASTING = new AbortController().signal;
 /** Speaks to a gateway like any other client, and turns what it refuses into one line. */
 export class GatewayClient {
   private session: Promise<Credentials> | undefined;
+  private readonly api: ApiClient;
 
-  constructor(private readonly ports: ClientPorts) {}
+  constructor(private readonly ports: ClientPorts) {
+    this.api = new ApiClient(ports.url);
+  }
 
   get<T>(path: string, within?: number): Promise<T> {
     return this.call<T>('GET', path, undefined, within);
@@ -100,8 +102,8 @@ export class GatewayClient {
   /** A session that this command began ends with it, however it ends; whether that works is nobody's trouble. */
   async close(): Promise<void> {
     const credentials = await this.session?.catch(() => undefined);
-    if (credentials?.mine !== true) return;
-    await this.end(credentials.token);
+    if (credentials?.mine === true) await this.end(credentials.token);
+    this.api.close();
   }
 
   /** One whose time is over could still be refreshed by whoever has it. */
@@ -120,45 +122,28 @@ export class GatewayClient {
     }
   }
 
-  private async request(question: Question, stop: AbortSignal): Promise<Answer> {
+  private async request(question: Question, signal: AbortSignal): Promise<Answer> {
     const { method, path, body, token, patience } = question;
-    const late = new AbortController();
-    const cancel = this.ports.clock.after(patience, () => {
-      late.abort();
-    });
-    const id = randomUUID();
-    try {
-      const response = await fetch(new URL(path, this.ports.url), {
-        method,
-        redirect: 'error',
-        signal: AbortSignal.any([late.signal, stop]),
-        headers: {
-          'x-request-id': id,
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      // A gateway gives the id back; nobody else who may answer in its place knows of it.
-      const isOurs = response.headers.get('x-request-id') === id;
-      return { status: response.status, body: isOurs || response.status >= 400 ? parsed(text) : UNREADABLE };
-    } finally {
-      cancel();
-    }
+    const requestId = randomUUID();
+    const asked: ApiRequest = {
+      body,
+      requestId,
+      signal,
+      timeoutMs: patience,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    };
+    const answer = await this.api.send<unknown>(method, path, asked);
+    // A gateway gives the id back; nobody else who may answer in its place knows of it.
+    const isOurs = answer.headers['x-request-id'] === requestId;
+    return { status: answer.status, body: isOurs || answer.status >= 400 ? bodyOf(answer) : UNREADABLE };
   }
 }
 
 /** What a balancer says, or a page that people read. */
 const UNREADABLE = Symbol('no JSON');
 
-function parsed(text: string): unknown {
-  if (text === '') return {};
-  try {
-    return JSON.parse(text) ?? UNREADABLE;
-  } catch {
-    return UNREADABLE;
-  }
+function bodyOf({ text, body }: ApiAnswer<unknown>): unknown {
+  return text === '' ? {} : (body ?? UNREADABLE);
 }
 
 /** Somebody answers in the gateway's place, for the moment or because the URL is another's: nobody knows whether anything was done. */

@@ -2,7 +2,7 @@ import { idOf, requiredText, textOf, wordIn } from './arguments.js';
 import type { Call, Command, CommandPorts } from './command.js';
 import { UsageFault } from './faults.js';
 import { shortTime, table } from './table.js';
-import type { Halt } from './wire.js';
+import type { Halt } from '#libs/client/operator-wire.js';
 
 const SCOPES = ['GLOBAL', 'VENUE', 'MARKET', 'PRINCIPAL'] as const;
 const HALTABLE = ['CREATE', 'QUOTE'] as const;

@@ -37,7 +37,7 @@ function ports(): CommandPorts {
     false,
     false,
   );
-  return { gateway: new GatewayClient({ url, clock, stop, credentials }), report, clock, stop };
+  return { gateway: new GatewayClient({ url, stop, credentials }), report, clock, stop };
 }
 
 it('waits for a drain no longer than it is told, also where the gateway does not answer any more', async () => {

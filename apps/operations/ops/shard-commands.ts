@@ -3,7 +3,7 @@ import type { Call, Command, CommandPorts } from './command.js';
 import { CommandFault, EXIT_REFUSED, EXIT_UNREACHABLE, UsageFault } from './faults.js';
 import { ofSomebodyElse } from './gateway-client.js';
 import { table, type Column } from './table.js';
-import type { ShardRow } from './wire.js';
+import type { ShardRow } from '#libs/client/operator-wire.js';
 
 const SHARDS = '/v1/ops/shards';
 const TOO_MANY_REQUESTS = 429;

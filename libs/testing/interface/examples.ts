@@ -2,7 +2,8 @@ import type { OperationExamples } from '../../edge/documents/about.js';
 import { ANYWHERE } from '../../edge/documents/about.js';
 import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-types.js';
 import { documentedResponse, HttpRoutes } from './http-routes.js';
-import type { RecordedExchange, RecordedFrame } from './recorder.js';
+import type { Exchange } from '#libs/client/observer.js';
+import type { RecordedFrame } from './recorder.js';
 import type { Recording } from './recording.js';
 
 /** A reader takes in so much, and no longer one is shown where a shorter one tells the same. */
@@ -23,7 +24,7 @@ export function httpExamples(
 ): Readonly<Record<string, OperationExamples>> {
   const routes = new HttpRoutes(document);
   const ofTour = new Set(tour.exchanges);
-  const seen = new Map<string, RecordedExchange[]>();
+  const seen = new Map<string, Exchange[]>();
   for (const exchange of [...tour.exchanges, ...others.exchanges]) {
     if (exchange.method === 'HEAD' || exchange.body.length > TOO_LONG) continue;
     const owner = ownerOf(document, routes.find(exchange), exchange.status);
@@ -51,7 +52,7 @@ function bestFrame(frames: readonly RecordedFrame[], name: string): string | und
 }
 
 /** `status`, `status code` or `status type`: what the document looks for. */
-export function keyOf({ status, headers, body }: RecordedExchange): string | undefined {
+export function keyOf({ status, headers, body }: Exchange): string | undefined {
   const type = headers['content-type']?.split(';', 1)[0] ?? '';
   if (body === '' || type === 'text/html') return undefined;
   if (type !== 'application/json') return `${status} ${type}`;
@@ -67,11 +68,8 @@ function ownerOf(document: OpenApi, operation: Operation | undefined, status: nu
     : operation.operationId;
 }
 
-function examplesOf(
-  exchanges: readonly RecordedExchange[],
-  ofTour: ReadonlySet<RecordedExchange>,
-): OperationExamples {
-  const byKey = new Map<string, RecordedExchange[]>();
+function examplesOf(exchanges: readonly Exchange[], ofTour: ReadonlySet<Exchange>): OperationExamples {
+  const byKey = new Map<string, Exchange[]>();
   for (const exchange of exchanges) {
     const key = keyOf(exchange);
     if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), exchange]);
@@ -101,8 +99,8 @@ function examplesOf(
 
 /** Of refusals that differ in their code alone the first is enough. */
 function oneForEachStatus(
-  chosen: readonly (readonly [string, RecordedExchange])[],
-): readonly (readonly [string, RecordedExchange])[] {
+  chosen: readonly (readonly [string, Exchange])[],
+): readonly (readonly [string, Exchange])[] {
   const statuses = new Set<number>();
   return chosen.filter(([, { status }]) => {
     if (status < 400) return true;
@@ -131,7 +129,7 @@ function namesIn(text: string): number {
 /** By owner and key the fields that its answers have had, each with its kind. */
 export function fieldsSeen(
   document: OpenApi,
-  exchanges: readonly RecordedExchange[],
+  exchanges: readonly Exchange[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const routes = new HttpRoutes(document);
   const seen = new Map<string, Set<string>>();

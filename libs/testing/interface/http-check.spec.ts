@@ -8,7 +8,7 @@ import { endpoint } from '../../edge/endpoint.js';
 import { anyUuid } from '../../edge/path-ids.js';
 import { integerParam, query } from '../../edge/decoding/query.js';
 import { HttpCheck } from './http-check.js';
-import type { RecordedExchange } from './recorder.js';
+import type { Exchange } from '#libs/client/observer.js';
 
 const boat = named(
   'Boat',
@@ -50,7 +50,7 @@ const document = openApiDocument([get, put], {
 
 const ID = '0b0a7000-0000-4000-8000-000000000000';
 const HEADERS = { 'x-request-id': 'r', 'cache-control': 'no-store', 'content-type': 'application/json' };
-const seen: RecordedExchange = {
+const seen: Exchange = {
   method: 'GET',
   path: `/v1/boats/${ID}?depth=3`,
   requestHeaders: { host: 'x' },
@@ -59,7 +59,7 @@ const seen: RecordedExchange = {
   body: '{"kind":"ROW","name":"Ann"}',
 };
 
-function faults(differing: Partial<RecordedExchange>): string[] {
+function faults(differing: Partial<Exchange>): string[] {
   return new HttpCheck(document).faults({ ...seen, ...differing });
 }
 

@@ -8,7 +8,7 @@ import {
   type Response,
 } from '../../edge/documents/openapi-types.js';
 import { documentedResponse, HttpRoutes } from './http-routes.js';
-import type { RecordedExchange } from './recorder.js';
+import type { Exchange } from '#libs/client/observer.js';
 import { SchemaSet } from './schema-set.js';
 
 /** Of the protocol, and of no interest to a reader of the document. */
@@ -49,7 +49,7 @@ export class HttpCheck {
   }
 
   /** What the document does not say, or says otherwise; one line each. */
-  faults(exchange: RecordedExchange): string[] {
+  faults(exchange: Exchange): string[] {
     const { method, path, status } = exchange;
     const operation = this.routes.find(exchange);
     const response = documentedResponse(this.document, operation, status);
@@ -100,7 +100,7 @@ export class HttpCheck {
     return '$ref' in (operation.responses[status] ?? {}) ? ANY : operation.operationId;
   }
 
-  private headerFaults({ headers }: RecordedExchange, response: Response, owner: string): string[] {
+  private headerFaults({ headers }: Exchange, response: Response, owner: string): string[] {
     const documented = Object.entries(response.headers ?? {}).map(
       ([name, header]) => [name, followed<Header>(header, this.document.components.headers)] as const,
     );
@@ -117,7 +117,7 @@ export class HttpCheck {
     ];
   }
 
-  private bodyFaults(exchange: RecordedExchange, response: Response, owner: string): string[] {
+  private bodyFaults(exchange: Exchange, response: Response, owner: string): string[] {
     const { method, status, headers, body } = exchange;
     if (method === 'HEAD' || body === '') return [];
     const type = headers['content-type']?.split(';', 1)[0] ?? '';
@@ -139,10 +139,7 @@ export class HttpCheck {
     return [];
   }
 
-  private requestFaults(
-    { path, requestHeaders, requestBody }: RecordedExchange,
-    operation: Operation,
-  ): string[] {
+  private requestFaults({ path, requestHeaders, requestBody }: Exchange, operation: Operation): string[] {
     const { operationId } = operation;
     const parameters = operation.parameters.map((parameter) =>
       followed<Parameter>(parameter, this.document.components.parameters),

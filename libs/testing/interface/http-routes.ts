@@ -1,6 +1,6 @@
 import type { OpenApi, Operation, Response } from '../../edge/documents/openapi-types.js';
 import { followed } from '../../edge/documents/openapi-types.js';
-import type { RecordedExchange } from './recorder.js';
+import type { Exchange } from '#libs/client/observer.js';
 
 export interface Route {
   readonly operation: Operation;
@@ -26,7 +26,7 @@ export class HttpRoutes {
       .sort((a, b) => namesIn(a) - namesIn(b));
   }
 
-  find({ method, path }: Pick<RecordedExchange, 'method' | 'path'>): Operation | undefined {
+  find({ method, path }: Pick<Exchange, 'method' | 'path'>): Operation | undefined {
     const asked = (method === 'HEAD' ? 'GET' : method).toLowerCase();
     const segments = (path.split('?', 1)[0] ?? '').split('/');
     const fits = (route: Route): boolean =>

@@ -1,20 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-
-/** One call over HTTP, as both sides saw it. */
-export interface RecordedExchange {
-  readonly method: string;
-  /** With its query, as it was sent. */
-  readonly path: string;
-  /** By names in lower case. */
-  readonly requestHeaders: Readonly<Record<string, string>>;
-  readonly requestBody?: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export type Direction = 'client' | 'server';
+import type { Direction, Exchange } from '#libs/client/observer.js';
 
 /** A frame of a stream, or its end. */
 export type RecordedFrame =
@@ -33,7 +19,7 @@ const counts = new Map<string, number>();
 const unanswered = new Map<string, string>();
 
 /** Keeps the exchange for the check of the documents against reality, when the run wants that. */
-export function recordExchange(exchange: RecordedExchange): void {
+export function recordExchange(exchange: Exchange): void {
   const { method, path: asked, status, headers, body, requestBody = '' } = exchange;
   const kind = `${method} ${masked(asked)} ${status} ${skeletonOf(body)} ${skeletonOf(requestBody)}`;
   if (!isWanted(kind)) return;
@@ -85,7 +71,7 @@ function isWanted(kind: string): boolean {
   return count <= KEPT_OF_A_KIND;
 }
 
-function append(file: string, entry: RecordedExchange | RecordedFrame): void {
+function append(file: string, entry: Exchange | RecordedFrame): void {
   appendFileSync(path.join(process.env.EXCHANGES_DIR ?? '.', file), `${JSON.stringify(entry)}\n`);
 }
 

@@ -1,19 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { EXCHANGES_FILE, FRAMES_FILE, type RecordedExchange, type RecordedFrame } from './recorder.js';
+import type { Exchange } from '#libs/client/observer.js';
+import { EXCHANGES_FILE, FRAMES_FILE, type RecordedFrame } from './recorder.js';
 
 /** Where within a recording that stands which was heard on the tour that examples are taken from. */
 export const TOUR = 'tour';
 
 /** Everything that was kept of a run. */
 export interface Recording {
-  readonly exchanges: readonly RecordedExchange[];
+  readonly exchanges: readonly Exchange[];
   readonly frames: readonly RecordedFrame[];
 }
 
 export function readRecording(folder: string): Recording {
   return {
-    exchanges: linesOf(path.join(folder, EXCHANGES_FILE)) as RecordedExchange[],
+    exchanges: linesOf(path.join(folder, EXCHANGES_FILE)) as Exchange[],
     frames: linesOf(path.join(folder, FRAMES_FILE)) as RecordedFrame[],
   };
 }

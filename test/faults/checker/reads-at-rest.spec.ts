@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import { Archive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile } from '../../simulator/oracle/auction-file.js';
 import type { Insistence } from '../load/caller.js';

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { Archive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile } from '../../simulator/oracle/auction-file.js';
 import { Readings } from '../../simulator/oracle/readings.js';

@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { Archive } from '../../simulator/oracle/archive.js';
 import type { AuctionFile, StoryLine } from '../../simulator/oracle/auction-file.js';
-import type { Told } from '#libs/testing/streams/stream-memory.js';
-import type { StreamEvent } from '#libs/testing/streams/stream-wire.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { Told } from '#libs/client/stream-memory.js';
+import type { StreamEvent } from '#libs/client/stream-wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Findings } from './findings.js';
 import { checkStream } from './streams.js';
 

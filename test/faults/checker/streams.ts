@@ -2,9 +2,9 @@ import type { Archive } from '../../simulator/oracle/archive.js';
 import type { StoryLine } from '../../simulator/oracle/auction-file.js';
 import { differenceOf } from '../../simulator/oracle/told/shown.js';
 import { must } from '../../simulator/oracle/violation.js';
-import type { Told } from '#libs/testing/streams/stream-memory.js';
-import type { StreamEvent } from '#libs/testing/streams/stream-wire.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { Told } from '#libs/client/stream-memory.js';
+import type { StreamEvent } from '#libs/client/stream-wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import type { Findings } from './findings.js';
 
 const TRUE = 'streams tell what happened';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { ApiClient, textHeaders, type ApiAnswer } from '#libs/client/api-client.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
-import { StreamClient } from '#libs/testing/streams/stream-client.js';
+import { StreamClient } from '#libs/client/stream-client.js';
 import { decides, type ReadingKind, type Transcript } from './transcript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -113,9 +113,7 @@ export class Caller {
         requestHeaders: headers,
         ...(asked.body === undefined ? {} : { requestBody: JSON.stringify(asked.body) }),
         status: answer.status,
-        headers: Object.fromEntries(
-          Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
-        ),
+        headers: textHeaders(answer.headers),
         body: answer.text,
       });
       if (answer.status === 401) transcript.fault(`${method} ${path}: a good token is refused`);

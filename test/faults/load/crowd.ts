@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import { FamiliarKeys } from '../../simulator/people/familiar-keys.js';

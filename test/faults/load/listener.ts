@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../simulator/kernel/random.js';
-import { StreamClient } from '#libs/testing/streams/stream-client.js';
-import { StreamMemory, type Told } from '#libs/testing/streams/stream-memory.js';
-import type { Ack, Reject } from '#libs/testing/streams/stream-wire.js';
+import { StreamClient } from '#libs/client/stream-client.js';
+import { StreamMemory, type Told } from '#libs/client/stream-memory.js';
+import type { Ack, Reject } from '#libs/client/stream-wire.js';
 import type { Caller, Errand } from './caller.js';
 import type { Transcript } from './transcript.js';
 

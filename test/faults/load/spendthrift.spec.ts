@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import { Random } from '../../simulator/kernel/random.js';
 import type { Errand } from './caller.js';
 import { shardFor } from './deeds.js';

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { Random } from '../../simulator/kernel/random.js';
 import type { Caller, Errand } from './caller.js';

@@ -1,7 +1,7 @@
+import type { Exchange } from '#libs/client/observer.js';
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { HttpCheck } from '#libs/testing/interface/http-check.js';
-import type { RecordedExchange } from '#libs/testing/interface/recorder.js';
 import { StreamCheck } from '#libs/testing/interface/stream-check.js';
 import type { Promised } from '../../simulator/oracle/promises.js';
 import type { Reading } from '../../simulator/oracle/readings.js';
@@ -63,7 +63,7 @@ export class Transcript {
     this.streamCheck = new StreamCheck(ofStreams);
   }
 
-  hear(account: string, exchange: RecordedExchange): void {
+  hear(account: string, exchange: Exchange): void {
     this.requests += 1;
     this.noteIds(account, exchange.body);
     const { status, body } = exchange;

@@ -7,6 +7,14 @@ export interface RouteView {
   readonly title?: string;
 }
 
+export interface ContractView {
+  readonly venue: string;
+  readonly contract_id: string;
+  readonly outcome: string;
+  readonly title: string;
+  readonly status: string;
+}
+
 export interface PartyView {
   readonly alias?: string;
   readonly id?: string;

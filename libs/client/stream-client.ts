@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { recordClose, recordExchange, recordFrame } from '../interface/recorder.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { textHeaders } from './api-client.js';
+import { observed } from './observer.js';
 import { StreamMemory } from './stream-memory.js';
 import type { Ack, FrameOf, Reject, ServerFrame, Welcome } from './stream-wire.js';
 
@@ -20,6 +22,8 @@ export interface StreamOptions {
   readonly answersPings?: false;
   /** For how long the handshake is waited for; unless given, for ever. */
   readonly withinMs?: number;
+  /** For load, whose frames would fill the heap: leaves only replies and `onFrame`, and trusts the server's UTF-8. */
+  readonly keepsNothing?: true;
 }
 
 export interface Closed {
@@ -39,10 +43,19 @@ export class UpgradeRefused extends Error {
 }
 
 interface Waiter {
-  readonly look: (frame: ServerFrame) => boolean;
+  readonly look: (frame: ServerFrame) => void;
   readonly fail: (error: Error) => void;
 }
 
+interface Wait {
+  readonly reject: (error: Error) => void;
+  /** Says whether this was the frame. */
+  readonly look: (frame: ServerFrame) => boolean;
+  /** Called once, when the wait is over in any way. */
+  readonly leave: () => void;
+}
+
+const CLOCK = new SystemClock();
 const HANDSHAKE = { method: 'GET', path: '/v1/stream', requestHeaders: {} };
 const PATIENCE_MS = 15_000;
 const TOLD_IN_A_FAILURE = 6;
@@ -56,16 +69,20 @@ export class StreamClient {
   /** What the pongs of the protocol have brought back. */
   readonly pongs: string[] = [];
   closed: Closed | undefined;
+  /** Called with each frame as it comes. */
+  onFrame: (frame: ServerFrame) => void = () => undefined;
   private readonly waiters = new Set<Waiter>();
+  /** Those who wait for the reply to a `cmd_id`, so that a reply is not looked at by all. */
+  private readonly asking = new Map<string, Waiter>();
   private readonly ending: Promise<Closed>;
   private hasLeft = false;
 
   private constructor(
     private readonly ws: WebSocket,
     private readonly wire: Socket,
-    memory: StreamMemory | undefined,
+    private readonly options: StreamOptions,
   ) {
-    this.memory = memory ?? new StreamMemory();
+    this.memory = options.memory ?? new StreamMemory();
     ws.on('message', (data: Buffer) => this.heard(data.toString()));
     ws.on('pong', (data) => this.pongs.push(data.toString()));
     ws.on('error', () => undefined);
@@ -73,29 +90,31 @@ export class StreamClient {
       ws.on('close', (code, reason) => {
         this.closed = { code, reason: reason.toString() };
         // What this side has ended says nothing of the other.
-        if (!this.hasLeft) recordClose(code);
+        if (!this.hasLeft) observed.by?.closed(code);
         resolve(this.closed);
-        for (const waiter of this.waiters) waiter.fail(this.surprise('the stream ended'));
+        for (const waiter of [...this.waiters, ...this.asking.values()])
+          waiter.fail(this.surprise('the stream ended'));
       });
     });
   }
 
   /** Fails with UpgradeRefused when the handshake is answered in any other way. */
   static open(baseUrl: string, options: StreamOptions = {}): Promise<StreamClient> {
-    const { token, protocols = [], headers = {}, memory, answersPings = true, withinMs } = options;
+    const { token, protocols = [], headers = {}, answersPings = true, withinMs } = options;
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return new Promise((resolve, reject) => {
       const ws = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/v1/stream`, [...protocols], {
         headers: { ...authorization, ...headers },
         perMessageDeflate: false,
         autoPong: answersPings,
+        skipUTF8Validation: options.keepsNothing === true,
         ...(withinMs === undefined ? {} : { handshakeTimeout: withinMs }),
       });
       let client: StreamClient | undefined;
       // The first frames may come with the answer to the handshake, so whoever listens must be there by then.
-      ws.on('upgrade', ({ socket }) => (client = new StreamClient(ws, socket, memory)));
+      ws.on('upgrade', ({ socket }) => (client = new StreamClient(ws, socket, options)));
       ws.on('open', () => {
-        recordExchange({ ...HANDSHAKE, status: 101, headers: {}, body: '' });
+        observed.by?.exchange({ ...HANDSHAKE, status: 101, headers: {}, body: '' });
         if (client !== undefined) resolve(client);
       });
       ws.on('unexpected-response', (_, response) => {
@@ -140,8 +159,15 @@ export class StreamClient {
 
   /** Says it under a new `cmd_id` and resolves with the reply to that, whatever it is. */
   ask(type: string, fields: Fields = {}, cmdId: string = randomUUID()): Promise<ServerFrame> {
-    const isReply = (frame: ServerFrame): boolean => 'cmd_id' in frame && frame.cmd_id === cmdId;
-    const reply = this.until(`the reply to ${type}`, isReply);
+    const reply = new Promise<ServerFrame>((resolve, reject) => {
+      const answered = (frame: ServerFrame): boolean => {
+        resolve(frame);
+        return true;
+      };
+      const leave = (): void => void this.asking.delete(cmdId);
+      const waiter = this.waiter(`the reply to ${type}`, PATIENCE_MS, { reject, look: answered, leave });
+      if (waiter !== undefined) this.asking.set(cmdId, waiter);
+    });
     this.say({ type, cmd_id: cmdId, ...fields });
     return reply;
   }
@@ -152,7 +178,7 @@ export class StreamClient {
 
   /** Bytes are sent as text too, whether or not they are any. */
   sayText(text: string | Buffer): void {
-    recordFrame('client', text.toString());
+    observed.by?.frame('client', text.toString());
     this.ws.send(text, { binary: false }, () => undefined);
   }
 
@@ -198,14 +224,14 @@ export class StreamClient {
   }
 
   async untilClosed(withinMs: number = PATIENCE_MS): Promise<Closed> {
-    let timer: NodeJS.Timeout | undefined;
+    let cancel: () => void = () => undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.surprise(`still open after ${withinMs} ms`)), withinMs);
+      cancel = CLOCK.after(withinMs, () => reject(this.surprise(`still open after ${withinMs} ms`)));
     });
     try {
       return await Promise.race([this.ending, late]);
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
   }
 
@@ -244,11 +270,15 @@ export class StreamClient {
 
   private heard(text: string): void {
     const frame = JSON.parse(text) as ServerFrame;
-    recordFrame('server', text);
-    this.texts.push(text);
-    this.frames.push(frame);
-    this.memory.note(frame);
-    for (const waiter of this.waiters) if (waiter.look(frame)) this.waiters.delete(waiter);
+    observed.by?.frame('server', text);
+    if (this.options.keepsNothing !== true) {
+      this.texts.push(text);
+      this.frames.push(frame);
+      this.memory.note(frame);
+    }
+    this.onFrame(frame);
+    if ('cmd_id' in frame) this.asking.get(frame.cmd_id)?.look(frame);
+    for (const waiter of this.waiters) waiter.look(frame);
   }
 
   private expect<Type extends ServerFrame['type']>(
@@ -275,25 +305,34 @@ export class StreamClient {
     reject: (error: Error) => void,
     look: (frame: ServerFrame) => boolean,
   ): void {
+    const leave = (): void => {
+      if (waiter !== undefined) this.waiters.delete(waiter);
+    };
+    const waiter = this.waiter(what, withinMs, { reject, look, leave });
+    if (waiter !== undefined) this.waiters.add(waiter);
+  }
+
+  /** One who is told each frame until a look says that it is over, and fails when the time or the stream ends first. */
+  private waiter(what: string, withinMs: number, { reject, look, leave }: Wait): Waiter | undefined {
     if (this.closed !== undefined) {
       reject(this.surprise(`waiting for ${what} on a stream that is closed`));
-      return;
+      return undefined;
     }
     const fail = (error: Error): void => {
-      clearTimeout(timer);
-      this.waiters.delete(waiter);
+      over();
       reject(error);
     };
-    const timer = setTimeout(() => fail(this.surprise(`no ${what} in ${withinMs} ms`)), withinMs);
-    const waiter: Waiter = {
+    const cancel = CLOCK.after(withinMs, () => fail(this.surprise(`no ${what} in ${withinMs} ms`)));
+    const over = (): void => {
+      cancel();
+      leave();
+    };
+    return {
       fail,
       look: (frame) => {
-        const isOver = look(frame);
-        if (isOver) clearTimeout(timer);
-        return isOver;
+        if (look(frame)) over();
       },
     };
-    this.waiters.add(waiter);
   }
 
   private surprise(what: string): Error {
@@ -308,12 +347,6 @@ async function refusalIn(response: IncomingMessage): Promise<UpgradeRefused> {
   for await (const chunk of response) chunks.push(chunk as Buffer);
   const status = response.statusCode ?? 0;
   const body = Buffer.concat(chunks).toString();
-  const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
-  recordExchange({
-    ...HANDSHAKE,
-    status,
-    headers: Object.fromEntries(headers) as Record<string, string>,
-    body,
-  });
+  observed.by?.exchange({ ...HANDSHAKE, status, headers: textHeaders(response.headers), body });
   return new UpgradeRefused(status, response.headers, body);
 }

@@ -1,5 +1,5 @@
 /** What a stream sends, as the contract has it and independently of the code that makes it. */
-import type { AuctionView, TimelineEntry } from '../wire.js';
+import type { AuctionView, TimelineEntry } from './wire.js';
 
 export interface SubscriptionRow {
   readonly subscription_id: string;

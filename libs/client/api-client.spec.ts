@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ApiClient, Unanswered } from './api-client.js';
+import { observed, type Exchange } from './observer.js';
+
+let server: Server;
+let client: ApiClient;
+let connections: number;
+
+/** Tells what it was asked; `/silent` is never answered, `/page` is no JSON, and `/later` waits until a second one asks. */
+beforeEach(async () => {
+  const waiting: ServerResponse[] = [];
+  server = createServer((request, response) => {
+    if (request.url === '/silent') return;
+    if (request.url === '/page') response.writeHead(502).end('<html>');
+    else if (request.url === '/later') {
+      waiting.push(response);
+      if (waiting.length === 2) for (const one of waiting) one.end('{}');
+    } else void echo(request, response);
+  });
+  connections = 0;
+  server.on('connection', () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = new ApiClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { token: 'secret' });
+});
+afterEach(() => {
+  observed.by = undefined;
+  client.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { method, url, headers } = request;
+  const id = headers['x-request-id'];
+  if (id !== undefined) response.setHeader('x-request-id', id);
+  response
+    .writeHead(201)
+    .end(JSON.stringify({ method, url, headers, sent: Buffer.concat(chunks).toString() }));
+}
+
+describe('the client', () => {
+  it('sends token, key, id and JSON, and gives back all of the answer', async () => {
+    const asked = { body: { a: 1 }, key: 'k', requestId: 'r' };
+    const answer = await client.send<{ headers: object; sent: string }>('POST', '/x?y=1', asked);
+    expect([answer.status, answer.headers['x-request-id'], answer.body.sent]).toEqual([201, 'r', '{"a":1}']);
+    expect(answer.body.headers).toMatchObject({ authorization: 'Bearer secret', 'idempotency-key': 'k' });
+    expect(JSON.parse(answer.text)).toEqual(answer.body);
+  });
+
+  it('takes any status for an answer, and what is no JSON for text', async () => {
+    expect(await client.get('/page')).toMatchObject({ status: 502, text: '<html>', body: undefined });
+  });
+
+  it('gives each post a key of its own, unless there is to be none', async () => {
+    const keyOf = async (key?: null): Promise<unknown> => {
+      const { body } = await client.post<{ headers: Record<string, string> }>('/x', {}, key);
+      return body.headers['idempotency-key'];
+    };
+    const keys = [await keyOf(), await keyOf()];
+    expect(new Set(keys).size).toBe(2);
+    expect(await keyOf(null)).toBeUndefined();
+  });
+
+  it('keeps its connections, and has no more of them than it may', async () => {
+    await client.get('/x');
+    await client.get('/x');
+    expect(connections).toBe(1);
+    await Promise.all([client.get('/later'), client.get('/later')]);
+    expect(connections).toBe(2);
+    const narrow = new ApiClient(client.baseUrl, { maxSockets: 1 });
+    await Promise.all([narrow.get('/x'), narrow.get('/x'), narrow.get('/x')]);
+    narrow.close();
+    expect(connections).toBe(3);
+  });
+
+  it('waits for a silent server no longer than it is told', async () => {
+    await expect(client.send('GET', '/silent', { timeoutMs: 50 })).rejects.toThrow(Unanswered);
+  });
+
+  it('gives up at once when it is told to', async () => {
+    const stop = new AbortController();
+    const asking = client.send('GET', '/silent', { signal: stop.signal });
+    stop.abort();
+    await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('rejects with the fault of a connection that does not come about', async () => {
+    const nowhere = new ApiClient('http://127.0.0.1:1');
+    await expect(nowhere.get('/x')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('is observed where somebody wants to see its exchanges', async () => {
+    const seen: Exchange[] = [];
+    const nothing = (): void => undefined;
+    observed.by = { exchange: (one) => void seen.push(one), frame: nothing, closed: nothing };
+    await client.post('/x', { a: 1 });
+    expect(seen).toMatchObject([
+      {
+        method: 'POST',
+        path: '/x',
+        requestHeaders: { authorization: 'Bearer secret' },
+        requestBody: '{"a":1}',
+        status: 201,
+      },
+    ]);
+  });
+});
