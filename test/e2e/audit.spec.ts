@@ -8,9 +8,9 @@ import { judge } from '#apps/replay/verdict.js';
 import { publicKeysIn } from '#apps/replay/public-keys.js';
 import type { AuditView } from '#libs/auction/audit/audit.js';
 import type { ReplayBundle } from '#libs/auction/replay/bundle.js';
-import { ApiClient, type ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Books } from './books.js';
 import {
   auctionBody,

@@ -5,7 +5,7 @@ import { findSecrets } from '#apps/launcher/secrets.js';
 import { sharedLogin } from '#apps/launcher/database-logins.js';
 import { planProcesses } from '#apps/launcher/processes.js';
 import { pickPorts } from '#libs/platform/supervision/ports.js';
-import { ApiClient } from '#libs/testing/cluster/api-client.js';
+import { ApiClient } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { plainFloor, type TradingFloor, verdict } from './trading-floor.js';

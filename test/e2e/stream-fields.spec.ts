@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { Ack, Reject } from '#libs/testing/streams/stream-wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { Ack, Reject } from '#libs/client/stream-wire.js';
 import { streamFloor, type StreamFloor } from './stream-floor.js';
 import { auctionBody, CONTRACT, type Trader } from './trading-floor.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '#libs/testing/eventually.js';
-import { StreamMemory, type Told } from '#libs/testing/streams/stream-memory.js';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
+import { StreamMemory, type Told } from '#libs/client/stream-memory.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
 import type { StreamFloor } from './stream-floor.js';
 import { faultsIn, isToldOf, type Timelines } from './stream-record.js';
 import type { Trader } from './trading-floor.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { ServerFrame } from '#libs/testing/streams/stream-wire.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { ServerFrame } from '#libs/client/stream-wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { streamFloor, type StreamFloor } from './stream-floor.js';
 import { timelinesOf, untilTold } from './stream-record.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, untilPast } from './trading-floor.js';

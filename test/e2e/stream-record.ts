@@ -1,7 +1,7 @@
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { Told } from '#libs/testing/streams/stream-memory.js';
-import type { StreamEvent } from '#libs/testing/streams/stream-wire.js';
-import type { AuctionView, TimelineEntry } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { Told } from '#libs/client/stream-memory.js';
+import type { StreamEvent } from '#libs/client/stream-wire.js';
+import type { AuctionView, TimelineEntry } from '#libs/client/wire.js';
 import type { Trader } from './trading-floor.js';
 
 export type Timelines = ReadonlyMap<string, readonly TimelineEntry[]>;

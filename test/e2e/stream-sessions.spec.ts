@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { Ack } from '#libs/testing/streams/stream-wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { Ack } from '#libs/client/stream-wire.js';
 import { Books } from './books.js';
 import { QUICK_HEARTBEAT_MS, quickStreamFloor, type StreamFloor, streamFloor } from './stream-floor.js';
 import { TokenForge } from './token-forge.js';

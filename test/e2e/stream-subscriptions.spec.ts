@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { streamFloor, type StreamFloor } from './stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from './stream-record.js';
 import { auctionBody, mustBe, type Trader } from './trading-floor.js';

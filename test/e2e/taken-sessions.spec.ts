@@ -8,7 +8,7 @@ import {
   sessionsOfOwner,
 } from '#libs/platform/database/database-sessions.js';
 import { USUAL_PROCESSES } from '#libs/schema/roles/login-sessions.js';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { Scraper } from './scraper.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuctionView, TimelineEntry, TimelinePage } from '#libs/testing/wire.js';
+import type { AuctionView, TimelineEntry, TimelinePage } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,

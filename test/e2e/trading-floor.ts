@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { sharedCluster } from '#libs/testing/cluster/cluster.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -10,7 +10,7 @@ import type {
   QuoteView,
   TimelineEntry,
   TimelinePage,
-} from '#libs/testing/wire.js';
+} from '#libs/client/wire.js';
 
 /** One contract, in quantity atoms. */
 export const CONTRACT = 1_000_000;

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { auctionBody, CONTRACT, type Trader, type TradingFloor } from './trading-floor.js';
 
 type Fields = Readonly<Record<string, unknown>>;
