@@ -3,7 +3,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Config } from '#libs/platform/settings/config.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
-import type { demoConfig } from './config.js';
+import { shellWord } from '#libs/platform/terminal/shell-word.js';
+import { demoConfig } from './config.js';
 
 /** Where the demo is played, and what opens the door. */
 export interface Stage {
@@ -24,10 +25,15 @@ export async function findStage(config: Config<typeof demoConfig>): Promise<Stag
   const cluster = text === undefined ? undefined : parsed(text, folder);
   if (cluster?.ready !== true) {
     throw new StartFault(
-      `no cluster is running in ${folder}: start one with \`npm start\`, or set DATA_DIR or SOTTO_URL`,
+      `no cluster is running in ${folder}: start one with \`${startIn(config.DATA_DIR)}\`, or set DATA_DIR or SOTTO_URL`,
     );
   }
   return { url: cluster.gateway_url, password: cluster.demo.password };
+}
+
+/** The command that starts a cluster there, as it can be pasted. */
+function startIn(folder: string): string {
+  return folder === demoConfig.DATA_DIR.default ? 'npm start' : `DATA_DIR=${shellWord(folder)} npm start`;
 }
 
 function parsed(text: string, folder: string): z.output<typeof clusterFile> {

@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
 import { loadLauncherConfig, portsOf } from './config.js';
-import { demoNames } from './welcome.js';
 
 it('needs no settings at all', () => {
   const config = loadLauncherConfig({});
@@ -43,9 +42,4 @@ it('raises limits on loopback only', () => {
     expect(() => loadLauncherConfig({ LIMITS_FACTOR: '2', LISTEN_HOST: host })).toThrow('loopback');
   }
   expect(() => loadLauncherConfig({ LIMITS_FACTOR: '0' })).toThrow('LIMITS_FACTOR');
-});
-
-it('shows the demo users in few words', () => {
-  const emails = ['maker-1@d', 'maker-2@d', 'maker-3@d', 'auditor-1@d', 'load-maker-9@d', 'admin@d'];
-  expect(demoNames(emails)).toBe('maker-1..3@d, auditor-1@d, admin@d');
 });

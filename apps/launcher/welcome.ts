@@ -1,6 +1,9 @@
+import path from 'node:path';
+import { shellWord } from '#libs/platform/terminal/shell-word.js';
 import type { RunningCluster } from './cluster.js';
+import { settings } from './config.js';
 
-/** What a stranger needs to go on from here. */
+/** What a stranger needs to go on from here. Each command works as it is printed, from the folder of the project. */
 export function welcome(cluster: RunningCluster, dataFolder: string): string {
   const [gateway = ''] = cluster.gatewayUrls;
   const { users, password } = cluster.seed;
@@ -15,12 +18,18 @@ export function welcome(cluster: RunningCluster, dataFolder: string): string {
     `  password   ${password}`,
     '',
     '  Try:',
-    '    npm run demo',
+    `    ${settingFor(dataFolder)}npm run demo`,
     `    ${login}`,
     `    curl -s '${gateway}/v1/contracts?limit=5' -H "authorization: Bearer $(${login} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')"`,
     '',
     '  Ctrl-C stops everything.',
   ].join('\n');
+}
+
+/** The demo looks for a cluster in the usual folder unless it is told of another. */
+function settingFor(dataFolder: string): string {
+  if (dataFolder === path.resolve(settings.DATA_DIR.default)) return '';
+  return `DATA_DIR=${shellWord(dataFolder)} `;
 }
 
 function masked(url: string): string {

@@ -18,17 +18,18 @@ type Asked = Exclude<Parsed, { readonly help: string }>;
 
 /** The operators' terminal: speaks to a gateway over its public interface and nothing else. Resolves with the exit code. */
 async function main(args: readonly string[], environment: Environment, stop: AbortSignal): Promise<number> {
-  const isForPrograms = wantsJson(args);
-  const report = reportFor(isForPrograms);
+  let asked: Asked | undefined;
   try {
     const parsed = parseCall(args);
-    if (!('help' in parsed)) return await carryOut(parsed, environment, stop);
-    print(parsed.help);
-    return 0;
+    if ('help' in parsed) {
+      print(parsed.help);
+      return 0;
+    }
+    asked = parsed;
+    return await carryOut(asked, environment, stop);
   } catch (error) {
     const fault = asCommandFault(error);
-    report.fault(fault);
-    if (fault instanceof UsageFault && fault.help !== undefined && !isForPrograms) mention(`\n${fault.help}`);
+    reportFor(wantsJson(args)).fault(fault, hintFor(fault, asked));
     return fault.exitCode;
   }
 }
@@ -53,6 +54,12 @@ async function carryOut(
 
 function reportFor(json: boolean): Report {
   return new Report(print, mention, json, process.stdout.isTTY);
+}
+
+function hintFor(fault: CommandFault, asked: Asked | undefined): string {
+  if (!(fault instanceof UsageFault)) return '';
+  const about = fault.about ?? asked?.command.name;
+  return `; see ${about === undefined ? '' : `${about} `}--help`;
 }
 
 function asCommandFault(error: unknown): CommandFault {

@@ -24,10 +24,16 @@ export interface Halt extends HaltTerms {
   readonly created_at: string;
 }
 
-export interface ActionEntry {
-  readonly at: string;
+/** An operator's account and its name: empty where the account is not entered, absent where an older gateway lists halts. */
+export interface Who {
   readonly by: string;
-  readonly display_name: string;
+  readonly display_name?: string;
+}
+
+export interface ListedHalt extends Halt, Who {}
+
+export interface ActionEntry extends Who {
+  readonly at: string;
   readonly action: string;
   readonly target: string;
   /** As whoever wrote the entry has put it. */

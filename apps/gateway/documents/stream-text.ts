@@ -19,8 +19,8 @@ The refusals are those of \`openStream\` in \`/openapi.json\`. Any gateway serve
 
 One JSON object in each text frame, as strict as HTTP, up to 64 KiB from the client. Each client message has a \`type\` and a \`cmd_id\` of
 1 to 64 printable characters, which its reply repeats. What is JSON with a \`cmd_id\` and cannot be obeyed gets \`reject\`; anything
-else closes the connection with ${CLOSE.badMessage}. A frame that is too large is closed with 1009 by the WebSocket library, so 4413 is never sent; nor is 4403, for
-what a session may not do gets \`reject\` with 403.
+else closes the connection with ${CLOSE.badMessage}. A message that is too large closes it with 1009. What a session may not do gets
+\`reject\` with 403.
 
 ## The flow
 

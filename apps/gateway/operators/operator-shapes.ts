@@ -1,4 +1,5 @@
 import type { Entitlement } from '#libs/admission/policy/entitlement.js';
+import type { ListedHalt } from '#libs/admission/policy/halts.js';
 import type { OperatorEntry } from '#libs/admission/policy/operator-actions.js';
 import type { Halt } from '#libs/admission/policy/policy-snapshot.js';
 import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
@@ -66,22 +67,23 @@ const scope: Shape = words<Halt['scope']>({
 });
 const haltTarget: Shape = described(anyText, 'Venue, contract id or account id; absent for `GLOBAL`.');
 
-export const halt: Shape = named(
-  'Halt',
-  recordOf<Halt>({
-    halt_id: described(uuid, 'The halt.'),
-    scope,
-    target: optional(haltTarget),
-    what,
-    reason: described(anyText, 'Why; operators alone see it.'),
-    by: described(anyText, 'Account of the operator.'),
-    created_at: described(moment, 'Since when it stands.'),
-  }),
-);
+const haltFields: ShapesOf<Halt> = {
+  halt_id: described(uuid, 'The halt.'),
+  scope,
+  target: optional(haltTarget),
+  what,
+  reason: described(anyText, 'Why; operators alone see it.'),
+  by: described(anyText, 'Account of the operator.'),
+  created_at: described(moment, 'Since when it stands.'),
+};
+
+export const halt: Shape = named('Halt', recordOf<Halt>(haltFields));
+
+const listedHalt: Shape = named('ListedHalt', recordOf<ListedHalt>({ ...haltFields, display_name: anyText }));
 
 export const halts: Shape = named(
   'Halts',
-  record({ halts: described(listOf(halt), 'Those that stand, oldest first.') }),
+  record({ halts: described(listOf(listedHalt), 'Those that stand, oldest first.') }),
 );
 
 export const voided: Shape = named(

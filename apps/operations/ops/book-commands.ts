@@ -1,6 +1,6 @@
 import { idOf, integerOf, requiredText, textOf } from './arguments.js';
 import type { Command } from './command.js';
-import { whomOf } from './halt-commands.js';
+import { nameOf, whomOf } from './halt-commands.js';
 import { shortTime, table, type Column } from './table.js';
 import type {
   AccountLimits,
@@ -83,7 +83,7 @@ export const limits: Command = {
 
 const ACTION_COLUMNS: readonly Column<ActionEntry>[] = [
   { head: 'AT', cell: ({ at }) => shortTime(at) },
-  { head: 'WHO', cell: ({ display_name: name, by }) => (name === '' ? by : name) },
+  { head: 'WHO', cell: nameOf },
   { head: 'ACTION', cell: ({ action }) => action },
   { head: 'TARGET', cell: ({ target }) => target },
   { head: 'OUTCOME', cell: ({ outcome, error }) => (error === undefined ? outcome : `${outcome} ${error}`) },

@@ -1,4 +1,4 @@
-import { UsageFault } from './faults.js';
+import { CommandFault, EXIT_USAGE } from './faults.js';
 import type { Credentials, GatewayClient } from './gateway-client.js';
 import { ask, askHidden, type Terminal } from './hidden-prompt.js';
 import type { OpsSettings, Place } from './place.js';
@@ -33,7 +33,7 @@ export function credentialsFrom(
 async function login({ settings, place, terminal }: CredentialParts): Promise<Login> {
   const { OPS_EMAIL: email, OPS_PASSWORD: password } = settings;
   if (email !== undefined && password !== undefined) return { email, password };
-  if (terminal === undefined) throw new UsageFault(whoAreYou(place));
+  if (terminal === undefined) throw new CommandFault(whoAreYou(place), EXIT_USAGE);
   const who = email ?? (await ask('Operator (e-mail): ', terminal)).trim();
   return { email: who, password: password ?? (await askHidden(`Password of ${who}: `, terminal)) };
 }

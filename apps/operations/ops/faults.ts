@@ -15,11 +15,11 @@ export class CommandFault extends Error {
   }
 }
 
-/** What was typed is no command; `help` says what would have been. */
+/** What was typed is no command. `about` is what `--help` is to be asked about; nothing where the command is not known. */
 export class UsageFault extends CommandFault {
   constructor(
     message: string,
-    readonly help?: string,
+    readonly about?: string,
   ) {
     super(message, EXIT_USAGE);
   }

@@ -2,7 +2,7 @@ import { idOf, requiredText, textOf, wordIn } from './arguments.js';
 import type { Call, Command, CommandPorts } from './command.js';
 import { UsageFault } from './faults.js';
 import { shortTime, table } from './table.js';
-import type { Halt } from '#libs/client/operator-wire.js';
+import type { Halt, ListedHalt, Who } from '#libs/client/operator-wire.js';
 
 const SCOPES = ['GLOBAL', 'VENUE', 'MARKET', 'PRINCIPAL'] as const;
 const HALTABLE = ['CREATE', 'QUOTE'] as const;
@@ -15,7 +15,7 @@ export const halts: Command = {
   explanation: ['Oldest first. Lifted ones are told of by `actions`.'],
   examples: ['halts', 'halts --output json'],
   async run(_call, { gateway, report }) {
-    const page = await gateway.get<{ halts: readonly Halt[] }>('/v1/ops/halts');
+    const page = await gateway.get<{ halts: readonly ListedHalt[] }>('/v1/ops/halts');
     report.result(page, () => (page.halts.length === 0 ? ['nothing is halted'] : haltTable(page.halts)));
     return 0;
   },
@@ -73,7 +73,7 @@ async function impose(call: Call, { gateway, report }: CommandPorts): Promise<nu
   return 0;
 }
 
-function haltTable(rows: readonly Halt[]): string[] {
+function haltTable(rows: readonly ListedHalt[]): string[] {
   return table(
     [
       { head: 'HALT', cell: ({ halt_id: id }) => id },
@@ -81,7 +81,7 @@ function haltTable(rows: readonly Halt[]): string[] {
       { head: 'TARGET', cell: ({ target }) => target },
       { head: 'WHAT', cell: ({ what }) => what.join(',') },
       { head: 'SINCE', cell: ({ created_at: since }) => shortTime(since) },
-      { head: 'BY', cell: ({ by }) => by },
+      { head: 'WHO', cell: nameOf },
       { head: 'REASON', cell: ({ reason }) => reason },
     ],
     rows,
@@ -90,6 +90,11 @@ function haltTable(rows: readonly Halt[]): string[] {
 
 function whatOf({ what }: Halt): string {
   return what.map((word) => `${word.toLowerCase()}s`).join(' and ');
+}
+
+/** People know each other by their names; the account is in `--output json`. */
+export function nameOf({ by, display_name: name }: Who): string {
+  return name === undefined || name === '' ? by : name;
 }
 
 export function whomOf({ scope, target }: Pick<Halt, 'scope' | 'target'>): string {

@@ -6,11 +6,10 @@ import { UsageFault } from './faults.js';
 import { haltImpose, haltLift, halts } from './halt-commands.js';
 import { helpWith, overview } from './help.js';
 import { COMMON_OPTIONS, isOptionName, OPTIONS } from './options.js';
-import { shardDrain, shardResume, shards, shardStatus } from './shard-commands.js';
+import { shardDrain, shardResume, shards } from './shard-commands.js';
 
 const COMMANDS: readonly Command[] = [
   shards,
-  shardStatus,
   shardDrain,
   shardResume,
   halts,
@@ -33,17 +32,12 @@ export function parseCall(args: readonly string[]): Parsed {
   const command = commandIn(positionals);
   if (values.help === true)
     return { help: command === undefined ? overview(familyOf(positionals)) : helpWith(command) };
-  if (command === undefined) {
-    const said = positionals.map(repeatable).join(' ');
-    throw new UsageFault(
-      said === '' ? 'no command' : `there is no command ${said}`,
-      overview(familyOf(positionals)),
-    );
-  }
+  if (command === undefined) throw new UsageFault(unknown(positionals));
   const operands = positionals.slice(command.name.split(' ').length);
   checkOperands(command, operands);
   const { output, url } = values;
-  if (output !== undefined && output !== 'json') throw new UsageFault('the only other output is json');
+  if (output !== undefined && output !== 'json')
+    throw new UsageFault('the only other output is json', command.name);
   const call = { operands, options: optionsOf(command, values) };
   return { command, call, json: output === 'json', ...(typeof url === 'string' ? { url } : {}) };
 }
@@ -66,10 +60,23 @@ function commandIn(positionals: readonly string[]): Command | undefined {
   return COMMANDS.find(({ name }) => name.split(' ').every((word, at) => positionals[at] === word));
 }
 
-/** Commands that begin with the same word, or all of them. */
-function familyOf([word]: readonly string[]): readonly Command[] {
-  const family = COMMANDS.filter(({ name }) => name.split(' ')[0] === word);
+/** Names what there is instead, such as `halts` to anyone who types `halt list`. */
+function unknown(positionals: readonly string[]): string {
+  if (positionals.length === 0) return 'no command';
+  const said = `there is no command ${positionals.map(repeatable).join(' ')}`;
+  const family = familyOf(positionals);
+  if (family === COMMANDS) return said;
+  return `${said}, but ${family.map(({ name }) => name).join(', ')}`;
+}
+
+/** Commands that begin with the same word, in the singular or the plural, or all of them. */
+function familyOf([word = '']: readonly string[]): readonly Command[] {
+  const family = COMMANDS.filter(({ name }) => singular(name.split(' ', 1).join()) === singular(word));
   return family.length === 0 ? COMMANDS : family;
+}
+
+function singular(word: string): string {
+  return word.replace(/s$/, '');
 }
 
 function checkOperands(command: Command, operands: readonly string[]): void {
@@ -77,10 +84,10 @@ function checkOperands(command: Command, operands: readonly string[]): void {
     ({ optional }, at) => optional !== true && operands[at] === undefined,
   );
   if (missing !== undefined)
-    throw new UsageFault(`${command.name}: the ${missing.name} is missing`, helpWith(command));
+    throw new UsageFault(`${command.name}: the ${missing.name} is missing`, command.name);
   const extra = operands[command.operands.length];
   if (extra !== undefined)
-    throw new UsageFault(`${command.name}: what is ${JSON.stringify(repeatable(extra))}?`, helpWith(command));
+    throw new UsageFault(`${command.name}: what is ${JSON.stringify(repeatable(extra))}?`, command.name);
 }
 
 /** A URL may have a password in it, and stands behind --url. */
@@ -92,7 +99,7 @@ function optionsOf(command: Command, values: Typed): Call['options'] {
   const given = Object.entries(values).filter(([name, value]) => isOptionName(name) && value !== undefined);
   for (const [name] of given) {
     if (command.options.some((known) => known === name)) continue;
-    throw new UsageFault(`${command.name} has no --${name}`, helpWith(command));
+    throw new UsageFault(`${command.name} has no --${name}`, command.name);
   }
   return Object.fromEntries(given);
 }

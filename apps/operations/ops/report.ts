@@ -33,8 +33,9 @@ export class Report {
     return this.json ? visibleJson(document) : lines().map(visible).join('\n');
   }
 
-  fault({ message, told }: CommandFault): void {
-    this.err(this.json ? visibleJson({ ...told, message }) : `ops: ${visible(message)}`);
+  /** `hint`: where people find out more. */
+  fault({ message, told }: CommandFault, hint = ''): void {
+    this.err(this.json ? visibleJson({ ...told, message }) : `ops: ${visible(message)}${hint}`);
   }
 }
 

@@ -27,7 +27,6 @@ const COLUMNS: readonly Column<ShardRow>[] = [
   },
 ];
 
-/** The ways in which a shard can be looked at. */
 const ABOUT_ROWS = [
   'STATE is ACTIVE; DRAINING (takes no creates, and everything else); RECOVERING (its owner lives and does not serve yet); or',
   'UNREACHABLE (its owner does not answer; EPOCH, HEAD and LAG then come from the database). HEAD is the last record of the',
@@ -36,20 +35,12 @@ const ABOUT_ROWS = [
 
 export const shards: Command = {
   name: 'shards',
-  operands: [],
-  options: ['watch', 'every'],
-  summary: 'how the shards are',
-  explanation: ABOUT_ROWS,
-  examples: ['shards', 'shards --watch --every 5', 'shards --output json'],
-  run: showShards,
-};
-
-export const shardStatus: Command = {
-  ...shards,
-  name: 'shard status',
   operands: [{ name: 'shard', optional: true }],
-  summary: 'the same, or one of them',
-  examples: ['shard status 1', 'shard status 1 --watch'],
+  options: ['watch', 'every'],
+  summary: 'how the shards are, or one of them',
+  explanation: ABOUT_ROWS,
+  examples: ['shards', 'shards 1', 'shards --watch --every 5', 'shards --output json'],
+  run: showShards,
 };
 
 export const shardDrain: Command = {

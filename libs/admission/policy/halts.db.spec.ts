@@ -52,7 +52,7 @@ describe('halts', () => {
     const before = await readableVersion(database.pool);
     const imposed = await halts.impose(halt(1), 'request-1');
     expect(imposed).toEqual({ ok: true, halt: halt(1), repeated: false, version: before + 1 });
-    expect(await halts.list()).toEqual([halt(1)]);
+    expect(await halts.list()).toEqual([{ ...halt(1), display_name: 'Olive' }]);
     const lifting = { by: 'operator-2', request_id: 'request-2', at: NOON };
     expect(await halts.lift(halt(1).halt_id, lifting)).toBe(before + 2);
     expect(await halts.lift(halt(1).halt_id, lifting)).toBeUndefined();

@@ -16,6 +16,11 @@ export interface Lifting {
   readonly at: Instant;
 }
 
+export interface ListedHalt extends Halt {
+  /** Of the operator who imposed it; empty where that account is not entered. */
+  readonly display_name: string;
+}
+
 const TARGETS: Readonly<Record<Exclude<HaltScope, 'GLOBAL'>, string>> = {
   VENUE: 'select from control.contracts where venue = $1 limit 1',
   MARKET: 'select from control.contracts where contract_id = $1 limit 1',
@@ -29,11 +34,13 @@ const TARGETS: Readonly<Record<Exclude<HaltScope, 'GLOBAL'>, string>> = {
 export class Halts {
   constructor(private readonly pool: Pool) {}
 
-  async list(): Promise<readonly Halt[]> {
-    const { rows } = await this.pool.query<HaltRow>(
-      `select ${HALT_COLUMNS} from control.halts where lifted_at is null order by created_at, halt_id`,
+  async list(): Promise<readonly ListedHalt[]> {
+    const { rows } = await this.pool.query<HaltRow & Pick<ListedHalt, 'display_name'>>(
+      `select ${HALT_COLUMNS}, coalesce(display_name, '') as display_name
+       from control.halts left join control.principals on account_id = created_by
+       where lifted_at is null order by created_at, halt_id`,
     );
-    return rows.map(haltOfRow);
+    return rows.map((row) => ({ ...haltOfRow(row), display_name: row.display_name }));
   }
 
   /** What the same operator has said in the same words, and what still stands, is not imposed a second time. */

@@ -1,0 +1,25 @@
+import path from 'node:path';
+import { expect, it } from '@jest/globals';
+import type { RunningCluster } from './cluster.js';
+import { demoNames, welcome } from './welcome.js';
+
+const CLUSTER: RunningCluster = {
+  gatewayUrls: ['http://127.0.0.1:8085'],
+  databaseUrl: 'postgres://postgres:secret@127.0.0.1:5432/sotto',
+  seed: { password: 'sotto-demo', users: [], contracts: [] },
+};
+
+it.each([
+  ['.data', 'npm run demo'],
+  ['/var/lib/sotto', 'DATA_DIR=/var/lib/sotto npm run demo'],
+  ['/home/me/my data', "DATA_DIR='/home/me/my data' npm run demo"],
+])('a cluster in %s is met by the demo as it is advised', (folder, advice) => {
+  const lines = welcome(CLUSTER, path.resolve(folder)).split('\n');
+  expect(lines.map((line) => line.trim())).toContain(advice);
+  expect(lines.join()).not.toContain('secret');
+});
+
+it('shows the demo users in few words', () => {
+  const emails = ['maker-1@d', 'maker-2@d', 'maker-3@d', 'auditor-1@d', 'load-maker-9@d', 'admin@d'];
+  expect(demoNames(emails)).toBe('maker-1..3@d, auditor-1@d, admin@d');
+});
