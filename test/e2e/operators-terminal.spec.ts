@@ -85,7 +85,7 @@ describe('the terminal', () => {
       ['2', 'ACTIVE'],
     ]);
     expect([await count(sessions), await count(revoked)]).toEqual(before.map((n) => n + 1));
-    const { shards } = await tells<{ shards: ShardRow[] }>('shard status 1');
+    const { shards } = await tells<{ shards: ShardRow[] }>('shards 1');
     const row = await ops.rowOf(1);
     expect(shards).toEqual([
       { ...row, clock_offset_ms: expect.any(Number), projection_lag_events: expect.any(Number) },
@@ -271,6 +271,14 @@ describe('in one line, and with the exit code that fits, it says', () => {
       64,
       /--url must name nothing but a scheme, a host and a port/,
     ],
+    [
+      'that a command is none',
+      'halt list',
+      (env) => env,
+      64,
+      /there is no command halt list, but halts, halt impose, halt lift; see --help/,
+    ],
+    ['that a shard is missing', 'shard drain', (env) => env, 64, /is missing; see shard drain --help/],
     ['that a shard is none', 'shard drain 7', (env) => env, 1, /404 not_found/],
     [
       'that an argument is wrong',
