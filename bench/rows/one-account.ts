@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { ApiClient } from '#libs/client/api-client.js';
 import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';
 import { overReserved } from '../ground/over-reserved.js';
@@ -63,13 +64,20 @@ interface Transactions {
 /** For reservations, by all owners since they began. */
 async function transactions(floor: TradingFloor): Promise<Transactions> {
   const owners = floor.cluster.file.processes.filter(({ kind }) => kind === 'owner');
-  const told = await Promise.all(owners.map(async ({ metrics_url: url }) => (await fetch(url)).text()));
+  const told = await Promise.all(owners.map(({ metrics_url: url }) => figuresOf(url)));
   const sum = (name: string): number =>
     told.reduce(
       (all, text) => all + Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1]),
       0,
     );
   return { aborts: sum('sotto_reservation_aborts_total'), commits: sum('sotto_reservation_commits_total') };
+}
+
+async function figuresOf(url: string): Promise<string> {
+  const api = new ApiClient(url);
+  const { text } = await api.get('');
+  api.close();
+  return text;
 }
 
 function since(before: Transactions, now: Transactions): Transactions {
