@@ -3,28 +3,12 @@ import { shardOfCreate } from '#libs/owner-link/routing.js';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import { sharedCluster } from '#libs/testing/cluster/cluster.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
+import type { Halt, ShardRow } from '#libs/client/operator-wire.js';
 import type { AuctionView } from '#libs/client/wire.js';
 import { Books } from './books.js';
 import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict, type Trader } from './trading-floor.js';
 
-export interface ShardRow {
-  readonly shard: number;
-  readonly state: string;
-  readonly epoch?: number;
-  readonly journal_head?: number;
-  readonly projection_lag_events?: number;
-  readonly active_auctions?: number;
-  readonly clock_offset_ms?: number;
-  readonly recovery?: { readonly events: number; readonly ms: number };
-}
-
-export interface Halt {
-  readonly halt_id: string;
-  readonly scope: string;
-  readonly target?: string;
-  readonly what: readonly string[];
-  readonly by: string;
-}
+export type { Halt, ShardRow };
 
 export interface Action {
   readonly entry: number;

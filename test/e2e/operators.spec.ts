@@ -259,7 +259,9 @@ describe('a halt', () => {
         by: operator.accountId,
         created_at: expect.stringMatching(INSTANT),
       });
-      expect(mustBe(200, await operator.api.get('/v1/ops/halts'))).toEqual({ halts: [halt] });
+      expect(mustBe(200, await operator.api.get('/v1/ops/halts'))).toEqual({
+        halts: [{ ...halt, display_name: 'Operator 1' }],
+      });
       expect((await makers[0].withdraw(quote)).body.status).toBe('WITHDRAWN');
       expect((await originator.cancel(own.auction_id)).body.status).toBe('CANCELLED');
       expect(await verdicts()).toEqual(expected);
