@@ -293,10 +293,9 @@ export class StreamClient {
     reply: Promise<ServerFrame>,
   ): Promise<FrameOf<Type>> {
     const frame = await reply;
-    const told = JSON.stringify(frame);
     const isIt = (given: ServerFrame): given is FrameOf<Type> => types.some((type) => type === given.type);
     if (isIt(frame)) return frame;
-    throw new Error(`${String(types)} was expected, this came: ${told}`);
+    throw new Error(`${String(types)} was expected, this came: ${JSON.stringify(frame)}`);
   }
 
   private wait(
