@@ -10,10 +10,8 @@ import { createMetrics } from '#libs/platform/process/metrics.js';
 import { migrate, type MigrationClass } from '#libs/platform/database/migrate.js';
 import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { sessionsOfAll } from '#libs/schema/roles/login-sessions.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { refuseSecretsAlone, secretsBeside } from './belongings.js';
-import { sessionsOf } from './cluster-sessions.js';
 import { Children, type Place } from './children.js';
 import { ClusterFile, type ClusterHead } from './cluster-file.js';
 import { portsOf, type LauncherConfig } from './config.js';
@@ -159,12 +157,9 @@ export class Cluster {
 
   /** Each kind of process may do in the database what it has to, wherever that can be arranged. */
   private async logins(databaseUrl: string, tell: (line: string) => void): Promise<DatabaseLogins> {
-    const sessions = sessionsOf(this.place.config, this.place.env);
-    const logins = await this.parts.prepareLogins(databaseUrl, tell, sessions);
+    const logins = await this.parts.prepareLogins(databaseUrl, tell);
     if (logins !== undefined) return logins;
-    this.place.terminal.print(
-      '        the role of DATABASE_URL may make no others: all processes use it, and none is kept from the sessions of another',
-    );
+    this.place.terminal.print('        the role of DATABASE_URL may make no others: all processes use it');
     return sharedLogin(databaseUrl);
   }
 
@@ -204,8 +199,7 @@ export class Cluster {
     const { config, dataFolder } = this.place;
     if (config.DATABASE_URL !== undefined) return await useDatabase(config.DATABASE_URL);
     await refuseSecretsAlone(dataFolder);
-    const sessions = sessionsOf(config, this.place.env);
-    return await embedDatabase({ ...this.place, sessions: sessionsOfAll(sessions) });
+    return await embedDatabase(this.place);
   }
 
   private makeChildren(file: ClusterFile, places: readonly Place[]): Children {

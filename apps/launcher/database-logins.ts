@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
-import { USUAL_SESSIONS, type LoginSessions } from '#libs/schema/roles/login-sessions.js';
 import type { ProcessKind } from './process-kind.js';
 
 /** As whom each kind of process speaks to the database. */
@@ -10,19 +9,17 @@ export type DatabaseLogins = Readonly<Record<ProcessKind, string>>;
 export type PrepareLogins = (
   databaseUrl: string,
   tell: (line: string) => void,
-  sessions?: LoginSessions,
 ) => Promise<DatabaseLogins | undefined>;
 
 const KINDS: readonly ProcessKind[] = ['owner', 'gateway', 'projector', 'executor'];
 const PASSWORD_BYTES = 24;
 
 /** The passwords are new at each start and stand nowhere but in the environment of their process. */
-export const prepareLogins: PrepareLogins = async (databaseUrl, tell, sessions = USUAL_SESSIONS) => {
+export const prepareLogins: PrepareLogins = async (databaseUrl, tell) => {
   const passwords = Object.fromEntries(
     KINDS.map((kind) => [kind, randomBytes(PASSWORD_BYTES).toString('hex')]),
   ) as Record<ProcessKind, string>;
-  if (!(await prepareDatabaseRoles(databaseUrl, passwords, { tell, sessions, replacesAll: true })))
-    return undefined;
+  if (!(await prepareDatabaseRoles(databaseUrl, passwords, { tell }))) return undefined;
   return mapKinds((kind) => urlAs(databaseUrl, kind, passwords[kind]));
 };
 

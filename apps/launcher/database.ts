@@ -52,8 +52,6 @@ export interface EmbeddedSettings {
   readonly marker: ClusterMarker;
   readonly clock: Clock;
   readonly terminal: Terminal;
-  /** That everybody may have together. */
-  readonly sessions?: number;
 }
 
 /** Our own server, started again whenever it ends. */
@@ -86,13 +84,12 @@ class EmbeddedDatabase implements Database {
   ) {}
 
   async start(): Promise<void> {
-    const { dataFolder, marker, terminal, clock, sessions } = this.settings;
+    const { dataFolder, marker, terminal, clock } = this.settings;
     const startedNanos = clock.monotonicNanos();
     this.server = await startEmbeddedPostgres({
       folder: path.join(dataFolder, 'postgres'),
       logFile: this.log.path,
       marker,
-      ...(sessions === undefined ? {} : { sessions }),
       note: (line) => terminal.print(`        ${line}`),
       ...(this.port === undefined ? {} : { port: this.port }),
     });

@@ -1,7 +1,5 @@
 import { defineConfig, type Config } from '#libs/platform/settings/config.js';
-import { integer, postgresUrl, type FromText } from '#libs/platform/settings/setting-types.js';
-import type { DatabaseRole } from '#libs/schema/roles/grants.js';
-import { USUAL_SESSIONS } from '#libs/schema/roles/login-sessions.js';
+import { postgresUrl, type FromText } from '#libs/platform/settings/setting-types.js';
 import { z } from 'zod';
 
 /** Fit for a URL as they are, and for SCRAM without any preparation. */
@@ -19,14 +17,6 @@ function loginOf(role: string) {
   };
 }
 
-function sessionsOf(role: DatabaseRole, who: string) {
-  return {
-    schema: integer(1, 10_000),
-    describe: `Sessions that the database role of ${who} may have at once`,
-    default: String(USUAL_SESSIONS[role]),
-  };
-}
-
 /** Of the job that brings the database up to date. */
 export const migrationConfig = defineConfig({
   DATABASE_URL: {
@@ -39,11 +29,6 @@ export const migrationConfig = defineConfig({
   DATABASE_PASSWORD_PROJECTOR: loginOf('projectors'),
   DATABASE_PASSWORD_EXECUTOR: loginOf('executors'),
   DATABASE_PASSWORD_OPERATIONS: loginOf('npm run accounts, journal and projection'),
-  DATABASE_SESSIONS_OWNER: sessionsOf('owner', 'owners'),
-  DATABASE_SESSIONS_GATEWAY: sessionsOf('gateway', 'gateways'),
-  DATABASE_SESSIONS_PROJECTOR: sessionsOf('projector', 'projectors'),
-  DATABASE_SESSIONS_EXECUTOR: sessionsOf('executor', 'executors'),
-  DATABASE_SESSIONS_OPERATIONS: sessionsOf('operations', 'npm run accounts, journal and projection'),
 });
 
 export type MigrationConfig = Config<typeof migrationConfig>;

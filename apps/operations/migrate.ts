@@ -5,7 +5,6 @@ import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { asStartFault, EXIT } from '#libs/platform/process/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, type RolePasswords } from '#libs/schema/roles/database-roles.js';
-import type { LoginSessions } from '#libs/schema/roles/login-sessions.js';
 import { migrationConfig, type MigrationConfig } from './config.js';
 import { PrintedLog } from '#libs/platform/terminal/standard-output.js';
 import { tellFault } from '#libs/platform/terminal/tool-faults.js';
@@ -19,16 +18,6 @@ function passwordsIn(config: MigrationConfig): RolePasswords {
     operations: config.DATABASE_PASSWORD_OPERATIONS,
   };
   return Object.fromEntries(Object.entries(passwords).filter(([, password]) => password !== undefined));
-}
-
-function sessionsIn(config: MigrationConfig): LoginSessions {
-  return {
-    owner: config.DATABASE_SESSIONS_OWNER,
-    gateway: config.DATABASE_SESSIONS_GATEWAY,
-    projector: config.DATABASE_SESSIONS_PROJECTOR,
-    executor: config.DATABASE_SESSIONS_EXECUTOR,
-    operations: config.DATABASE_SESSIONS_OPERATIONS,
-  };
 }
 
 /**
@@ -51,10 +40,7 @@ async function bringUpToDate(): Promise<number> {
     return 0;
   }
   const passwords = passwordsIn(config);
-  const warn = (line: string): void => log.warn(line);
-  if (
-    await prepareDatabaseRoles(config.DATABASE_URL, passwords, { tell, warn, sessions: sessionsIn(config) })
-  ) {
+  if (await prepareDatabaseRoles(config.DATABASE_URL, passwords, { tell })) {
     log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');
     return 0;
   }

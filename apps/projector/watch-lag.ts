@@ -1,6 +1,5 @@
 import type { Logger } from '#libs/platform/process/log.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
-import { LOOK_SESSIONS } from '#libs/platform/database/database-sessions.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { WatchedLag, type WatchedLagPorts } from '#libs/projections/following/watched-lag.js';
 import type { ProjectorConfig } from './config.js';
@@ -19,7 +18,7 @@ export interface LagParts extends Pick<WatchedLagPorts, 'reader' | 'clock' | 'sh
 export function watchLag({ config, log, scope, ...ports }: LagParts): WatchedLag {
   const pool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-lag`,
-    max: LOOK_SESSIONS,
+    max: 1,
     statementTimeoutMs: LOOK_MS,
     answerTimeoutMs: LOOK_ANSWER_MS,
     stopping: scope.stopping,

@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
-import { isRightfullyHeld } from '#libs/platform/database/rightful-holders.js';
 import type { LedgerKey } from './ledger.js';
 import { restateEvidence } from './restate-evidence.js';
 import { IS_SPOILED, UNSPOKEN } from './stated-amount.js';
@@ -25,14 +24,9 @@ export const EVIDENCE_FEED_DEFAULTS: EvidenceFeedSettings = {
 /** After a round that failed evidence grows old and trading waits for the next, so that one begins as soon as there is a point in it. */
 const RETRY_MILLIS = 1_000;
 
-/** Of several workers one at a time renews; as `custody.take_evidence_turn` has it. */
+/** Of several workers one at a time renews. Any constant will do as long as it never changes. */
 const TURN = 7_210_554_317;
-const TAKE_TURN = `
-  select case when custody.take_evidence_turn() then true else not ${isRightfullyHeld({
-    lock: ['$1'],
-    table: 'risk.evidence',
-    right: 'update',
-  })} end as mine`;
+const TAKE_TURN = 'select pg_try_advisory_xact_lock($1) as mine';
 
 interface Key {
   readonly account_id: string;

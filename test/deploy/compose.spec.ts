@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { sessionsOfAll, USUAL_SESSIONS } from '#libs/schema/roles/login-sessions.js';
 import { SCRAPES } from './monitoring.js';
 import { faultsOf, kindOf, ROOT, runs, SCHEMAS, unknownSettings } from './processes.js';
 
@@ -130,12 +129,6 @@ describe('docker-compose.yml', () => {
 
   it('asks the database at its address, where nobody answers before it is made', () => {
     expect(services.postgres?.healthcheck?.test.join(' ')).toContain('pg_isready -h 127.0.0.1 ');
-  });
-
-  it('has room for all sessions that the logins may have, and three for who administers the server', () => {
-    const most = sessionsOfAll(USUAL_SESSIONS) + 3;
-    expect(services.postgres?.command).toContain(`max_connections=${most}`);
-    expect(OPERATIONS).toContain(`| \`max_connections\`                | ${most}, `);
   });
 
   it('calls each process by the name of its service', () => {

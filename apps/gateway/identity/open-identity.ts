@@ -11,10 +11,12 @@ import { SessionService } from '#libs/identity/sessions/session-service.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
-import { WATCH_SESSIONS } from '#libs/platform/database/database-sessions.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import type { Session, SessionOutcome, Sessions } from '#libs/stream/ports.js';
 import type { gatewayConfig } from '../config.js';
+
+/** Whether a token is still good is not asked after anything else. */
+const WATCH_SESSIONS = 2;
 
 export interface IdentityParts {
   readonly config: Config<typeof gatewayConfig>;

@@ -10,6 +10,9 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { CommandFault, EXIT_REFUSED } from '../ops/faults.js';
 import type { Terms } from './call.js';
 
+/** Any constant will do as long as it never changes. */
+const TURN = 7_210_554_319;
+
 export interface AccountEntry extends KnownUser {
   readonly suspended: boolean;
   readonly venues: readonly string[];
@@ -95,7 +98,7 @@ export class AccountDesk {
   /** Changes of accounts take turns. */
   private change<T>(work: (registers: Registers) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
-      await client.query('select identity.await_entry_turn()');
+      await client.query('select pg_advisory_xact_lock($1)', [TURN]);
       const users = new AccountAdministration(client, this.clock);
       return work({ client, users, principals: new PrincipalRegister(client) });
     });

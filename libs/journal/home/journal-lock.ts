@@ -1,22 +1,14 @@
 import type { Client, ClientBase, QueryConfig } from 'pg';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { KEPT } from '#libs/platform/database/postgres.js';
-import { isRightfullyHeld, SHOWN_SESSION } from '#libs/platform/database/rightful-holders.js';
 import { SessionClient } from '#libs/platform/database/session-client.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { WrongHome } from './journal-home.js';
 
 /** Any constant will do as long as it never changes: it keeps this lock apart from all others. */
 const KEY = 1_193_046_473;
-/** A writer's: refused by who moves the journals alone. Where a stranger keeps it from the lock it goes on, and tries again. */
-const SHARED = `
-  select pg_try_advisory_lock_shared($1) as held, ${isRightfullyHeld({
-    lock: ['$1'],
-    table: 'journal.home',
-    right: 'delete',
-    mode: 'ExclusiveLock',
-  })} as refused`;
-const ALONE = 'select pg_try_advisory_lock($1) as held, true as refused';
+const SHARED = 'select pg_try_advisory_lock_shared($1) as held';
+const ALONE = 'select pg_try_advisory_lock($1) as held';
 const LOOK_MILLIS = 5_000;
 const GOODBYE_MILLIS = 1_000;
 /** A server that has gone without a word is waited for no longer. */
@@ -24,17 +16,17 @@ const STILL_THERE: QueryConfig & { readonly query_timeout: number } = {
   text: 'select',
   query_timeout: 5_000,
 };
-const HELD = `select ${isRightfullyHeld({ lock: ['$1'], table: 'journal.shards', right: 'update' })} as held`;
+/** For people. */
 const HOLDERS = `
-  select ${SHOWN_SESSION} as who from pg_locks l join pg_stat_activity a using (pid)
-  where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())
+  select format('process %s, role %s, application %s', a.pid, a.usename, coalesce(nullif(a.application_name, ''), 'without a name')) as who
+  from pg_locks l join pg_stat_activity a using (pid)
+  where l.locktype = 'advisory' and l.granted and l.database = (select oid from pg_database where datname = current_database())
     and l.classid = 0 and l.objid = $1 and l.objsubid = 1`;
 
 /**
  * Held by everybody who writes journals, and alone by who moves them: a journal whose owner lives is not moved, and while one is
  * moved nobody begins to write. It goes with its connection. That it is enough to hold it most of the time is due to the fence: who
- * moves a journal takes its shard first. A writer that a stranger keeps from it writes all the same: the mover is kept from it as well, and told
- * by whom.
+ * moves a journal takes its shard first.
  */
 export class JournalLock {
   private client: Client | undefined;
@@ -75,7 +67,6 @@ export class JournalLock {
   /** For a writer that is about to rely on it: asked of the server, since a connection may have ended and nobody been told yet. */
   async confirmShared(): Promise<void> {
     if (this.client === undefined) await this.takeShared();
-    if (this.client === undefined) return;
     await this.whileHeld((client) => client.query(STILL_THERE));
   }
 
@@ -91,8 +82,7 @@ export class JournalLock {
 
   /** Whether somebody writes journals at present, or moves them. */
   static async isHeld(database: Pick<ClientBase, 'query'>): Promise<boolean> {
-    const { rows } = await database.query<{ held: boolean }>(HELD, [KEY]);
-    return rows[0]?.held === true;
+    return (await database.query(HOLDERS, [KEY])).rows.length > 0;
   }
 
   async letGo(): Promise<void> {
@@ -127,12 +117,10 @@ export class JournalLock {
     client.on('error', lost).on('end', lost);
     try {
       await client.connect();
-      const { rows } = await client.query<{ held: boolean; refused: boolean }>(statement, [KEY]);
-      const { held, refused } = rows[0] ?? { held: false, refused: true };
-      if (!held && refused) throw new StartFault(`${refusal}: ${await holdersOf(client)}`);
+      const { rows } = await client.query<{ held: boolean }>(statement, [KEY]);
+      if (rows[0]?.held !== true) throw new StartFault(`${refusal}: ${await holdersOf(client)}`);
       if (this.isOver) throw new StartFault('the journals were let go before they were held');
-      if (held) this.client = client;
-      else await client.end();
+      this.client = client;
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;

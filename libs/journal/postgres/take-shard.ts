@@ -1,6 +1,5 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
 import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
-import { isRightfullyHeld } from '#libs/platform/database/rightful-holders.js';
 import { inKafka } from '../home/journal-home.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
@@ -20,16 +19,10 @@ const NEXT_EPOCH = `
   returning epoch`;
 
 /**
- * Shared with other openers, and refused while somebody keeps the shard who may. Held to the end of the transaction: a keeper waits for
- * an opening that is under way.
+ * Shared with other openers, and refused while somebody keeps the shard. Held to the end of the transaction: a keeper waits for an
+ * opening that is under way.
  */
-const PASS = `
-  select case when pg_try_advisory_xact_lock_shared($1, $2) then true else not ${isRightfullyHeld({
-    lock: ['$1', '$2'],
-    table: 'journal.shards',
-    right: 'update',
-    mode: 'ExclusiveLock',
-  })} end as passed`;
+const PASS = 'select pg_try_advisory_xact_lock_shared($1, $2) as passed';
 /** Behind the epoch, and a statement of its own, so that it sees what somebody has settled for whom that one had to wait. */
 const ELSEWHERE = 'select topic_prefix from journal.home';
 const KEEP = 'select pg_advisory_lock($1, $2)';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { MigrationInterface } from 'typeorm';
 import { refuseUnfitDatabase } from './fit-database.js';
 import { refuseNewerDatabase } from './generation.js';
-import { amidOthers, awaitTurn, MIGRATION_NAMES, migrationOptions, type Patience } from './migration-turn.js';
+import { amidOthers, awaitTurn, migrationOptions, type Patience } from './migration-turn.js';
 import { asSchemaFault } from './schema-fault.js';
 import { EXIT, StartFault } from '../process/start-fault.js';
 
@@ -19,6 +19,7 @@ interface Circumstances {
   readonly patience?: Patience;
 }
 
+const NAME = 'sotto-migrate';
 const SCHEMA = 'meta';
 const TABLE = 'migration';
 /** Any constant will do as long as it never changes: it is what keeps two migrators apart. */
@@ -37,7 +38,7 @@ export async function migrate(
 ): Promise<readonly string[]> {
   const guard = new pg.Client({
     connectionString: url,
-    application_name: MIGRATION_NAMES.schema,
+    application_name: NAME,
     options: migrationOptions(patience),
   });
   const tell = log.tell ?? ((): void => undefined);
@@ -50,7 +51,7 @@ export async function migrate(
     const { pending, unknown } = await compareWith(guard, migrationClasses);
     if (pending.length === 0) return unknown;
     if (unknown.length > 0) throw anotherLine(pending, unknown);
-    await amidOthers(guard, () => runMigrations(url, migrationClasses), tell);
+    await amidOthers(() => runMigrations(url, migrationClasses));
     for (const name of pending) log.info({ migration: name }, 'migration applied');
     return [];
   } catch (error) {
@@ -98,7 +99,7 @@ async function runMigrations(url: string, classes: readonly MigrationClass[]): P
     migrationsTableName: TABLE,
     migrationsTransactionMode: 'each',
     migrations: [...classes],
-    applicationName: MIGRATION_NAMES.schema,
+    applicationName: NAME,
     extra: { options: migrationOptions() },
     logging: false,
     // The usual one prints what fails, whatever is said of logging: that is told by who asked for it.

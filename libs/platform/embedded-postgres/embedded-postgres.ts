@@ -10,7 +10,6 @@ import { checkDataFiles, openDataPlace, type DataPlace } from './data-place.js';
 import { KEEPER_SCRIPT } from './keeper.js';
 import { endLeftoverServer, readPostmasterPid, signal } from './leftover.js';
 import { whyItRefuses } from './refusal.js';
-import { takeFromEverybody } from '../database/lock-functions.js';
 import { isOutOfResources, KEPT } from '../database/postgres.js';
 import { markerEnvironment, type ClusterMarker } from '../supervision/marker.js';
 import { makeFolder } from '../files/make-folder.js';
@@ -23,9 +22,8 @@ const POLL_MS = 15;
 /** Recovery after a crash may have much to replay; a server that gives up says so by exiting. */
 const READY_WITHIN_MS = 120_000;
 const FAST_SHUTDOWN_MS = 5_000;
-const MIN_CONNECTIONS = 200;
-/** For who administers the server, whoever has taken all others: PostgreSQL's own number. */
-const KEPT_FOR_ADMINISTRATION = 3;
+/** More than the largest cluster of one launcher opens with the usual `DATABASE_POOL`. */
+const CONNECTIONS = 320;
 
 export interface EmbeddedPostgresOptions {
   /** Made if it does not exist; holds everything that must be kept. */
@@ -40,8 +38,6 @@ export interface EmbeddedPostgresOptions {
   readonly marker?: ClusterMarker;
   /** A backup is to be restored into it: until `endRestoreIn` nobody else opens it. */
   readonly isRestore?: boolean;
-  /** That everybody may have together, besides who administers it. */
-  readonly sessions?: number;
   /** Takes a line that the operator ought to see. */
   readonly note?: (line: string) => void;
 }
@@ -166,13 +162,12 @@ function serverEnv(): NodeJS.ProcessEnv {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
 
-function serverSettings(port: number, { durable = true, sessions = 0 }: EmbeddedPostgresOptions): string[] {
+function serverSettings(port: number, { durable = true }: EmbeddedPostgresOptions): string[] {
   const settings: Record<string, string | number> = {
     listen_addresses: HOST,
     port,
     unix_socket_directories: '',
-    max_connections: Math.max(MIN_CONNECTIONS, sessions + KEPT_FOR_ADMINISTRATION),
-    superuser_reserved_connections: KEPT_FOR_ADMINISTRATION,
+    max_connections: CONNECTIONS,
     fsync: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
     synchronous_commit: 'on',
@@ -182,8 +177,6 @@ function serverSettings(port: number, { durable = true, sessions = 0 }: Embedded
     max_pred_locks_per_relation: 10_000,
     max_pred_locks_per_page: 100,
     max_pred_locks_per_transaction: 1_024,
-    // More than there are relations: all sessions together may hold all of them, and there is room left.
-    max_locks_per_transaction: 1_024,
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_min_messages: 'warning',
@@ -239,31 +232,22 @@ async function stopServer(
   patience.abort();
 }
 
-/** In the databases that every server has nobody has anything to do but who administers it. */
-const NOT_FOR_EVERYBODY = `${takeFromEverybody('sotto')}; revoke all on database postgres, template1 from public`;
-
 async function ensureDatabase(place: DataPlace, port: number): Promise<string> {
-  await asSuperuser(place, port, 'postgres', async (admin) => {
+  await asSuperuser(place, port, async (admin) => {
     const password = pg.escapeLiteral(place.credentials.application);
     const role = await admin.query(`select from pg_roles where rolname = 'sotto'`);
     if (role.rowCount === 0) await admin.query(`create role sotto login createdb password ${password}`);
     // Clusters that were made before each process had a role of its own have one that may not make them.
     await admin.query('alter role sotto createrole');
-    // So that the migration can bound what the processes' roles write into temporary files.
-    await admin.query('grant set on parameter temp_file_limit to sotto');
     const database = await admin.query(`select from pg_database where datname = 'sotto'`);
     if (database.rowCount === 0) await admin.query('create database sotto owner sotto');
   });
-  // Also in what further databases are copied from, and in the one that every server has.
-  for (const database of ['sotto', 'template1', 'postgres'])
-    await asSuperuser(place, port, database, (admin) => admin.query(NOT_FOR_EVERYBODY));
   return `postgres://sotto:${place.credentials.application}@${HOST}:${port}/sotto`;
 }
 
 async function asSuperuser(
   place: DataPlace,
   port: number,
-  database: string,
   work: (admin: pg.Client) => Promise<unknown>,
 ): Promise<void> {
   const admin = new pg.Client({
@@ -271,7 +255,7 @@ async function asSuperuser(
     port,
     user: 'postgres',
     password: place.credentials.superuser,
-    database,
+    database: 'postgres',
     application_name: 'sotto-launcher',
     options: KEPT,
   });

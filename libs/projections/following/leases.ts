@@ -1,21 +1,14 @@
 import type { Pool, PoolClient } from 'pg';
-import { isRightfullyHeld } from '#libs/platform/database/rightful-holders.js';
 
-/** As `meta.take_lease` has it. */
+/** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
 const LOCK_CLASS = 1_749_203_316;
 /**
  * Leases are renewed every moment. A connection on which that has not happened for so long has lost its process without being
  * told, and would keep the shards from everybody else for as long as the network lets it.
  */
 const IDLE_MILLIS = 10_000;
-/** What is free, and what nobody has who projects. */
-const TAKE = `
-  select shard, mine from unnest($2::integer[]) as wanted (shard), lateral (select meta.take_lease(shard) as mine offset 0) taken
-  where mine or not ${isRightfullyHeld({
-    lock: ['$1', 'shard'],
-    table: 'execution.positions',
-    right: 'update',
-  })}`;
+const TAKE =
+  'select shard from unnest($2::integer[]) as wanted (shard) where pg_try_advisory_lock($1, shard)';
 
 /**
  * Which shards this process is to work on, so that replicas do not do the same work twice. That rows stay right does not
@@ -31,17 +24,14 @@ export class Leases {
     private readonly idleMillis = IDLE_MILLIS,
   ) {}
 
-  /**
-   * Takes what is free and makes sure of the rest. When it rejects nothing is held. What a stranger keeps from all projectors each of them
-   * works on, until one has the lease.
-   */
+  /** Takes what is free and makes sure of the rest. When it rejects nothing is held. */
   async renew(): Promise<ReadonlySet<number>> {
     try {
       this.client ??= await this.connect();
       const wanted = this.shards.filter((shard) => !this.held.has(shard));
-      const { rows } = await this.client.query<{ shard: number; mine: boolean }>(TAKE, [LOCK_CLASS, wanted]);
-      this.held = new Set([...this.held, ...rows.filter(({ mine }) => mine).map(({ shard }) => shard)]);
-      return new Set([...this.held, ...rows.map(({ shard }) => shard)]);
+      const { rows } = await this.client.query<{ shard: number }>(TAKE, [LOCK_CLASS, wanted]);
+      this.held = new Set([...this.held, ...rows.map(({ shard }) => shard)]);
+      return this.held;
     } catch (error) {
       this.release();
       throw error;

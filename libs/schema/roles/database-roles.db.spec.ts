@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
 import type { TestDatabase } from '#libs/testing/database/test-database.js';
-import { prepareDatabaseRoles, roleName, urlAs, type RolePasswords } from './database-roles.js';
+import { prepareDatabaseRoles, roleName, type RolePasswords } from './database-roles.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';
 import { REFUSED, RoleLogins } from '#libs/testing/database/role-logins.js';
 
@@ -182,64 +181,6 @@ describe('the roles of the database', () => {
       expect([statement, await attempt(role, statement)]).toEqual([statement, DENIED]);
   });
 
-  it.each(DATABASE_ROLES)('%s cannot make large objects, which no table shows', async (role) => {
-    for (const call of ['lo_create(0)', 'lo_creat(-1)', `lo_from_bytea(0, 'x')`])
-      expect([call, await attempt(role, `select ${call}`)]).toEqual([call, DENIED]);
-  });
-
-  it('is given back as it was made where somebody has told it settings, or given it the rights of another', async () => {
-    const login = new pg.Client({
-      connectionString: urlAs(database.url, 'projector', logins.passwords.projector),
-    });
-    await login.connect();
-    for (const setting of ['statement_timeout = 1', 'synchronous_commit = off', 'work_mem = 64'])
-      await login.query(`alter role current_user set ${setting}`);
-    await login.query(`alter role current_user in database ${name} set default_transaction_read_only = on`);
-    await login.end();
-    await database.pool.query(`grant ${roleName(name, 'executor')} to ${roleName(name, 'gateway')}`);
-    const left = async (): Promise<unknown> =>
-      (
-        await database.pool.query(
-          `select setting as what from pg_db_role_setting, unnest(setconfig) setting
-           where setrole = any ($1::regrole[]) and setting not like 'temp_file_limit=%'
-           union all select member::regrole::text from pg_auth_members where member = any ($1::regrole[])`,
-          [DATABASE_ROLES.map((role) => roleName(name, role))],
-        )
-      ).rows.length;
-    expect(await left()).toBe(5);
-    await prepareDatabaseRoles(database.url, logins.passwords);
-    expect(await left()).toBe(0);
-  });
-
-  it.each(DATABASE_ROLES.filter((role) => !MAY_MAKE_TEMPORARY.includes(role)))(
-    '%s fills no disk with temporary files, and cannot say otherwise',
-    async (role) => {
-      const login = await logins.connect(role, logins.passwords[role]);
-      const sorted = `set work_mem = '64kB'; select count(*) from (select g, repeat('x', 1000) from generate_series(1, 100000) g order by 2, 1) s`;
-      try {
-        expect((await login.query('show temp_file_limit')).rows).toEqual([{ temp_file_limit: '1GB' }]);
-        for (const bound of ['set temp_file_limit = -1', 'alter role current_user set temp_file_limit = -1'])
-          await expect(login.query(bound)).rejects.toMatchObject({ code: DENIED });
-        await login.query('alter role current_user reset all');
-        await login.query(sorted);
-      } finally {
-        await login.end();
-      }
-      const again = await logins.connect(role, logins.passwords[role]);
-      expect((await again.query('show temp_file_limit')).rows).toEqual([{ temp_file_limit: '1GB' }]);
-      await again.end();
-      // A gigabyte would be too much for a test: the same bound, and less of it.
-      await database.pool.query(`alter role ${roleName(name, role)} set temp_file_limit = '20MB'`);
-      const bounded = await logins.connect(role, logins.passwords[role]);
-      try {
-        await expect(bounded.query(sorted)).rejects.toMatchObject({ code: '53400' });
-      } finally {
-        await bounded.end();
-        await prepareDatabaseRoles(database.url, logins.passwords);
-      }
-    },
-  );
-
   it.each(DATABASE_ROLES)('%s can call nothing but what grants.ts says', async (role) => {
     const { rows } = await database.pool.query<{ name: string }>(
       `select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
@@ -337,6 +278,19 @@ describe('preparing them again', () => {
     expect((await standing()).sort()).not.toEqual(WANTED);
     await prepareDatabaseRoles(database.url, logins.passwords);
     expect((await standing()).sort()).toEqual(WANTED);
+  });
+
+  it('leaves the limits and settings that an operator gave a role', async () => {
+    const role = roleName(name, 'executor');
+    await database.pool.query(
+      `alter role ${role} connection limit 7; alter role ${role} set work_mem = '1MB'`,
+    );
+    await prepareDatabaseRoles(database.url, logins.passwords);
+    const { rows } = await database.pool.query(
+      'select rolconnlimit as most, rolconfig as settings from pg_roles where rolname = $1',
+      [role],
+    );
+    expect(rows).toEqual([{ most: 7, settings: ['work_mem=1MB'] }]);
   });
 
   it('changes passwords, and shuts out whoever has none', async () => {

@@ -2,31 +2,21 @@ import pg from 'pg';
 import {
   amidOthers,
   awaitTurn,
-  MIGRATION_NAMES,
   migrationOptions,
   type Patience,
+  type Tell,
 } from '#libs/platform/database/migration-turn.js';
 import { asSchemaFault } from '#libs/platform/database/schema-fault.js';
 import { scramVerifier } from '#libs/platform/database/scram-verifier.js';
 import { EXIT, isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
-import { refuseOthersGrants, takeDefaults, takeMemberships } from './given-by-others.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, SCHEMAS, type DatabaseRole } from './grants.js';
-import { giveLocks, warnOfLocks, type LoginNames } from './lock-rights.js';
-import { sessionsOfAll, USUAL_SESSIONS, type LoginSessions } from './login-sessions.js';
-import { setSchemasAside } from './schemas-aside.js';
-import { boundTemporaryFiles } from './temporary-files.js';
 
 /** Those without a password may not log in. */
 export type RolePasswords = Readonly<Partial<Record<DatabaseRole, string>>>;
 
-export interface RoleCircumstances {
-  readonly tell?: (line: string) => void;
-  /** Of what ought to be otherwise and forbids nothing; told like the rest unless set. */
-  readonly warn?: (line: string) => void;
-  readonly patience?: Patience | undefined;
-  readonly sessions?: LoginSessions;
-  /** Nothing of a release before goes on beside this one, as it does in a rolling upgrade. */
-  readonly replacesAll?: boolean;
+interface RoleCircumstances {
+  readonly tell?: Tell;
+  readonly patience?: Patience;
 }
 
 /** Any constant that nobody else uses: roles and grants are changed by one at a time. */
@@ -38,13 +28,6 @@ export function roleName(database: string, role: DatabaseRole): string {
   return `${database}_${role}`;
 }
 
-function namesIn(database: string): LoginNames {
-  return Object.fromEntries(DATABASE_ROLES.map((role) => [role, roleName(database, role)])) as Record<
-    DatabaseRole,
-    string
-  >;
-}
-
 /** The same database as somebody else. */
 export function urlAs(databaseUrl: string, role: DatabaseRole, password: string): string {
   const url = new URL(databaseUrl);
@@ -54,26 +37,23 @@ export function urlAs(databaseUrl: string, role: DatabaseRole, password: string)
 }
 
 /**
- * Makes the roles where they are missing and gives each exactly what `grants.ts` says, in one transaction: whatever was granted
- * or set otherwise is taken back, and processes that run meanwhile notice nothing. After every migration. False where the role of `url`
- * may not make roles.
+ * Makes the roles where they are missing and gives each what `grants.ts` says of the product's tables and functions, in one transaction. What
+ * was granted otherwise is taken back, and processes that run meanwhile notice nothing. Settings and limits that an operator gave a
+ * role stay. After every migration. False where the role of `url` may not make roles.
  */
 export async function prepareDatabaseRoles(
   url: string,
   passwords: RolePasswords,
-  {
-    tell = () => undefined,
-    warn = tell,
-    patience,
-    sessions = USUAL_SESSIONS,
-    replacesAll = false,
-  }: RoleCircumstances = {},
+  { tell = () => undefined, patience }: RoleCircumstances = {},
 ): Promise<boolean> {
-  const client = sessionOn(url, patience);
-  const watcher = sessionOn(url, patience);
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'sotto-roles',
+    options: migrationOptions(patience),
+  });
+  client.on('error', () => undefined);
   try {
     await client.connect();
-    await watcher.connect();
     const { rows } = await client.query<{ database: string; may_create: boolean }>(
       `select current_database() as database,
               exists (select from pg_roles where rolname = current_user and (rolcreaterole or rolsuper)) as may_create`,
@@ -81,10 +61,7 @@ export async function prepareDatabaseRoles(
     const [{ database, may_create: mayCreate }] = rows as [{ database: string; may_create: boolean }];
     if (!mayCreate) return false;
     await awaitTurn(client, LOCK, tell, patience);
-    const made = { database, passwords, sessions, replacesAll };
-    await amidOthers(watcher, () => bringInOrder(client, made, tell), tell);
-    await warnOfNarrowness(client, sessions, warn);
-    await warnOfLocks(client, namesIn(database), warn);
+    await amidOthers(() => bringInOrder(client, database, passwords));
     return true;
   } catch (error) {
     if (!isCodedError(error) || error.code !== INSUFFICIENT_PRIVILEGE) throw asSchemaFault(error);
@@ -94,52 +71,14 @@ export async function prepareDatabaseRoles(
     );
   } finally {
     await client.end().catch(() => undefined);
-    await watcher.end().catch(() => undefined);
   }
 }
 
-function sessionOn(url: string, patience: Patience | undefined): pg.Client {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: MIGRATION_NAMES.roles,
-    options: migrationOptions(patience),
-  });
-  client.on('error', () => undefined);
-  return client;
-}
-
-interface MadeRoles {
-  readonly database: string;
-  readonly passwords: RolePasswords;
-  readonly sessions: LoginSessions;
-  readonly replacesAll: boolean;
-}
-
-async function bringInOrder(
-  client: pg.Client,
-  { database, passwords, sessions, replacesAll }: MadeRoles,
-  tell: (line: string) => void,
-): Promise<void> {
+async function bringInOrder(client: pg.Client, database: string, passwords: RolePasswords): Promise<void> {
   try {
-    for (const role of DATABASE_ROLES)
-      await setSchemasAside(client, database, roleName(database, role), tell);
     await client.query('begin');
-    for (const role of DATABASE_ROLES) {
-      const name = roleName(database, role);
-      await makeRole(client, name, { password: passwords[role], sessions: sessions[role] });
-      await takeBack(client, database, name);
-    }
-    const names = DATABASE_ROLES.map((role) => roleName(database, role));
-    await takeMemberships(client, names);
-    const bounded = DATABASE_ROLES.filter((role) => !MAY_MAKE_TEMPORARY.includes(role));
-    await boundTemporaryFiles(
-      client,
-      bounded.map((role) => roleName(database, role)),
-    );
+    for (const role of DATABASE_ROLES) await makeRole(client, roleName(database, role), passwords[role]);
     await client.query(grantStatements(database).join(';\n'));
-    await giveLocks(client, namesIn(database), replacesAll);
-    await takeDefaults(client, names);
-    await refuseOthersGrants(client, names, SCHEMAS);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
@@ -147,12 +86,7 @@ async function bringInOrder(
   }
 }
 
-interface MadeRole {
-  readonly password: string | undefined;
-  readonly sessions: number;
-}
-
-async function makeRole(client: pg.Client, name: string, { password, sessions }: MadeRole): Promise<void> {
+async function makeRole(client: pg.Client, name: string, password: string | undefined): Promise<void> {
   const known = await client.query('select from pg_roles where rolname = $1', [name]);
   const role = pg.escapeIdentifier(name);
   if (known.rowCount === 0) await client.query(`create role ${role}`);
@@ -160,51 +94,7 @@ async function makeRole(client: pg.Client, name: string, { password, sessions }:
     password === undefined
       ? 'nologin password null'
       : `login password ${pg.escapeLiteral(scramVerifier(password))}`;
-  await client.query(`alter role ${role} ${login} valid until 'infinity' connection limit ${sessions}`);
-  await takeAttributes(client, name);
-}
-
-/** The bounds keep a login from the sessions of others only where there are as many as all of them may have. */
-async function warnOfNarrowness(
-  client: pg.Client,
-  sessions: LoginSessions,
-  warn: (line: string) => void,
-): Promise<void> {
-  const { rows } = await client.query<{ most: number; kept: number }>(
-    `select current_setting('max_connections')::integer as most,
-            current_setting('superuser_reserved_connections')::integer
-              + coalesce(current_setting('reserved_connections', true)::integer, 0) as kept`,
-  );
-  const [{ most, kept }] = rows as [{ most: number; kept: number }];
-  const wanted = sessionsOfAll(sessions) + kept;
-  if (wanted <= most) return;
-  const each = DATABASE_ROLES.map((role) => `${role} ${sessions[role]}`).join(', ');
-  warn(
-    `one login could take the sessions that another needs: with max_connections=${most} the server has fewer than the ${wanted} that all may have (${each}); docs/operations.md says what to set (Your own PostgreSQL)`,
-  );
-}
-
-/** Of what a role may do besides its grants, each that somebody has given it: to name one takes a right of its own, also where it is not there. */
-async function takeAttributes(client: pg.Client, name: string): Promise<void> {
-  const { rows } = await client.query<{ attribute: string }>(
-    `select attribute from pg_roles, lateral (values (rolsuper, 'nosuperuser'), (rolcreatedb, 'nocreatedb'),
-       (rolcreaterole, 'nocreaterole'), (rolreplication, 'noreplication'), (rolbypassrls, 'nobypassrls')) given (stands, attribute)
-     where rolname = $1 and given.stands`,
-    [name],
-  );
-  if (rows.length === 0) return;
-  const attributes = rows.map(({ attribute }) => attribute).join(' ');
-  await client.query(`alter role ${pg.escapeIdentifier(name)} ${attributes}`);
-}
-
-/**
- * What whoever had the role's login has told it, for anybody may give settings to himself: they would be in force at each later start,
- * whatever the password is by then.
- */
-async function takeBack(client: pg.Client, database: string, name: string): Promise<void> {
-  const role = pg.escapeIdentifier(name);
-  await client.query(`alter role ${role} reset all`);
-  await client.query(`alter role ${role} in database ${pg.escapeIdentifier(database)} reset all`);
+  await client.query(`alter role ${role} ${login}`);
 }
 
 function grantStatements(database: string): string[] {

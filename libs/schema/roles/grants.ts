@@ -124,23 +124,6 @@ export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'custody.lock_balances(text[], text[], text[])': ['executor'],
   'custody.claim_settlement(uuid)': ['executor'],
   'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['executor'],
-  'custody.take_evidence_turn()': ['executor'],
-  'meta.take_lease(integer)': ['projector'],
-  'identity.await_entry_turn()': ['operations'],
-};
-
-/**
- * Functions of PostgreSQL's own by which a session takes locks of any name, for logins whose names have no bound: those of accounts. What
- * the others need lies behind functions that take those few names and no others.
- */
-export const LOCKS: Readonly<Record<string, readonly DatabaseRole[]>> = {
-  'pg_advisory_lock(bigint)': ['owner'],
-  'pg_advisory_lock(integer,integer)': ['owner'],
-  'pg_try_advisory_lock_shared(bigint)': ['owner'],
-  'pg_try_advisory_xact_lock_shared(integer,integer)': ['owner'],
-  'pg_advisory_xact_lock(bigint)': ['owner', 'gateway'],
-  // Of owners of 0.2.0, to which one may go back.
-  'pg_advisory_xact_lock_shared(bigint)': ['owner'],
 };
 
 /** Comparing projections makes them again in tables of its session. */

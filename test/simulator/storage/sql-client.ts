@@ -56,7 +56,7 @@ export class SqlClient {
     else if (text === 'commit' || text === 'rollback') this.finish(text === 'commit', done);
     // Sessions that break here are ended at once, so none has to be found idle.
     else if (text.startsWith('set idle_session_timeout')) done(resultOf('SET', rowsOf([])));
-    else if (text.includes('meta.take_lease')) this.lease(values, done);
+    else if (text.includes('pg_try_advisory_lock($1, shard)')) this.lease(values, done);
     else this.statement(text, name, values, done);
   }
 
@@ -125,7 +125,7 @@ export class SqlClient {
   private lease([, wanted]: readonly unknown[], done: (outcome: QueryResult) => void): void {
     const got: object[] = [];
     for (const shard of wanted as readonly number[]) {
-      if (this.database.tryLock(this.leases, `${LEASES}/${shard}`)) got.push({ shard, mine: true });
+      if (this.database.tryLock(this.leases, `${LEASES}/${shard}`)) got.push({ shard });
     }
     done(resultOf('SELECT', rowsOf(got)));
   }

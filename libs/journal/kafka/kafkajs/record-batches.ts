@@ -1,19 +1,19 @@
 import { MAX_BATCH_RECORDS } from '../../limits.js';
 import type { LogMessage } from '../topic-log.js';
 import { BATCH, FORMAT, PREFIX, SEAL_HEADER } from './batch-layout.js';
-import { codecOf, MOST_UNPACKED_BYTES, unpack } from './compression/codecs.js';
-import { crc32c } from './crc32c.js';
 
 /** Not data but a marker of a transaction: nothing that a journal's writer makes. */
 const MARKER = 0b10_0000;
-/** How it is compressed, where it is. */
+/** With which codec it is compressed; 0 where it is not. */
 const CODEC = 0b111;
+const COMPRESSED =
+  'a broker has compressed its batch, which nothing here reads: set compression.type=producer on the topic';
 const NOTHING = Buffer.alloc(0);
 /** Seven numbers, each of one byte at least. */
 const LEAST_RECORD_BYTES = 7;
 /**
  * An append holds a fourth of this. A batch of some bytes may say that it has millions, and each costs whoever reads it an object: of more
- * than could be a journal's none is made, nor is anything decompressed for them, however often it is looked at.
+ * than could be a journal's none is made, however often it is looked at.
  */
 const MOST_RECORDS = 4 * MAX_BATCH_RECORDS;
 const LAST_7_BITS = 0x7f;
@@ -29,15 +29,13 @@ export interface Batches {
  * The messages of whole record batches, from an offset on; a last batch that is cut off is left out. kafkajs's own decoder makes a
  * dozen objects of each record. Checksums are left to the hash chain, but what a batch says of itself is not believed further than it
  * goes: a bit that a disk has lost must not be read as millions of messages, nor a message at a place where none was written. What no
- * journal's writer can have written comes as one empty message, which is no record. Writers compress nothing, but a broker does where
- * somebody has set its topic so. See docs/decisions/0090.
+ * journal's writer can have written comes as one empty message, which is no record. Writers compress nothing. A broker does where an
+ * operator sets its topic so: no such batch is read. See docs/decisions/0090.
  */
 export function readBatches(bytes: Buffer, from: number): Batches {
   const messages: LogMessage[] = [];
-  let unpacked = 0;
   let at = 0;
-  // A few bytes may be very many: what is left over is asked for again.
-  while (at + BATCH.records <= bytes.length && unpacked < MOST_UNPACKED_BYTES) {
+  while (at + BATCH.records <= bytes.length) {
     const end = at + PREFIX + bytes.readInt32BE(at + BATCH.length);
     if (end > bytes.length) break;
     const base = Number(bytes.readBigInt64BE(at));
@@ -47,9 +45,8 @@ export function readBatches(bytes: Buffer, from: number): Batches {
       // Nobody can say where the next one begins.
       if (end < at + BATCH.records) break;
     } else if (base + batch.readInt32BE(BATCH.lastOffsetDelta) >= from) {
-      const records = recordsOf(batch);
-      if (typeof records === 'string') return { messages, doubt: records };
-      if (isCompressed(batch)) unpacked += records.length;
+      if (isCompressed(batch)) return { messages, doubt: COMPRESSED };
+      const records = batch.subarray(BATCH.records);
       if (!hasRoom(batch, records)) nothingAt(base, from, messages);
       else if (!readRecords(records, { base, count: countOf(batch), from }, messages)) break;
     }
@@ -65,7 +62,6 @@ function isOurs(batch: Buffer): boolean {
   return (
     batch.readInt8(BATCH.magic) === FORMAT &&
     (attributes & MARKER) === 0 &&
-    (!isCompressed(batch) || codecOf(attributes & CODEC) !== undefined) &&
     count === batch.readInt32BE(BATCH.lastOffsetDelta) + 1 &&
     count > 0 &&
     count <= MOST_RECORDS
@@ -82,17 +78,6 @@ function isCompressed(batch: Buffer): boolean {
 
 function hasRoom(batch: Buffer, records: Buffer): boolean {
   return countOf(batch) <= records.length / LEAST_RECORD_BYTES;
-}
-
-/** As they were sent, or why they cannot be had. Of compressed ones no bit is looked at before the checksum has been. */
-function recordsOf(batch: Buffer): Buffer | string {
-  const records = batch.subarray(BATCH.records);
-  const codec = codecOf(batch.readInt16BE(BATCH.attributes) & CODEC);
-  if (codec === undefined) return records;
-  if (crc32c(batch.subarray(BATCH.attributes)) !== batch.readUInt32BE(BATCH.checksum)) {
-    return `its batch, compressed with ${codec.name}, is not the one that its checksum was made of`;
-  }
-  return unpack(codec, records);
 }
 
 interface RecordsBounds {
