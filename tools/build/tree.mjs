@@ -7,7 +7,15 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const DIST = join(ROOT, 'dist');
 
 /** Campaigns are programs too; the production image has no `test/`, so they are left out where the folder is absent. */
-const SOURCE_FOLDERS = ['apps', 'bench', 'libs', 'test/faults', 'test/fuzz', 'test/simulator'];
+const SOURCE_FOLDERS = [
+  'apps',
+  'bench',
+  'libs',
+  'test/faults',
+  'test/fuzz',
+  'test/planted-bugs',
+  'test/simulator',
+];
 /** What changes the output without being a source. */
 const BUILD_INPUTS = [
   '.swcrc',
