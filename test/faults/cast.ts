@@ -29,8 +29,6 @@ export interface Cast {
   readonly makers: readonly Caller[];
   readonly listeners: readonly Listener[];
   readonly crowd: Crowd;
-  /** Whether the account has more than it could ever promise. */
-  readonly isRich: (account: string) => boolean;
 }
 
 /** All are logged in and listen before the first of them does anything. */
@@ -84,6 +82,5 @@ export async function castFor(site: Installation, random: Random): Promise<Cast>
     makers: [...makers, spender],
     listeners,
     crowd,
-    isRich: (account) => account !== spender.account && account !== patron.account,
   };
 }

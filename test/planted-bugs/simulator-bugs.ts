@@ -208,15 +208,15 @@ const TRADE: readonly SimulatorBug[] = [
 /** Who sees what, streams, and what is shown of auctions that are over. */
 const TOLD: readonly SimulatorBug[] = [
   {
-    name: 'maker-sees-rivals',
-    mistake: 'A maker is told of every quote, not of its own alone.',
-    file: 'libs/auction/told/maker-timeline.ts',
-    symbol: 'ownQuoteEntries',
+    name: 'makers-see-rivals',
+    mistake: 'A maker is shown the quotes of all makers, not its own alone.',
+    file: 'libs/auction/told/own-quotes.ts',
+    symbol: 'ownQuotes',
     replace: [
-      'told.maker === maker ? findQuote(after, told.quote_id) : undefined',
-      "maker === '' ? undefined : findQuote(after, told.quote_id)",
+      '(bookOf(state, maker)?.quotes ?? [])',
+      "(maker === '' ? [] : state.books.flatMap((book) => book.quotes))",
     ],
-    promise: /./,
+    promise: /^(reads tell what happened|nobody is named)/,
   },
   {
     name: 'conflict-tells-of-rivals',
@@ -227,7 +227,7 @@ const TOLD: readonly SimulatorBug[] = [
       "'You have an active quote in this auction; revise it instead.'",
       '`You have an active quote, one of ${state.books.length}; revise it instead.`',
     ],
-    promise: /^nobody learns of competitors|./,
+    promise: /^noninterference/,
   },
   {
     name: 'refusal-with-a-code-of-its-own',
@@ -258,6 +258,15 @@ const TOLD: readonly SimulatorBug[] = [
       'if (row === undefined) continue;',
     ],
     promise: /./,
+  },
+  {
+    name: 'quotes-go-at-once-with-their-stream',
+    mistake:
+      'Quotes are withdrawn as soon as their stream is lost, whatever grace their maker has asked for.',
+    file: 'libs/engine/connections/connection-book.ts',
+    symbol: 'ConnectionBook.isForfeit',
+    replace: ['return at !== undefined && at <= now;', 'return at !== undefined || now < 0;'],
+    promise: /^quotes go with their stream, and not before/,
   },
   {
     name: 'projector-forgets-where-it-was',

@@ -1,7 +1,7 @@
 import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import type { Random } from './kernel/random.js';
-import { closeMarket, suspend } from './people/authority.js';
-import { FOG, MAKERS, MARKETS } from './people/cast.js';
+import { closeMarket } from './people/authority.js';
+import { FOG, MARKETS } from './people/cast.js';
 import type { Crowd } from './people/crowd.js';
 import type { Viewer } from './people/viewer.js';
 import type { Fault, FaultName } from './plan/plan.js';
@@ -121,9 +121,6 @@ export class Nemesis {
         return this.leaveBehind(unit, STALE_MILLIS + millis);
       case 'MARKET_CLOSES':
         closeMarket(database, MARKETS.get(other) ?? FOG);
-        return true;
-      case 'MAKER_SUSPENDED':
-        suspend(database, this.random.pick(MAKERS));
         return true;
       case 'READER_STOPS': {
         const viewers = this.somebody();

@@ -1,4 +1,3 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
 import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 import { thrown } from './campaign/thrown.js';
 import { drive, settled } from './kernel/event-loop.js';
@@ -6,16 +5,15 @@ import { Host } from './kernel/host.js';
 import { Random } from './kernel/random.js';
 import { enterSandbox } from './kernel/sandbox.js';
 import { Scheduler } from './kernel/scheduler.js';
-import { BEGINNING, NANOS_PER_MILLI } from './kernel/sim-clock.js';
+import { NANOS_PER_MILLI } from './kernel/sim-clock.js';
 import { Trace } from './kernel/trace.js';
 import { Nemesis } from './nemesis.js';
 import { LAST_PROOF_MILLIS } from './oracle/freshness.js';
 import { Oracle, type TrueTime } from './oracle/oracle.js';
-import type { RefusalGrounds } from './oracle/refusals.js';
 import { must, Violation } from './oracle/violation.js';
 import { furnish } from './people/cast.js';
 import { Crowd } from './people/crowd.js';
-import { PLENTY, type Plan } from './plan/draw.js';
+import type { Plan } from './plan/draw.js';
 import { Cluster } from './processes/cluster.js';
 import { SHARDS, type World } from './processes/world.js';
 import { Database } from './storage/database.js';
@@ -88,20 +86,13 @@ class Simulation {
     this.world = this.build();
     const { tables } = this.world.database;
     furnish(tables, plan);
-    const { activeAuctionLimit, limitsFactor } = plan.settings.shard;
-    this.oracle = new Oracle(
-      tables,
-      () => this.scheduler.now / NANOS_PER_MILLI,
-      this.trueTime(),
-      activeAuctionLimit * limitsFactor,
-    );
+    this.oracle = new Oracle(tables, () => this.scheduler.now / NANOS_PER_MILLI, this.trueTime());
     this.cluster = new Cluster(this.world, plan);
     const { gateways } = this.cluster;
     this.crowd = new Crowd({
       world: this.world,
       oracle: this.oracle,
       plan,
-      grounds: groundsOf(plan, this.world.database),
       random: this.random.fork('crowd'),
       gateways,
       transcript,
@@ -171,7 +162,6 @@ class Simulation {
     this.trace.note('at rest');
     this.isReading = true;
     this.oracle.money.checkAtRest();
-    this.oracle.protection.checkAtRest();
     this.crowd.checkAtRest();
     this.crowd.readAll(() => {
       this.isDone = true;
@@ -204,9 +194,7 @@ class Simulation {
     return {
       now: () => this.world.database.now(),
       aheadMillis: trustedMillis(plan),
-      misledSince: (shard) => this.misledSince(shard),
       isCalm: plan.isCalm,
-      isSteady: plan.isSteady,
       servesSince: (shard) => this.cluster.units.get(`owner-${shard}`)?.readyMillis ?? Infinity,
       formerWentOn: (shard, at) => this.cluster.units.get(`owner-${shard}`)?.wentOn(at) ?? false,
       streams: {
@@ -214,11 +202,6 @@ class Simulation {
         absence: (account, connectionId) => this.crowd.absence(account, connectionId),
       },
     };
-  }
-
-  private misledSince(shard: number): string | undefined {
-    const since = this.cluster.units.get(`owner-${shard}`)?.wrongSince(trustedMillis(this.plan));
-    return since === undefined ? undefined : instantFromNanos(BEGINNING + BigInt(Math.round(since)));
   }
 
   private at(millis: number, act: () => void): void {
@@ -306,7 +289,6 @@ class Simulation {
       ['database', database.met],
       ...this.crowd.viewers.map(({ met }): [string, ReadonlyMap<string, number>] => ['stream', met]),
       ['answer', this.crowd.promises.codes],
-      ['audience', this.crowd.promises.invitations.met],
       ...this.oracle.copies.map(({ ignored }): [string, ReadonlyMap<string, number>] => ['ignored', ignored]),
     ];
     const sums: Record<string, number> = {};
@@ -318,9 +300,7 @@ class Simulation {
     sums['snapshots read'] = this.world.snapshots.found;
     sums['stream recalled'] = this.recalled;
     sums['stream told by owners'] = this.told;
-    sums['refusals for empty buckets weighed'] = this.crowd.refusalsWeighed;
     sums['calm worlds'] = this.plan.isCalm ? 1 : 0;
-    sums['steady worlds'] = this.plan.isSteady ? 1 : 0;
     for (const viewer of this.crowd.viewers) {
       for (const { events } of viewer.records.values())
         sums['stream events'] = (sums['stream events'] ?? 0) + events;
@@ -336,17 +316,6 @@ class Simulation {
  */
 function trustedMillis({ settings }: Plan): number {
   return 3 * settings.shard.maxClockOffsetMillis + UNNOTICED_STEP_MILLIS;
-}
-
-/** Nobody's promises come near to plenty. */
-function groundsOf(plan: Plan, database: Database): RefusalGrounds {
-  const { incidents, wealth } = plan;
-  return {
-    now: () => database.now(),
-    aheadMillis: trustedMillis(plan),
-    mayBeMisled: incidents.some((one) => one.kind === 'FAULT' && one.name === 'CLOCK_JUMP'),
-    isRich: (account, of) => wealth[account]?.[of] === PLENTY,
-  };
 }
 
 export function simulate(plan: Plan, watching: Watching = {}): Promise<Outcome> {

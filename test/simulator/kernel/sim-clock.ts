@@ -10,7 +10,6 @@ const MILLION = 1_000_000;
 /** A process's clock: runs a little fast or slow, and may be set while it runs. */
 export class SimClock implements Clock {
   private wallShift = 0n;
-  private setAtNanos = 0;
   private readings = 0;
   private readonly rate: number;
 
@@ -36,15 +35,8 @@ export class SimClock implements Clock {
     return this.scheduler.after((Math.max(0, millis) * NANOS_PER_MILLI) / this.rate, this.host, action);
   }
 
-  /** Since which moment of simulated time it has been set further from the truth than this; undefined where it is not. */
-  wrongSince(millis: number): number | undefined {
-    const shift = Math.abs(Number(this.wallShift)) / NANOS_PER_MILLI;
-    return shift > millis ? this.setAtNanos : undefined;
-  }
-
   /** Somebody sets the wall clock; no time passes. */
   setWall(millisFromTruth: number): void {
     this.wallShift = BigInt(Math.round(millisFromTruth * NANOS_PER_MILLI));
-    this.setAtNanos = this.scheduler.now;
   }
 }

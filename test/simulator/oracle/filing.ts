@@ -149,7 +149,7 @@ function submit(
     () => `${where()} beside an active one`,
   );
   must(revision === 1, RULES, () => `${where()} begins at revision ${revision}`);
-  checkTerms(file.terms, quote);
+  checkSize(file.terms, quote);
   file.quotes.set(id, {
     id,
     maker,
@@ -175,22 +175,12 @@ function revise(
   must(quote !== undefined, RULES, () => 'a revision without a quote');
   const known = standing(file, quote.quote_id, at);
   const where = (): string => `revision ${quote.revision} of ${known.id}`;
-  const { quote_revision_policy: policy, side } = file.terms;
+  const { quote_revision_policy: policy } = file.terms;
   must(policy !== 'FINAL' && quote.maker === known.maker, RULES, where);
   must(quote.revision === known.revision + 1, RULES, () => `${where()} follows ${known.revision}`);
-  checkTerms(file.terms, quote);
+  checkSize(file.terms, quote);
   const staysPut = quote.price_atoms === known.price && quote.quantity_atoms <= known.quantity;
   must(keeps === staysPut, RULES, () => `${where()} says ${String(keeps)} of its priority`);
-  if (policy === 'IMPROVE_ONLY') {
-    const gain = side === 'BUY' ? known.price - quote.price_atoms : quote.price_atoms - known.price;
-    const growth = quote.quantity_atoms - known.quantity;
-    must(gain >= 0 && growth >= 0 && gain + growth > 0, RULES, () => `${where()} improves nothing`);
-    must(
-      quote.min_quantity_atoms <= known.minimum,
-      RULES,
-      () => `${where()} asks for ${quote.min_quantity_atoms} instead of ${known.minimum} at least`,
-    );
-  }
   known.price = quote.price_atoms;
   known.quantity = quote.quantity_atoms;
   known.minimum = quote.min_quantity_atoms;
@@ -201,16 +191,11 @@ function revise(
   if (!staysPut) known.priority = sequence;
 }
 
-function checkTerms(terms: RawTerms, quote: RawQuote): void {
-  const { grid, side, quantity_atoms: size } = terms;
-  const { price_atoms: price, quantity_atoms: quantity, min_quantity_atoms: minimum } = quote;
-  const isOnGrid = price > 0 && price < 1_000_000 && price % grid.price_tick_atoms === 0;
-  const isSized = quantity > 0 && quantity <= size && quantity % grid.quantity_step_atoms === 0;
-  must(
-    isOnGrid && isSized && minimum <= quantity,
-    RULES,
-    () => `quote ${quote.quote_id} of ${quantity} at ${price}`,
-  );
+function checkSize(terms: RawTerms, quote: RawQuote): void {
+  const { side, quantity_atoms: size } = terms;
+  const { price_atoms: price, quantity_atoms: quantity } = quote;
+  const isSized = quantity > 0 && quantity <= size;
+  must(isSized, RULES, () => `quote ${quote.quote_id} of ${quantity} in ${terms.auction_id} of ${size}`);
   const makerSide = side === 'BUY' ? 'SELL' : 'BUY';
   const fault = faultOfHold(terms, { side: makerSide, price, quantity, parts: 1 }, quote.hold);
   must(fault === undefined, HOLDS, () => `for quote ${quote.quote_id}: ${fault ?? ''}`);

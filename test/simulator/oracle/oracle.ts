@@ -2,18 +2,13 @@ import type { Tables } from '../storage/tables.js';
 import { Archive } from './archive.js';
 import type { AuctionFile, StoryLine } from './auction-file.js';
 import { OwnersKnowledge } from './freshness.js';
-import { mustBeGone, mustHaveBeenLeft, mustHaveNoFrozen } from './interventions.js';
+import { KeptAway } from './kept-away.js';
 import { KeptHistories } from './kept-histories.js';
-import { mustHaveGoneByNow } from './left-standing.js';
-import { LiveAuctions } from './live-auctions.js';
 import { mustBeLost, type Graces } from './lost-streams.js';
 import { JournalCopy } from './journal-copy.js';
 import { MoneyBook } from './money-book.js';
-import { PolicyBook } from './policy-book.js';
-import { ProtectionBounds } from './protection-bounds.js';
 import { mustBePunctual } from './punctuality.js';
-import type { PlacedEvent, RawAward, RawEvent, RawSettlement, RawTerms } from './raw-events.js';
-import { StandingQuotes } from './standing-quotes.js';
+import type { PlacedEvent, RawAward, RawEvent, RawSettlement } from './raw-events.js';
 import { must } from './violation.js';
 
 const EXECUTION = 'execution follows the ledger';
@@ -21,18 +16,13 @@ const DEADLINES = 'the execution deadline';
 const TOO_LATE = 'EXECUTION_DEADLINE_PASSED';
 const CARRIED = 'what can be settled is settled';
 const EARLY = 'nothing is over before its time';
-const MISLED = 'an owner that cannot trust its clock closes nothing';
 
 /** Time as nobody in the world knows it, and how far ahead of it an owner may be that believes its clock. */
 export interface TrueTime {
   readonly now: () => string;
   readonly aheadMillis: number;
-  /** Since when all that writes in a shard has had a clock that nobody may believe; undefined where something has not. */
-  readonly misledSince: (shard: number) => string | undefined;
   /** Whether nothing goes wrong in this world but that streams are lost. */
   readonly isCalm: boolean;
-  /** Whether nothing goes wrong but that owners end and streams are lost. */
-  readonly isSteady: boolean;
   /** Since when the shard's owner has been at work, in milliseconds; without end where it is not. */
   readonly servesSince: (shard: number) => number;
   /** Whether an earlier owner of the shard went on at that time, in milliseconds, and had not noticed anything. */
@@ -45,10 +35,7 @@ export class Oracle {
   readonly copies: readonly JournalCopy[] = [0, 1, 2].map((shard) => new JournalCopy(shard));
   readonly archive = new Archive();
   readonly money: MoneyBook;
-  readonly policies: PolicyBook;
-  readonly standing: StandingQuotes;
-  readonly protection: ProtectionBounds;
-  private readonly live: LiveAuctions;
+  private readonly protection: KeptAway;
   private readonly histories: KeptHistories;
   readonly reached = new Map<string, number>();
   private readonly awards = new Map<string, { readonly file: AuctionFile; readonly award: RawAward }>();
@@ -60,17 +47,10 @@ export class Oracle {
     private readonly tables: Tables,
     private readonly nowMillis: () => number,
     private readonly time: TrueTime,
-    /** How many auctions may be live in a shard at a time. */
-    activeAuctionLimit: number,
   ) {
     this.owners = new OwnersKnowledge(nowMillis, time.formerWentOn);
-    this.standing = new StandingQuotes(nowMillis);
-    this.live = new LiveAuctions(activeAuctionLimit);
     this.histories = new KeptHistories(tables, this.archive.files);
-    this.policies = new PolicyBook(tables, nowMillis, time.isCalm);
-    this.protection = new ProtectionBounds(tables, nowMillis, time.isCalm, (by) =>
-      this.count(`protection tripped by ${by}`),
-    );
+    this.protection = new KeptAway(tables, nowMillis, () => this.count('protection tripped'));
     this.money = new MoneyBook(tables, (awardId) => this.awards.get(awardId), time.isCalm);
   }
 
@@ -85,7 +65,6 @@ export class Oracle {
   /** `workedAt` is when the last statement was carried out of what is committed. */
   onCommit(workedAt: string): void {
     this.money.onCommit(workedAt);
-    this.policies.onCommit();
     this.protection.onCommit();
     this.histories.onCommit();
   }
@@ -108,28 +87,14 @@ export class Oracle {
     this.countDetails(event);
     this.checkTime(placed);
     if (this.time.isCalm) mustBePunctual(placed, this.time.now());
-    this.policies.wrote(placed);
-    this.protection.take(placed);
+    if (this.time.isCalm) this.protection.mustKeepAway(placed);
     const file = this.archive.take(placed);
-    this.live.take(placed, file);
     if (file === undefined) return;
-    this.standing.recount(file);
-    mustBeGone(event, file, this.policies);
-    if (event.type === 'AUCTION_CLOSED') this.checkLeft(file);
-    if (this.time.isCalm || this.time.isSteady) mustBeLost(placed, this.archive, this.time.streams);
+    if (this.time.isCalm && event.type === 'AUCTION_CLOSED') this.protection.mustHavePulled(file);
+    if (this.time.isCalm) mustBeLost(placed, this.archive, this.time.streams);
     for (const award of event.data.awards ?? []) this.awards.set(award.award_id, { file, award });
-    if (event.type === 'AUCTION_AWARDED') this.countAwarded(file, event.data.awards ?? []);
     this.checkExecution(placed);
     this.money.recount(file);
-  }
-
-  private checkLeft(file: AuctionFile): void {
-    const { isCalm, isSteady, streams, servesSince } = this.time;
-    const nowMillis = this.nowMillis();
-    const since = servesSince(file.shard);
-    if (isCalm || isSteady) mustHaveBeenLeft(file, this.policies, nowMillis, since);
-    if (isCalm) mustHaveNoFrozen(file, this.policies, nowMillis);
-    if (isSteady) mustHaveGoneByNow(file, { ...streams, nowMillis, servesSince: since });
   }
 
   private count(what: string): void {
@@ -138,23 +103,16 @@ export class Oracle {
 
   private countDetails({ type, data }: RawEvent): void {
     if (type === 'QUOTE_WITHDRAWN') this.count(`withdrawn by ${data.by ?? ''}`);
-    if (type === 'AUCTION_OPENED') this.count(`allocation ${data.terms?.allocation ?? ''}`);
     if (type === 'QUOTE_REVISED')
       this.count(data.keeps_priority === true ? 'priority kept' : 'priority lost');
     if (type === 'AUCTION_NOT_AWARDED') this.count(`nobody won ${data.reason ?? ''}`);
     if ((data.awards?.length ?? 0) > 1) this.count('several winners');
-    if (data.terms !== undefined) this.countTerms(data.terms);
-  }
-
-  private countTerms({ side, routes, quote_revision_policy: policy }: RawTerms): void {
-    this.count(`side ${side}`);
-    this.count(`revisions ${policy}`);
-    if (routes.length > 1) this.count('several routes');
-  }
-
-  private countAwarded({ terms }: AuctionFile, awards: readonly RawAward[]): void {
-    const awarded = awards.reduce((sum, { quantity_atoms: quantity }) => sum + quantity, 0);
-    this.count(awarded < terms.quantity_atoms ? 'awarded a part' : 'awarded the whole');
+    const { terms } = data;
+    if (terms === undefined) return;
+    this.count(`allocation ${terms.allocation}`);
+    this.count(`side ${terms.side}`);
+    this.count(`revisions ${terms.quote_revision_policy}`);
+    if (terms.routes.length > 1) this.count('several routes');
   }
 
   private countSettled({ delivered_atoms: delivered }: RawSettlement, id: string): void {
@@ -165,21 +123,14 @@ export class Oracle {
   }
 
   /** Its own time is the one that was agreed on, whenever it is written; so what is looked at is when it is. */
-  private checkTime({ shard, event: { type, at, auction_id: id } }: PlacedEvent): void {
+  private checkTime({ event: { type, at, auction_id: id } }: PlacedEvent): void {
     if (type !== 'AUCTION_CLOSED' && type !== 'QUOTE_EXPIRED') return;
     const now = this.time.now();
-    const since = this.time.misledSince(shard);
     const aheadMillis = Date.parse(at) - Date.parse(now);
     must(
       aheadMillis <= this.time.aheadMillis,
       EARLY,
       () => `${type} of ${id ?? ''} for ${at} is written at ${now}`,
-    );
-    // Whoever decided on it did so when it was due, or later.
-    must(
-      since === undefined || Date.parse(at) - this.time.aheadMillis <= Date.parse(since),
-      MISLED,
-      () => `${type} of ${id ?? ''} for ${at} in shard ${shard}, misled since ${since ?? ''}`,
     );
   }
 

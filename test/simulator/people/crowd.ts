@@ -2,19 +2,15 @@ import { instantFromNanos } from '#libs/auction/instant.js';
 import { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
-import { Attempts, type Ended } from '../oracle/attempts.js';
-import { Meter } from '../oracle/meter.js';
 import { Names } from '../oracle/names.js';
 import type { Oracle } from '../oracle/oracle.js';
 import { Promises } from '../oracle/promises.js';
-import { KINDS_OF_WEALTH, type RefusalGrounds } from '../oracle/refusals.js';
-import { membersOf, type Plan } from '../plan/draw.js';
+import type { Plan } from '../plan/draw.js';
 import type { Deed } from '../plan/plan.js';
 import type { World } from '../processes/world.js';
 import type { Transcript } from '../twins/transcript.js';
-import { regroup } from './authority.js';
 import { Caller } from './caller.js';
-import { GROUP_OWNERS, MAKERS, nameOf, ORIGINATORS, STRANGER } from './cast.js';
+import { MAKERS, ORIGINATORS, STRANGER } from './cast.js';
 import { commandFor } from './deeds.js';
 import { Errands, isFinal, type Errand } from './errands.js';
 import { FamiliarKeys } from './familiar-keys.js';
@@ -43,7 +39,6 @@ interface CrowdParts {
   readonly world: World;
   readonly oracle: Oracle;
   readonly plan: Plan;
-  readonly grounds: RefusalGrounds;
   readonly random: Random;
   readonly gateways: readonly string[];
   readonly transcript: Transcript | undefined;
@@ -55,7 +50,6 @@ export class Crowd {
   readonly viewers: readonly Viewer[];
   readonly errands: Errands;
   readonly reader: Reader;
-  private readonly attempts: Attempts | undefined;
   private readonly names: Names;
   private readonly known = new Knowledge();
   private readonly keys = new FamiliarKeys();
@@ -65,37 +59,18 @@ export class Crowd {
 
   constructor(private readonly parts: CrowdParts) {
     const { world, oracle, plan, random, gateways, transcript } = parts;
-    const nowMillis = (): number => world.scheduler.now / NANOS_PER_MILLI;
-    this.promises = new Promises(
-      oracle.archive,
-      oracle.policies,
-      parts.grounds,
-      (placed) => oracle.owners.acknowledge(placed),
-      oracle.standing,
-      plan.isCalm ? new Meter(nowMillis, plan.settings.shard.limitsFactor) : undefined,
-    );
-    this.attempts = plan.isCalm ? new Attempts(nowMillis, plan.settings.shard.limitsFactor) : undefined;
+    this.promises = new Promises(oracle.archive, (placed) => oracle.owners.acknowledge(placed));
     this.names = new Names(oracle.archive);
     const callerOf = (account: string): Caller => this.caller(account);
-    const hasPlenty = (account: string): boolean =>
-      KINDS_OF_WEALTH.every((kind) => parts.grounds.isRich(account, kind));
     this.reader = new Reader({
       world,
       oracle,
-      grounds: { isCalm: plan.isCalm, hasPlenty },
       random: random.fork('reader'),
       gateways,
       transcript,
       callerOf,
     });
-    this.errands = new Errands(
-      world,
-      random.fork('errands'),
-      this.promises,
-      gateways,
-      transcript,
-      this.attempts,
-    );
+    this.errands = new Errands(world, random.fork('errands'), this.promises, gateways, transcript);
     const hosts = new Map(
       [...ORIGINATORS, ...MAKERS, STRANGER].map((account) => [account, new Host('client', world.scheduler)]),
     );
@@ -128,10 +103,6 @@ export class Crowd {
     }
     if (deed.act === 'FOLLOW') {
       this.follow(deed, own);
-      return;
-    }
-    if (deed.act === 'REGROUP') {
-      this.regroup(deed, own);
       return;
     }
     const drafted = commandFor(deed, this.known, own, world.database.epochNanos());
@@ -177,11 +148,6 @@ export class Crowd {
     return this.errands.waiting === 0 && this.viewers.every((viewer) => viewer.isReady);
   }
 
-  /** How many refusals for empty buckets were held against what was tried. */
-  get refusalsWeighed(): number {
-    return this.attempts?.refused ?? 0;
-  }
-
   checkAtRest(): void {
     this.promises.checkAll();
     for (const viewer of this.viewers) viewer.checkAtRest();
@@ -201,9 +167,7 @@ export class Crowd {
     world.scheduler.after(own.between(0, 3_000) * NANOS_PER_MILLI, undefined, () => {
       const other = { ...command, content: JSON.stringify(body) };
       this.promises.said(other);
-      const ended = this.attempts?.begin(other);
       caller.ask(own.pick(gateways), { ...request, body }, (answer) => {
-        ended?.(answer?.status);
         if (answer !== undefined) this.promises.answered(other, answer.status, answer.body);
       });
     });
@@ -221,16 +185,12 @@ export class Crowd {
       ...(notAfter === undefined ? {} : { not_after: notAfter }),
     };
     this.promises.said(command);
-    let ended: Ended | undefined;
-    const isSaid = viewer.command(isSubmit ? 'quote.submit' : 'quote.withdraw_all', fields, (answer) => {
-      ended?.(answer?.status);
+    return viewer.command(isSubmit ? 'quote.submit' : 'quote.withdraw_all', fields, (answer) => {
       if (answer !== undefined) this.promises.answered(command, answer.status, answer.body, notAfter);
       if (answer !== undefined && isFinal(answer.status, answer.body))
         this.learn(errand, answer.status, answer.body);
       else this.errands.run(errand, false);
     });
-    if (isSaid) ended = this.attempts?.begin(command);
-    return isSaid;
   }
 
   /** Sometimes a command is not meant any more from a moment on. */
@@ -239,19 +199,6 @@ export class Crowd {
     const own = random.fork(`not after ${key}`);
     if (transcript !== undefined || !own.chance(0.25)) return undefined;
     return instantFromNanos(world.database.epochNanos() + BigInt(own.between(-20, 300) * NANOS_PER_MILLI));
-  }
-
-  /** An originator changes a group of its own, gives it up or begins it anew. */
-  private regroup({ account }: Deed, random: Random): void {
-    const { world } = this.parts;
-    const own = [...GROUP_OWNERS].flatMap(([id, owner]) => (owner === account ? [id] : []));
-    if (own.length === 0) return;
-    const id = random.pick(own);
-    const members = random.chance(0.15) ? undefined : membersOf(random);
-    world.trace.note(
-      `${nameOf(account)}: group ${id.slice(0, 8)} is ${members?.map(nameOf).join() ?? 'gone'}`,
-    );
-    regroup(world.database, id, members);
   }
 
   /** Somebody wants to hear of one auction, from where it knows its story. */

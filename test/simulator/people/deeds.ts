@@ -4,7 +4,7 @@ import type { Random } from '../kernel/random.js';
 import type { Promised } from '../oracle/promises.js';
 import type { HttpRequest } from '../processes/http-desk.js';
 import type { Deed } from '../plan/plan.js';
-import { FOG, GRIDS, GROUP_OWNERS, MAKERS, ORIGINATORS, RAIN, RAIN_AT_B, type Contract } from './cast.js';
+import { FOG, GRIDS, GROUP_OWNERS, MAKERS, RAIN, RAIN_AT_B, type Contract } from './cast.js';
 import type { KnownAuction, Knowledge } from './knowledge.js';
 
 interface Command {
@@ -50,7 +50,7 @@ export function commandFor(
 
 function create(deed: Deed, random: Random): Command {
   const good = createBody(audienceFor(deed.account, random.fork('audience')), random);
-  const drafted = random.chance(0.1) ? spoiled(good, deed.account, random) : good;
+  const drafted = random.chance(0.1) ? spoiled(good, random) : good;
   const timed = deed.closesAt === undefined ? drafted : closingAt(drafted, deed.closesAt);
   const body = deed.identity === undefined ? timed : { ...timed, identity_policy: deed.identity };
   const content = JSON.stringify(body);
@@ -147,19 +147,11 @@ function referenceOf(random: Random): string {
   return `our number ${random.below(1_000)}`;
 }
 
-function spoiled(body: CreateDraft, account: string, random: Random): CreateDraft {
-  const foreign = [...GROUP_OWNERS].flatMap(([id, owner]) => (owner === account ? [] : [id]));
+function spoiled(body: CreateDraft, random: Random): CreateDraft {
   return random.pick<CreateDraft>([
     { ...body, quantity_atoms: body.quantity_atoms + 1 },
-    { ...body, duration_ms: 999 },
-    { ...body, limit_price_atoms: 1_000_000 },
-    { ...body, audience: { market_maker_ids: [ORIGINATORS[0] ?? ''] } },
-    { ...body, audience: { group_ids: [random.pick(foreign)] } },
     { ...body, audience: { all_eligible: true, exclude_market_maker_ids: MAKERS } },
     { ...body, routes: [RAIN, FOG] },
-    { ...body, routes: [] },
-    { ...body, routes: [{ ...RAIN, contract_id: 'hail' }] },
-    { ...body, max_winners: 1 },
   ]);
 }
 
@@ -184,11 +176,7 @@ function submit(deed: Deed, auction: KnownAuction, random: Random, nowNanos: big
   const body = random.chance(0.08)
     ? random.pick<object>([
         { ...good, price_atoms: price + 1 },
-        { ...good, price_atoms: 1_000_000 },
         { ...good, quantity_atoms: quantity + step },
-        { ...good, quantity_atoms: 0 },
-        { ...good, min_quantity_atoms: good.quantity_atoms + step },
-        { ...good, expires_at: '2020-01-01T00:00:00.000000000Z' },
       ])
     : good;
   return onAuction('SUBMIT', 'submitQuote', deed, auction.id, body);

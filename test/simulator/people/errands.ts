@@ -1,6 +1,5 @@
 import type { Random } from '../kernel/random.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
-import type { Attempts } from '../oracle/attempts.js';
 import type { Promised, Promises } from '../oracle/promises.js';
 import type { HttpRequest } from '../processes/http-desk.js';
 import type { World } from '../processes/world.js';
@@ -29,8 +28,6 @@ export class Errands {
     private readonly promises: Promises,
     private readonly gateways: readonly string[],
     private readonly transcript: Transcript | undefined,
-    /** Where nothing goes wrong. */
-    private readonly attempts: Attempts | undefined,
   ) {}
 
   get waiting(): number {
@@ -48,7 +45,6 @@ export class Errands {
     const { command, caller, request } = errand;
     this.tries += 1;
     this.promises.said(command);
-    const ended = this.attempts?.begin(command);
     const random = this.random.fork(`${command.account} ${command.key} ${left}`);
     const gateway = random.pick(this.gateways);
     caller.ask(gateway, request, (answer) => {
@@ -58,7 +54,6 @@ export class Errands {
       this.world.trace.note(
         `${nameOf(account)}: ${operation} ${key} ${auctionId.slice(0, 8)} at ${gateway}: ${said}`,
       );
-      ended?.(answer?.status);
       if (answer !== undefined) {
         this.promises.answered(command, answer.status, answer.body);
         this.transcript?.note(account, key, `${answer.status} ${answer.body}`, this.world.scheduler.now);

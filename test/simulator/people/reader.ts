@@ -2,7 +2,7 @@ import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';
 import type { Oracle } from '../oracle/oracle.js';
 import type { PageRow } from '../oracle/pages.js';
-import { Readings, type PreflightGrounds, type Reading } from '../oracle/readings.js';
+import { Readings, type Reading } from '../oracle/readings.js';
 import { must } from '../oracle/violation.js';
 import type { Deed } from '../plan/plan.js';
 import type { HttpRequest } from '../processes/http-desk.js';
@@ -27,7 +27,6 @@ type Heed = (status: number, body: string) => void;
 interface ReaderParts {
   readonly world: World;
   readonly oracle: Oracle;
-  readonly grounds: PreflightGrounds;
   readonly random: Random;
   readonly gateways: readonly string[];
   readonly transcript: Transcript | undefined;
@@ -48,7 +47,7 @@ export class Reader {
 
   constructor(private readonly parts: ReaderParts) {
     const { archive, owners } = parts.oracle;
-    this.readings = new Readings(archive, owners, parts.grounds);
+    this.readings = new Readings(archive, owners);
   }
 
   /** One read, of whatever kind; of `auction`, where it is one of a single auction and there is any. */

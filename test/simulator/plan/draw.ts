@@ -13,19 +13,16 @@ import type { WorldSettings } from '../processes/world.js';
 import type { DatabaseMood } from '../storage/database.js';
 import { CALM_TOPIC, type TopicMood } from '../storage/topic.js';
 import type { WireMood } from '../wire/network.js';
-import { busyHours, trippingMaker } from './busy-hours.js';
 import { ownersBehind } from './owners-behind.js';
-import { ownersEnd } from './owners-end.js';
 import { protectionOf } from './protection.js';
 import { OWNERS, type Deed, type Fault, type FaultName, type Incident } from './plan.js';
+import { trippingMaker } from './tripping-maker.js';
 
 /** Everything that a seed decides beforehand. What chance decides on the way follows from the seed too. */
 export interface Plan extends Furniture {
   readonly seed: number;
   /** Nothing goes wrong but that streams are lost: then everything has to be done in its time. */
   readonly isCalm: boolean;
-  /** Nothing goes wrong but that owners end and streams are lost. */
-  readonly isSteady: boolean;
   readonly activeMillis: number;
   readonly gateways: number;
   readonly projectors: number;
@@ -41,14 +38,13 @@ export interface Plan extends Furniture {
 
 const MOST_ACTIVE = { least: 5_000, most: 14_000 };
 /** More than all that anybody could promise. */
-export const PLENTY = 1_000_000_000_000;
+const PLENTY = 1_000_000_000_000;
 
 /** Swarm testing: every seed has its own mix of what people do and of what goes wrong, and mostly leaves something out. */
 export function draw(seed: number): Plan {
   const plan = drawn(seed);
   const random = new Random(`calm ${seed}`);
-  if (random.chance(0.12)) return calm(plan, random);
-  return random.chance(0.08) ? steady(plan, random) : plan;
+  return random.chance(0.12) ? calm(plan, random) : plan;
 }
 
 const CALM = {
@@ -57,45 +53,38 @@ const CALM = {
   database: { slowestMillis: 3, stall: 0, cut: 0 },
 };
 
-function steady(plan: Plan, random: Random): Plan {
-  const kept = plan.incidents.filter((one) => one.kind === 'DEED' || OF_PEOPLE.has(one.name));
-  return {
-    ...plan,
-    ...CALM,
-    isSteady: true,
-    graces: Object.fromEntries(MAKERS.map((maker) => [maker, random.pick([300, 700, 2_000])])),
-    incidents: [...kept, ...ownersEnd(random)].sort((a, b) => a.atMillis - b.atMillis),
-  };
-}
-
 /** What its people and its operators do, and streams that are lost more often than elsewhere. */
 function calm(plan: Plan, random: Random): Plan {
   const cuts = Array.from({ length: random.between(4, 16) }, (): Fault => {
     const atMillis = random.between(1_000, plan.activeMillis);
     return { kind: 'FAULT', name: 'STREAM_CUT', target: OWNERS[0] ?? '', other: '', atMillis, millis: 0 };
   });
+  const away = Array.from({ length: random.between(0, 3) }, (): Fault => {
+    const atMillis = random.between(1_000, plan.activeMillis);
+    const millis = random.between(1_000, 6_000);
+    return {
+      kind: 'FAULT',
+      name: 'STREAM_AWAY',
+      target: OWNERS[0] ?? '',
+      other: random.pick(MAKERS),
+      atMillis,
+      millis,
+    };
+  });
   const kept = plan.incidents.filter((one) => one.kind === 'DEED' || OF_PEOPLE.has(one.name));
   const graces = Object.fromEntries(MAKERS.map((maker) => [maker, random.pick([0, 300, 700, 2_000])]));
   const busy = random.fork('busy');
   const tripping = busy.chance(0.4) ? trippingMaker(busy) : undefined;
-  const { settings } = plan;
   return {
     ...plan,
     isCalm: true,
     ...CALM,
-    settings: { ...settings, shard: { ...settings.shard, ...boundsOf(busy) } },
     protection: { ...plan.protection, ...tripping?.protection },
     graces,
-    incidents: [...kept, ...cuts, ...(tripping?.deeds ?? []), ...busyHours(busy, plan.activeMillis)].sort(
+    incidents: [...kept, ...cuts, ...away, ...(tripping?.deeds ?? [])].sort(
       (a, b) => a.atMillis - b.atMillis,
     ),
   };
-}
-
-/** What is bounded is bounded closely more often than elsewhere. */
-function boundsOf(random: Random): Pick<WorldSettings['shard'], 'activeAuctionLimit' | 'limitsFactor'> {
-  const limitsFactor = random.chance(0.5) ? 1 : 100;
-  return { limitsFactor, activeAuctionLimit: limitsFactor === 1 && random.chance(0.5) ? 3 : 100 };
 }
 
 function drawn(seed: number): Plan {
@@ -110,7 +99,6 @@ function drawn(seed: number): Plan {
   return {
     seed,
     isCalm: false,
-    isSteady: false,
     activeMillis,
     gateways,
     projectors: random.between(1, 2),
@@ -168,7 +156,7 @@ function policyOf(random: Random): Pick<Furniture, 'standings' | 'groups'> {
   };
 }
 
-export function membersOf(random: Random): readonly string[] {
+function membersOf(random: Random): readonly string[] {
   return random.shuffled(MAKERS).slice(0, random.between(1, MAKERS.length));
 }
 
@@ -204,9 +192,9 @@ function wealthOf(random: Random): Wealth {
   };
 }
 
-const OF_PEOPLE: ReadonlySet<FaultName> = new Set(['STREAM_CUT', 'MAKER_SUSPENDED', 'MARKET_CLOSES']);
+const OF_PEOPLE: ReadonlySet<FaultName> = new Set(['STREAM_CUT', 'MARKET_CLOSES']);
 const ON_QUOTES: ReadonlySet<Deed['act']> = new Set(['REVISE', 'WITHDRAW']);
-const OF_ORIGINATORS: ReadonlySet<Deed['act']> = new Set(['CREATE', 'CANCEL', 'REGROUP']);
+const OF_ORIGINATORS: ReadonlySet<Deed['act']> = new Set(['CREATE', 'CANCEL']);
 
 function deedsOf(random: Random, activeMillis: number): Deed[] {
   const weights: Readonly<Record<Deed['act'], number>> = {
@@ -216,7 +204,6 @@ function deedsOf(random: Random, activeMillis: number): Deed[] {
     REVISE: random.between(0, 10),
     WITHDRAW: random.between(0, 4),
     WITHDRAW_ALL: random.between(0, 2),
-    REGROUP: random.between(0, 2),
     READ: random.between(1, 6),
     FOLLOW: random.between(0, 3),
     LIST: 0,
@@ -270,7 +257,6 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
   { name: 'GATEWAY_BEHIND', most: 4, millis: 4_000 },
   { name: 'STREAM_CUT', most: 12, millis: 0 },
   { name: 'MARKET_CLOSES', most: 1, millis: 0 },
-  { name: 'MAKER_SUSPENDED', most: 1, millis: 0 },
   { name: 'RIVAL', most: 3, millis: 0 },
   { name: 'READER_STOPS', most: 10, millis: 4_000 },
 ];

@@ -7,16 +7,7 @@ export interface Deed {
   readonly atMillis: number;
   readonly account: string;
   readonly act:
-    | 'CREATE'
-    | 'CANCEL'
-    | 'SUBMIT'
-    | 'REVISE'
-    | 'WITHDRAW'
-    | 'WITHDRAW_ALL'
-    | 'REGROUP'
-    | 'READ'
-    | 'LIST'
-    | 'FOLLOW';
+    'CREATE' | 'CANCEL' | 'SUBMIT' | 'REVISE' | 'WITHDRAW' | 'WITHDRAW_ALL' | 'READ' | 'LIST' | 'FOLLOW';
   readonly key: string;
   readonly isTwice: boolean;
   /** It is said once more, so many milliseconds later. */
@@ -55,8 +46,7 @@ export type FaultName =
   | 'STREAM_CUT'
   | 'STREAM_AWAY'
   | 'READER_STOPS'
-  | 'MARKET_CLOSES'
-  | 'MAKER_SUSPENDED';
+  | 'MARKET_CLOSES';
 
 /** Something that goes wrong, and for how long. */
 export interface Fault {

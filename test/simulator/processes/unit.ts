@@ -73,11 +73,6 @@ export class Unit {
     return this.readySince === undefined ? undefined : this.readySince / NANOS_PER_MILLI;
   }
 
-  /** Since when its only process has had a clock that is further from the truth than this. */
-  wrongSince(millis: number): number | undefined {
-    return this.rivals.length > 0 ? undefined : this.current?.clock.wrongSince(millis);
-  }
-
   start(): void {
     const { world, name } = this;
     this.lives += 1;

@@ -92,7 +92,6 @@ export function twinPlan(seed: number): Plan {
   return {
     ...base,
     isCalm: true,
-    isSteady: false,
     activeMillis: CLOSES_AT_MILLIS,
     wire: { slowestMillis: 0, drop: 0, repeat: 0, reorder: 0 },
     topic: { ...CALM_TOPIC, slowestMillis: 0 },

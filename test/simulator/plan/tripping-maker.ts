@@ -1,0 +1,44 @@
+import type { Random } from '../kernel/random.js';
+import { MAKERS, ORIGINATORS, type Furniture } from '../people/cast.js';
+import { arranged, instantAt } from './arranged.js';
+import type { Deed } from './plan.js';
+import { protectionOf } from './protection.js';
+
+const RUSH_MILLIS = 300;
+/** When those auctions close with whose awards a maker's protection trips, and for how long its other quotes would stand. */
+const TRIPS_AT_MILLIS = 4_000;
+const OTHERS_MILLIS = 4_500;
+/** When it tries to quote in them again, while it is mostly still kept away. */
+const TRIES_AGAIN_MILLIS = 5_400;
+const TRIES_MILLIS = 2_000;
+
+interface TrippingMaker {
+  readonly protection: Furniture['protection'];
+  readonly deeds: readonly Deed[];
+}
+
+/** A maker with quotes in many auctions, some of which close before the others, at once or one after the other. */
+export function trippingMaker(random: Random): TrippingMaker {
+  const own = random.fork('bounds');
+  const apart = own.pick([0, 0, 500]);
+  const maker = random.pick(MAKERS);
+  const later = Array.from({ length: 9 }, (_, index) => ({ key: `later-${index}`, closes: OTHERS_MILLIS }));
+  const sooner = Array.from({ length: 5 }, (_, index) => ({ key: `sooner-${index}`, closes: index * apart }));
+  const quote = (name: string, key: string): Omit<Deed, 'atMillis'> => ({
+    ...arranged('SUBMIT', maker, `${name}-${key}`),
+    about: key,
+  });
+  const deeds = [...later, ...sooner].flatMap(({ key, closes }): Deed[] => [
+    {
+      ...arranged('CREATE', random.pick(ORIGINATORS), key),
+      atMillis: 650 + random.below(RUSH_MILLIS),
+      closesAt: instantAt(TRIPS_AT_MILLIS + closes),
+    },
+    { ...quote('in', key), atMillis: 2_800 + random.below(RUSH_MILLIS) },
+  ]);
+  const again = later.map(({ key }): Deed => ({
+    ...quote('again-in', key),
+    atMillis: TRIES_AGAIN_MILLIS + own.below(TRIES_MILLIS),
+  }));
+  return { protection: { [maker]: protectionOf(own) }, deeds: [...deeds, ...again] };
+}
