@@ -107,8 +107,7 @@ export class AwardCarrier {
       const result = await this.settle(award, attempt);
       this.ports.meter.settled(result.outcome);
       if (result.outcome === 'SETTLED') {
-        const { settlement } = result;
-        await this.report(award, 'CONFIRMED', attempt, settlement === undefined ? {} : { settlement });
+        await this.report(award, 'CONFIRMED', attempt, { settlement: result.settlement });
         return;
       }
       if (result.outcome === 'FAILED') {

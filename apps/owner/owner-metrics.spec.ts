@@ -23,14 +23,17 @@ it('counts awards that the ledger says have failed at their deadline, and none t
   const registry = new Registry();
   const metrics = new OwnerMetrics(registry, 1, () => undefined, IDLE_DESK);
   let outcome: SettlementOutcome['outcome'] = 'SETTLED';
+  const settlement = { venue: 'venue_a', asset: 'rain/YES', delivered_atoms: 0 };
   const watched = metrics.watched({
     abandon: (awardId, reason) =>
       Promise.resolve(
-        outcome === 'FAILED' ? { outcome, award_id: awardId, reason } : { outcome, award_id: awardId },
+        outcome === 'FAILED'
+          ? { outcome, award_id: awardId, reason }
+          : { outcome, award_id: awardId, settlement },
       ),
   });
   expect(await valueOf(registry, 'sotto_awards_given_up_total')).toBe('0');
-  expect(await watched.abandon('a', 'late')).toEqual({ outcome: 'SETTLED', award_id: 'a' });
+  expect(await watched.abandon('a', 'late')).toEqual({ outcome: 'SETTLED', award_id: 'a', settlement });
   expect(await valueOf(registry, 'sotto_awards_given_up_total')).toBe('0');
   outcome = 'FAILED';
   expect(await watched.abandon('b', 'late')).toEqual({ outcome: 'FAILED', award_id: 'b', reason: 'late' });

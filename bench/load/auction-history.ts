@@ -10,7 +10,7 @@ import { opened, planCreate } from '#libs/auction/decide/plan-create.js';
 import { planRevise, revised } from '#libs/auction/decide/plan-revise.js';
 import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { versionOf } from '#libs/auction/upcasters.js';
+import { versionOf } from '#libs/auction/event-versions.js';
 
 export interface HistoryOf {
   readonly number: number;

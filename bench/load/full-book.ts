@@ -1,4 +1,4 @@
-import { decodeEvent, encodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent, encodeEvent } from '#libs/auction/event-versions.js';
 import { AuctionBook } from '#libs/engine/memory/auction-book.js';
 import { auctionHistory } from './auction-history.js';
 

@@ -94,7 +94,7 @@ export interface AwardSettlement {
   readonly delivered_atoms: Atoms;
 }
 
-/** For the journal alone, like an operator's name. Events of before it was kept do not have it. */
+/** For the journal alone, like an operator's name: a replay bundle leaves it out. */
 export interface ConfirmedStep extends ExecutionStep {
   readonly settlement?: AwardSettlement;
 }
@@ -127,7 +127,7 @@ export type ShardEventBody =
 
 export type EventType = AuctionEventBody['type'] | ShardEventBody['type'];
 
-/** How a domain event stands in the journal. `version` is that of the event's type: see upcasters. */
+/** How a domain event stands in the journal. `version` is that of the event's type: see event-versions. */
 interface Recorded {
   readonly version: number;
   readonly at: Instant;

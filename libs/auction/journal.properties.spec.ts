@@ -8,7 +8,7 @@ import type { AuctionEvent, AuctionEventBody } from './events.js';
 import { evolve } from './evolve/evolve.js';
 import { holdsOf } from './holds-of.js';
 import { activeQuotes, findQuote, isLive, type AuctionState } from './state.js';
-import { decodeEvent, encodeEvent } from './upcasters.js';
+import { decodeEvent, encodeEvent } from './event-versions.js';
 
 describe('a journal', () => {
   it('gives the same auction when it is read again, from any of its beginnings', () => {

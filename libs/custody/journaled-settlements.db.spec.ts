@@ -67,7 +67,7 @@ async function settled(...awards: readonly AwardToSettle[]): Promise<SettledAwar
   const told: SettledAward[] = [];
   for (const one of awards) {
     const result = await desk.settle(one);
-    if (result.outcome !== 'SETTLED' || result.settlement === undefined) throw new Error(result.outcome);
+    if (result.outcome !== 'SETTLED') throw new Error(result.outcome);
     told.push({ award: one, settlement: result.settlement });
   }
   return told;

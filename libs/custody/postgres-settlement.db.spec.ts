@@ -116,17 +116,6 @@ describe('settlement', () => {
     expect(await breaches()).toEqual([]);
   });
 
-  it('does not guess how an award was settled before that was kept', async () => {
-    const award = awardOf('ann', 'bob');
-    await desk.settle(award);
-    await rows('alter table custody.settlements disable trigger user');
-    await rows('update custody.settlements set asset = null, delivered_atoms = null where award_id = $1', [
-      award.award_id,
-    ]);
-    await rows('alter table custody.settlements enable trigger user');
-    expect(await desk.settle(award)).toEqual({ outcome: 'SETTLED', award_id: award.award_id });
-  });
-
   it('tells admission in the same breath, and remembers what was settled', async () => {
     const read = () =>
       rows<{ amount: number; settled: number; source_sequence: number }>(

@@ -162,13 +162,10 @@ async function standing(client: PoolClient, awardId: string): Promise<Settlement
   return found;
 }
 
-interface OutcomeRow {
-  readonly outcome: SettlementOutcome['outcome'];
-  readonly venue: string | null;
-  readonly asset: string | null;
-  readonly delivered_atoms: number | null;
-  readonly reason: string | null;
-}
+/** Of a settled award the route stands there, of another the reason. */
+type OutcomeRow =
+  | ({ readonly outcome: 'SETTLED' } & AwardSettlement)
+  | { readonly outcome: 'FAILED'; readonly reason: string };
 
 async function findOutcome(
   from: Pick<PoolClient, 'query'>,
@@ -181,9 +178,7 @@ async function findOutcome(
   });
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { outcome, venue, asset, delivered_atoms, reason } = row;
-  if (outcome === 'FAILED') return { outcome, award_id: awardId, reason: reason ?? '' };
-  return venue === null || asset === null || delivered_atoms === null
-    ? { outcome, award_id: awardId }
-    : { outcome, award_id: awardId, settlement: { venue, asset, delivered_atoms } };
+  if (row.outcome === 'FAILED') return { outcome: 'FAILED', award_id: awardId, reason: row.reason };
+  const { outcome, venue, asset, delivered_atoms } = row;
+  return { outcome, award_id: awardId, settlement: { venue, asset, delivered_atoms } };
 }

@@ -60,14 +60,6 @@ export function couldSettle(
   );
 }
 
-/** Every way in which the award can have been settled out of what is set aside for it: one for each route that this can carry. */
-export function possibleSettlements(award: AwardToSettle): AwardSettlement[] {
-  return award.routes.flatMap((route) => {
-    const shares = sharesOn(award, route, () => Number.MAX_SAFE_INTEGER);
-    return shares === undefined ? [] : [settlementBy(route, shares)];
-  });
-}
-
 function settlementBy(route: Route, { delivered }: Shares): AwardSettlement {
   return { venue: route.venue, asset: assetOf(route), delivered_atoms: delivered };
 }

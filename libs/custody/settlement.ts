@@ -33,8 +33,7 @@ export type SettlementOutcome =
   | {
       readonly outcome: 'SETTLED';
       readonly award_id: string;
-      /** Absent where the award was settled before this was kept. */
-      readonly settlement?: AwardSettlement;
+      readonly settlement: AwardSettlement;
     }
   | { readonly outcome: 'FAILED'; readonly award_id: string; readonly reason: string };
 

@@ -119,6 +119,5 @@ export class Attendance {
 function reportOf(stands: SettlementOutcome, attempt: number): ExecutionReport {
   const { award_id } = stands;
   if (stands.outcome === 'FAILED') return { award_id, step: 'FAILED', attempt, reason: stands.reason };
-  const { settlement } = stands;
-  return { award_id, step: 'CONFIRMED', attempt, ...(settlement === undefined ? {} : { settlement }) };
+  return { award_id, step: 'CONFIRMED', attempt, settlement: stands.settlement };
 }

@@ -5,7 +5,7 @@ import {
   type ReserveOutcome,
   type ReserveRequest,
 } from '#libs/admission/reservation-desk.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { MAX_BATCH_RECORDS } from '#libs/journal/limits.js';
 import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';

@@ -6,7 +6,7 @@ import {
 import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
+import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { fault, type CommittedRecords, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';

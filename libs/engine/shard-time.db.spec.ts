@@ -7,7 +7,7 @@ import {
   plusMillis,
   type Instant,
 } from '#libs/auction/instant.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';

@@ -1,5 +1,5 @@
 import type { AuctionEvent, ShardEvent } from '#libs/auction/events.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 export interface JournaledAuctionEvent {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readManifest } from '#apps/operations/backup/manifest.js';
 import { backupToRestore, restoreBackup } from '#apps/operations/backup/restore-backup.js';
 import { SHAPES } from '#libs/auction/event-shapes.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

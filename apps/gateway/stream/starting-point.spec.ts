@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import { OPENED_AT } from '#libs/testing/auctions/story.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { AuctionBook } from '#libs/engine/memory/auction-book.js';
 import { momentOf, SNAPSHOT_FORMAT, writeMoment } from '#libs/engine/recovery/shard-snapshot.js';
 import { randomSession } from '#libs/testing/auctions/journaled-auctions.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { SHAPES } from '#libs/auction/event-shapes.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import { BEFORE_FIRST, recordHash, sealEvent } from '#libs/journal/hash-chain.js';
 import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';

@@ -3,7 +3,7 @@ import type { AuctionEvent } from '#libs/auction/events.js';
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import { holdsOf } from '#libs/auction/holds-of.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import { awardToSettle, unended } from '#libs/engine/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';

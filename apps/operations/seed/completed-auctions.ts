@@ -120,8 +120,7 @@ export class CompletedAuctions {
       const state = scribe.book.find(award.auction_id)?.head;
       if (state === undefined) throw new Error(`auction ${award.auction_id} is not there to be settled`);
       const { settlement } = result;
-      const how = settlement === undefined ? {} : { settlement };
-      const report = { award_id: award.award_id, step, attempt: 1, ...how };
+      const report = { award_id: award.award_id, step, attempt: 1, settlement };
       const decision = decideExecution(state, report, { now: scribe.latest });
       if (!decision.ok) throw refused(decision);
       for (const { at, body } of decision.events) scribe.write(award.auction_id, at, body);

@@ -1,7 +1,7 @@
 import type { AuctionEvent, AuctionEventBody, CommandMark } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { encodeEvent, versionOf } from '#libs/auction/upcasters.js';
+import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
 import type { AuctionBook } from '#libs/engine/memory/auction-book.js';
 import type { Entry } from '#libs/engine/memory/auction-book.js';
 import type { AuctionHistories } from '#libs/engine/ports.js';

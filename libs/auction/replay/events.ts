@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../audit/audit.js';
 import type { AuctionEvent, Placed } from '../events.js';
-import { decodeEvent, isOfAuction } from '../upcasters.js';
+import { decodeEvent, isOfAuction } from '../event-versions.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CreateBody } from '#libs/auction/commands.js';
 import type { DomainEvent } from '#libs/auction/events.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import type { ConnectionClaim, ConnectionEnd } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';

@@ -1,6 +1,6 @@
 import type { DomainEvent } from '#libs/auction/events.js';
 import { replyFor } from '#libs/auction/told/command-reply.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';

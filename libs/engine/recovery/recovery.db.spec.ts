@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import fc from 'fast-check';
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import { isLive, type AuctionState } from '#libs/auction/state.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { eventually } from '#libs/testing/eventually.js';

@@ -1,7 +1,7 @@
 import { holdsOf } from '#libs/auction/holds-of.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';

@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { GENESIS_HASH } from '../hash-chain.js';
-import { RESTORED_TABLE } from '../migrations/1790000104000-journal-restored.js';
 import type { Witnessed } from '../witness/witness-table.js';
 
 /** The last record of a shard that the backup knew. */
@@ -90,7 +89,6 @@ export class RestoredMark {
       (table) => `select shard, sequence, hash from ${table} where sequence > 0`,
     );
     const nothing = `select shard::smallint, 0::bigint, decode($2, 'hex') from generate_series(0, $1 - 1) as shard`;
-    await database.query(RESTORED_TABLE);
     await database.query(
       `insert into journal.restored (shard, sequence, hash, taken_at)
        select distinct on (shard) shard, sequence, hash, $3 from (${[nothing, ...known].join(' union all ')}) as known (shard, sequence, hash)

@@ -7,7 +7,6 @@ import { everything, until } from '#libs/testing/contracts/journal-subject.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import { kafkaSettings } from '../kafka/kafka-settings.js';
-import { journalMigrations } from '../migrations/list.js';
 import type { StoreKind } from './journal-store.js';
 import { moveJournals } from '../moving/move-journals.js';
 
@@ -214,17 +213,6 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     );
     expect(events.at(-1)!.payload).toBe('"b"');
     expect(events).toHaveLength(1 + records);
-  });
-
-  it('that were in Kafka before anybody looked are believed once', async () => {
-    await journals.write('"a"');
-    const added = journalMigrations.filter(({ name }) => name.includes('Witness'));
-    await journals.database.pool.query('drop table journal.witness');
-    const runner = { query: (text: string) => journals.database.pool.query(text) };
-    for (const migration of added) await new migration().up(runner as never);
-    expect([...(await witnesses()).values()]).toEqual([0, 1, 2].map(() => ({ sequence: 0, hash: GENESIS })));
-    await journals.write('"b"');
-    expect((await witnesses()).get(0)!.sequence).toBe(4);
   });
 
   describe('are settled', () => {

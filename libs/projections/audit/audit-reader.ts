@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { AuctionEvent } from '#libs/auction/events.js';
 import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
 import type { AuctionState, AuctionStatus } from '#libs/auction/state.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import type { Witnessed } from '#libs/auction/audit/audit.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { AuctionMark } from '../reader/auction-reader.js';

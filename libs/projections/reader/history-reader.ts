@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 
 export const HISTORY = `
   select sequence, payload from execution.events where auction_id = $1 and sequence <= $2 order by sequence`;

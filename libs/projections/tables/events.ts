@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { AuctionEvent } from '#libs/auction/events.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { JournaledAuctionEvent } from '../journal-batch.js';
 import type { Schemas } from '../schemas.js';

@@ -1,7 +1,7 @@
 import { partiesOf } from '#libs/auction/told/concerned.js';
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { decodeEvent } from '#libs/auction/upcasters.js';
+import { decodeEvent } from '#libs/auction/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import type { Change } from './change.js';
 import { History } from './history.js';

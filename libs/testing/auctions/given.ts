@@ -5,7 +5,7 @@ import { evolve } from '#libs/auction/evolve/evolve.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { ConflictCode, EngineCode } from '#libs/auction/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import { versionOf } from '#libs/auction/upcasters.js';
+import { versionOf } from '#libs/auction/event-versions.js';
 import type { Step } from './builders.js';
 import type { Command } from './commands.js';
 

@@ -9,7 +9,7 @@ import type {
   ShardEvent,
 } from '#libs/auction/events.js';
 import { plusMillis } from '#libs/auction/instant.js';
-import { encodeEvent } from '#libs/auction/upcasters.js';
+import { encodeEvent } from '#libs/auction/event-versions.js';
 import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { OPENED_AT } from './story.js';

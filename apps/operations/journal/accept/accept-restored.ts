@@ -137,9 +137,9 @@ async function settleWithin(client: PoolClient, clock: Clock, { shards, lack, pr
 function objectionsIn({ shards, lack }: Found): string[] {
   return [
     ...shards.flatMap(({ shard, faults }) => faults.map((fault) => `shard ${shard}: ${fault}`)),
-    ...lack.undecided.map(({ award, possible }) => {
-      const how = possible.map(({ venue, asset }) => `${venue}/${asset}`).join(', ');
-      return `award ${award.award_id} of auction ${award.auction_id} was settled, and its record does not say by which route: ${how === '' ? 'none was possible' : `it can have been any of ${how}`}`;
-    }),
+    ...lack.unsaid.map(
+      ({ award_id: award, auction_id: auction }) =>
+        `award ${award} of auction ${auction} was settled, and its record does not say by which route`,
+    ),
   ];
 }

@@ -14,13 +14,13 @@ export function acceptanceLines(acceptance: Acceptance): string[] {
   return [...foundLines(acceptance), ...NOT_KNOWN, ...unknownLines(acceptance), ...endLines(acceptance)];
 }
 
-function foundLines({ shards, toRestate, lack: { settled, inferred, failed } }: Acceptance): string[] {
+function foundLines({ shards, toRestate, lack: { settled, failed } }: Acceptance): string[] {
   return [
     ...shards.map(
       ({ shard, known, end }) =>
         `shard ${shard}: the backup goes up to record ${known}, the topic up to ${end.sequence}: ${end.sequence - known} more`,
     ),
-    `awards to settle: ${settled.length}, ${inferred} of them by the only route that was possible, the others as their records say; to give up: ${failed.length}`,
+    `awards to settle: ${settled.length}; to give up: ${failed.length}`,
     `reservations that are not what the journals promise: ${toRestate}; owners put them right when they start, and projections catch up`,
   ];
 }

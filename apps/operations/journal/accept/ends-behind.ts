@@ -1,23 +1,15 @@
-import type { AuctionEvent, AwardSettlement } from '#libs/auction/events.js';
+import type { AuctionEvent } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { FailedAward, SettledAward } from '#libs/custody/journaled-settlements.js';
-import { possibleSettlements } from '#libs/custody/settlement-plan.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import { awardIn, endBy, type JournaledEnd } from '../ledger/journaled-end.js';
-
-/** An award of which the journal says that it was settled and not how, and more than one way was possible, or none. */
-export interface UndecidedAward {
-  readonly award: AwardToSettle;
-  readonly possible: readonly AwardSettlement[];
-}
 
 /** What is to be done to a ledger, so that it is as far as the journals. */
 export interface Lack {
   readonly settled: readonly SettledAward[];
-  /** How many of those by the only route that was possible, since the record names none. */
-  readonly inferred: number;
   readonly failed: readonly FailedAward[];
-  readonly undecided: readonly UndecidedAward[];
+  /** Settled, and no owner has written the record that says so: it does not say by which route. */
+  readonly unsaid: readonly AwardToSettle[];
 }
 
 /**
@@ -47,24 +39,15 @@ export class EndsBehind {
 
 /** Without those of `onLedger`, whatever stands there for them. */
 export function lackOf(ends: readonly EndsBehind[], onLedger: ReadonlySet<string>): Lack {
+  const lacking = ends.flatMap(({ all }) => all).filter((one) => !onLedger.has(awardIn(one)));
   const settled: SettledAward[] = [];
-  const undecided: UndecidedAward[] = [];
-  let inferred = 0;
   const failed: FailedAward[] = [];
-  for (const end of ends.flatMap(({ all }) => all).filter((one) => !onLedger.has(awardIn(one)))) {
-    if (end.outcome === 'FAILED') {
+  const unsaid: AwardToSettle[] = [];
+  for (const end of lacking) {
+    if (end.outcome === 'FAILED')
       failed.push({ award_id: end.award_id, reason: end.reason ?? 'EXECUTION_DEADLINE_PASSED' });
-      continue;
-    }
-    const { award, told } = end;
-    const possible = told === undefined ? possibleSettlements(award) : [told];
-    const [only] = possible;
-    if (only === undefined || possible.length > 1) {
-      undecided.push({ award, possible });
-      continue;
-    }
-    settled.push({ award, settlement: only });
-    if (told === undefined) inferred += 1;
+    else if (end.told === undefined) unsaid.push(end.award);
+    else settled.push({ award: end.award, settlement: end.told });
   }
-  return { settled, inferred, failed, undecided };
+  return { settled, failed, unsaid };
 }

@@ -8,7 +8,7 @@ export type JournaledEnd = { readonly shard: number; readonly sequence: number }
   | {
       readonly outcome: 'SETTLED';
       readonly award: AwardToSettle;
-      /** How it was settled, as the record says; records of before this was kept do not. */
+      /** How it was settled, as the record says; one that an owner has written always does. */
       readonly told: AwardSettlement | undefined;
     }
   | { readonly outcome: 'FAILED'; readonly award_id: string; readonly reason: string | undefined }

@@ -1,22 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import type { PoolClient } from 'pg';
-import { evolve } from '#libs/auction/evolve/evolve.js';
-import type { AuctionEvent, DomainEvent } from '#libs/auction/events.js';
+import type { AuctionEvent } from '#libs/auction/events.js';
 import { instantFromNanos } from '#libs/auction/instant.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/upcasters.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import { failAsJournaled, settleAsJournaled } from '#libs/custody/journaled-settlements.js';
 import { seedBalances } from '#libs/custody/seed.js';
-import { possibleSettlements } from '#libs/custody/settlement-plan.js';
-import { awardToSettle } from '#libs/engine/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { openPool, withTransaction } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
 import { SESSION_MAKERS, SESSION_ROUTES } from '#libs/testing/auctions/sessions.js';
-import { lawfulSession, uuidNamed, WrittenJournal } from '#libs/testing/auctions/journaled-auctions.js';
+import { settledSession } from '#libs/testing/auctions/settled-session.js';
+import { uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { takeRolesOut } from '#libs/testing/database/role-logins.js';
 import { HeldByJournal } from '../reservations.js';
@@ -37,8 +34,7 @@ const OFF_GUARD = `
   alter table custody.openings disable trigger user, drop constraint openings_transaction_id_fkey`;
 const now = instantFromNanos(new SystemClock().epochNanos());
 const moment = { now, evidenceTtlMillis: 60_000 };
-const former = lawfulSession(5, AUCTIONS);
-const journal = new WrittenJournal(former.shard);
+const { drawn, journal, settled, failed } = settledSession(5, AUCTIONS);
 let database: TestDatabase;
 
 /** Each award settled by the last route that could carry it, and the ledger as it then is. */
@@ -57,29 +53,6 @@ beforeAll(async () => {
     }),
   ]);
   await seedBalances(database.pool, balances, [], moment);
-  const settled: Parameters<typeof settleAsJournaled>[1][number][] = [];
-  const failed: Parameters<typeof failAsJournaled>[1][number][] = [];
-  const states = new Map<string, AuctionState>();
-  for (const { kind, payload, sequence: position } of former.records) {
-    if (kind !== 'event') continue;
-    let event: DomainEvent = decodeEvent(payload);
-    if (isOfAuction(event)) {
-      const after = evolve(states.get(event.auction_id), { event, position });
-      states.set(event.auction_id, after);
-      if (event.type === 'EXECUTION_CONFIRMED') {
-        const { award_id: id } = event.data;
-        const award = awardToSettle(
-          after,
-          after.awards.find((one) => one.award_id === id)!,
-        );
-        const settlement = possibleSettlements(award).at(-1)!;
-        settled.push({ award, settlement });
-        event = { ...event, data: { ...event.data, settlement } };
-      }
-      if (event.type === 'EXECUTION_FAILED') failed.push({ award_id: event.data.award_id, reason: 'x' });
-    }
-    journal.write(event);
-  }
   expect(settled.length).toBeGreaterThan(5);
   expect(failed.length).toBeGreaterThan(3);
   await withTransaction(database.pool, 'read committed', async (client) => {
@@ -142,10 +115,14 @@ describe('a ledger that is held against the journals', () => {
     await takeRolesOut(database);
   });
 
-  it('is sound where records and ledger are of before routes were kept', async () => {
+  it('has to say by which route, as its record does', async () => {
     const forget = 'update custody.settlements set asset = null, delivered_atoms = null';
-    expect(await faultsAfter(forget, former.records)).toBe('');
-    expect(await faultsAfter(forget)).toBe('');
+    expect(await faultsAfter(forget)).toMatch(
+      /the ledger does not say by which route transaction \d+ settled it/,
+    );
+    expect((await faultsIn(database.pool, drawn.records)).join('\n')).toContain(
+      'its record does not say how it was settled',
+    );
   });
 
   it('is asked for one shard alone about awards of no other', async () => {

@@ -140,6 +140,7 @@ function faultOf(end: JournaledEnd, row: LedgerRow | undefined): string | undefi
     return `${award} is ${end.outcome} in the journal, ${row?.outcome ?? 'nothing'} in the ledger`;
   }
   if (end.outcome === 'FAILED') return undefined;
+  if (end.told === undefined) return `${award}: its record does not say how it was settled`;
   const what = faultIn(row, end.award, end.told);
   return what === undefined ? undefined : `${award}: ${what}`;
 }

@@ -1,5 +1,4 @@
 import type { AwardSettlement } from '#libs/auction/events.js';
-import { assetOf } from '#libs/auction/holds.js';
 import type { Entry } from '#libs/custody/ledger.js';
 import { couldSettle, entriesAsSettled } from '#libs/custody/settlement-plan.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
@@ -16,15 +15,15 @@ export interface LedgerRow {
   readonly entries: readonly (readonly [account: string, venue: string, asset: string, amount: number])[];
 }
 
-/** What is wrong with how the award was settled, to the atom; undefined where nothing is. */
+/** What is wrong with how the award was settled, to the atom; undefined where nothing is. `told` is what its record says, if there is one yet. */
 export function faultIn(
   row: LedgerRow,
   award: AwardToSettle,
   told: AwardSettlement | undefined,
 ): string | undefined {
   if (row.kind !== 'SETTLEMENT') return `${transactionOf(row)} is ${row.kind ?? 'not there'}`;
-  const stands = settlementIn(row, award);
-  if (stands === undefined) return `${transactionOf(row)} took no route of its auction`;
+  const stands = settlementIn(row);
+  if (stands === undefined) return `the ledger does not say by which route ${transactionOf(row)} settled it`;
   if (told !== undefined && nameOf(stands) !== nameOf(told)) {
     return `the ledger says ${nameOf(stands)}, the record ${nameOf(told)}`;
   }
@@ -35,24 +34,9 @@ export function faultIn(
   return differenceOf(row, expected);
 }
 
-/** As the row has it; where it is of before that was kept, as its entries have it. */
-function settlementIn(row: LedgerRow, award: AwardToSettle): AwardSettlement | undefined {
-  const { venue, asset, delivered_atoms: delivered } = row;
-  if (venue !== null && asset !== null && delivered !== null)
-    return { venue, asset, delivered_atoms: delivered };
-  for (const route of award.routes.filter((one) => one.venue === venue)) {
-    const token = assetOf(route);
-    const amountOf = (account: string): number =>
-      row.entries.find(([of, , held]) => of === account && held === token)?.[3] ?? 0;
-    if (amountOf(award.buyer.account) > 0) {
-      return {
-        venue: route.venue,
-        asset: token,
-        delivered_atoms: Math.max(0, -amountOf(award.seller.account)),
-      };
-    }
-  }
-  return undefined;
+function settlementIn({ venue, asset, delivered_atoms: delivered }: LedgerRow): AwardSettlement | undefined {
+  if (venue === null || asset === null || delivered === null) return undefined;
+  return { venue, asset, delivered_atoms: delivered };
 }
 
 function differenceOf(row: LedgerRow, expected: readonly Entry[]): string | undefined {

@@ -71,18 +71,20 @@ const TABLES = `
 `;
 
 /**
- * The row lock on the version is held until the commit, so changes of one part take turns: whoever sees a version also
- * sees everything that was done under it and under the ones before.
+ * The row lock on the version is held until the commit, so changes of one part take turns: anyone who sees a version sees everything that
+ * was done under it and before. Only these triggers number changes: a process that set a number back would hide a revocation.
  */
 const FEEDS = `
-  create function identity.bump_version() returns trigger language plpgsql as $$
+  create function identity.bump_version() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     execute format('update identity.version set %1$I = %1$I + 1', tg_argv[0]);
     return null;
   end
   $$;
 
-  create function identity.note_account() returns trigger language plpgsql as $$
+  create function identity.note_account() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     insert into identity.account_changes (account_id, version)
       select coalesce(new.account_id, old.account_id), v.accounts from identity.version v
@@ -91,7 +93,8 @@ const FEEDS = `
   end
   $$;
 
-  create function identity.number_revocation() returns trigger language plpgsql as $$
+  create function identity.number_revocation() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     select v.revocations into new.version from identity.version v;
     return new;
@@ -114,10 +117,88 @@ const FEEDS = `
     for each row execute function identity.bump_version('keys');
 `;
 
-export class IdentitySchema1790000050000 implements MigrationInterface {
+/**
+ * The database says when something was and when it ends: with times of its own, the gateways' login could end a revocation before its
+ * token. Times are corrected, not refused. The owner of the tables is exempt, here as in all guards: it puts things right.
+ *
+ * No token can be shown or refreshed more than 28 hours after it was made; one hour more is for clocks that disagree.
+ */
+const GIVEN = `
+  create function identity.give_times() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
+  begin
+    if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
+      return new;
+    end if;
+    case tg_table_name
+      when 'revocations' then
+        new.revoked_at := clock_timestamp();
+        new.expires_at := clock_timestamp() + interval '29 hours';
+      when 'sessions' then
+        new.created_at := least(new.created_at, clock_timestamp());
+        new.max_until := least(new.max_until, clock_timestamp() + interval '28 hours');
+      when 'login_failures' then
+        new.failed_at := clock_timestamp();
+    end case;
+    return new;
+  end
+  $$;
+  create trigger give_times before insert on identity.revocations
+    for each row execute function identity.give_times();
+  create trigger give_times before insert on identity.sessions
+    for each row execute function identity.give_times();
+  create trigger give_times before insert on identity.login_failures
+    for each row execute function identity.give_times();
+`;
+
+/**
+ * A revocation stays while it can matter, and a session for as long as a token of it can be refreshed: without its row no caller can
+ * revoke those tokens.
+ */
+const STAY = `
+  create function identity.keep_revocation() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
+  begin
+    if old.expires_at > now() and not pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
+      raise exception 'revocation % still counts', old.id using errcode = 'integrity_constraint_violation';
+    end if;
+    return old;
+  end
+  $$;
+  create trigger revocations_stay before delete on identity.revocations
+    for each row execute function identity.keep_revocation();
+
+  create function identity.keep_session() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
+  begin
+    if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
+      return old;
+    end if;
+    if old.max_until > now() then
+      raise exception 'session % is not over', old.sid using errcode = 'integrity_constraint_violation';
+    end if;
+    if old.max_until > now() - interval '4 hours' then
+      return null;
+    end if;
+    return old;
+  end
+  $$;
+  create trigger sessions_stay before delete on identity.sessions
+    for each row execute function identity.keep_session();
+`;
+
+/** The turn of anyone who enters people, and no other lock: see `meta.take_lease`. */
+const TURN = `
+  create function identity.await_entry_turn() returns void
+  language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
+    select pg_advisory_xact_lock(7210554319)
+  $$;
+  revoke all on function identity.await_entry_turn() from public`;
+
+export class InitialIdentity1790000050000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
     await runner.query(FEEDS);
+    await runner.query(GIVEN);
+    await runner.query(STAY);
+    await runner.query(TURN);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -1,18 +1,16 @@
 import { SHAPES, within, type Shape } from './event-shapes.js';
 import type { AuctionEvent, DomainEvent, EventType, ShardEvent } from './events.js';
 
-/** Takes the data of an event from one version of its type to the next. */
-export type Lift = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+type Data = Readonly<Record<string, unknown>>;
 
-/**
- * What a type was and what it is. `lifts[0]` takes version 1 to version 2, and so on, so the current version is one more
- * than there are lifts: a new version is one more lift and a new shape, and no journal ever becomes unreadable.
- */
-export interface EventHistory {
-  readonly lifts: readonly Lift[];
+/** How events of one type are read that were written in one version. */
+export interface EventVersion {
+  readonly type: string;
+  readonly version: number;
   readonly shape: Shape;
+  /** Makes data of the version that is written today; only rows of former versions have it. */
+  readonly toCurrent?: (data: Data) => Data;
 }
-export type EventRegistry = Readonly<Record<string, EventHistory>>;
 
 /** No rule of this build reads such an event; it was written by a younger one, or by somebody else. */
 export class UnknownEvent extends Error {
@@ -49,40 +47,43 @@ export function isOfAuction(event: DomainEvent): event is AuctionEvent {
   return !OF_NO_AUCTION.has(event.type);
 }
 
-const REGISTRY: EventRegistry = Object.fromEntries(
-  Object.entries(SHAPES).map(([type, shape]) => [type, { lifts: [], shape }]),
-);
+/** Every version that a journal may hold, a row each; the last row of a type is what is written today. */
+const VERSIONS: readonly EventVersion[] = Object.entries(SHAPES).map(([type, shape]) => ({
+  type,
+  version: 1,
+  shape,
+}));
+
+const CURRENT: ReadonlyMap<string, number> = new Map(VERSIONS.map(({ type, version }) => [type, version]));
 
 /** The version in which events of this type are written today. */
 export function versionOf(type: EventType): number {
-  return currentVersion(REGISTRY[type] ?? { lifts: [] });
+  return CURRENT.get(type) ?? 1;
 }
 
 export function encodeEvent(event: DomainEvent): string {
   return JSON.stringify(event);
 }
 
-/** Reads what `encodeEvent` wrote, today or in any earlier version. Never a guess: what is unknown or broken throws. */
-export const decodeEvent = decoderFor(REGISTRY);
+/** Reads what `encodeEvent` wrote, in any version that has a row. Never a guess: what is unknown or broken throws. */
+export const decodeEvent = decoderFor(VERSIONS);
 
-export function decoderFor(registry: EventRegistry): (json: string) => DomainEvent {
-  const known = new Map(Object.entries(registry));
+export function decoderFor(versions: readonly EventVersion[]): (json: string) => DomainEvent {
+  const known = new Map<string, Map<unknown, EventVersion>>();
+  for (const row of versions) known.set(row.type, (known.get(row.type) ?? new Map()).set(row.version, row));
+  const current = new Map(versions.map(({ type, version }) => [type, version]));
   return (json) => {
     const event = JSON.parse(json) as Written | null;
     const type = typeof event?.type === 'string' ? event.type : 'without a type';
-    const history = known.get(type);
-    if (event === null || history === undefined) throw new UnknownEvent(type, event?.version);
-    const { version } = event;
-    const current = currentVersion(history);
-    if (typeof version !== 'number' || !(version >= 1 && version <= current && Number.isInteger(version))) {
-      throw new UnknownEvent(type, version);
-    }
+    const row = known.get(type)?.get(event?.version);
+    if (event === null || row === undefined) throw new UnknownEvent(type, event?.version);
+    const { version, shape, toCurrent } = row;
     const broken = envelopeFault(event, type);
     if (broken !== undefined) throw new MalformedEvent(type, version, broken);
-    const data = version === current ? event.data : lifted(event.data, history.lifts.slice(version - 1));
-    const fault = history.shape(data);
+    const fault = shape(event.data);
     if (fault !== undefined) throw new MalformedEvent(type, version, within('data', fault));
-    return (version === current ? event : { ...event, version: current, data }) as DomainEvent;
+    if (toCurrent === undefined) return event as DomainEvent;
+    return { ...event, version: current.get(type), data: toCurrent(event.data as Data) } as DomainEvent;
   };
 }
 
@@ -92,14 +93,6 @@ interface Written {
   readonly at?: unknown;
   readonly auction_id?: unknown;
   readonly data?: unknown;
-}
-
-function currentVersion({ lifts }: Pick<EventHistory, 'lifts'>): number {
-  return lifts.length + 1;
-}
-
-function lifted(data: unknown, lifts: readonly Lift[]): unknown {
-  return lifts.reduce<unknown>((older, lift) => lift(older as Parameters<Lift>[0]), data);
 }
 
 function envelopeFault(event: Written, type: string): string | undefined {

@@ -1,0 +1,150 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Instants are bigint nanoseconds since 1970: 8 bytes in row and index where their text takes 31, and the same order. There are about nine
+ * viewers an auction, so their rows hold nothing that the state can tell as well. PostgreSQL names constraints and indexes, so a rebuilt
+ * copy of a table has the same names.
+ *
+ * - `auctions`: auditors list all that are completed; what is over for some makers only is none of theirs yet.
+ * - `viewers`: `shard` and `sequence` are the record with which the auction became over for the viewer; streams that go on after a long
+ *   while find by it what ended meanwhile. Whether an auction is a viewer's is asked by the viewer first, so an auction of others and one
+ *   that never was are looked for in the same place of the index.
+ */
+const COMPLETED = `
+  create schema completed;
+
+  create table completed.auctions (
+    auction_id uuid primary key,
+    opened_at bigint not null,
+    completed_at bigint,
+    sequence bigint not null,
+    events integer not null check (events > 0),
+    shard smallint not null,
+    status text not null,
+    state text not null
+  );
+  create index on completed.auctions (opened_at, auction_id) where completed_at is not null;
+
+  create table completed.viewers (
+    viewer_id uuid not null,
+    auction_id uuid not null,
+    opened_at bigint not null,
+    completed_at bigint not null,
+    is_originator boolean not null,
+    shard smallint not null,
+    sequence bigint not null,
+    primary key (viewer_id, opened_at, auction_id)
+  );
+  create index on completed.viewers (viewer_id, shard, sequence);
+  create index on completed.viewers (viewer_id, auction_id);
+`;
+
+/**
+ * `events` holds the auctions' part of the journal, each auction's events together in the index. `command_key` is the
+ * caller's name for the command that caused the event: repeats of commands on auctions are found by it, so no other table
+ * has to remember them. `answers` is for what belongs to no auction's history.
+ */
+const EXECUTION = `
+  create schema execution;
+
+  create table execution.positions (
+    shard smallint primary key check (shard >= 0),
+    epoch integer not null,
+    sequence bigint not null check (sequence >= 0),
+    hash bytea not null check (octet_length(hash) = 32)
+  );
+
+  create table execution.events (
+    auction_id uuid not null,
+    sequence bigint not null,
+    occurred_at bigint not null,
+    shard smallint not null,
+    version smallint not null,
+    type text not null,
+    command_key text,
+    hash bytea not null check (octet_length(hash) = 32),
+    payload text not null,
+    primary key (auction_id, sequence)
+  );
+  create index on execution.events (auction_id, command_key) where command_key is not null;
+
+  create table execution.quotes (
+    quote_id uuid primary key,
+    auction_id uuid not null,
+    account_id uuid not null,
+    submitted_at bigint not null,
+    status text not null,
+    view text not null
+  );
+  create index on execution.quotes (account_id, submitted_at, quote_id);
+  create index on execution.quotes (account_id, status, submitted_at, quote_id);
+
+  create table execution.answers (
+    account_id uuid not null,
+    sequence bigint not null,
+    expires_at bigint not null,
+    shard smallint not null,
+    status smallint not null,
+    operation text not null,
+    key text not null,
+    content text not null,
+    body text not null,
+    primary key (account_id, operation, key, shard)
+  );
+  create index on execution.answers (expires_at);
+`;
+
+/**
+ * Which auditor was given what. The time is the database's, and rows stay as they were written: a gateway in the wrong hands can add to
+ * this table and take nothing away.
+ */
+const READS = `
+  create schema audit;
+
+  create table audit.reads (
+    read_id bigint generated always as identity primary key,
+    read_at timestamptz not null default clock_timestamp(),
+    reader_id uuid not null,
+    request_id text not null,
+    gateway text not null,
+    what text not null check (what in ('LIST', 'AUCTION', 'BUNDLE')),
+    auction_ids uuid[] not null,
+    status smallint not null
+  );
+  create index on audit.reads (reader_id, read_id);
+  create index on audit.reads using gin (auction_ids);
+
+  create function audit.refuse_change() returns trigger language plpgsql as $$
+  begin
+    raise exception '% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
+  end
+  $$;
+  create trigger reads_stay before update or delete or truncate on audit.reads
+  for each statement execute function audit.refuse_change();
+`;
+
+/**
+ * The leases of projectors, and no other lock: anyone who may call the function beneath takes as many as the server has room for. In a
+ * schema that no rebuild exchanges.
+ */
+const LEASE = `
+  create function meta.take_lease(wanted integer) returns boolean
+  language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
+    select case when wanted between 0 and 2 then pg_try_advisory_lock(1749203316, wanted) else false end
+  $$;
+  revoke all on function meta.take_lease(integer) from public`;
+
+export class InitialProjections1790000400000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(COMPLETED);
+    await runner.query(EXECUTION);
+    await runner.query(READS);
+    await runner.query(LEASE);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop function meta.take_lease(integer)');
+    for (const schema of ['audit', 'execution', 'completed'])
+      await runner.query(`drop schema ${schema} cascade`);
+  }
+}

@@ -1,0 +1,61 @@
+import { evolve } from '#libs/auction/evolve/evolve.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import type { AwardSettlement, DomainEvent } from '#libs/auction/events.js';
+import { assetOf } from '#libs/auction/holds.js';
+import type { AuctionState } from '#libs/auction/state.js';
+import type { FailedAward, SettledAward } from '#libs/custody/journaled-settlements.js';
+import { couldSettle } from '#libs/custody/settlement-plan.js';
+import type { AwardToSettle } from '#libs/custody/settlement.js';
+import { awardToSettle } from '#libs/engine/pending-awards.js';
+import { lawfulSession, WrittenJournal } from './journaled-auctions.js';
+
+export interface SettledSession {
+  /** As drawn: no record says how its award was settled, which no owner writes. */
+  readonly drawn: WrittenJournal;
+  readonly journal: WrittenJournal;
+  readonly settled: readonly SettledAward[];
+  readonly failed: readonly FailedAward[];
+}
+
+/** A lawful session with each award settled by the last route that could carry it. */
+export function settledSession(seed: number, auctions: number): SettledSession {
+  const drawn = lawfulSession(seed, auctions);
+  const journal = new WrittenJournal(drawn.shard);
+  const settled: SettledAward[] = [];
+  const failed: FailedAward[] = [];
+  const states = new Map<string, AuctionState>();
+  const told = (event: DomainEvent, position: number): DomainEvent => {
+    if (!isOfAuction(event)) return event;
+    const after = evolve(states.get(event.auction_id), { event, position });
+    states.set(event.auction_id, after);
+    if (event.type === 'EXECUTION_FAILED') failed.push({ award_id: event.data.award_id, reason: 'x' });
+    if (event.type !== 'EXECUTION_CONFIRMED') return event;
+    const found = after.awards.find(({ award_id: id }) => id === event.data.award_id);
+    if (found === undefined) throw new Error('an award of no auction');
+    const award = awardToSettle(after, found);
+    const settlement = lastRouteOf(award);
+    settled.push({ award, settlement });
+    return { ...event, data: { ...event.data, settlement } };
+  };
+  for (const { kind, payload, sequence } of drawn.records)
+    if (kind === 'event') journal.write(told(decodeEvent(payload), sequence));
+  return { drawn, journal, settled, failed };
+}
+
+/** Of those that what is set aside for the award can carry. */
+function lastRouteOf(award: AwardToSettle): AwardSettlement {
+  const possible = award.routes
+    .map((route) => {
+      const asset = assetOf(route);
+      const held = award.seller.hold.find((each) => each.venue === route.venue && each.asset === asset);
+      return {
+        venue: route.venue,
+        asset,
+        delivered_atoms: Math.min(award.quantity_atoms, held?.amount ?? 0),
+      };
+    })
+    .filter((settlement) => couldSettle(award, settlement));
+  const last = possible.at(-1);
+  if (last === undefined) throw new Error(`nothing carries award ${award.award_id}`);
+  return last;
+}
