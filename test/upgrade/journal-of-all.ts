@@ -6,7 +6,7 @@ import type { JournalEntry } from '#libs/journal/journal.js';
 import { AuctionStory, OPENED_AT } from '#libs/testing/auctions/story.js';
 import { randomSession, realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 
-const AUCTIONS = 40;
+const AUCTIONS = 20;
 
 /** Auctions of all endings, and everything else that a journal may hold. */
 export function journalOfAll(): JournalEntry[] {

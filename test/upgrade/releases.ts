@@ -1,26 +1,23 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { Pool } from 'pg';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 const FOLDER = import.meta.dirname;
-const JOURNAL = 'journal.ndjson';
-const STATES = 'states.json';
 
-/** A release whose data every later one has to open. */
+/** Something whose data every later release has to open; `baseline` is what the first of them came from. */
 export interface Release {
-  readonly version: string;
-  /** What `npm run backup` of that release wrote of a cluster that was traded on. */
+  readonly name: string;
+  /** What `npm run backup` wrote of a cluster that was traded on. */
   readonly backup: string;
   readonly secrets: string;
-  /** The schema as the migrations of that release made it. */
+  /** The schema as its migrations made it. */
   readonly schema: string;
   /** What was open and what was over when the backup was taken. */
   readonly play: Play;
-  /** A journal with every type of event that the release knew. */
+  /** A journal with every type of event that it knew. */
   readonly journal: readonly JournalEntry[];
-  /** The state of each auction after it, as that release kept states. */
+  /** The state of each auction after it. */
   readonly states: Readonly<Record<string, unknown>>;
 }
 
@@ -38,46 +35,28 @@ export interface Play {
   };
 }
 
-/** Kept where the release before it wrote others. */
-export function keepJournal(version: string, records: readonly JournalEntry[], states: object): void {
-  const journal = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-  const known = releases().at(-1)?.journal;
-  if (known !== undefined && isDeepStrictEqual(known, JSON.parse(JSON.stringify(records)))) return;
-  writeFileSync(path.join(releaseFolder(version), JOURNAL), journal);
-  writeFileSync(path.join(releaseFolder(version), STATES), `${JSON.stringify(states)}\n`);
-}
-
-export function releaseFolder(version: string): string {
-  return path.join(FOLDER, version);
-}
-
-/** One that writes the same events as the one before it has no journal of its own. */
-function journalFolderOf(version: string, versions: readonly string[]): string {
-  const since = versions.slice(0, versions.indexOf(version) + 1);
-  const last = since.findLast((each) => existsSync(path.join(FOLDER, each, JOURNAL)));
-  if (last === undefined) throw new Error(`there is no journal of ${version}, nor of a release before it`);
-  return path.join(FOLDER, last);
+export function releaseFolder(name: string): string {
+  return path.join(FOLDER, name);
 }
 
 export function releases(): Release[] {
-  const versions = readdirSync(FOLDER, { withFileTypes: true })
+  const names = readdirSync(FOLDER, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-  return versions.map((version) => {
-    const text = (file: string): string => readFileSync(path.join(FOLDER, version, file), 'utf8');
-    const journal = journalFolderOf(version, versions);
+    .map(({ name }) => name);
+  return names.map((name) => {
+    const file = (of: string): string => path.join(releaseFolder(name), of);
+    const text = (of: string): string => readFileSync(file(of), 'utf8');
     return {
-      version,
-      backup: path.join(FOLDER, version, 'backup'),
-      secrets: path.join(FOLDER, version, 'secrets.json'),
+      name,
+      backup: file('backup'),
+      secrets: file('secrets.json'),
       schema: text('schema.txt'),
       play: JSON.parse(text('play.json')) as Play,
-      journal: readFileSync(path.join(journal, JOURNAL), 'utf8')
+      journal: text('journal.ndjson')
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line) as JournalEntry),
-      states: JSON.parse(readFileSync(path.join(journal, STATES), 'utf8')) as Release['states'],
+      states: JSON.parse(text('states.json')) as Release['states'],
     };
   });
 }
