@@ -213,12 +213,10 @@ it('a role that may not read it is told to wait for the migration', async () => 
   expect([code, told]).toEqual([78, expect.stringContaining('run the migration of this release first')]);
 });
 
-it('a database of before there were generations is of any', async () => {
-  const old = await createTestDatabase(
-    allMigrations.filter(({ name: each }) => !each.startsWith('Generation')),
-  );
-  await expect(refuseNewerDatabase(old.pool)).resolves.toBeUndefined();
-  await old.drop();
+it('a database that no migration has come to is of any', async () => {
+  const empty = await createTestDatabase();
+  await expect(refuseNewerDatabase(empty.pool)).resolves.toBeUndefined();
+  await empty.drop();
   const { pool } = database;
   await setOldest(GENERATION + 1);
   await expect(refuseNewerDatabase(pool)).rejects.toThrow(DatabaseTooNew);

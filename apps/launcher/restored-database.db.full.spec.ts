@@ -22,8 +22,7 @@ let plans: readonly ProcessPlan[];
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   await database.pool.query(`insert into journal.home (cluster_id, topic_prefix) values ('there', 'sotto.')`);
-  const tables = ['journal.home', 'journal.witness'];
-  await RestoredMark.set(database.pool, { shards: 3, tables, takenAt: '2026-11-21T00:00:00Z' });
+  await RestoredMark.set(database.pool, { shards: 3, takenAt: '2026-11-21T00:00:00Z' });
   plans = planProcesses({
     databases: sharedLogin(database.url),
     secrets: makeSecrets(),

@@ -40,8 +40,7 @@ const FLAGS = { auction: 1, complete: 2, over: 4, behind: 8 } as const;
 const MOST = 2 ** 32 - 1;
 
 /**
- * Numbers stand at fixed widths: a position of seven digits is as long as one of two. Behind them stands the life of the journals, where
- * gateways of before lives were told apart read no further.
+ * Numbers stand at fixed widths: a position of seven digits is as long as one of two. After them stands the life of the journals.
  */
 export function encodePoint(point: ResumePoint, issuedMillis: number, life: string): Buffer {
   const { positions, subscriptions } = point;
@@ -72,11 +71,9 @@ function sizeOf(positions: number, subscriptions: number): number {
   return HEAD_BYTES + 8 * positions + 4 + 2 + MARK_BYTES * rooms;
 }
 
-/** Undefined where none stands: a gateway of before lives were told apart has written it. */
-export function lifeOf(bytes: Buffer): string | undefined {
+export function lifeOf(bytes: Buffer): string {
   const positions = bytes.readUInt8(HEAD_BYTES - 1);
-  const size = sizeOf(positions, bytes.readUInt16BE(HEAD_BYTES + 8 * positions + 4));
-  return bytes.length === size ? undefined : readUuid(bytes, size);
+  return readUuid(bytes, sizeOf(positions, bytes.readUInt16BE(HEAD_BYTES + 8 * positions + 4)));
 }
 
 export function issuedMillisOf(bytes: Buffer): number {

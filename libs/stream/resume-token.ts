@@ -68,12 +68,8 @@ export class ResumeTokens {
     const issued = issuedMillisOf(plain);
     if (issued > nowMillis + SKEW_MILLIS) return { ok: false, error: 'INVALID' };
     if (issued + LIFE_MILLIS < nowMillis) return { ok: false, error: 'EXPIRED' };
-    if (!this.isOfThisLife(lifeOf(plain))) return { ok: false, error: 'INVALID' };
+    if (lifeOf(plain) !== this.life.id) return { ok: false, error: 'INVALID' };
     return { ok: true, point: decodePoint(plain) };
-  }
-
-  private isOfThisLife(life: string | undefined): boolean {
-    return life === undefined ? this.life.isFirst : life === this.life.id;
   }
 
   private decrypt(token: string, account: string): Buffer | undefined {

@@ -81,7 +81,7 @@ describe('the tokens in the documents', () => {
     }));
     const positions = [0, 0, 0];
     const point = { attachment: 1, lane: NO_LANE, nextNumber: 2, positions, subscriptions };
-    const life = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20', isFirst: true };
+    const life = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20' };
     const connectionId = message('welcome').connection_id as string;
     const real = new ResumeTokens(['aa'.repeat(32)], life).seal({ ...point, connectionId }, 'somebody', 1);
     for (const name of ['hello', 'snapshot', 'event', 'heartbeat']) {

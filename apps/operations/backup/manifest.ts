@@ -6,8 +6,6 @@ import { asFileFault, EXIT, StartFault } from '#libs/platform/process/start-faul
 
 /** That of the whole folder; one that is not known is not read. */
 export const FORMAT = 2;
-/** Its manifest has no hash of itself. */
-const UNHASHED = 1;
 const FILE = 'manifest.json';
 const ROWS = '.rows.gz';
 
@@ -19,7 +17,7 @@ const tableSchema = z.object({
 });
 
 const manifestSchema = z.object({
-  format: z.literal([UNHASHED, FORMAT], { error: 'it is of a version that this one does not know' }),
+  format: z.literal(FORMAT, { error: 'it is of a version that this one does not know' }),
   taken_at: z.string(),
   server_version: z.string(),
   /** Those that had run, in their order: rows are of the tables as these had made them. */
@@ -83,7 +81,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   }
   const parsed = manifestSchema.safeParse(found);
   if (!parsed.success) throw new BackupDamaged(`${file}: ${parsed.error.issues[0]?.message ?? 'unreadable'}`);
-  refuseChanged(found, parsed.data.format, file);
+  refuseChanged(found, file);
   return parsed.data;
 }
 
@@ -94,9 +92,8 @@ export function manifestNoted(noted: unknown): Manifest {
   throw new StartFault('the rows that are there are of a backup of a later version', EXIT.config);
 }
 
-function refuseChanged(found: unknown, format: number, file: string): void {
+function refuseChanged(found: unknown, file: string): void {
   const { sha256, ...rest } = hashedSchema.parse(found);
-  if (format === UNHASHED && sha256 === undefined) return;
   if (sha256 !== hashOf(rest)) throw new BackupDamaged(`${file} is not what was written`);
 }
 

@@ -194,7 +194,7 @@ async function fill(
     await client.query('select setval($1, $2)', [name, last]);
   for (const name of names) await client.query(`alter table ${name} enable trigger user`);
   await noteFilled(client, manifest);
-  await RestoredMark.set(client, { shards: SHARDS, tables: names, takenAt });
-  // With the rows, so that no process ever finds them in their former life. A backup of before lives were told apart is given one later.
-  if (names.includes('journal.life')) await beginJournalLife(client);
+  await RestoredMark.set(client, { shards: SHARDS, takenAt });
+  // With the rows, so that no process ever finds them in their former life.
+  await beginJournalLife(client);
 }

@@ -4,22 +4,19 @@ import type { Pool, PoolClient } from 'pg';
 /** From when a journal came about, or was restored, until it is restored again. */
 export interface JournalLife {
   readonly id: string;
-  /** It has never been restored: what names no life was written in this one. */
-  readonly isFirst: boolean;
 }
 
 interface Row {
   readonly life: string;
-  readonly is_first: boolean;
 }
 
-const FIND = 'select life, restored_at is null as is_first from journal.life';
+const FIND = 'select life from journal.life';
 
 /** Of the journals of this database, wherever they are kept. */
 export async function findJournalLife(pool: Pool): Promise<JournalLife> {
   const [row] = (await pool.query<Row>(FIND)).rows;
   if (row === undefined) throw new Error('journal.life is empty');
-  return { id: row.life, isFirst: row.is_first };
+  return { id: row.life };
 }
 
 /** After this nothing that was said of positions in these journals counts any more. */

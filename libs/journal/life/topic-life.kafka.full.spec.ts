@@ -14,7 +14,6 @@ import { epochLife, OtherDatabase } from './topic-life.js';
 jest.setTimeout(60_000);
 
 const SHARDS = [0, 1];
-const TABLES = ['journal.home', 'journal.witness', 'journal.snapshots'];
 const COPIED = ['journal.home', 'journal.witness', 'journal.sealed'];
 const clock = new SystemClock();
 
@@ -54,7 +53,6 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
     }
     await RestoredMark.set(found.database.pool, {
       shards: SHARDS.length,
-      tables: TABLES,
       takenAt: '2026-11-23T00:00:00Z',
     });
     await beginJournalLife(found.database.pool);

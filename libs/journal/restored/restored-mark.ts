@@ -11,7 +11,7 @@ export interface RestoredEnd extends Witnessed {
 type Database = Pick<ClientBase, 'query'>;
 
 /**
- * What in a backup knows of a record because an owner of the database has written behind it; an early one does not have all of it. Projections
+ * What in a backup knows of a record because an owner of the database has written behind it. Projections
  * may know of later ones, which the owners of another database wrote: a ledger is not as far for that.
  */
 const KNOWING = ['journal.witness', 'journal.snapshots'];
@@ -80,14 +80,11 @@ export class RestoredMark {
    */
   static async set(
     database: Database,
-    { shards, tables, takenAt }: { shards: number; tables: readonly string[]; takenAt: string },
+    { shards, takenAt }: { shards: number; takenAt: string },
   ): Promise<void> {
-    if (!tables.includes('journal.home')) return;
     const { rows } = await database.query<{ known: boolean }>(IS_IN_KAFKA);
     if (rows[0]?.known !== true) return;
-    const known = KNOWING.filter((table) => tables.includes(table)).map(
-      (table) => `select shard, sequence, hash from ${table} where sequence > 0`,
-    );
+    const known = KNOWING.map((table) => `select shard, sequence, hash from ${table} where sequence > 0`);
     const nothing = `select shard::smallint, 0::bigint, decode($2, 'hex') from generate_series(0, $1 - 1) as shard`;
     await database.query(
       `insert into journal.restored (shard, sequence, hash, taken_at)

@@ -13,8 +13,7 @@ const FIND = `
 const BEGIN = `
   create schema if not exists meta;
   create table meta.${TABLE} as select now() as begun_at, null::jsonb as filled_from`;
-/** A mark of an earlier release says nothing of it. */
-const FILLED = `select to_jsonb(mark) -> 'filled_from' as backup from meta.${TABLE} mark`;
+const FILLED = `select filled_from as backup from meta.${TABLE}`;
 const NO_SUCH_TABLE = '42P01';
 const ONCE_MORE =
   'drop the database (of a data folder, delete what is called postgres in it), and restore the backup again';

@@ -11,7 +11,7 @@ export const SHARDS = [0, 1, 2] as const;
 export const ID_KEY = '07'.repeat(32);
 export const STREAM_KEY = '11'.repeat(32);
 /** Nothing is ever restored here. */
-export const JOURNAL_LIFE = { id: '00000000-0000-8000-8000-000000000001', isFirst: true };
+export const JOURNAL_LIFE = { id: '00000000-0000-8000-8000-000000000001' };
 export const SERVICE_TOKEN = 'simulated';
 
 export interface WorldSettings {
