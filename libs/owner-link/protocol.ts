@@ -129,10 +129,9 @@ export type LinkRequest =
   | {
       readonly op: 'take_tokens';
       readonly requests: readonly TokenRequest[];
-      /** With it come the next two; an owner of an earlier version does not look at any of them and leases nothing. */
-      readonly holder?: LeaseHolder;
-      readonly wishes?: readonly LeaseWish[];
-      readonly reports?: readonly LeaseReport[];
+      readonly holder: LeaseHolder;
+      readonly wishes: readonly LeaseWish[];
+      readonly reports: readonly LeaseReport[];
     }
   /** The account's home wants to know for good how much of these leases was used: nothing may be taken from them any more. */
   | { readonly op: 'call_in'; readonly life: number; readonly leases: readonly number[] }
@@ -161,10 +160,10 @@ export type LinkRequest =
   | ({ readonly op: 'drain' | 'resume' } & OperatorOrder)
   | { readonly op: 'shard_status' };
 
-/** Answers `take_tokens`. `leased` says how much, wish by wish; it is absent from an owner that leases nothing. */
+/** Answers `take_tokens`. `leased` says how much, wish by wish. */
 export interface TokensGranted {
   readonly granted: readonly boolean[];
-  readonly leased?: readonly number[];
+  readonly leased: readonly number[];
 }
 
 /** Answers `call_in`, lease by lease; null where the holder knows nothing of it. */

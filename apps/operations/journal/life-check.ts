@@ -13,7 +13,7 @@ const KEPT = 20;
 
 /**
  * For which databases the epochs of one shard were begun, record by record as they come. Another database takes over where the one before was
- * given up for it, says so, and the other never comes back. An epoch without a life is of a version before, or of journals in PostgreSQL.
+ * given up for it, says so, and the other never comes back. An epoch without a life is of journals that were in PostgreSQL.
  */
 export class LifeCheck {
   readonly faults: string[] = [];

@@ -49,8 +49,8 @@ export class StoredAnswers {
 
   /**
    * What the projections say was answered, where the journal has that command at that place: whoever may write projections could else have
-   * people told that something was done which nobody has ever done. What was answered is told anew from the journal; only of auctions that
-   * an earlier release has forgotten nobody but the projections knows what they were made of.
+   * people told that something was done which nobody has ever done. What was answered is told anew from the journal; of what is in no
+   * history (a refused create, a withdrawal of everything) the record itself says it.
    */
   async proven(kept: PlacedAnswer, scope: CommandScope): Promise<StoredAnswer | undefined> {
     const { auctionId } = scope;

@@ -57,35 +57,13 @@ function home(): TokenHome {
   });
 }
 
-describe('owners of the version before leases', () => {
-  it('are asked for each token as they always were', async () => {
-    const { tokens, asked } = exchange(() => reply(200, { granted: [true] }));
-    for (let call = 0; call < 3; call += 1) expect(await tokens.take(ANN, 'quote')).toBe(true);
-    expect(asked).toHaveLength(3);
-    for (const request of asked) {
-      expect(request).toMatchObject({ op: 'take_tokens', requests: [{ account: ANN, bucket: 'quote' }] });
-    }
-  });
-
-  it('are answered as they always were, and leased nothing', async () => {
-    const { body } = await home().grant({
-      op: 'take_tokens',
-      requests: [
-        { account: ANN, bucket: 'quote' },
-        { account: ANN, bucket: 'create' },
-      ],
-    });
-    expect(JSON.parse(body)).toEqual({ granted: [true, true] });
-  });
-});
-
 it('a home that is told in one turn of a wish and that it was given up has leased nothing', async () => {
   const late = home();
   const account = ANN;
   const requests = [{ account, bucket: 'quote' }] as const;
   const wishes = [{ account, bucket: 'quote', lease: 1 }] as const;
-  const asked = late.grant({ op: 'take_tokens', requests, holder: HOLDER, wishes });
-  await late.grant({ op: 'take_tokens', requests: [], holder: HOLDER, reports: [[1, 0, true]] });
+  const asked = late.grant({ op: 'take_tokens', requests, holder: HOLDER, wishes, reports: [] });
+  await late.grant({ op: 'take_tokens', requests: [], holder: HOLDER, wishes: [], reports: [[1, 0, true]] });
   expect(JSON.parse((await asked).body)).toEqual({ granted: [true], leased: [12] });
   expect(await late.available(ANN)).toMatchObject({ quote: 99 });
 });

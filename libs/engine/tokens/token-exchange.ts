@@ -145,7 +145,7 @@ export class TokenExchange {
     if (answer !== undefined) this.leases.told(home, reports);
     for (const [index, { lease }] of wishes.entries()) {
       if (answer === undefined) this.leases.unanswered(lease);
-      else this.leases.arrived(lease, answer.leased?.[index] ?? 0);
+      else this.leases.arrived(lease, answer.leased[index] ?? 0);
     }
     return answer;
   }

@@ -61,16 +61,15 @@ export class TokenHome {
    * may say already that it has given the wish up.
    */
   grant(asked: TakeTokens): LinkReply | Promise<LinkReply> {
-    const { requests, holder, reports = [] } = asked;
-    if (holder !== undefined) this.ledger.report(holder, reports);
+    const { requests, holder, reports } = asked;
+    this.ledger.report(holder, reports);
     const granted = this.grantedTo(requests);
     return granted.every((taken) => typeof taken === 'boolean')
       ? this.answerTo(asked, granted)
       : Promise.all(granted.map((taken) => Promise.resolve(taken))).then((all) => this.answerTo(asked, all));
   }
 
-  private answerTo({ holder, wishes = [] }: TakeTokens, granted: readonly boolean[]): LinkReply {
-    if (holder === undefined) return reply(200, { granted } satisfies TokensGranted);
+  private answerTo({ holder, wishes }: TakeTokens, granted: readonly boolean[]): LinkReply {
     const leased = wishes.map((wish) =>
       this.calls.has(leasedKey(wish.account, wish.bucket)) ? 0 : this.ledger.grant(holder, wish),
     );

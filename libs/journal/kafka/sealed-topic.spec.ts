@@ -122,7 +122,7 @@ describe('a take-over', () => {
     expect((await world.open(OLD)).head.sequence).toBe(5);
   });
 
-  it('believes a topic of before seals once', async () => {
+  it('believes a topic without a row once', async () => {
     const { world, writer, head } = await begun();
     await writer.close();
     await world.forge(sealEvent(SHARD, head, '"of before"'));

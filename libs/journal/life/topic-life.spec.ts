@@ -49,7 +49,7 @@ class World {
 }
 
 describe('the owners of a database', () => {
-  it('go on behind their own life, and behind epochs of before that name none', async () => {
+  it('go on behind their own life, and after epochs of PostgreSQL that name none', async () => {
     const world = new World();
     await (await world.open()).append(['"a"']);
     await (await world.open(LOST)).append(['"b"']);

@@ -20,7 +20,7 @@ export interface TopicEnd extends JournalHead {
 /**
  * What an owner says of its database as it takes a topic over. One whose life is not that of the epoch before was restored, or is the one
  * that was given up for a restored one: it goes on only behind the very record up to which it is known to have everything, so that the
- * other has written nothing since. An epoch without a life is of a version before, and believed.
+ * other has written nothing since. An epoch without a life is of journals that were in PostgreSQL, and believed.
  */
 export function lifeBehind(
   shard: number,

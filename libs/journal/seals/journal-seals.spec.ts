@@ -47,8 +47,8 @@ describe('the end of a journal', () => {
   it.each([
     ['with its seal', { ...end, seal }, 40],
     ['with its seal, and long since sealed', { ...end, seal }, 2],
-    ['of before seals', { ...end, seal: undefined }, undefined],
-    ['of before seals, whatever stands there', { ...end, seal: Buffer.alloc(32) }, undefined],
+    ['of no row', { ...end, seal: undefined }, undefined],
+    ['of no row, whatever stands there', { ...end, seal: Buffer.alloc(32) }, undefined],
   ])('is gone on from: %s', (_, found, sealedFrom) => {
     expect(() => checkEnd(seals, 1, found, sealedFrom)).not.toThrow();
   });

@@ -25,7 +25,7 @@ export function withLastSealed(error: unknown, shard: number, sealed: number | u
   const what = error instanceof JournalUnsealed ? error.what : `what is no record of it (${error.message})`;
   return new JournalUnsealed(
     shard,
-    `${what}. The last record that is known to be an owner's is ${sealed}: unless a key was taken out of ID_KEY, or a version before seals has written since, what stands from ${sealed + 1} on is no owner's and was acknowledged to nobody, and the way back is to take it away from there on`,
+    `${what}. The last record that is known to be an owner's is ${sealed}: unless a key was taken out of ID_KEY, what stands from ${sealed + 1} on is no owner's and was acknowledged to nobody, and the way back is to take it away from there on`,
   );
 }
 
@@ -35,8 +35,8 @@ export interface FoundEnd extends JournalHead {
 }
 
 /**
- * For who would write behind it. A journal of before seals is believed as it stands; once it is known to be sealed from some record on, its
- * end has to be one that an owner's key has sealed.
+ * For who would write after it. A shard without a row in `journal.sealed` is believed as it stands, which is how the owner of the tables
+ * has a journal believed anew; once it is known to be sealed from some record on, its end has to be one that an owner's key has sealed.
  */
 export function checkEnd(
   seals: JournalSeals,
@@ -52,7 +52,7 @@ export function checkEnd(
   if (seal === undefined) {
     throw new JournalUnsealed(
       shard,
-      `record ${sequence}, which has no seal: it was written by somebody who is no owner, or by a version before seals`,
+      `record ${sequence}, which has no seal: it was written by somebody who is no owner`,
     );
   }
   if (seals.isGood({ ...end, shard }, seal)) return;

@@ -27,7 +27,7 @@ afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
 
 afterAll(() => database.drop());
 
-/** Without keys: as a version before seals. */
+/** Without keys: what it writes has no seals. */
 async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalWriter> {
   const [first, ...former] = keys;
   const seals = first === undefined ? undefined : new JournalSeals([first, ...former]);
@@ -162,7 +162,7 @@ describe('a take-over', () => {
     expect((await open(shard, OLD)).head).toMatchObject({ sequence: 2 });
   });
 
-  it('believes a journal of before seals once, and no end without a seal after that', async () => {
+  it('believes a journal without a row once, and no end without a seal after that', async () => {
     const shard = freshShard();
     const old = await open(shard);
     await old.append(['"a"', '"b"']);
@@ -172,9 +172,9 @@ describe('a take-over', () => {
     await first.append(['"c"']);
     expect((await open(shard, OLD)).head.sequence).toBe(6);
     expect(await sealedFrom(shard)).toBe(4);
-    // A version before seals comes back.
+    // Somebody writes without a key.
     await open(shard);
-    await expect(open(shard, OLD)).rejects.toThrow('or by a version before seals');
+    await expect(open(shard, OLD)).rejects.toThrow('by somebody who is no owner');
   });
 
   it('refuses a journal that ends before it was sealed', async () => {

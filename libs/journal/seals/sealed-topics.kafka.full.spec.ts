@@ -104,7 +104,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     ).toEqual(['"a"', '"b"', '"c"']);
   });
 
-  it('is believed once as a version before seals has left it', async () => {
+  it('is believed once where no row says that it is sealed', async () => {
     const writer = await new KafkaJournal({
       openLog: (shard) => journals.topics.prepare(shard),
       clock,

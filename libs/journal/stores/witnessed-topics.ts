@@ -112,7 +112,7 @@ export class WitnessedTopics {
       if (!(await witnesses.advance(shard, place()))) {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
-      // Behind the record: until it stood there the writer of before may have gone on without seals.
+      // After the record: until it stands the former writer may go on.
       await pool.query(noteSealedFrom(shard, writer.head.sequence));
     } catch (error) {
       await writer.close();

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { EXIT, isCodedError, StartFault } from '../process/start-fault.js';
 
-/** Of this release. A database says which generation is the oldest that may work on it; decision 89 says when either goes up. */
+/** Of this release. A database says which generation is the oldest that may work on it; decision 96 says when either goes up. */
 export const GENERATION = 1;
 
 const FIND = 'select oldest, release from meta.generation';
