@@ -1,66 +1,70 @@
 import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { codeOf } from '#libs/platform/terminal/tool-faults.js';
-import { Random } from '../simulator/kernel/random.js';
-import { readCall, USAGE, type Call } from './call.js';
-import { fuzz, type Fuzzed, type Verdicts } from './fuzz.js';
-import { inMegabytes, type Sizes } from './memory.js';
+import { fuzz, type Fuzzed } from './fuzz.js';
 import { openTarget } from './target.js';
 
+interface Call {
+  readonly seed: number;
+  readonly requests: number;
+}
+
+const USAGE = 'usage: npm run fuzz -- [--seed N] [--requests N]';
 const MOST_SEEDS = 1_000_000;
 const EXIT_USAGE = 64;
 const STAY_MS = 60_000;
 
-function inVerdicts(what: string, verdicts: Verdicts): string {
-  const [whole, part, nothing, none] = (
-    ['AS A WHOLE', 'IN PART', 'NOTHING REFUSED', 'NOT AT ALL'] as const
-  ).map((verdict) => verdicts.get(verdict) ?? 0);
-  return `${whole} ${what} refused as a whole, ${part} in part, ${nothing} accepted, ${none} not judged`;
-}
-
-function report({ judge, spoils, refusedAlways, grown, steady, ...counts }: Fuzzed): void {
-  const inOrder = (counts: ReadonlyMap<string, number>): string =>
-    [...counts]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, count]) => `${count} ${name}`)
-      .join(', ');
-  const inWords = (sizes: Sizes): string =>
-    [...sizes].map(([name, bytes]) => `${name} ${inMegabytes(bytes)}`).join(', ');
-  print(`spoilt: ${inOrder(spoils)}`);
-  print(`answers: ${inOrder(judge.statuses)}`);
-  print(`memory, more than after the warm-up: ${inWords(grown)}`);
-  print(`memory, more in each part since, at least: ${inWords(steady)}`);
-  for (const line of judge.lines) print(line);
-  print(`never more than refused: ${refusedAlways.join(', ') || 'nothing'}`);
-  print(inVerdicts('batches', counts.batches));
-  print(`${inVerdicts('streams', counts.streams)}; ${counts.putBack} quotes put back`);
-  print(`${counts.leavers} reset the connection behind their request`);
-  print(`${counts.requests} requests, ${counts.frames} frames, ${judge.found} sorts of violations`);
-}
-
-async function run({ seed, requests }: Call): Promise<number> {
-  const target = await openTarget();
+/** Undefined for a call that cannot be read. */
+function readCall(args: readonly string[]): Call | undefined {
   try {
-    const fuzzed = await fuzz(target, requests, new Random(`fuzz ${seed}`));
-    report(fuzzed);
-    return fuzzed.judge.found === 0 ? 0 : 1;
-  } finally {
-    target.close();
-    await target.cluster.stop();
+    const options = {
+      seed: { type: 'string', default: String(randomInt(MOST_SEEDS)) },
+      requests: { type: 'string', default: '20000' },
+    } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    const [seed, requests] = [Number(values.seed), Number(values.requests)];
+    const isGood = Number.isSafeInteger(seed) && seed >= 0 && Number.isSafeInteger(requests) && requests >= 1;
+    return isGood ? { seed, requests } : undefined;
+  } catch {
+    return undefined;
   }
 }
 
+function inOrder(counts: ReadonlyMap<string, number>): string {
+  return [...counts]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+function report({ judge, mutations, refusedAlways, ...counts }: Fuzzed): void {
+  print(`mutated: ${inOrder(mutations)}`);
+  print(`answers: ${inOrder(judge.statuses)}`);
+  for (const line of judge.lines) print(line);
+  print(`never more than refused: ${refusedAlways.join(', ') || 'nothing'}`);
+  print(`${counts.judged} batches and streams held against the state, ${counts.notJudged} not`);
+  print(`${counts.requests} requests, ${counts.frames} frames, ${judge.found} sorts of violations`);
+}
+
 async function main(args: readonly string[]): Promise<number> {
-  const call = readCall(args, randomInt(MOST_SEEDS));
+  const call = readCall(args);
   if (call === undefined) {
     print(USAGE);
     return EXIT_USAGE;
   }
   print(`seed ${call.seed}: ${call.requests} hostile requests`);
-  // The launcher of a cluster does not hold up whoever started it; this one waits for it on purpose.
+  // The launcher of a cluster does not keep the process that started it; this one waits for it on purpose.
   const stay = setInterval(() => undefined, STAY_MS);
   try {
-    return await run(call);
+    const target = await openTarget();
+    try {
+      const fuzzed = await fuzz(target, call.requests, call.seed);
+      report(fuzzed);
+      return fuzzed.judge.found === 0 ? 0 : 1;
+    } finally {
+      await target.close();
+    }
   } finally {
     clearInterval(stay);
   }

@@ -1,202 +1,189 @@
-import type { Random } from '../simulator/kernel/random.js';
+import fc from 'fast-check';
+import { shapeOf, type Schemas, type Shape } from './schema-arbitrary.js';
 
-type Json = Record<string, unknown>;
+type Path = readonly (string | number)[];
 
-/** Numbers at the edges of what atoms, JavaScript and PostgreSQL can hold, as JSON has them. */
-const NUMBERS = [
-  '0',
-  '-0',
-  '-1',
-  '1.0',
-  '1e3',
-  '1E400',
-  '-1e400',
-  '0.1',
-  '9007199254740991',
-  '9007199254740992',
-  '9223372036854775807',
-  '9223372036854775808',
-  '18446744073709551616',
-  '1e-7',
-  '00',
-  '01',
-  '+1',
-  '0x10',
-  '1.',
-  '.5',
-  'NaN',
-  'Infinity',
-  '2147483648',
-  '9'.repeat(400),
+interface Place {
+  readonly path: Path;
+  readonly value: unknown;
+  readonly shape: Shape;
+}
+
+/** JSON that is no valid field anywhere, and numbers at the edges of what atoms, JavaScript and PostgreSQL hold. */
+const TOKENS = [
+  ...['0', '-0', '-1', '1.0', '1e3', '1E400', '-1e400', '0.1', '1e-7', '00', '+1', '0x10', '1.', '.5', 'NaN'],
+  ...['9007199254740991', '9007199254740992', '9223372036854775808', '2147483648', '9'.repeat(400)],
+  ...['null', 'true', 'false', '{}', '[]', '[[]]', '[null]', '{"a":{}}', '"x"', `[${'1,'.repeat(20_000)}1]`],
 ];
 const TEXTS = [
-  '',
-  ' ',
-  '\u0000',
-  '\u202e',
-  '\ud800',
-  'é'.normalize('NFD'),
-  '𝕊',
-  "'; drop table journal.records; --",
-  '${7*7}',
-  '../../etc/passwd',
-  '%00',
-  '<script>alert(1)</script>',
-  '{{7*7}}',
-  '\r\nX-Injected: 1',
-  'null',
-  'true',
-  '__proto__',
-  'constructor',
-  'toString',
-  'x'.repeat(129),
-  'x'.repeat(70_000),
-  '2026-02-30T00:00:00.000000000Z',
-  '2026-11-20T12:00:00Z',
-  '+275760-09-13T00:00:00.000Z',
+  ...[
+    '',
+    ' ',
+    '\u0000',
+    'x\u0000',
+    'a\u0007b',
+    '\u202e',
+    '\ud800',
+    'e\u0301',
+    '𝕊',
+    'null',
+    'true',
+    '-1',
+    '51',
+  ],
+  ...[
+    "'; drop table journal.records; --",
+    '${7*7}',
+    '../../etc/passwd',
+    '%00',
+    '<script>',
+    '\r\nX-Injected: 1',
+  ],
+  ...['__proto__', 'constructor', 'toString', 'x'.repeat(129), 'x'.repeat(700), 'x'.repeat(70_000)],
+  ...['2026-02-30T00:00:00.000000000Z', '9999-12-31T23:59:59.999999999Z', '+275760-09-13T00:00:00.000Z'],
 ];
-const VALUES = ['null', 'true', 'false', '{}', '[]', '[[]]', '{"a":{}}', '"x"', '[null]'];
+const STRANGE = ['A', '0', '-', '_', '.', '=', '%', '/', '\u00e9', '~', '+', ' ', '\u0000'];
+const PIECES = ['x', '0', 'a-', 'a.', 'x:', 'x ', 'x_', 'ab1.', '3f0c8a6e-1b2c-'];
+const ENDS = ['!', '"', '\\', '\u00e9', '/', '\u0007'];
+const LONG = 46;
 const DEEP = 3_000;
 
-/** As long as most texts may be, of what may stand in them. */
-export const LONG: readonly string[] = [
-  ...['x', '0', 'a-', 'a.', 'x:', 'x ', 'x_', 'ab1.'].map((piece) => piece.repeat(64).slice(0, 46)),
-  '3f0c8a6e-1b2c-4d5e-8f90-123456789abc',
-];
-export const ENDS: readonly string[] = ['!', '"', '\\', '\u00e9', '/'];
-/** All is well but the last character: whoever tries all ways to read such a text never comes to an end. */
-export const WRONG_AT_THEIR_END: readonly string[] = LONG.flatMap((text) =>
-  [...ENDS, '\u0007'].map((end) => `${text}${end}`),
-);
+/** Right up to the last character: a pattern that tries every way to read such a text never ends. */
+export const WRONG_AT_THE_END: fc.Arbitrary<string> = fc
+  .tuple(fc.constantFrom(...PIECES), fc.constantFrom(...ENDS))
+  .map(([piece, end]) => `${piece.repeat(LONG).slice(0, LONG)}${end}`);
 
-type Mutation = (body: Json, random: Random) => string;
-
-/** A value of one of the fields becomes this text. */
-function withField(body: Json, random: Random, text: string): string {
-  const names = Object.keys(body);
-  if (names.length === 0) return `{"surprise":${text}}`;
-  const name = random.pick(names);
-  const fields = names.map(
-    (each) => `${JSON.stringify(each)}:${each === name ? text : JSON.stringify(body[each])}`,
+/** Instead of a text that the schema allows. */
+export function mutatedText(
+  good: string,
+  { minLength = 1, maxLength = 128 }: Shape = {},
+): fc.Arbitrary<string> {
+  const inside = openedJson(good);
+  return fc.oneof(
+    fc.constantFrom(...TEXTS),
+    WRONG_AT_THE_END,
+    WRONG_AT_THE_END.map((text) => `${good}${text}`),
+    fc.constantFrom(minLength - 1, maxLength, maxLength + 1).map((length) => 'x'.repeat(length)),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom(good.toUpperCase(), `${good}${good}`, `${good}x`, good.slice(1), good.slice(0, -1)),
+    fc
+      .tuple(fc.nat(good.length), fc.constantFrom(...STRANGE))
+      .map(([at, strange]) => `${good.slice(0, at)}${strange}${good.slice(at + 1)}`),
+    ...(inside === undefined
+      ? [fc.uuid()]
+      : [4, 4].map(() => mutatedJson(inside).map((json) => json.toString('base64url').slice(0, 2_000)))),
   );
-  return `{${fields.join(',')}}`;
 }
 
-/** Somewhere inside, however deep. */
-function withinField(body: Json, random: Random, text: string): string {
-  const nested = Object.entries(body).filter(([, value]) => typeof value === 'object' && value !== null);
-  if (nested.length === 0) return withField(body, random, text);
-  const [name, value] = random.pick(nested);
-  const inner = Array.isArray(value) ? `[${text}]` : withField(value as Json, random, text);
-  const fields = Object.entries(body).map(
-    ([each, own]) => `${JSON.stringify(each)}:${each === name ? inner : JSON.stringify(own)}`,
+/** The same JSON with something else in one place, or JSON no more. */
+export function mutatedJson(good: unknown, schema: Shape = {}, schemas: Schemas = {}): fc.Arbitrary<Buffer> {
+  const text = JSON.stringify(good);
+  const inside = fc
+    .constantFrom(...placesIn(good, schema, schemas))
+    .chain((place) => replacement(place).map((other) => textWith(good, place.path, other)));
+  const whole = fc.oneof(
+    fc.nat(text.length).map((end) => text.slice(0, end)),
+    fc.constantFrom('{}', ' x', ',', ']', '\u0000', '\n\n{}').map((end) => `${text}${end}`),
+    fc.constantFrom("'", '\\"', '').map((quote) => text.replaceAll('"', quote)),
+    fc.constantFrom(`\ufeff${text}`, `[${text},${text}]`, `{"a":"${'x'.repeat(1_048_000)}"}`),
+    fc.constantFrom(`${'['.repeat(DEEP)}${']'.repeat(DEEP)}`, `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`),
   );
-  return `{${fields.join(',')}}`;
+  return fc.oneof(
+    { weight: 8, arbitrary: inside.map((other) => Buffer.from(other)) },
+    { weight: 2, arbitrary: whole.map((other) => Buffer.from(other)) },
+    { weight: 1, arbitrary: mutatedBytes(Buffer.from(text)) },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
+  );
 }
 
-const MUTATIONS: readonly Mutation[] = [
-  (body, random) => withField(body, random, random.pick(NUMBERS)),
-  (body, random) => withinField(body, random, random.pick(NUMBERS)),
-  (body, random) => withField(body, random, JSON.stringify(random.pick(TEXTS))),
-  (body, random) => withinField(body, random, JSON.stringify(random.pick(TEXTS))),
-  (body, random) => withField(body, random, JSON.stringify(random.pick(WRONG_AT_THEIR_END))),
-  (body, random) => withField(body, random, random.pick(VALUES)),
-  (body, random) => withinField(body, random, random.pick(VALUES)),
-  (body, random) => {
-    const name = random.pick([...Object.keys(body), 'x']);
-    return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([each]) => each !== name)));
-  },
-  (body, random) => JSON.stringify({ ...body, [random.pick(TEXTS)]: random.pick(TEXTS) }),
-  (body, random) => {
-    const name = JSON.stringify(random.pick([...Object.keys(body), 'x']));
-    return `${JSON.stringify(body).replace(/\}$/, '')}${Object.keys(body).length > 0 ? ',' : ''}${name}:1,${name}:1}`;
-  },
-  (body) => `{"__proto__":{"admin":true},${JSON.stringify(body).slice(1)}`,
-  (body) => JSON.stringify([body, body]),
-  (body, random) => JSON.stringify(body).slice(0, random.below(JSON.stringify(body).length + 1)),
-  (body, random) => `${JSON.stringify(body)}${random.pick(['{}', ' x', ',', ']', '\u0000', '\n\n{}'])}`,
-  (body) => `\ufeff${JSON.stringify(body)}`,
-  () => `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`,
-  () => `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`,
-  (body) => `{"a":"${'x'.repeat(1_048_000)}",${JSON.stringify(body).slice(1)}`,
-  (body, random) => JSON.stringify(body).replaceAll('"', random.pick(["'", '\\"', ''])),
-  (body, random) => withField(body, random, `[${'1,'.repeat(20_000)}1]`),
-];
-
-/** Text that is close to the JSON of a body that would do. */
-export function mutatedJson(body: unknown, random: Random): Buffer {
-  const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {};
-  const text = random.pick(MUTATIONS)(given, random);
-  return random.chance(0.15) ? mutatedBytes(Buffer.from(text), random) : Buffer.from(text);
+/** Up to four bytes are others. */
+export function mutatedBytes(good: Buffer): fc.Arbitrary<Buffer> {
+  const others = fc.array(fc.tuple(fc.nat(Math.max(0, good.length - 1)), fc.nat(255)), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  return others.map((changes) => {
+    const bytes = Buffer.from(good);
+    for (const [at, byte] of changes) if (at < bytes.length) bytes[at] = byte;
+    return bytes;
+  });
 }
 
-const EDGES = [0, 1, 2, 999, 1_000_000, 1_000_001, Number.MAX_SAFE_INTEGER];
-const MOMENTS = [
-  '2020-01-01T00:00:00.000000000Z',
-  '2030-01-01T00:00:00.000000001Z',
-  '9999-12-31T23:59:59.999999999Z',
-];
-const MOMENT = /^\d{4}-\d\d-\d\dT/;
-const UUID = /^[\da-f]{8}-/;
-/** Names may have 64 characters that can be seen. */
-const AT_BOUNDS = ['x'.repeat(64), 'x'.repeat(65), '', 'a\u0007b'];
-
-/** Behind what it begins with, or by itself. */
-function wrongAtItsEnd(text: string, random: Random): string {
-  return `${random.chance(0.5) ? text : ''}${random.pick(WRONG_AT_THEIR_END)}`;
+function replacement({ value, shape }: Place): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 1, arbitrary: fc.constantFrom(...TOKENS) },
+    { weight: 3, arbitrary: near(value, shape) },
+  );
 }
 
-/** A body that can be read to its end, with something else for one thing that it says: whether that is allowed is for the rules to say. */
-export function otherwise(body: unknown, random: Random): unknown {
-  if (Array.isArray(body)) {
-    const items: readonly unknown[] = body;
-    if (items.length === 0 || random.chance(0.4))
-      return random.pick([[], [...items, ...items], [...items].reverse(), items.slice(1)]);
-    const at = random.below(items.length);
-    return items.map((item, index) => (index === at ? otherwise(item, random) : item));
+/** A parameter's text instead of one that the schema allows. */
+export function nearValue(value: unknown, schema: Shape): fc.Arbitrary<string> {
+  return typeof value === 'string' ? mutatedText(value, schema) : near(value, schema);
+}
+
+/** Of the same type, so that rules are asked and not only the shape is. */
+function near(value: unknown, shape: Shape): fc.Arbitrary<string> {
+  if (typeof value === 'string') {
+    const others = (shape.enum ?? []).map((other) => fc.constant(JSON.stringify(other)));
+    return fc.oneof(mutatedText(value, shape).map(jsonOf), ...others);
   }
-  if (typeof body === 'object' && body !== null) {
-    const names = Object.keys(body);
-    if (names.length === 0) return body;
-    const name = random.pick(names);
-    return { ...body, [name]: otherwise((body as Json)[name], random) };
+  if (typeof value === 'number') {
+    const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = shape;
+    const edges = [minimum - 1, minimum, minimum + 1, maximum - 1, maximum, value - 1, value + 1, value * 10];
+    return fc.constantFrom(...edges, 999, 1_000, 1_000_001).map(String);
   }
-  if (typeof body === 'number') return random.pick([...EDGES, body + 1, Math.max(0, body - 1), body * 10]);
-  if (typeof body === 'boolean') return !body;
-  if (typeof body !== 'string') return body;
-  if (MOMENT.test(body)) return random.pick(MOMENTS);
-  return UUID.test(body)
-    ? random.uuid()
-    : random.pick([`${body}x`, body.toLowerCase(), wrongAtItsEnd(body, random), ...AT_BOUNDS]);
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const others = [[], [...items, ...items], [...items].reverse(), items.slice(1), [...items, null]];
+    return fc.constantFrom(...others).map(jsonOf);
+  }
+  if (typeof value === 'object' && value !== null) return nearObject(Object.entries(value));
+  return fc.constantFrom('true', 'false');
 }
 
-/** Bits turned, bytes lost, repeated or strange. */
-export function mutatedBytes(bytes: Buffer, random: Random): Buffer {
-  const mutated = Buffer.from(bytes);
-  for (let times = random.between(1, 4); times > 0 && mutated.length > 0; times -= 1) {
-    const at = random.below(mutated.length);
-    mutated[at] = random.chance(0.5)
-      ? (mutated[at] ?? 0) ^ (1 << random.below(8))
-      : random.pick([0, 10, 13, 34, 127, 192, 237, 255]);
-  }
-  const at = random.below(mutated.length + 1);
-  if (random.chance(0.2))
-    return Buffer.concat([mutated.subarray(0, at), mutated.subarray(Math.max(0, at - 8))]);
-  return random.chance(0.2) ? mutated.subarray(0, at) : mutated;
+/** A key is missing, unknown, or there twice. */
+function nearObject(fields: readonly (readonly [string, unknown])[]): fc.Arbitrary<string> {
+  const texts = fields.map(([name, value]) => `${jsonOf(name)}:${jsonOf(value)}`);
+  const without = texts.map((_, left) => texts.filter((__, index) => index !== left));
+  const twice = fields.map(([name]) => [...texts, `${jsonOf(name)}:1`]);
+  const added = fc.constantFrom(...TEXTS).map((name) => [...texts, `${jsonOf(name)}:"x"`]);
+  const objects = fc.constantFrom(...without, ...twice, ['"__proto__":{"admin":true}', ...texts]);
+  return fc
+    .oneof({ weight: 3, arbitrary: objects }, { weight: 1, arbitrary: added })
+    .map((all) => `{${all.join()}}`);
 }
 
-/** One character of a text that means something is another, is missing, or comes twice. */
-export function mutatedText(text: string, random: Random): string {
-  const at = random.below(text.length + 1);
-  const strange = random.pick(['A', '0', '-', '_', '.', '=', '%', '/', '\u00e9', '~', '+', ' ']);
-  return random.pick([
-    `${text.slice(0, at)}${strange}${text.slice(at + 1)}`,
-    text.slice(0, at),
-    `${text}${strange}`,
-    `${text.slice(0, at)}${text.slice(at + 1)}`,
-    `${text}${text}`,
-    text.toUpperCase(),
-    random.pick(TEXTS),
-    '',
-  ]);
+function placesIn(value: unknown, schema: Shape, schemas: Schemas, path: Path = []): Place[] {
+  const shape = shapeOf({ ...schema }, schemas);
+  const here = { path, value, shape };
+  if (typeof value !== 'object' || value === null) return [here];
+  const parts = Object.entries(value).flatMap(([name, part]) => {
+    const inner = Array.isArray(value) ? shape.items : shape.properties?.[name];
+    return placesIn(part, inner ?? {}, schemas, [...path, Array.isArray(value) ? Number(name) : name]);
+  });
+  return [here, ...parts];
+}
+
+function textWith(value: unknown, [step, ...rest]: Path, text: string): string {
+  if (step === undefined) return text;
+  if (Array.isArray(value))
+    return `[${value.map((item, index) => (index === step ? textWith(item, rest, text) : jsonOf(item))).join()}]`;
+  const fields = Object.entries(value ?? {}).map(
+    ([name, part]) => `${jsonOf(name)}:${name === step ? textWith(part, rest, text) : jsonOf(part)}`,
+  );
+  return `{${fields.join()}}`;
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}
+
+/** What a text stands for that is JSON in base64, as cursors are. */
+function openedJson(text: string): object | undefined {
+  try {
+    const opened: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return typeof opened === 'object' && opened !== null ? opened : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,31 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Furniture } from './furniture.js';
+import type { Fixtures } from './fixtures.js';
 import type { Judge } from './judge.js';
-import { differing } from './shown.js';
-import { comesOfItself, type Books, type State } from './state.js';
+import type { Books, Event, State } from './state.js';
 
 /** What an accepted command sets in motion is over by then. */
 const AFTER_EFFECTS_MS = 200;
 const LOOKS = 25;
 /** So often what was refused is played anew without what was accepted. */
 const TRIES = 3;
+/** What comes with time. Nothing that is due within a run happens to fixtures. */
+const OF_TIME = /^(QUOTE_EXPIRED|AUCTION_(CLOSED|AWARDED|NOT_AWARDED|COMPLETED)|EXECUTION_\w+)$/;
 
 export interface Played<Thing> {
   /** Whether nothing of it may have changed anything. */
   readonly isRefused: boolean;
   /** What of it was refused for certain. */
   readonly refused: readonly Thing[];
-  /** What of it nobody knows, or has heard of; alone it can be told. */
-  readonly doubtful: readonly Thing[];
   readonly how: string;
 }
 
-/** How it was judged: whether nothing of it was refused, or what was refused was accepted each time it was played again. */
-export type Verdict = 'AS A WHOLE' | 'IN PART' | 'NOTHING REFUSED' | 'NOT AT ALL';
+type Play<Thing> = (things: readonly Thing[]) => Promise<Played<Thing>>;
 
 /**
- * Holds what is played between two looks at the state. What only reads or is refused must have left it as it was, so wherever something
- * else was accepted beside it, it is played again without that, and what became of nobody knows each by itself. Between one look and the next nobody plays unseen.
+ * Compares the state before and after what is played. What only reads or is refused must have left it as it was, so where something else was
+ * accepted with it, it is played again without that.
  */
 export class Stillness {
   private last: State | undefined;
@@ -33,61 +31,55 @@ export class Stillness {
   constructor(
     private readonly books: Pick<Books, 'look' | 'eventsSince'>,
     private readonly judge: Pick<Judge, 'add'>,
-    private readonly furniture: Pick<Furniture, 'putBack'>,
+    private readonly fixtures: Pick<Fixtures, 'putBack' | 'auctions' | 'quotes'>,
     private readonly afterEffectsMs = AFTER_EFFECTS_MS,
   ) {}
 
-  async hold<Thing>(
-    things: readonly Thing[],
-    play: (things: readonly Thing[]) => Promise<Played<Thing>>,
-  ): Promise<Verdict> {
-    const first = await this.judged(things, play);
-    if (first.isRefused) return 'AS A WHOLE';
-    let isJudged = false;
-    let rest = first.refused;
-    for (let tries = 1; tries < TRIES && rest.length > 0 && !isJudged; tries += 1) {
+  /** Whether all that was refused was held against the state; not so where it is accepted each time it is played again. */
+  async hold<Thing>(things: readonly Thing[], play: Play<Thing>): Promise<boolean> {
+    let rest = things;
+    for (let tries = 1; tries <= TRIES; tries += 1) {
       const { isRefused, refused } = await this.judged(rest, play);
-      isJudged = isRefused;
+      if (isRefused || refused.length === 0) return isRefused || tries === 1;
       rest = refused;
     }
-    for (const one of first.doubtful) {
-      const { isRefused } = await this.judged([one], play);
-      isJudged ||= isRefused;
-    }
-    if (isJudged) return 'IN PART';
-    return first.refused.length + first.doubtful.length === 0 ? 'NOTHING REFUSED' : 'NOT AT ALL';
+    return false;
   }
 
-  private async judged<Thing>(
-    things: readonly Thing[],
-    play: (things: readonly Thing[]) => Promise<Played<Thing>>,
-  ): Promise<Played<Thing>> {
+  private async judged<Thing>(things: readonly Thing[], play: Play<Thing>): Promise<Played<Thing>> {
     const before = this.last ?? (await this.atRest());
     const played = await play(things);
-    if (played.isRefused) {
-      await this.compare(before, played.how);
-    } else {
-      this.last = undefined;
-      await this.furniture.putBack();
-    }
+    this.last = played.isRefused ? await this.unchanged(before, played.how) : undefined;
+    if (this.last === undefined) await this.fixtures.putBack();
     return played;
   }
 
-  private async compare(before: State, how: string): Promise<void> {
+  /** Undefined where something has moved that may. */
+  private async unchanged(before: State, how: string): Promise<State | undefined> {
     const after = await this.books.look();
     const events = await this.books.eventsSince(before);
-    const isMoved = events.some(comesOfItself);
     for (const event of events) {
       const { type } = event;
-      if (type.endsWith('_REJECTED') || type.startsWith('CONNECTION') || comesOfItself(event)) continue;
+      if (type.endsWith('_REJECTED') || type.startsWith('CONNECTION') || this.comesOfItself(event)) continue;
       this.judge.add(`${type} was journaled although all was refused`, how);
     }
-    if (!isMoved && after.tables !== before.tables)
-      this.judge.add('something changed although all was refused', how);
-    const otherwise = isMoved ? [] : differing(before.shown, after.shown);
-    for (const told of otherwise)
-      this.judge.add(`what stands is told otherwise although all was refused: ${told}`, how);
-    this.last = isMoved ? undefined : after;
+    if (events.some((event) => this.comesOfItself(event))) return undefined;
+    if (after.tables !== before.tables) this.judge.add('something changed although all was refused', how);
+    for (const [what, told] of before.shown) {
+      const now = after.shown.get(what);
+      if (now !== undefined && now !== told)
+        this.judge.add(`what stands is told otherwise although all was refused: ${told} ${now}`, how);
+    }
+    return after;
+  }
+
+  /** With time, or because a stream is gone. */
+  private comesOfItself({ type, auction_id: auction = '', data = {} }: Event): boolean {
+    const { auctions, quotes } = this.fixtures;
+    if (data.by === 'DISCONNECT') return true;
+    const isFixture =
+      type === 'QUOTE_EXPIRED' ? quotes.includes(data.quote_id ?? '') : auctions.includes(auction);
+    return OF_TIME.test(type) && !isFixture;
   }
 
   /** As soon as two looks see the same. */
@@ -96,12 +88,9 @@ export class Stillness {
     for (let looks = 1; ; looks += 1) {
       await sleep(this.afterEffectsMs);
       const other = await this.books.look();
-      if (looks === LOOKS || isSame(one, other)) return other;
+      const isSame = one.tables === other.tables && one.heads.join() === other.heads.join();
+      if (looks === LOOKS || isSame) return other;
       one = other;
     }
   }
-}
-
-function isSame(one: State, other: State): boolean {
-  return one.tables === other.tables && one.heads.join() === other.heads.join();
 }

@@ -1,87 +1,59 @@
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
-import { ApiClient } from '#libs/client/api-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
-import { StreamClient } from '#libs/client/stream-client.js';
-import { LEAVER, NEWCOMER, QUOTER } from './cast.js';
-import type { Furniture } from './furniture.js';
-import { House } from './house.js';
-import type { KnownValues } from './schema-values.js';
-import type { Shown } from './shown.js';
+import { StreamClient } from '#libs/testing/streams/stream-client.js';
+import { Accounts, QUOTER } from './accounts.js';
+import { Fixtures } from './fixtures.js';
+import type { RealValues } from './schema-arbitrary.js';
 
-/** Every process may be asked, by signal alone, to open its debugger at any port. */
-const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2', NODE_OPTIONS: '--inspect-port=0' };
-const NAMES = ['originator-2', QUOTER, NEWCOMER, 'operator-1', 'auditor-1', 'viewer-1'];
-const ELSEWHERE = '127.0.0.2';
+/** No limit of how often stands in the way of a run. */
+const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2' };
 
 export interface Target {
   readonly cluster: OwnedCluster;
   readonly ports: readonly number[];
   readonly http: OpenApi;
   readonly stream: AsyncApi;
-  readonly streamPath: string;
-  /** Tokens of good sessions, by name. */
+  /** Of good sessions, by account. */
   readonly tokens: ReadonlyMap<string, string>;
-  readonly known: KnownValues;
-  readonly resumeToken: string;
-  readonly resumer: string;
-  readonly furniture: Furniture;
-  readonly shown: Shown;
-  close(): void;
+  readonly real: RealValues;
+  readonly auctionOf: (quote: string) => string | undefined;
+  readonly resume: { readonly token: string; readonly owner: string };
+  readonly fixtures: Fixtures;
+  close(): Promise<void>;
 }
 
-/** A cluster with a little in it, so that hostile requests can name what there is. */
+/** A cluster with a few auctions and quotes, and the documents that it serves. */
 export async function openTarget(): Promise<Target> {
   const cluster = await startCluster({ env: SETTINGS });
-  try {
-    return await furnished(cluster);
-  } catch (error) {
+  const { gatewayUrl, file } = cluster;
+  const accounts = new Accounts(gatewayUrl, file.demo.password);
+  const close = async (): Promise<void> => {
+    accounts.close();
     await cluster.stop();
+  };
+  try {
+    await accounts.logInAll();
+    const fixtures = new Fixtures(file, accounts);
+    await fixtures.make();
+    const { tokens } = accounts;
+    const token = await resumeTokenOf(gatewayUrl, tokens.get(QUOTER) ?? '');
+    return {
+      cluster,
+      ports: file.processes.flatMap(({ url }) => (url === undefined ? [] : [Number(new URL(url).port)])),
+      http: (await accounts.ask<OpenApi>('', 'GET', '/openapi.json')).body,
+      stream: (await accounts.ask<AsyncApi>('', 'GET', '/asyncapi.json')).body,
+      tokens,
+      real: (await fixtures.real()).set('resume_token', [token]),
+      auctionOf: (quote) => fixtures.auctionOf(quote),
+      resume: { token, owner: QUOTER },
+      fixtures,
+      close,
+    };
+  } catch (error) {
+    await close();
     throw error;
   }
-}
-
-async function furnished(cluster: OwnedCluster): Promise<Target> {
-  const { gatewayUrl, file } = cluster;
-  // Failed logins bar their address for a while, and hostile ones fail.
-  const anybody = new ApiClient(gatewayUrl, { localAddress: ELSEWHERE });
-  const logIn = (name: string): Promise<string> => tokenOf(anybody, name, file.demo.password);
-  const tokens = new Map<string, string>();
-  for (const name of NAMES) tokens.set(name, await logIn(name));
-  tokens.set(LEAVER, await logIn(LEAVER));
-  const house = await House.furnished(cluster, {
-    as: (name) => anybody.as(tokens.get(name) ?? ''),
-    renewLeaver: async () => void tokens.set(LEAVER, await logIn(LEAVER)),
-  });
-  const [http, stream] = await Promise.all([
-    anybody.get<OpenApi>('/openapi.json'),
-    anybody.get<AsyncApi>('/asyncapi.json'),
-  ]);
-  const resumeToken = await resumeTokenOf(gatewayUrl, tokens.get(QUOTER) ?? '');
-  return {
-    cluster,
-    ports: file.processes.flatMap(({ url }) => (url === undefined ? [] : [Number(new URL(url).port)])),
-    http: http.body,
-    stream: stream.body,
-    streamPath: stream.body.channels.stream.address,
-    tokens,
-    resumeToken,
-    resumer: QUOTER,
-    furniture: house.furniture,
-    shown: house.shown,
-    known: new Map([...(await house.known()), ['resume_token', [resumeToken]]]),
-    close: () => {
-      house.close();
-      anybody.close();
-    },
-  };
-}
-
-async function tokenOf(anybody: ApiClient, name: string, password: string): Promise<string> {
-  const body = { email: `${name}@demo.sotto`, password };
-  const answer = await anybody.send<{ readonly access_token: string }>('POST', '/auth/login', { body });
-  if (answer.status !== 200) throw new Error(`${name} cannot log in: ${answer.text}`);
-  return answer.body.access_token;
 }
 
 async function resumeTokenOf(gatewayUrl: string, token: string): Promise<string> {

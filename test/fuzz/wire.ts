@@ -6,8 +6,12 @@ export interface WireRequest {
   readonly target: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer;
-  /** It says that it is longer than it is: whoever waits for the rest is right to. */
+  /** It may say that it is longer than it is: a server that waits for the rest is right to. */
   readonly isIncomplete: boolean;
+  /** Only so many bytes are sent. */
+  readonly sent?: number;
+  /** The connection is reset after so many milliseconds; below 0 at the first byte that comes back. */
+  readonly leavesAfter?: number;
 }
 
 export interface WireAnswer {
@@ -17,48 +21,60 @@ export interface WireAnswer {
   readonly millis: number;
 }
 
-/**
- * What came of bytes that were not answered: the other end hung up, which it may on what is malformed, did so in the middle of its answer, or
- * did not come to the end of one in time.
- */
-export type NoAnswer = 'CLOSED' | 'CUT OFF' | 'SILENCE';
+/** The other end hung up before its answer, or within it; there was none in time; or the caller did not stay for it. */
+export type NoAnswer = 'CLOSED' | 'CUT OFF' | 'SILENCE' | 'LEFT';
 
 /** Long enough for whatever is not lost. */
 export const PATIENCE_MS = 5_000;
 const INCOMPLETE_MS = 400;
 
-export function bytesOf({ method, target, headers, body }: WireRequest): Buffer {
+export function bytesOf({ method, target, headers, body, sent }: WireRequest): Buffer {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, 'latin1'), body]);
+  const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines}\r\n`, 'latin1');
+  return Buffer.concat([head, body]).subarray(0, sent);
 }
 
-/** Sends bytes on a connection of their own. */
-export function exchange(port: number, bytes: Buffer, isIncomplete: boolean): Promise<WireAnswer | NoAnswer> {
+export function withHeader(request: WireRequest, name: string, value: string): WireRequest {
+  return { ...request, headers: [...without(request, name).headers, [name, value]] };
+}
+
+export function without(request: WireRequest, name: string): WireRequest {
+  return { ...request, headers: request.headers.filter(([each]) => each !== name) };
+}
+
+/** Without line ends, which would begin another header. */
+export function clean(text: string): string {
+  return text.replaceAll(/[\r\n]/g, '');
+}
+
+/** Sends a request on a connection of its own. */
+export function exchange(port: number, request: WireRequest): Promise<WireAnswer | NoAnswer> {
+  const { method, isIncomplete, leavesAfter } = request;
   return new Promise((resolve) => {
     const began = performance.now();
     const socket = connect({ host: '127.0.0.1', port });
-    const chunks: Buffer[] = [];
-    const isHead = bytes.subarray(0, 5).toString() === 'HEAD ';
+    let received: Buffer = Buffer.alloc(0);
     let isPatient = true;
-    const timer = setTimeout(
-      () => {
-        isPatient = false;
-        socket.destroy();
-      },
-      isIncomplete ? INCOMPLETE_MS : PATIENCE_MS,
-    );
-    socket.on('connect', () => socket.write(bytes));
+    const giveUp = (): void => {
+      isPatient = false;
+      socket.resetAndDestroy();
+    };
+    const timers = [setTimeout(giveUp, isIncomplete ? INCOMPLETE_MS : PATIENCE_MS)];
+    socket.on('connect', () => {
+      socket.write(bytesOf(request));
+      if (leavesAfter !== undefined && leavesAfter >= 0) timers.push(setTimeout(giveUp, leavesAfter));
+    });
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
-      chunks.push(chunk);
-      if (isWhole(Buffer.concat(chunks), isHead)) socket.destroy();
+      received = Buffer.concat([received, chunk]);
+      if (leavesAfter !== undefined) giveUp();
+      else if (isWhole(received, method === 'HEAD')) socket.destroy();
     });
     socket.on('close', () => {
-      clearTimeout(timer);
-      const received = Buffer.concat(chunks);
-      const answer = answerIn(received, performance.now() - began);
-      const isOver = isWhole(received, isHead) || (isPatient && endsWithConnection(received));
-      if (answer !== undefined && isOver) resolve(answer);
+      for (const timer of timers) clearTimeout(timer);
+      const isOver = isWhole(received, method === 'HEAD') || (isPatient && endsWithConnection(received));
+      if (leavesAfter !== undefined) resolve('LEFT');
+      else if (isOver) resolve(answerIn(received, performance.now() - began));
       else if (!isPatient) resolve('SILENCE');
       else resolve(received.length > 0 ? 'CUT OFF' : 'CLOSED');
     });
@@ -73,9 +89,8 @@ function endsWithConnection(received: Buffer): boolean {
 
 function isWhole(received: Buffer, isHead: boolean): boolean {
   const end = received.indexOf('\r\n\r\n');
-  if (end < 0) return false;
-  if (isHead) return true;
-  const head = received.subarray(0, end).toString('latin1');
+  if (end < 0 || isHead) return end >= 0;
+  const head = received.toString('latin1', 0, end);
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
   if (length !== undefined) return received.length >= end + 4 + Number(length);
   return /^transfer-encoding: chunked$/im.test(head)
@@ -83,11 +98,9 @@ function isWhole(received: Buffer, isHead: boolean): boolean {
     : /^HTTP\/1\.1 (204|304|1\d\d)/.test(head);
 }
 
-function answerIn(received: Buffer, millis: number): WireAnswer | undefined {
+function answerIn(received: Buffer, millis: number): WireAnswer {
   const end = received.indexOf('\r\n\r\n');
-  const [line = '', ...fields] = received.subarray(0, Math.max(0, end)).toString('latin1').split('\r\n');
-  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(line)?.[1] ?? 0);
-  if (status === 0) return undefined;
+  const [line = '', ...fields] = received.toString('latin1', 0, end).split('\r\n');
   const headers: Record<string, string> = {};
   for (const field of fields) {
     const colon = field.indexOf(':');
@@ -97,6 +110,7 @@ function answerIn(received: Buffer, millis: number): WireAnswer | undefined {
   const length = headers['content-length'];
   const body = received.subarray(end + 4, length === undefined ? undefined : end + 4 + Number(length));
   const isChunked = headers['transfer-encoding'] === 'chunked';
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(line)?.[1] ?? 0);
   return { status, headers, body: (isChunked ? unchunked(body) : body).toString(), millis };
 }
 
@@ -104,7 +118,7 @@ function unchunked(body: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0; at < body.length;) {
     const end = body.indexOf('\r\n', at);
-    const size = Number.parseInt(body.subarray(at, end).toString('latin1'), 16);
+    const size = Number.parseInt(body.toString('latin1', at, end), 16);
     if (end < 0 || !(size > 0)) break;
     parts.push(body.subarray(end + 2, end + 2 + size));
     at = end + 2 + size + 2;

@@ -1,0 +1,226 @@
+import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
+import { eventually } from '#libs/testing/eventually.js';
+import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import { LEAVER, NEWCOMER, OPERATOR, ORIGINATOR, QUOTER, type Accounts } from './accounts.js';
+
+interface Listed {
+  readonly shards?: readonly { readonly shard: number; readonly state: string }[];
+  readonly halts?: readonly { readonly halt_id: string }[];
+  readonly groups?: readonly { readonly group_id: string }[];
+  readonly quotes?: readonly QuoteView[];
+  readonly status?: string;
+  readonly next_cursor?: string;
+}
+
+/** Each list that is read in pages, and an account that may read it. */
+const PAGED = [
+  ['listAuctions', ORIGINATOR, '/v1/auctions'],
+  ['listContracts', ORIGINATOR, '/v1/contracts'],
+  ['listQuotes', QUOTER, '/v1/quotes'],
+  ['listOperatorActions', OPERATOR, '/v1/ops/actions'],
+  ['listAuditedAuctions', 'auditor-1', '/v1/audit/auctions'],
+] as const;
+const LONGER_THAN_A_RUN_MS = 7_200_000;
+const QUOTE = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
+const POLICIES = [{}, { quote_revision_policy: 'IMPROVE_ONLY' }, { quote_revision_policy: 'FINAL' }];
+const SHARDS = ['0', '1', '2'];
+
+/** What hostile requests name, so that there is something that could be taken away. What an accepted one takes is put back. */
+export class Fixtures {
+  readonly auctions: string[] = [];
+  /** One in each auction, in the same order. */
+  readonly quotes: string[] = [];
+  private readonly groups: string[] = [];
+  private readonly halts: string[] = [];
+  /** An auction that may be cancelled, and one that is over. */
+  private readonly spare: string[] = [];
+  private readonly ended: string[] = [];
+
+  constructor(
+    private readonly file: OwnedCluster['file'],
+    private readonly accounts: Accounts,
+  ) {}
+
+  async make(): Promise<void> {
+    const { accounts, auctions } = this;
+    for (const index of POLICIES.keys()) {
+      const request = this.requestFor(index);
+      auctions.push(
+        (await accounts.insist<AuctionView>(ORIGINATOR, 'POST', '/v1/auctions', request)).auction_id,
+      );
+    }
+    await this.putBack();
+    // What was put back twice has a second page.
+    for (let times = 0; times < 2; times += 1) {
+      await accounts.ask(OPERATOR, 'DELETE', `/v1/ops/halts/${this.halts[0] ?? ''}`);
+      await accounts.ask(ORIGINATOR, 'POST', `/v1/auctions/${this.spare[0] ?? ''}/cancel`, {});
+      await this.putBack();
+    }
+  }
+
+  /** In the order in which it is needed: an account that is halted can put back no quote. */
+  async putBack(): Promise<void> {
+    const { accounts, groups, halts } = this;
+    const shards = await this.list(OPERATOR, '/v1/ops/shards');
+    for (const { shard, state } of shards.shards ?? [])
+      if (state === 'DRAINING') await accounts.insist(OPERATOR, 'POST', `/v1/ops/shards/${shard}/resume`, {});
+    const halted = (await this.list(OPERATOR, '/v1/ops/halts')).halts ?? [];
+    await this.keepOne(
+      halts,
+      halted.map((halt) => halt.halt_id),
+      OPERATOR,
+      '/v1/ops/halts',
+      this.halt(),
+    );
+    const grouped = (await this.list(ORIGINATOR, '/v1/groups')).groups ?? [];
+    const group = { name: 'friends', market_maker_ids: [this.idOf(QUOTER)] };
+    await this.keepOne(
+      groups,
+      grouped.map((each) => each.group_id),
+      ORIGINATOR,
+      '/v1/groups',
+      group,
+    );
+    await this.putBackSpares();
+    await accounts.insist(NEWCOMER, 'POST', '/v1/quotes/withdraw-all', {});
+    for (const [index, auction] of this.auctions.entries()) {
+      const path = `/v1/auctions/${auction}/quotes`;
+      const standing = (await this.list(QUOTER, path)).quotes?.find(({ status }) => status === 'ACTIVE');
+      const quote = standing ?? (await accounts.insist<QuoteView>(QUOTER, 'POST', path, QUOTE));
+      this.quotes[index] = quote.quote_id;
+    }
+  }
+
+  /** What exists, by the names of the fields that say it. */
+  async real(): Promise<Map<string, readonly unknown[]>> {
+    const { auctions, quotes, groups, halts, spare, ended } = this;
+    const makers = [this.idOf(QUOTER), this.idOf(NEWCOMER)];
+    const [route] = this.routes();
+    const request = this.requestFor(0);
+    const requests = [
+      request,
+      { ...request, limit_price_atoms: 600_000, result_disclosure: 'WINNING_PRICE' },
+    ];
+    const email = 'viewer-1@demo.sotto';
+    return new Map<string, readonly unknown[]>([
+      ...['auctionID', 'auction_id', 'auction_ids'].map((name) => [name, auctions] as const),
+      ...['cancelAuction.auctionID', 'voidAuction.auctionID', 'auction.cancel.auction_id'].map(
+        (name) => [name, spare] as const,
+      ),
+      ...['getAuditedAuction.auctionID', 'getReplayBundle.auctionID'].map((name) => [name, ended] as const),
+      ...['quoteID', 'quote_id'].map((name) => [name, quotes] as const),
+      ...['groupID', 'group_ids'].map((name) => [name, groups] as const),
+      ...['createAuction.body', 'preflightAuction.body'].map((name) => [name, requests] as const),
+      ...(await this.cursors()),
+      ['haltID', halts],
+      ['accountID', makers],
+      ['market_maker_ids', makers],
+      ['routes', [[route], this.routes()]],
+      ['venue', [route?.venue]],
+      ['shard', SHARDS],
+      ['target', [this.halt().target, route?.venue]],
+      ['subscription_id', ['s1', 's2']],
+      ...['quantity_atoms', 'min_quantity_atoms', 'max_executable_quantity_atoms'].map(
+        (name) => [name, [1_000_000, 2_000_000]] as const,
+      ),
+      ['price_atoms', [500_000, 400_000]],
+      ['expected_revision', [1]],
+      ['login.body', [{ email, password: this.accounts.password }]],
+    ]);
+  }
+
+  auctionOf(quote: string): string | undefined {
+    return this.auctions[this.quotes.indexOf(quote)];
+  }
+
+  /** What stands as the service tells it: tables and journals say nothing of what is in force in an owner's memory. */
+  async shown(): Promise<ReadonlyMap<string, string>> {
+    const standing = new Map<string, string>();
+    for (const id of this.auctions)
+      for (const name of [ORIGINATOR, QUOTER, NEWCOMER])
+        for (const path of [`/v1/auctions/${id}`, `/v1/auctions/${id}/quotes`]) {
+          const { status, body } = await this.accounts.ask<Listed>(name, 'GET', path);
+          for (const quote of status === 200 ? (body.quotes ?? []) : [])
+            if (quote.status === 'ACTIVE') standing.set(`${name} ${quote.quote_id}`, JSON.stringify(quote));
+          // A refusal is a line of its story, and changes nothing else.
+          if (status === 200 && body.status === 'OPEN')
+            standing.set(`${name} ${path}`, JSON.stringify({ ...body, view_version: undefined }));
+        }
+    return standing;
+  }
+
+  private async putBackSpares(): Promise<void> {
+    const { accounts, ended, spare } = this;
+    if ((await accounts.ask(LEAVER, 'GET', '/v1/me')).status !== 200) await accounts.logIn(LEAVER);
+    const [id] = spare;
+    if (id !== undefined && (await this.list(ORIGINATOR, `/v1/auctions/${id}`)).status === 'OPEN') return;
+    if (id !== undefined) ended[0] = id;
+    spare[0] = (
+      await accounts.insist<AuctionView>(ORIGINATOR, 'POST', '/v1/auctions', this.requestFor(0))
+    ).auction_id;
+  }
+
+  /** Of what is listed the one that is known, or a new one, and nothing else. */
+  private async keepOne(
+    known: string[],
+    listed: readonly string[],
+    name: string,
+    path: string,
+    body: object,
+  ): Promise<void> {
+    for (const id of listed)
+      if (!known.includes(id)) await this.accounts.ask(name, 'DELETE', `${path}/${id}`);
+    if (listed.some((id) => known.includes(id))) return;
+    const made = await this.accounts.insist<{ readonly halt_id?: string; readonly group_id?: string }>(
+      name,
+      'POST',
+      path,
+      body,
+    );
+    known[0] = made.halt_id ?? made.group_id ?? '';
+  }
+
+  private async list(name: string, path: string): Promise<Listed> {
+    return (await this.accounts.ask<Listed>(name, 'GET', path)).body;
+  }
+
+  /** After the first row of each list, by operation. */
+  private async cursors(): Promise<(readonly [string, readonly string[]])[]> {
+    const found: (readonly [string, readonly string[]])[] = [];
+    for (const [operationId, name, path] of PAGED) {
+      // What has just ended appears in a list a moment later.
+      const cursor = await eventually(async () => {
+        const { next_cursor: next } = await this.list(name, `${path}?limit=1`);
+        if (next === undefined) throw new Error(`${operationId} has no second page`);
+        return next;
+      });
+      found.push([`${operationId}.cursor`, [cursor]]);
+    }
+    return found;
+  }
+
+  /** It hits an account that does nothing here. */
+  private halt(): Readonly<Record<'target', string> & Record<string, unknown>> {
+    return { scope: 'PRINCIPAL', target: this.idOf('maker-3'), what: ['QUOTE'], reason: 'not in this run' };
+  }
+
+  private requestFor(index: number): object {
+    return {
+      side: 'BUY',
+      quantity_atoms: 10_000_000,
+      routes: this.routes().slice(index, index + 1),
+      duration_ms: LONGER_THAN_A_RUN_MS,
+      audience: { market_maker_ids: [this.idOf(QUOTER), this.idOf(NEWCOMER)] },
+      ...POLICIES[index],
+    };
+  }
+
+  private routes(): { readonly venue: string }[] {
+    const contracts = this.file.contracts.slice(0, POLICIES.length);
+    return contracts.map(({ venue, contract_id, outcome }) => ({ venue, contract_id, outcome }));
+  }
+
+  private idOf(name: string): string {
+    return this.file.demo.users.find(({ email }) => email === `${name}@demo.sotto`)?.account_id ?? '';
+  }
+}

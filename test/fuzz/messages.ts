@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { messagesOf, type StreamMessage } from '#libs/edge/documents/asyncapi-types.js';
+import { mutatedBytes, mutatedJson } from './mutations.js';
+import { mixed, sampled } from './requests.js';
+import { SchemaArbitraries, shapeOf } from './schema-arbitrary.js';
+import type { Frame } from './stream-talk.js';
+import type { Target } from './target.js';
+import { forgedToken } from './tokens.js';
+
+/** Bytes that are no frames: reserved bits and opcodes, lengths that lie, control frames that are too long or come in parts. */
+const RAW = [
+  ...['8f00', '83ffff', 'c1850000000068656c6c6f', '81fe00', '8185000000', '89fe0100', '0105aaaa'],
+  ...['810568656c6c6f', '88028000'],
+].map((hex) => Buffer.from(hex, 'hex'));
+const HUGE = [1, 65_535, 70_000].map((length) => Buffer.from('x'.repeat(length)));
+const KEY = /"idempotency_key":"[^"]+"/;
+const MOST_FRAMES = 10;
+
+type Said = Readonly<Record<string, unknown>>;
+
+/** Draws from the AsyncAPI document what clients say, most of which it does not allow. */
+export class HostileMessages {
+  private readonly messages: readonly StreamMessage[];
+  private readonly values: SchemaArbitraries;
+  private drawn = 0;
+
+  constructor(
+    private readonly target: Pick<Target, 'stream' | 'tokens' | 'real' | 'resume' | 'auctionOf'>,
+    private readonly seed: number,
+  ) {
+    this.messages = messagesOf(target.stream, 'receive');
+    this.values = new SchemaArbitraries(target.stream.components.schemas, target.real);
+  }
+
+  /** All that one stream of this member says. */
+  draw(member: string): Frame[] {
+    const greeting = fc.oneof(
+      { weight: 3, arbitrary: fc.constant({}) },
+      { weight: 2, arbitrary: fc.constant({ resume_token: this.target.resume.token }) },
+      { weight: 2, arbitrary: forgedResumption(this.target.resume.token) },
+    );
+    const frames = (isPolite: boolean): fc.Arbitrary<Frame[]> =>
+      fc.array(isPolite ? this.polite(member) : this.rude(member), { minLength: 1, maxLength: MOST_FRAMES });
+    const stream = fc
+      .tuple(
+        greeting,
+        fc.constantFrom(true, true, false),
+        fc.constantFrom(true, true, true, false),
+        fc.boolean(),
+      )
+      .chain(([resumption, isPolite, greets, subscribes]) =>
+        frames(isPolite).map((said) => [
+          ...(isPolite || greets ? [text({ type: 'hello', cmd_id: 'h', ...resumption })] : []),
+          ...(isPolite && subscribes ? [text({ type: 'subscribe', cmd_id: 's', channel: 'auctions' })] : []),
+          ...said.map((frame, index) => named(frame, `c${index}`)),
+        ]),
+      );
+    return sampled(stream, this.nextSeed());
+  }
+
+  /** The same once more after a greeting that is good: under new keys, as the old ones have their answers. */
+  again(frames: readonly Frame[]): Frame[] {
+    const keys = fc.sample(fc.uuid(), { seed: this.nextSeed(), numRuns: frames.length });
+    const renewed = frames.map(({ form, bytes }, index): Frame => {
+      const said = bytes.toString('latin1').replace(KEY, `"idempotency_key":"${keys[index] ?? ''}"`);
+      return { form, bytes: Buffer.from(said, 'latin1') };
+    });
+    return [text({ type: 'hello', cmd_id: 'again' }), ...renewed];
+  }
+
+  private nextSeed(): number {
+    this.drawn += 1;
+    return mixed(this.seed, this.drawn);
+  }
+
+  /** Good, or wrong in everything but its name, so that the stream goes on and can refuse it. */
+  private polite(member: string): fc.Arbitrary<Frame> {
+    const { schemas } = this.target.stream.components;
+    return this.good(member).chain(([{ payload }, said]) => {
+      const { type, cmd_id: _, ...fields } = said;
+      const wrong = mutatedJson(fields, shapeOf(payload, schemas), schemas).map((bytes): Frame => {
+        const rest = bytes.toString().trim();
+        const name = `{"type":${JSON.stringify(type)},"cmd_id":"c"`;
+        return {
+          form: 'text',
+          bytes: Buffer.from(rest.startsWith('{"') ? `${name},${rest.slice(1)}` : `${name}}`),
+        };
+      });
+      return fc.oneof({ weight: 2, arbitrary: fc.constant(text(said)) }, { weight: 3, arbitrary: wrong });
+    });
+  }
+
+  /** In anything, so that most of it ends the stream. */
+  private rude(member: string): fc.Arbitrary<Frame> {
+    const { schemas } = this.target.stream.components;
+    const raw = fc.constantFrom(...RAW).map((bytes): Frame => ({ form: 'raw', bytes }));
+    const form = fc.constantFrom<Frame['form']>('text', 'text', 'text', 'binary');
+    const broken = this.good(member).chain(([{ payload }, said]) =>
+      fc.oneof(mutatedJson(said, payload, schemas), mutatedBytes(Buffer.from(JSON.stringify(said)))),
+    );
+    const whole = fc.record({
+      form,
+      bytes: fc.oneof({ weight: 6, arbitrary: broken }, fc.constantFrom(...HUGE)),
+    });
+    return fc.oneof({ weight: 4, arbitrary: this.polite(member) }, { weight: 4, arbitrary: whole }, raw);
+  }
+
+  private good(member: string): fc.Arbitrary<readonly [StreamMessage, Said]> {
+    const { tokens, auctionOf } = this.target;
+    const own = this.messages.filter(({ name }) =>
+      name.startsWith(member.startsWith('maker') ? 'quote.' : 'auction.'),
+    );
+    const token = tokens.get(member) ?? '';
+    const shown = fc.oneof(fc.constantFrom(...tokens.values()), forgedToken(token), fc.constant(token));
+    return fc.oneof(fc.constantFrom(...this.messages), fc.constantFrom(...own)).chain((message) =>
+      fc
+        .tuple(this.values.of(message.payload, message.name, 'message'), shown, fc.uuid(), fc.boolean())
+        .map(([value, other, key, isPaired]): readonly [StreamMessage, Said] => {
+          const said = { ...(value as Said) };
+          if ('token' in said) said.token = other;
+          if ('idempotency_key' in said) said.idempotency_key = key;
+          const auction = auctionOf(String(said.quote_id));
+          if (auction !== undefined && isPaired) said.auction_id = auction;
+          return [message, { ...said, cmd_id: 'c' }];
+        }),
+    );
+  }
+}
+
+function forgedResumption(token: string): fc.Arbitrary<object> {
+  return mutatedBytes(Buffer.from(token, 'base64url')).map((bytes) => ({
+    resume_token: bytes.toString('base64url'),
+  }));
+}
+
+function text(said: object): Frame {
+  return { form: 'text', bytes: Buffer.from(JSON.stringify(said)) };
+}
+
+/** Under a name of its own, where it has the one that all are drawn with. */
+function named({ form, bytes }: Frame, name: string): Frame {
+  const said = bytes.toString('latin1').replace('"cmd_id":"c"', `"cmd_id":"${name}"`);
+  return { form, bytes: Buffer.from(said, 'latin1') };
+}

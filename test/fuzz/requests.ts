@@ -1,0 +1,322 @@
+import fc from 'fast-check';
+import type { JsonSchema } from '#libs/edge/decoding/decode.js';
+import {
+  followed,
+  type OpenApi,
+  type Operation,
+  type Parameter,
+} from '#libs/edge/documents/openapi-types.js';
+import { CALLERS, OWNERS } from './accounts.js';
+import { showsGivenToken } from './given-tokens.js';
+import { mutatedJson, nearValue } from './mutations.js';
+import { ATTACKS, HANDSHAKE_ATTACKS, HANDSHAKE_HEADERS } from './raw-attacks.js';
+import { SchemaArbitraries } from './schema-arbitrary.js';
+import type { Target } from './target.js';
+import { forgedToken } from './tokens.js';
+import { clean, withHeader, type WireRequest } from './wire.js';
+
+export const KEY = 'Idempotency-Key';
+const HANDSHAKE = 'openStream';
+const KEY_FIELD = 'idempotency_key';
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
+const TYPES = ['text/plain', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x', ''];
+const CODINGS = ['gzip', 'br', 'identity', 'deflate, gzip', 'x'];
+const STRANGE_NAMES = ['limit', 'cursor', 'x', '__proto__', ''];
+const SCHEMES = ['bearer  x', 'Basic x', 'Bearer', 'x', 'Bearer x,y', ''];
+/** Longer ones are an attack on the wire. */
+const LONGEST = 4_000;
+const ROUND = 5;
+
+export interface Drawn {
+  readonly operationId: string;
+  readonly request: WireRequest;
+  readonly mutations: readonly string[];
+  /** It shows no token that was given out, or not its owner's, and must be refused. */
+  readonly isStranger: boolean;
+  /** It is one request beyond doubt, whatever it says, and is owed an answer. */
+  readonly isWellFormed: boolean;
+}
+
+interface Described {
+  readonly method: string;
+  readonly template: string;
+  readonly operation: Operation;
+  readonly parameters: readonly Parameter[];
+  readonly body: JsonSchema | undefined;
+}
+
+/** A request by its parts, each of which the document knows: a parameter as the text of its value, and the JSON of the body. */
+interface Draft {
+  readonly described: Described;
+  readonly method: string;
+  readonly token: string;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly value: unknown;
+  readonly body: Buffer;
+}
+
+type Mutated = readonly [readonly string[], WireRequest];
+
+/** Draws requests from the OpenAPI document, most of which it does not allow. */
+export class HostileRequests {
+  private readonly all: readonly Described[];
+  /** Those that take something, and so can be wrong in more ways. */
+  private readonly taking: readonly Described[];
+  private readonly values: SchemaArbitraries;
+  private readonly turns = { plain: 0, any: 0, taking: 0 };
+  private drawn = 0;
+
+  constructor(
+    private readonly target: Pick<Target, 'http' | 'tokens' | 'real' | 'auctionOf'>,
+    private readonly seed: number,
+  ) {
+    this.values = new SchemaArbitraries(target.http.components.schemas, target.real);
+    this.all = describedIn(target.http);
+    const writing = this.all.filter(({ body }) => body !== undefined);
+    const asking = this.all.filter(({ parameters }) => parameters.some((each) => each.in === 'query'));
+    const handshakes = this.all.filter(({ operation }) => operation.operationId === HANDSHAKE);
+    this.taking = [...writing, ...writing, ...asking, ...handshakes, ...handshakes, ...handshakes];
+  }
+
+  /** Operations come in turn. One request in so many is as the document has it, and is seen to be accepted. */
+  draw(): Drawn {
+    const turn = this.drawn % ROUND;
+    this.drawn += 1;
+    const kind = turn === 0 ? 'plain' : turn === 1 ? 'any' : 'taking';
+    const list = kind === 'taking' ? this.taking : this.all;
+    const described = list[this.turns[kind] % list.length];
+    this.turns[kind] += 1;
+    if (described === undefined) throw new RangeError('the document has no such operations');
+    const drawn = this.draft(described).chain((draft) => {
+      const plain: Mutated = [[], written(draft)];
+      const mutated = kind === 'plain' ? fc.constant(plain) : this.mutated(draft, plain);
+      return mutated.map((each) => this.judged(draft, each));
+    });
+    return sampled(drawn, mixed(this.seed, this.drawn));
+  }
+
+  private judged({ described, token }: Draft, [mutations, request]: Mutated): Drawn {
+    const { operationId, security } = described.operation;
+    const owner = OWNERS.get(operationId);
+    const isForeign = owner !== undefined && token !== this.target.tokens.get(owner);
+    // What is at another path may be there for everybody.
+    const isElsewhere = security.length === 0 || mutations.some((name) => /path|target|method/.test(name));
+    const isStranger = !isElsewhere && (isForeign || !showsGivenToken(request, this.target.tokens));
+    const isWellFormed = mutations.every((name) => !(name in ATTACKS || name in HANDSHAKE_ATTACKS));
+    return { operationId, request, mutations, isStranger, isWellFormed };
+  }
+
+  /** Allowed by the document, and mostly sent by an account that may. */
+  private draft(described: Described): fc.Arbitrary<Draft> {
+    const { method, template, operation, parameters, body } = described;
+    const { tokens, auctionOf } = this.target;
+    const member = CALLERS.get(operation.operationId) ?? callerOf(template);
+    const textsIn = (where: Parameter['in']): Record<string, fc.Arbitrary<string>> =>
+      Object.fromEntries(
+        parameters
+          .filter((each) => each.in === where)
+          .map(({ name, schema }) => [name, this.values.of(schema, operation.operationId, name).map(String)]),
+      );
+    const types = Object.values(operation.responses).flatMap((each) =>
+      Object.keys('content' in each ? each.content : {}),
+    );
+    const accept: Record<string, fc.Arbitrary<string>> = types.length === 0
+      ? {}
+      : { Accept: fc.constantFrom(...types) };
+    return fc
+      .record({
+        caller: fc.oneof({ weight: 6, arbitrary: fc.constant(member) }, fc.constantFrom(...tokens.keys())),
+        path: fc.record(textsIn('path')),
+        isPaired: fc.constantFrom(true, true, true, false),
+        query: fc.record(textsIn('query'), { requiredKeys: [] }),
+        headers: fc.record({ ...textsIn('header'), ...accept }, { requiredKeys: [] }),
+        key: fc.uuid(),
+        value:
+          body === undefined ? fc.constant(undefined) : this.values.of(body, operation.operationId, 'body'),
+      })
+      .map(({ caller, path, isPaired, query, headers, key, value }) => {
+        const auction = isPaired ? auctionOf(path.quoteID ?? '') : undefined;
+        const isKeyed = parameters.some(({ name }) => name === KEY);
+        const said = isKeyed ? withKey(value, key) : value;
+        return {
+          described,
+          method,
+          token: tokens.get(caller) ?? '',
+          path: auction === undefined ? path : { ...path, auctionID: auction },
+          query,
+          headers: isKeyed ? { ...headers, [KEY]: key } : headers,
+          value: said,
+          body: Buffer.from(said === undefined ? '' : JSON.stringify(said)),
+        };
+      });
+  }
+
+  /** In a place that the document knows, on the wire, or both. */
+  private mutated(draft: Draft, plain: Mutated): fc.Arbitrary<Mutated> {
+    const inside = this.mutatedInside(draft).map(([name, other]): Mutated => [[name], written(other)]);
+    return fc.oneof(
+      { weight: 6, arbitrary: inside },
+      { weight: 3, arbitrary: attacked(draft, plain) },
+      { weight: 1, arbitrary: inside.chain((mutated) => attacked(draft, mutated)) },
+    );
+  }
+
+  private mutatedInside(draft: Draft): fc.Arbitrary<readonly [string, Draft]> {
+    const { described, path, query, headers, token, value } = draft;
+    const { body, parameters, operation } = described;
+    const { schemas } = this.target.http.components;
+    const place = <Part>(
+      name: string,
+      weight: number,
+      parts: fc.Arbitrary<Part>,
+      as: (part: Part) => Partial<Draft>,
+    ) => ({
+      weight,
+      arbitrary: parts.map((part): readonly [string, Draft] => [name, { ...draft, ...as(part) }]),
+    });
+    const named = (
+      where: Parameter['in'],
+      others: readonly string[],
+    ): fc.Arbitrary<readonly [string, string]> => {
+      const known = parameters.filter((each) => each.in === where);
+      const names = [...known, ...known, ...known, ...others.map((name) => ({ name, schema: {} }))];
+      return fc.constantFrom(...names).chain(({ name, schema }) =>
+        this.values
+          .of(schema, operation.operationId, name)
+          .chain((good) => nearValue(good, schema))
+          .map((other) => [name, other.slice(0, LONGEST)] as const),
+      );
+    };
+    const tokens = fc.oneof(
+      { weight: 3, arbitrary: forgedToken(token).map((other) => `Bearer ${other}`) },
+      fc.constantFrom(...SCHEMES),
+    );
+    const paths =
+      Object.keys(path).length === 0
+        ? []
+        : [place('path', 2, named('path', []), ([name, other]) => ({ path: { ...path, [name]: other } }))];
+    const bodies =
+      body === undefined
+        ? []
+        : [place('body', 12, mutatedJson(value, body, schemas), (other) => ({ body: other }))];
+    const asks = parameters.some((each) => each.in === 'query') ? 8 : 1;
+    const header = ([name, other]: readonly [string, string]): Partial<Draft> => ({
+      headers: { ...headers, [name]: printable(other) },
+    });
+    return fc.oneof(
+      ...bodies,
+      ...paths,
+      place('query', asks, named('query', STRANGE_NAMES), ([name, other]) => ({
+        query: { ...query, [name]: other },
+      })),
+      place('header', 3, named('header', ['Accept', 'X-Request-Id']), header),
+      place(
+        'token',
+        3,
+        tokens.map((other) => ['Authorization', other] as const),
+        header,
+      ),
+      place('method', 1, fc.constantFrom(...METHODS), (method) => ({ method })),
+      place(
+        'content',
+        1,
+        fc.constantFrom(...TYPES).map((type) => ['Content-Type', type] as const),
+        header,
+      ),
+      place(
+        'content',
+        1,
+        fc.constantFrom(...CODINGS).map((coding) => ['Content-Encoding', coding] as const),
+        header,
+      ),
+    );
+  }
+}
+
+function describedIn({ paths, components }: OpenApi): Described[] {
+  return Object.entries(paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      template,
+      operation,
+      parameters: operation.parameters.map((each) => followed<Parameter>(each, components.parameters)),
+      body: operation.requestBody?.content['application/json']?.schema,
+    })),
+  );
+}
+
+function attacked({ described, token }: Draft, [mutations, request]: Mutated): fc.Arbitrary<Mutated> {
+  const attacks = Object.entries(
+    described.operation.operationId === HANDSHAKE ? { ...HANDSHAKE_ATTACKS, ...ATTACKS } : ATTACKS,
+  );
+  return fc.oneof(
+    ...attacks.map(([name, { weight = 1, on }]) => ({
+      weight,
+      arbitrary: on(request, token).map((other): Mutated => [[...mutations, name], other]),
+    })),
+  );
+}
+
+function written({ described, method, token, path, query, headers, body }: Draft): WireRequest {
+  const { template, operation } = described;
+  const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => escaped(path[name] ?? ''));
+  const asked = Object.entries(query).map(([name, value]) => `${name}=${escaped(value ?? '')}`);
+  const request: WireRequest = {
+    method,
+    target: asked.length === 0 ? filled : `${filled}?${asked.join('&')}`,
+    headers: [
+      ['Host', '127.0.0.1'],
+      ...(operation.operationId === HANDSHAKE ? HANDSHAKE_HEADERS : []),
+      ...Object.entries({
+        Authorization: `Bearer ${token}`,
+        ...(body.length === 0 ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      }).map(([name, value = '']) => [name, value] as const),
+    ],
+    body,
+    isIncomplete: false,
+  };
+  return body.length === 0 ? request : withHeader(request, 'Content-Length', String(body.length));
+}
+
+function withKey(body: unknown, key: string): unknown {
+  return typeof body === 'object' && body !== null && KEY_FIELD in body
+    ? { ...body, [KEY_FIELD]: key }
+    : body;
+}
+
+/** What a header may hold; anything else in one is an attack on the wire. */
+function printable(text: string): string {
+  return clean(text)
+    .replaceAll(/[^ -~]/g, '')
+    .trim();
+}
+
+/** Half a character, which no path can hold, becomes the one that stands for what is wrong. */
+function escaped(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** The demo account that the path is there for. */
+function callerOf(template: string): string {
+  if (template.startsWith('/v1/ops')) return 'operator-1';
+  if (template.startsWith('/v1/audit')) return 'auditor-1';
+  return /quotes|protection|stream/.test(template) ? 'maker-1' : 'originator-2';
+}
+
+/** The one value that follows from a seed. */
+export function sampled<Value>(values: fc.Arbitrary<Value>, seed: number): Value {
+  const [value] = fc.sample(
+    values.map((each) => ({ each })),
+    { seed, numRuns: 1 },
+  );
+  if (value === undefined) throw new RangeError('nothing was drawn');
+  return value.each;
+}
+
+/** A seed of its own for each draw. */
+export function mixed(seed: number, turn: number): number {
+  return Math.imul(Math.imul(seed + 1, 0x9e3779b1) ^ (turn + 1), 0x85ebca6b) | 0;
+}
