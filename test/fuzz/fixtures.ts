@@ -22,6 +22,12 @@ const PAGED = [
 ] as const;
 const LONGER_THAN_A_RUN_MS = 7_200_000;
 const QUOTE = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
+const PROTECTION = {
+  window_ms: 60_000,
+  max_awards: 1_000,
+  max_award_notional_atoms: 1_000_000_000,
+  frozen_ms: 1_000,
+};
 const POLICIES = [{}, { quote_revision_policy: 'IMPROVE_ONLY' }, { quote_revision_policy: 'FINAL' }];
 const SHARDS = ['0', '1', '2'];
 
@@ -125,6 +131,12 @@ export class Fixtures {
       ),
       ['price_atoms', [500_000, 400_000]],
       ['expected_revision', [1]],
+      ['submitQuote.body', [QUOTE, { ...QUOTE, price_atoms: 400_000 }]],
+      [
+        'imposeHalt.body',
+        [this.halt(), { scope: 'VENUE', target: route?.venue, what: ['CREATE'], reason: 'x' }],
+      ],
+      ['putProtection.body', [PROTECTION]],
       ['login.body', [{ email, password: this.accounts.password }]],
     ]);
   }
@@ -136,16 +148,20 @@ export class Fixtures {
   /** What stands as the service tells it: tables and journals say nothing of what is in force in an owner's memory. */
   async shown(): Promise<ReadonlyMap<string, string>> {
     const standing = new Map<string, string>();
-    for (const id of this.auctions)
-      for (const name of [ORIGINATOR, QUOTER, NEWCOMER])
-        for (const path of [`/v1/auctions/${id}`, `/v1/auctions/${id}/quotes`]) {
+    const asked = this.auctions.flatMap((id) =>
+      [ORIGINATOR, QUOTER, NEWCOMER].flatMap((name) =>
+        [`/v1/auctions/${id}`, `/v1/auctions/${id}/quotes`].map(async (path) => {
           const { status, body } = await this.accounts.ask<Listed>(name, 'GET', path);
-          for (const quote of status === 200 ? (body.quotes ?? []) : [])
+          if (status !== 200) return;
+          for (const quote of body.quotes ?? [])
             if (quote.status === 'ACTIVE') standing.set(`${name} ${quote.quote_id}`, JSON.stringify(quote));
           // A refusal is a line of its story, and changes nothing else.
-          if (status === 200 && body.status === 'OPEN')
+          if (body.status === 'OPEN')
             standing.set(`${name} ${path}`, JSON.stringify({ ...body, view_version: undefined }));
-        }
+        }),
+      ),
+    );
+    await Promise.all(asked);
     return standing;
   }
 

@@ -68,7 +68,8 @@ export class Judge {
       if (isStranger) this.add(`${LET_IN}${operationId}`, how);
       return;
     }
-    if (status >= 500 && status !== 501 && status !== UNAVAILABLE) this.add(`${status} ${error}`, how);
+    if (status >= 500 && status !== 501 && status !== UNAVAILABLE)
+      this.add(`${status} ${error}: ${operationId}`, how);
     const exchange = {
       method: request.method,
       path: request.target,

@@ -46,7 +46,14 @@ const STRANGE = ['A', '0', '-', '_', '.', '=', '%', '/', '\u00e9', '~', '+', ' '
 const PIECES = ['x', '0', 'a-', 'a.', 'x:', 'x ', 'x_', 'ab1.', '3f0c8a6e-1b2c-'];
 const ENDS = ['!', '"', '\\', '\u00e9', '/', '\u0007'];
 const LONG = 46;
+/** Made once: fast-check looks through all characters for it. */
+const ANY_TEXT = fc.string({ unit: 'binary', maxLength: 20 });
 const DEEP = 3_000;
+const HUGE = [
+  `{"a":"${'x'.repeat(1_048_000)}"}`,
+  `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`,
+  `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`,
+];
 
 /** Right up to the last character: a pattern that tries every way to read such a text never ends. */
 export const WRONG_AT_THE_END: fc.Arbitrary<string> = fc
@@ -64,7 +71,7 @@ export function mutatedText(
     WRONG_AT_THE_END,
     WRONG_AT_THE_END.map((text) => `${good}${text}`),
     fc.constantFrom(minLength - 1, maxLength, maxLength + 1).map((length) => 'x'.repeat(length)),
-    fc.string({ unit: 'binary', maxLength: 20 }),
+    ANY_TEXT,
     fc.constantFrom(good.toUpperCase(), `${good}${good}`, `${good}x`, good.slice(1), good.slice(0, -1)),
     fc
       .tuple(fc.nat(good.length), fc.constantFrom(...STRANGE))
@@ -85,8 +92,7 @@ export function mutatedJson(good: unknown, schema: Shape = {}, schemas: Schemas 
     fc.nat(text.length).map((end) => text.slice(0, end)),
     fc.constantFrom('{}', ' x', ',', ']', '\u0000', '\n\n{}').map((end) => `${text}${end}`),
     fc.constantFrom("'", '\\"', '').map((quote) => text.replaceAll('"', quote)),
-    fc.constantFrom(`\ufeff${text}`, `[${text},${text}]`, `{"a":"${'x'.repeat(1_048_000)}"}`),
-    fc.constantFrom(`${'['.repeat(DEEP)}${']'.repeat(DEEP)}`, `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`),
+    fc.constantFrom(`\ufeff${text}`, `[${text},${text}]`, ...HUGE),
   );
   return fc.oneof(
     { weight: 8, arbitrary: inside.map((other) => Buffer.from(other)) },

@@ -9,7 +9,7 @@ import {
 import { CALLERS, OWNERS } from './accounts.js';
 import { showsGivenToken } from './given-tokens.js';
 import { mutatedJson, nearValue } from './mutations.js';
-import { ATTACKS, HANDSHAKE_ATTACKS, HANDSHAKE_HEADERS } from './raw-attacks.js';
+import { ATTACKS, HANDSHAKE_ATTACKS, HANDSHAKE_HEADERS, MANY } from './raw-attacks.js';
 import { SchemaArbitraries } from './schema-arbitrary.js';
 import type { Target } from './target.js';
 import { forgedToken } from './tokens.js';
@@ -19,8 +19,13 @@ export const KEY = 'Idempotency-Key';
 const HANDSHAKE = 'openStream';
 const KEY_FIELD = 'idempotency_key';
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
-const TYPES = ['text/plain', 'application/json; charset=utf-16', 'multipart/form-data; boundary=x', ''];
-const CODINGS = ['gzip', 'br', 'identity', 'deflate, gzip', 'x'];
+const CONTENT: readonly Named[] = [
+  ...['text/plain', 'application/json; charset=utf-16', 'multipart/form-data', ''].map((type): Named => [
+    'Content-Type',
+    type,
+  ]),
+  ...['gzip', 'br', 'identity', 'deflate, gzip', 'x'].map((coding): Named => ['Content-Encoding', coding]),
+];
 const STRANGE_NAMES = ['limit', 'cursor', 'x', '__proto__', ''];
 const SCHEMES = ['bearer  x', 'Basic x', 'Bearer', 'x', 'Bearer x,y', ''];
 /** Longer ones are an attack on the wire. */
@@ -57,6 +62,7 @@ interface Draft {
   readonly body: Buffer;
 }
 
+type Named = readonly [name: string, text: string];
 type Mutated = readonly [readonly string[], WireRequest];
 
 /** Draws requests from the OpenAPI document, most of which it does not allow. */
@@ -112,7 +118,9 @@ export class HostileRequests {
   private draft(described: Described): fc.Arbitrary<Draft> {
     const { method, template, operation, parameters, body } = described;
     const { tokens, auctionOf } = this.target;
-    const member = CALLERS.get(operation.operationId) ?? callerOf(template);
+    // Who must be another may be no third: a logout would end a session that is needed.
+    const other = CALLERS.get(operation.operationId);
+    const own = fc.constant(other ?? callerOf(template));
     const textsIn = (where: Parameter['in']): Record<string, fc.Arbitrary<string>> =>
       Object.fromEntries(
         parameters
@@ -127,7 +135,10 @@ export class HostileRequests {
       : { Accept: fc.constantFrom(...types) };
     return fc
       .record({
-        caller: fc.oneof({ weight: 6, arbitrary: fc.constant(member) }, fc.constantFrom(...tokens.keys())),
+        caller:
+          other === undefined
+            ? fc.oneof({ weight: 6, arbitrary: own }, fc.constantFrom(...tokens.keys()))
+            : own,
         path: fc.record(textsIn('path')),
         isPaired: fc.constantFrom(true, true, true, false),
         query: fc.record(textsIn('query'), { requiredKeys: [] }),
@@ -165,72 +176,59 @@ export class HostileRequests {
 
   private mutatedInside(draft: Draft): fc.Arbitrary<readonly [string, Draft]> {
     const { described, path, query, headers, token, value } = draft;
-    const { body, parameters, operation } = described;
+    const { body = {}, parameters } = described;
     const { schemas } = this.target.http.components;
-    const place = <Part>(
-      name: string,
-      weight: number,
-      parts: fc.Arbitrary<Part>,
-      as: (part: Part) => Partial<Draft>,
-    ) => ({
-      weight,
-      arbitrary: parts.map((part): readonly [string, Draft] => [name, { ...draft, ...as(part) }]),
+    const header = ([name, text]: Named): Partial<Draft> => ({
+      headers: { ...headers, [name]: printable(text) },
     });
-    const named = (
-      where: Parameter['in'],
-      others: readonly string[],
-    ): fc.Arbitrary<readonly [string, string]> => {
-      const known = parameters.filter((each) => each.in === where);
-      const names = [...known, ...known, ...known, ...others.map((name) => ({ name, schema: {} }))];
-      return fc.constantFrom(...names).chain(({ name, schema }) =>
-        this.values
-          .of(schema, operation.operationId, name)
-          .chain((good) => nearValue(good, schema))
-          .map((other) => [name, other.slice(0, LONGEST)] as const),
-      );
-    };
-    const tokens = fc.oneof(
-      { weight: 3, arbitrary: forgedToken(token).map((other) => `Bearer ${other}`) },
-      fc.constantFrom(...SCHEMES),
-    );
-    const paths =
-      Object.keys(path).length === 0
-        ? []
-        : [place('path', 2, named('path', []), ([name, other]) => ({ path: { ...path, [name]: other } }))];
-    const bodies =
-      body === undefined
-        ? []
-        : [place('body', 12, mutatedJson(value, body, schemas), (other) => ({ body: other }))];
-    const asks = parameters.some((each) => each.in === 'query') ? 8 : 1;
-    const header = ([name, other]: readonly [string, string]): Partial<Draft> => ({
-      headers: { ...headers, [name]: printable(other) },
-    });
-    return fc.oneof(
-      ...bodies,
-      ...paths,
-      place('query', asks, named('query', STRANGE_NAMES), ([name, other]) => ({
-        query: { ...query, [name]: other },
-      })),
-      place('header', 3, named('header', ['Accept', 'X-Request-Id']), header),
-      place(
-        'token',
+    const tokens = fc.oneof(forgedToken(token), forgedToken(token), fc.constantFrom(...SCHEMES));
+    const places: Record<string, readonly [number, fc.Arbitrary<Partial<Draft>>]> = {
+      path: [
+        2,
+        this.parameter(draft, 'path', []).map(([name, text]) => ({ path: { ...path, [name]: text } })),
+      ],
+      query: [
+        parameters.some((each) => each.in === 'query') ? 8 : 1,
+        this.parameter(draft, 'query', STRANGE_NAMES).map(([name, text]) => ({
+          query: { ...query, [name]: text },
+        })),
+      ],
+      header: [3, this.parameter(draft, 'header', ['Accept']).map(header)],
+      token: [
         3,
-        tokens.map((other) => ['Authorization', other] as const),
-        header,
-      ),
-      place('method', 1, fc.constantFrom(...METHODS), (method) => ({ method })),
-      place(
-        'content',
-        1,
-        fc.constantFrom(...TYPES).map((type) => ['Content-Type', type] as const),
-        header,
-      ),
-      place(
-        'content',
-        1,
-        fc.constantFrom(...CODINGS).map((coding) => ['Content-Encoding', coding] as const),
-        header,
-      ),
+        tokens.map((text) => header(['Authorization', SCHEMES.includes(text) ? text : `Bearer ${text}`])),
+      ],
+      method: [1, fc.constantFrom(...METHODS).map((method) => ({ method }))],
+      content: [2, fc.constantFrom(...CONTENT).map(header)],
+      body: [12, mutatedJson(value ?? {}, body, schemas).map((bytes) => ({ body: bytes }))],
+    };
+    const isThere = (name: string): boolean =>
+      (name !== 'path' || Object.keys(path).length > 0) && (name !== 'body' || described.body !== undefined);
+    return fc.oneof(
+      ...Object.entries(places)
+        .filter(([name]) => isThere(name))
+        .map(([name, [weight, changes]]) => ({
+          weight,
+          arbitrary: changes.map((change): readonly [string, Draft] => [name, { ...draft, ...change }]),
+        })),
+    );
+  }
+
+  /** One that the document knows, or another, with a value that its schema does not allow. */
+  private parameter(
+    { described }: Draft,
+    where: Parameter['in'],
+    others: readonly string[],
+  ): fc.Arbitrary<Named> {
+    const { parameters, operation } = described;
+    const known = parameters.filter((each) => each.in === where);
+    const names = [...known, ...known, ...known, ...others.map((name) => ({ name, schema: {} }))];
+    if (names.length === 0) return fc.constant(['', '']);
+    return fc.constantFrom(...names).chain(({ name, schema }) =>
+      this.values
+        .of(schema, operation.operationId, name)
+        .chain((good) => nearValue(good, schema))
+        .map((text): Named => [name, text.slice(0, LONGEST)]),
     );
   }
 }
@@ -248,13 +246,12 @@ function describedIn({ paths, components }: OpenApi): Described[] {
 }
 
 function attacked({ described, token }: Draft, [mutations, request]: Mutated): fc.Arbitrary<Mutated> {
-  const attacks = Object.entries(
-    described.operation.operationId === HANDSHAKE ? { ...HANDSHAKE_ATTACKS, ...ATTACKS } : ATTACKS,
-  );
+  const isHandshake = described.operation.operationId === HANDSHAKE;
+  const attacks = Object.entries(isHandshake ? { ...HANDSHAKE_ATTACKS, ...ATTACKS } : ATTACKS);
   return fc.oneof(
-    ...attacks.map(([name, { weight = 1, on }]) => ({
-      weight,
-      arbitrary: on(request, token).map((other): Mutated => [[...mutations, name], other]),
+    ...attacks.map(([name, attack]) => ({
+      weight: MANY.has(name) || name in HANDSHAKE_ATTACKS ? 4 : 1,
+      arbitrary: attack.map((change): Mutated => [[...mutations, name], change(request, token)]),
     })),
   );
 }
