@@ -13,6 +13,7 @@ const PREFLIGHTS: ReadonlySet<string> = new Set(['preflightAuction', 'preflightQ
 const CREATES: ReadonlySet<string> = new Set(['createAuction', 'preflightAuction']);
 /** After which a session is over. */
 const LEAVES: ReadonlySet<string> = new Set(['logout', 'logoutAll']);
+const NEXT = /"next_cursor":"([\w-]+)"/;
 const OVER = { tries: 20, everyMs: 100 };
 /** Of one request, whatever its length. */
 const SHOWN = 1_500;
@@ -59,11 +60,18 @@ export class Batches {
     const refused: Asked[] = [];
     for (const [one, answer] of answers) {
       this.judge.answer(one, answer, this.inBytes(one));
+      this.keepCursor(one, answer);
       const again = await this.askedAlone(one, answer);
       if (![answer, again].some((each) => changesSomething(one, each))) refused.push(this.renewed(one));
       else if (LEAVES.has(one.operationId)) await this.mustBeOver(one);
     }
     return { isRefused: refused.length === asked.length, refused, how: this.latest };
+  }
+
+  /** What leads to the next page of a list is real from then on. */
+  private keepCursor({ operationId }: Asked, answer: WireAnswer | NoAnswer): void {
+    const [, cursor] = typeof answer === 'string' ? [] : (NEXT.exec(answer.body) ?? []);
+    if (cursor !== undefined) this.target.real.set(`${operationId}.cursor`, [cursor]);
   }
 
   /** Nothing else is asked any more: what is late or lost now is so by itself. */

@@ -1,5 +1,4 @@
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
-import { eventually } from '#libs/testing/eventually.js';
 import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
 import { LEAVER, NEWCOMER, OPERATOR, ORIGINATOR, QUOTER, type Accounts } from './accounts.js';
 
@@ -9,17 +8,8 @@ interface Listed {
   readonly groups?: readonly { readonly group_id: string }[];
   readonly quotes?: readonly QuoteView[];
   readonly status?: string;
-  readonly next_cursor?: string;
 }
 
-/** Each list that is read in pages, and an account that may read it. */
-const PAGED = [
-  ['listAuctions', ORIGINATOR, '/v1/auctions'],
-  ['listContracts', ORIGINATOR, '/v1/contracts'],
-  ['listQuotes', QUOTER, '/v1/quotes'],
-  ['listOperatorActions', OPERATOR, '/v1/ops/actions'],
-  ['listAuditedAuctions', 'auditor-1', '/v1/audit/auctions'],
-] as const;
 const LONGER_THAN_A_RUN_MS = 7_200_000;
 const QUOTE = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
 const PROTECTION = {
@@ -56,12 +46,8 @@ export class Fixtures {
       );
     }
     await this.putBack();
-    // What was put back twice has a second page.
-    for (let times = 0; times < 2; times += 1) {
-      await accounts.ask(OPERATOR, 'DELETE', `/v1/ops/halts/${this.halts[0] ?? ''}`);
-      await accounts.ask(ORIGINATOR, 'POST', `/v1/auctions/${this.spare[0] ?? ''}/cancel`, {});
-      await this.putBack();
-    }
+    await accounts.ask(ORIGINATOR, 'POST', `/v1/auctions/${this.spare[0] ?? ''}/cancel`, {});
+    await this.putBack();
   }
 
   /** In the order in which it is needed: an account that is halted can put back no quote. */
@@ -98,7 +84,7 @@ export class Fixtures {
   }
 
   /** What exists, by the names of the fields that say it. */
-  async real(): Promise<Map<string, readonly unknown[]>> {
+  real(): Map<string, readonly unknown[]> {
     const { auctions, quotes, groups, halts, spare, ended } = this;
     const makers = [this.idOf(QUOTER), this.idOf(NEWCOMER)];
     const [route] = this.routes();
@@ -117,7 +103,6 @@ export class Fixtures {
       ...['quoteID', 'quote_id'].map((name) => [name, quotes] as const),
       ...['groupID', 'group_ids'].map((name) => [name, groups] as const),
       ...['createAuction.body', 'preflightAuction.body'].map((name) => [name, requests] as const),
-      ...(await this.cursors()),
       ['haltID', halts],
       ['accountID', makers],
       ['market_maker_ids', makers],
@@ -198,21 +183,6 @@ export class Fixtures {
 
   private async list(name: string, path: string): Promise<Listed> {
     return (await this.accounts.ask<Listed>(name, 'GET', path)).body;
-  }
-
-  /** After the first row of each list, by operation. */
-  private async cursors(): Promise<(readonly [string, readonly string[]])[]> {
-    const found: (readonly [string, readonly string[]])[] = [];
-    for (const [operationId, name, path] of PAGED) {
-      // What has just ended appears in a list a moment later.
-      const cursor = await eventually(async () => {
-        const { next_cursor: next } = await this.list(name, `${path}?limit=1`);
-        if (next === undefined) throw new Error(`${operationId} has no second page`);
-        return next;
-      });
-      found.push([`${operationId}.cursor`, [cursor]]);
-    }
-    return found;
   }
 
   /** It hits an account that does nothing here. */

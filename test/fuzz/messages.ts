@@ -34,28 +34,25 @@ export class HostileMessages {
 
   /** All that one stream of this member says. */
   draw(member: string): Frame[] {
-    const greeting = fc.oneof(
-      { weight: 3, arbitrary: fc.constant({}) },
-      { weight: 2, arbitrary: fc.constant({ resume_token: this.target.resume.token }) },
-      { weight: 2, arbitrary: forgedResumption(this.target.resume.token) },
+    const resumption = fc.oneof(
+      fc.constantFrom({}, { resume_token: this.target.resume.token }),
+      mutatedBytes(Buffer.from(this.target.resume.token, 'base64url')).map((bytes) => ({
+        resume_token: bytes.toString('base64url'),
+      })),
     );
-    const frames = (isPolite: boolean): fc.Arbitrary<Frame[]> =>
-      fc.array(isPolite ? this.polite(member) : this.rude(member), { ...FRAMES });
-    const stream = fc
-      .tuple(
-        greeting,
-        fc.constantFrom(true, true, false),
-        fc.constantFrom(true, true, true, false),
-        fc.boolean(),
-      )
-      .chain(([resumption, isPolite, greets, subscribes]) =>
-        frames(isPolite).map((said) => [
-          ...(isPolite || greets ? [text({ type: 'hello', cmd_id: 'h', ...resumption })] : []),
-          ...(isPolite && subscribes ? [text({ type: 'subscribe', cmd_id: 's', channel: 'auctions' })] : []),
-          ...said.map((frame, index) => named(frame, `c${index}`)),
-        ]),
-      );
-    return sampled(stream, this.nextSeed());
+    const hello = resumption.map((resume) => text({ type: 'hello', cmd_id: 'h', ...resume }));
+    const subscribe = text({ type: 'subscribe', cmd_id: 's', channel: 'auctions' });
+    const rude = fc.array(this.rude(member), { maxLength: 3 });
+    const frames = fc.array(this.polite(member), FRAMES);
+    const stream = fc.oneof(
+      { weight: 4, arbitrary: fc.tuple(hello, frames).map(([first, said]) => [first, subscribe, ...said]) },
+      {
+        weight: 2,
+        arbitrary: fc.tuple(hello, frames, rude).map(([first, said, last]) => [first, ...said, ...last]),
+      },
+      { weight: 1, arbitrary: rude },
+    );
+    return sampled(stream, this.nextSeed()).map((frame, index) => named(frame, `c${index}`));
   }
 
   /** The same once more after a greeting that is good: under new keys, as the old ones have their answers. */
@@ -93,16 +90,13 @@ export class HostileMessages {
   /** In anything, so that most of it ends the stream. */
   private rude(member: string): fc.Arbitrary<Frame> {
     const { schemas } = this.target.stream.components;
-    const raw = fc.constantFrom(...RAW).map((bytes): Frame => ({ form: 'raw', bytes }));
+    const whole = this.good(member).chain(([{ payload }, said]) => mutatedJson(said, payload, schemas));
     const form = fc.constantFrom<Frame['form']>('text', 'text', 'text', 'binary');
-    const broken = this.good(member).chain(([{ payload }, said]) =>
-      fc.oneof(mutatedJson(said, payload, schemas), mutatedBytes(Buffer.from(JSON.stringify(said)))),
+    return fc.oneof(
+      { weight: 4, arbitrary: fc.record({ form, bytes: whole }) },
+      fc.record({ form, bytes: fc.constantFrom(...HUGE) }),
+      fc.constantFrom(...RAW).map((bytes): Frame => ({ form: 'raw', bytes })),
     );
-    const whole = fc.record({
-      form,
-      bytes: fc.oneof({ weight: 6, arbitrary: broken }, fc.constantFrom(...HUGE)),
-    });
-    return fc.oneof({ weight: 4, arbitrary: this.polite(member) }, { weight: 4, arbitrary: whole }, raw);
   }
 
   private good(member: string): fc.Arbitrary<readonly [StreamMessage, Said]> {
@@ -125,12 +119,6 @@ export class HostileMessages {
         }),
     );
   }
-}
-
-function forgedResumption(token: string): fc.Arbitrary<object> {
-  return mutatedBytes(Buffer.from(token, 'base64url')).map((bytes) => ({
-    resume_token: bytes.toString('base64url'),
-  }));
 }
 
 function text(said: object): Frame {

@@ -4,7 +4,6 @@ import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.j
 import { StreamClient } from '#libs/testing/streams/stream-client.js';
 import { Accounts, QUOTER } from './accounts.js';
 import { Fixtures } from './fixtures.js';
-import type { RealValues } from './schema-arbitrary.js';
 
 /** No limit of how often stands in the way of a run. */
 const SETTINGS = { LIMITS_FACTOR: '100', GATEWAYS: '2' };
@@ -16,7 +15,7 @@ export interface Target {
   readonly stream: AsyncApi;
   /** Of good sessions, by account. */
   readonly tokens: ReadonlyMap<string, string>;
-  readonly real: RealValues;
+  readonly real: Map<string, readonly unknown[]>;
   readonly auctionOf: (quote: string) => string | undefined;
   readonly resume: { readonly token: string; readonly owner: string };
   readonly fixtures: Fixtures;
@@ -44,7 +43,7 @@ export async function openTarget(): Promise<Target> {
       http: (await accounts.ask<OpenApi>('', 'GET', '/openapi.json')).body,
       stream: (await accounts.ask<AsyncApi>('', 'GET', '/asyncapi.json')).body,
       tokens,
-      real: (await fixtures.real()).set('resume_token', [token]),
+      real: fixtures.real().set('resume_token', [token]),
       auctionOf: (quote) => fixtures.auctionOf(quote),
       resume: { token, owner: QUOTER },
       fixtures,
