@@ -1,13 +1,12 @@
-import type { Need } from '#libs/auction/holds.js';
 import type { Rejection } from '#libs/auction/rejection.js';
-import type { Hold } from '#libs/auction/terms.js';
+import type { ReserveRequest } from './reservation-desk.js';
 import type { Verdict } from './risk/verdict.js';
 
 export interface PreflightDesk {
   /**
-   * What `account` could carry at this moment; `current` is what its standing quote holds and a revision of it could use.
+   * What the account could carry at this moment; `current` is what its standing quote holds and a revision of it could use.
    * Sets nothing aside. Rejects with EvidenceInvalid where the evidence cannot be right, and with the cause where the
    * evidence cannot be read.
    */
-  preflight(account: string, need: Need, current: readonly Hold[]): Promise<Verdict | Rejection>;
+  preflight(request: ReserveRequest): Promise<Verdict | Rejection>;
 }

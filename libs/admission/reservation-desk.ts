@@ -8,6 +8,8 @@ export interface ReserveRequest {
   readonly need: Need;
   /** The hold of the same quote that this one replaces; empty for a first quote and for a create. */
   readonly current: readonly Hold[];
+  /** Refused while the account's own protection keeps it away; asked of the database within the same snapshot. */
+  readonly forQuote?: true;
 }
 
 export type ReserveOutcome = Reservation | EvidenceInvalid;

@@ -1,12 +1,15 @@
 import type { ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { millisBetween } from '#libs/auction/instant.js';
+import type { AuctionState } from '#libs/auction/state.js';
 import type { SettlementOutcome } from '#libs/custody/settlement.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { Agenda } from './agenda.js';
 import { nextDue, type AuctionBook, type Entry } from './memory/auction-book.js';
+import type { AwardCount } from './award-count.js';
 import type { AwardConclusion } from './ports.js';
 import { DueTask, ExecutionTask } from './tasks/internal-tasks.js';
+import { isCloseDue } from './tasks/due-events.js';
 import type { ShardContext } from './tasks/shard-context.js';
 import type { Task } from './task.js';
 
@@ -16,6 +19,7 @@ export interface AttendancePorts {
   readonly context: ShardContext;
   readonly book: AuctionBook;
   readonly conclusion: AwardConclusion;
+  readonly count: Pick<AwardCount, 'beforeClose'>;
   readonly submit: (task: Task) => boolean;
 }
 
@@ -82,9 +86,23 @@ export class Attendance {
       this.watch(entry);
     } else if (due === durable?.execution_deadline) {
       void this.conclude(entry);
-    } else if (!this.ports.submit(this.dueTask(entry))) {
-      this.again(entry);
+    } else if (durable !== undefined && isCloseDue(durable, this.ports.now())) {
+      void this.close(entry, durable);
+    } else {
+      this.submitDue(entry);
     }
+  }
+
+  /** What is on its way to the journal comes first, and its commit leads back here: nothing is counted that might not come about. */
+  private async close(entry: Entry, durable: AuctionState): Promise<void> {
+    if (entry.head !== durable) return;
+    if (!entry.mayClose) await this.ports.count.beforeClose(durable);
+    entry.mayClose = true;
+    this.submitDue(entry);
+  }
+
+  private submitDue(entry: Entry): void {
+    if (!this.ports.submit(this.dueTask(entry))) this.again(entry);
   }
 
   /** Watched anew whatever has come of it: a clock that lost our trust meanwhile has closed nothing. */

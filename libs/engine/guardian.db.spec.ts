@@ -4,11 +4,14 @@ import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
 import { Halts } from '#libs/admission/policy/halts.js';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import { activeQuote, type AuctionState } from '#libs/auction/state.js';
+import type { ShardPorts } from './shard-ports.js';
+import type { LinkRequest } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
+import { type Answer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
   submitOrder,
+  reviseOrder,
   withdrawOrder,
   type QuoteName,
 } from '#libs/testing/shards/shard-orders.js';
@@ -20,15 +23,28 @@ jest.setTimeout(30_000);
 const MIA = accountOf('mia');
 const TERMS = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
 
+const ONE_AWARD = {
+  window_ms: 60_000,
+  max_awards: 1,
+  max_award_notional_atoms: 1_000_000_000,
+  frozen_ms: 30_000,
+};
+
 let world: ShardWorld;
 let shards: LiveShard[];
+/** Hears the events of every shard as soon as anyone may be told of them. */
+let onTold: (events: string) => void;
 
 beforeAll(async () => {
   world = await ShardWorld.open();
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  shards = await Promise.all([0, 1, 2].map((shard) => LiveShard.open(world, shard)));
+  onTold = () => undefined;
+  const announce: ShardPorts['announce'] = ({ records }) => {
+    onTold(records?.payloads.join() ?? '');
+  };
+  shards = await Promise.all([0, 1, 2].map((shard) => LiveShard.open(world, shard, { ports: { announce } })));
 });
 afterEach(async () => {
   for (const shard of shards) await shard.stop();
@@ -40,6 +56,10 @@ function shardOf(auctionId: string): LiveShard {
 
 function stateOf(auctionId: string): AuctionState {
   return shardOf(auctionId).shard.book.find(auctionId)!.durable!;
+}
+
+function preflightOrder(auctionId: string): LinkRequest {
+  return { op: 'quote_preflight', auction_id: auctionId, ...TERMS, account: MIA, request_id: 'preflight' };
 }
 
 async function quotes(auctionId: string, account = MIA): Promise<QuoteName> {
@@ -71,12 +91,7 @@ describe("a maker's protection", () => {
   afterEach(() => protection().reset(MIA));
 
   async function trips(): Promise<Record<'standing' | 'other' | 'final', string>> {
-    await protection().change(MIA, {
-      window_ms: 60_000,
-      max_awards: 1,
-      max_award_notional_atoms: 1_000_000_000,
-      frozen_ms: 30_000,
-    });
+    await protection().change(MIA, ONE_AWARD);
     const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
     const standing = await shards[0]!.opens();
     const other = await shards[1]!.opens();
@@ -125,6 +140,30 @@ describe("a maker's protection", () => {
     world.clock.leap(31_000);
     for (const shard of shards) await shard.settled();
     await quotes(other);
+  });
+
+  it('refuses quotes on every shard, and its preflights agree, from the moment that the award can be seen', async () => {
+    await protection().change(MIA, ONE_AWARD);
+    const [first, second, third] = await Promise.all(shards.map((shard) => shard.opens()));
+    const final = await shards[1]!.opens('olga', { quote_revision_policy: 'FINAL' });
+    const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
+    await quotes(won);
+    const standing = await quotes(third!);
+    const answers = new Promise<Answer[]>((resolve) => {
+      onTold = (events) => {
+        if (!events.includes('AUCTION_AWARDED')) return;
+        const submits = [first!, second!, final].map((id) => shardOf(id).ask(submitOrder(MIA, id, TERMS)));
+        const revise = shards[2]!.ask(
+          reviseOrder(MIA, standing, { expected_revision: 1, quantity_atoms: 2_000_000 }),
+        );
+        const preflights = [first!, second!, final].map((id) => shardOf(id).ask(preflightOrder(id)));
+        resolve(Promise.all([...submits, revise, ...preflights]));
+      };
+    });
+    await closes(won);
+    const frozen = { status: 422, body: { error: 'MMP_FROZEN' } };
+    expect(await answers).toMatchObject(Array.from({ length: 7 }, () => frozen));
+    for (const id of [first!, second!, final]) expect(activeQuote(stateOf(id), MIA)).toBeUndefined();
   });
 
   it('leaves a maker alone that has not reached its limit', async () => {

@@ -21,10 +21,8 @@ function submittedBy(latest: PolicySnapshot | undefined): Task[] {
     context: {} as ShardContext,
     book,
     policy: { latest, onChange: () => () => undefined },
-    protection: { record: () => Promise.resolve([]) },
     now: () => at(1),
     submit: (task) => submitted.push(task) > 0,
-    onFault: () => undefined,
   });
   guardian.start();
   return submitted;

@@ -1,11 +1,8 @@
 import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { contractKey, type PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
-import type { DomainEvent } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
-import { owed } from '#libs/auction/money.js';
 import { activeQuote } from '#libs/auction/state.js';
 import type { AuctionBook } from './memory/auction-book.js';
-import type { CountedAward, ProtectionDesk } from './ports.js';
 import type { Task } from './task.js';
 import { PullQuoteTask, VoidTask } from './tasks/internal-tasks.js';
 import type { ShardContext } from './tasks/shard-context.js';
@@ -14,10 +11,8 @@ export interface GuardianPorts {
   readonly context: ShardContext;
   readonly book: AuctionBook;
   readonly policy: Pick<PolicyWatch, 'latest' | 'onChange'>;
-  readonly protection: ProtectionDesk;
   readonly now: () => Instant;
   readonly submit: (task: Task) => boolean;
-  readonly onFault: (error: unknown) => void;
 }
 
 /** Acts for those who are not asking: a maker whose protection has tripped, an auction whose market is gone for good. */
@@ -37,20 +32,6 @@ export class Guardian {
 
   stop(): void {
     this.unsubscribe();
-  }
-
-  /** Counts new awards against their makers' protection; the freeze reaches the other shards through the policy. */
-  onEvents(events: readonly DomainEvent[]): void {
-    const awards = events.flatMap((event) => (event.type === 'AUCTION_AWARDED' ? countedOf(event) : []));
-    if (awards.length === 0) return;
-    this.ports.protection.record(awards).then(
-      (tripped) => {
-        for (const maker of tripped) this.pull(maker);
-      },
-      (error: unknown) => {
-        this.ports.onFault(error);
-      },
-    );
   }
 
   private heed(snapshot: PolicySnapshot): void {
@@ -76,13 +57,4 @@ export class Guardian {
       this.ports.submit(new VoidTask(this.ports.context, entry, { by: 'SYSTEM', reason }));
     }
   }
-}
-
-function countedOf(event: Extract<DomainEvent, { type: 'AUCTION_AWARDED' }>): CountedAward[] {
-  return event.data.awards.map((award) => ({
-    award_id: award.award_id,
-    maker: award.maker,
-    notional_atoms: owed(award.price_atoms, award.quantity_atoms),
-    awarded_at: event.at,
-  }));
 }

@@ -8,6 +8,7 @@ import type { Atoms } from '#libs/auction/money.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import type { Terms } from '#libs/auction/terms.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
+import type { AwardCount } from './award-count.js';
 import type { IdFactory } from './ids.js';
 
 const ORIGINATOR_ALIAS = 'ORG';
@@ -20,6 +21,7 @@ export class PolicyDesk {
     private readonly watch: PolicyWatch,
     private readonly ids: IdFactory,
     private readonly clock: Clock,
+    private readonly count: Pick<AwardCount, 'isInDoubt'>,
   ) {}
 
   /**
@@ -28,6 +30,11 @@ export class PolicyDesk {
    */
   get isKnown(): boolean {
     return this.watch.current().ok;
+  }
+
+  /** Whether it also says of this maker if its protection keeps it away. */
+  isKnownFor(maker: string): boolean {
+    return this.isKnown && !this.count.isInDoubt(maker);
   }
 
   /** An originator changes its groups itself, and what it has just been told of them must hold for its next auction. */

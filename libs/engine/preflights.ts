@@ -1,11 +1,10 @@
 import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
+import type { ReserveRequest } from '#libs/admission/reservation-desk.js';
 import { holdOf } from '#libs/auction/held.js';
-import type { Need } from '#libs/auction/holds.js';
 import type { Instant } from '#libs/auction/instant.js';
 import { needOf } from '#libs/auction/decide/plan-submit.js';
 import { checkQuoteTerms } from '#libs/auction/decide/quote-terms.js';
 import { activeQuote } from '#libs/auction/state.js';
-import type { Hold } from '#libs/auction/terms.js';
 import { viewerOf } from '#libs/auction/told/viewer.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Conditions } from './conditions/conditions.js';
@@ -42,7 +41,7 @@ export class Preflights {
     const auctionId = context.ids.auction(request.account, request.request_id);
     const plan = planOf(context, request, auctionId, now());
     if (!plan.ok) return fault(plan.status, plan.error, plan.message);
-    return this.verdict(request.account, plan.need, []);
+    return this.verdict({ account: request.account, need: plan.need, current: [] });
   }
 
   async ofQuote(request: Preflight<'quote_preflight'>): Promise<LinkReply> {
@@ -57,7 +56,7 @@ export class Preflights {
     }
     if (viewer.role === 'ORIGINATOR') return FORBIDDEN;
     await context.policy.freshenForQuote(request.account);
-    if (!context.policy.isKnown) return UNAVAILABLE;
+    if (!context.policy.isKnownFor(request.account)) return UNAVAILABLE;
     const { terms } = state;
     const at = now();
     if (state.status !== 'OPEN' || at >= terms.closes_at) return NOT_OPEN;
@@ -65,13 +64,14 @@ export class Preflights {
       context.policy.judgeQuote(request.account, terms, request.quantity_atoms, at) ??
       checkQuoteTerms(terms, { price_atoms: request.price_atoms, quantity_atoms: request.quantity_atoms });
     if (refusal !== undefined) return fault(refusal.status, refusal.error, refusal.message);
-    const own = holdOf(activeQuote(state, request.account));
-    return this.verdict(request.account, needOf(terms, request.price_atoms, request.quantity_atoms), own);
+    const { account, price_atoms: price, quantity_atoms: quantity } = request;
+    const current = holdOf(activeQuote(state, account));
+    return this.verdict({ account, need: needOf(terms, price, quantity), current, forQuote: true });
   }
 
-  private async verdict(account: string, need: Need, own: readonly Hold[]): Promise<LinkReply> {
+  private async verdict(request: ReserveRequest): Promise<LinkReply> {
     try {
-      const verdict = await this.ports.desk.preflight(account, need, own);
+      const verdict = await this.ports.desk.preflight(request);
       return 'ok' in verdict ? fault(verdict.status, verdict.error, verdict.message) : reply(200, verdict);
     } catch {
       // Evidence that contradicts itself, or none: either way nothing can be promised.

@@ -173,7 +173,7 @@ export class ShardOperations {
     return intake.onAuction(request, async (entry: Entry) => {
       if (request.op !== 'withdraw') {
         await context.policy.freshenForQuote(request.account);
-        if (!context.policy.isKnown) return UNAVAILABLE;
+        if (!context.policy.isKnownFor(request.account)) return UNAVAILABLE;
       }
       return this.run((settle) => new QuoteTask(context, entry, request, this.ruleOf(request), settle));
     });

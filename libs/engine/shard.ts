@@ -3,6 +3,7 @@ import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#
 import { quietly } from '#libs/platform/process/quiet-faults.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { Attendance } from './attendance.js';
+import { AwardCount } from './award-count.js';
 import { AuctionBook, type Entry } from './memory/auction-book.js';
 import { AccountBuckets, QuoteMeter } from './tokens/buckets.js';
 import { CommandLoop, type Committed } from './command-loop.js';
@@ -53,6 +54,7 @@ export class Shard {
   private readonly keeper: SnapshotKeeper;
   private readonly loop: CommandLoop;
   private readonly attendance: Attendance;
+  private readonly count: AwardCount;
   private readonly guardian: Guardian;
   private readonly tenure: Tenure;
   private readonly retirement: Retirement;
@@ -85,6 +87,12 @@ export class Shard {
     });
     this.conditions = this.watchConditions();
     this.tenure = new Tenure(ports);
+    this.count = new AwardCount({
+      ...ports,
+      onFault: (error) => {
+        ports.onFault('protection', error);
+      },
+    });
     const connections = new ConnectionBook();
     const context = this.context(connections);
     const onFault = quietly(ports.onFault, ports.clock);
@@ -108,17 +116,8 @@ export class Shard {
     const submit = this.loop.submit.bind(this.loop);
     const now = (): Instant => this.now();
     this.connections = new ConnectionDesk({ ...ports, context, auctions: this.book, connections, submit });
-    this.attendance = new Attendance({ ...ports, context, book: this.book, now, submit });
-    this.guardian = new Guardian({
-      ...ports,
-      context,
-      book: this.book,
-      now,
-      submit,
-      onFault: (error) => {
-        ports.onFault('protection', error);
-      },
-    });
+    this.attendance = new Attendance({ ...ports, context, count: this.count, book: this.book, now, submit });
+    this.guardian = new Guardian({ ...ports, context, book: this.book, now, submit });
     this.operations = this.operate(context, now);
   }
 
@@ -161,6 +160,7 @@ export class Shard {
     this.connections.stop();
     this.attendance.stop();
     this.guardian.stop();
+    this.count.stop();
     this.tenure.stop();
     this.retirement.stop();
     await this.loop.stop();
@@ -210,7 +210,7 @@ export class Shard {
     return {
       book: this.book,
       ids,
-      policy: new PolicyDesk(policy, ids, clock),
+      policy: new PolicyDesk(policy, ids, clock, this.count),
       connections,
       clockIsSound: () => this.conditions.clock.isSound(),
       activeAuctionLimit: settings.activeAuctionLimit * settings.limitsFactor,
@@ -318,7 +318,6 @@ export class Shard {
     }
     for (const entry of entries) this.attend(entry);
     this.connections.onEvents(events);
-    this.guardian.onEvents(events);
     if (this.keeper.isDue(head)) this.takeSnapshot(head);
   }
 

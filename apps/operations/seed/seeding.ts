@@ -88,7 +88,9 @@ class Seeding {
     const { place, clock } = ports;
     const ids = new IdFactory(...place.idKeys);
     const name = `seed-${(clock.epochNanos() / 1_000n).toString(KEY_BASE)}`;
-    this.planner = new Planner(parts.cast, ids, new PolicyDesk(parts.policy, ids, clock), parts.policy, name);
+    // Nothing that is seeded is awarded before its owner begins.
+    const policy = new PolicyDesk(parts.policy, ids, clock, { isInDoubt: () => false });
+    this.planner = new Planner(parts.cast, ids, policy, parts.policy, name);
     this.sample = new Sample(parts.cast);
     this.reader = new PostgresJournalReader(parts.pool);
   }

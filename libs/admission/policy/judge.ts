@@ -1,6 +1,7 @@
 import type { Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
 import { rejected, type Rejection } from '#libs/auction/rejection.js';
+import { judgeFreeze } from '../freezes.js';
 import {
   contractsFor,
   type Halt,
@@ -40,7 +41,7 @@ export function judgeQuote(
     judgeStanding(snapshot, 'QUOTE', maker, allowed ? principal : undefined, principal?.suspended) ??
     judgeRoutes(snapshot, 'QUOTE', principal, routes) ??
     judgeMarkets(snapshot, routes) ??
-    judgeProtection(snapshot, maker, now) ??
+    judgeFreeze(snapshot.frozen, maker, now) ??
     judgeSize(principal, quantity)
   );
 }
@@ -85,13 +86,6 @@ function judgeMarkets(snapshot: PolicySnapshot, routes: readonly RouteKey[]): Re
   return contractsFor(snapshot, routes).every((contract) => contract?.status === 'TRADING')
     ? undefined
     : rejected('MARKET_NOT_TRADABLE', 'A market of the auction is not trading.');
-}
-
-function judgeProtection(snapshot: PolicySnapshot, maker: string, now: Instant): Rejection | undefined {
-  const until = snapshot.frozen.get(maker);
-  return until !== undefined && now < until
-    ? rejected('MMP_FROZEN', 'Market maker protection has tripped.')
-    : undefined;
 }
 
 function judgeSize(principal: Principal | undefined, quantity: Atoms): Rejection | undefined {

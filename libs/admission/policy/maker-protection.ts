@@ -27,7 +27,7 @@ export class MakerProtection {
   constructor(private readonly pool: Pool) {}
 
   async settings(maker: string): Promise<ProtectionSettings | undefined> {
-    return settingsOf(this.pool, maker);
+    return (await settingsOf(this.pool, [maker])).get(maker);
   }
 
   async change(maker: string, settings: ProtectionSettings): Promise<void> {
@@ -50,8 +50,9 @@ export class MakerProtection {
 
   /** Counts awards, each once however often it is reported, and names the makers whose limit they have tripped. */
   async record(awards: readonly CountedAward[]): Promise<readonly string[]> {
+    const set = await settingsOf(this.pool, [...new Set(awards.map((award) => award.maker))]);
     const tripped: string[] = [];
-    for (const maker of [...new Set(awards.map((award) => award.maker))].sort()) {
+    for (const maker of [...set.keys()].sort()) {
       const own = awards.filter((award) => award.maker === maker);
       if (await this.recordOf(maker, own)) tripped.push(maker);
     }
@@ -59,10 +60,9 @@ export class MakerProtection {
   }
 
   private async recordOf(maker: string, awards: readonly CountedAward[]): Promise<boolean> {
-    if ((await settingsOf(this.pool, maker)) === undefined) return false;
     return withTransaction(this.pool, 'read committed', async (client) => {
       await takeTurn(client, maker);
-      const settings = await settingsOf(client, maker);
+      const settings = (await settingsOf(client, [maker])).get(maker);
       const latest = awards
         .map((award) => award.awarded_at)
         .sort()
@@ -88,14 +88,14 @@ async function takeTurn(client: PoolClient, maker: string): Promise<void> {
 
 async function settingsOf(
   from: Pick<PoolClient, 'query'>,
-  maker: string,
-): Promise<ProtectionSettings | undefined> {
-  const { rows } = await from.query<ProtectionSettings>({
+  makers: readonly string[],
+): Promise<ReadonlyMap<string, ProtectionSettings>> {
+  const { rows } = await from.query<ProtectionSettings & { readonly account_id: string }>({
     name: 'protection',
-    text: `select ${COLUMNS} from control.protection where account_id = $1`,
-    values: [maker],
+    text: `select account_id, ${COLUMNS} from control.protection where account_id = any($1::text[])`,
+    values: [makers],
   });
-  return rows[0];
+  return new Map(rows.map(({ account_id: maker, ...settings }) => [maker, settings]));
 }
 
 async function enter(client: PoolClient, awards: readonly CountedAward[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Instant } from '#libs/auction/instant.js';
-import { integerArray } from './array-literal.js';
+import { integerArray, textArray } from './array-literal.js';
 import type { ClaimKind, ClaimLine, ClaimOfEpoch } from './claim.js';
 import { keyColumns } from './reserved-rows.js';
 
@@ -19,6 +19,11 @@ const KEY_OF_RESERVED = '(r.account_id, r.venue, r.resource, r.asset)';
 /** What shrinks by settlement alone; see `readEvidence`. */
 const IS_OWNED = `a.resource in ('COLLATERAL', 'OUTCOME_TOKEN')`;
 
+/** What `judgeFreeze` asks, of those accounts alone for which a quote is to stand. */
+const FROZEN = `
+  select q.account_id from unnest($12::text[]) as q (account_id)
+  join control.protection_state s on s.account_id = q.account_id where s.frozen_until > $3::timestamptz`;
+
 /** The key of a line, or one that nothing has: the server does not search for it. */
 function keyWhere(isNeeded: string): string {
   return `(case when ${isNeeded} then a.account_id end, a.venue, a.resource, a.asset)`;
@@ -27,7 +32,7 @@ function keyWhere(isNeeded: string): string {
 /**
  * Each line is found by primary key alone, as in READ_STANDING, and only where its judgement asks for it: what is read can be in the
  * way of others, and looking up is the dearest part. It is judged by the comparisons that `decideHold` would make. What an
- * account asks for is written whole or not at all: what is not granted must not keep anything from others for a moment. All is
+ * account asks for is written whole or not at all, and not at all if it is frozen: what is not granted must not keep anything from others for a moment. All is
  * written by one update, in the order of the lines, so that shards meet on rows in one order. It finds the rows where the judgement
  * saw them: within one statement they stay there, and where another transaction has replaced one meanwhile, this one fails anyway.
  * The answer is one row, for each row costs both sides.
@@ -59,7 +64,7 @@ export function claimStatement(shard: number): string {
     ),
     granted as materialized (
       select place, kind, total, seen_at from judged where is_true and (kind = ${KINDS.SHRINKS} or account_id <> all (
-        array(select account_id from judged where not is_true and kind <> ${KINDS.SHRINKS})
+        array(select account_id from judged where not is_true and kind <> ${KINDS.SHRINKS} union all ${FROZEN})
       ))
     ),
     written as (
@@ -75,7 +80,7 @@ export function placesIn(answer: string | null | undefined): number[] {
 }
 
 /** The parameters of `claimStatement` behind the shard. */
-export function claimColumns({ epoch, lines, at }: ClaimOfEpoch): unknown[] {
+export function claimColumns({ epoch, lines, at, quoting }: ClaimOfEpoch): unknown[] {
   const seen = (of: 'amount' | 'others'): string =>
     `{${lines.map(({ sight }) => sight?.[of] ?? 'NULL').join(',')}}`;
   return [
@@ -86,6 +91,7 @@ export function claimColumns({ epoch, lines, at }: ClaimOfEpoch): unknown[] {
     integerArray(lines.map(({ kind }: ClaimLine) => KINDS[kind])),
     seen('amount'),
     seen('others'),
+    textArray(quoting),
   ];
 }
 

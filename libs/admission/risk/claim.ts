@@ -37,6 +37,8 @@ export interface ClaimOfEpoch {
   readonly lines: readonly ClaimLine[];
   /** When the evidence must still be good. */
   readonly at: Instant;
+  /** Accounts that get nothing while they are frozen. */
+  readonly quoting: readonly string[];
 }
 
 /** A request with the hold that it gets if all its lines are found to be true. */
@@ -88,6 +90,14 @@ export class Claim {
       return planned;
     });
     this.lines = this.linesWith(released);
+  }
+
+  /** Accounts for which a quote is to stand. */
+  get quoting(): string[] {
+    const makers = this.planned.flatMap((planned) =>
+      planned?.request.forQuote === true ? [planned.request.account] : [],
+    );
+    return [...new Set(makers)];
   }
 
   /** What rests on lines alone that were found true. */

@@ -194,7 +194,7 @@ it('claims nothing anew before the session has ended of whose claim it has heard
     return Object.assign(Object.create(session) as DeskSession, lost);
   };
   const random = (): number => 0.5;
-  const nothing = { lines: [], at: instantFromNanos(clock.epochNanos()) };
+  const nothing = { lines: [], quoting: [], at: instantFromNanos(clock.epochNanos()) };
   const writer = new DeskWriter({ url: database.url, shard: 1, epoch: 1, clock, random, openSession });
   await writer.raiseFence();
   expect(await writer.claim(new Set([ACCOUNT]), nothing)).toBeUndefined();

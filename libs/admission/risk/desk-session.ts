@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { KEPT } from '#libs/platform/database/postgres.js';
 import { SessionClient } from '#libs/platform/database/session-client.js';
+import { readFreezes } from '../freezes.js';
 import { integerArray } from './array-literal.js';
 import { claimColumns, claimStatement, placesIn } from './claim-statement.js';
 import type { ClaimLine, ClaimOfEpoch } from './claim.js';
@@ -100,17 +101,25 @@ export class DeskSession {
   }
 
   /** Begins a transaction and reads all that its decision rests on. */
-  async begin(contested: readonly string[], keys: readonly AccountKey[]): Promise<Opening> {
+  async begin(
+    contested: readonly string[],
+    keys: readonly AccountKey[],
+    quoting: readonly string[],
+  ): Promise<Opening> {
     this.sendTogether();
     if (contested.length > 0) this.takeTurns(contested);
-    const [, , fence, rows] = await all([
+    const [, , fence, rows, freezes] = await all([
       this.client.query(BEGIN),
       contested.length > 0 ? this.holdRows(keys) : Promise.resolve(),
       this.client.query<{ epoch: string }>({ name: 'desk-fence', text: READ_FENCE, values: [this.shard] }),
       this.readStanding(keys),
+      readFreezes(this.client, quoting),
     ]);
     const epoch = fence.rows[0]?.epoch;
-    return { epoch: epoch === undefined ? undefined : Number(epoch), standing: new Standing(keys, rows) };
+    return {
+      epoch: epoch === undefined ? undefined : Number(epoch),
+      standing: new Standing(keys, rows, freezes),
+    };
   }
 
   /**

@@ -33,6 +33,8 @@ export interface Work {
   /** Accounts of which something may be written. */
   readonly accounts: ReadonlySet<string>;
   readonly keys: readonly AccountKey[];
+  /** Accounts whose freezes the decision must know. */
+  readonly quoting: readonly string[];
   /** Called anew in every attempt, before the transaction has its snapshot; the result is called with what the snapshot says. */
   readonly prepare: () => (standing: Standing) => readonly ReservedLine[];
 }
@@ -112,7 +114,7 @@ export class DeskWriter {
    */
   keysHeld(): Promise<AccountKey[]> {
     return this.atStart(async (session) => {
-      await this.open(session, [], []);
+      await this.open(session, [], { keys: [], quoting: [] });
       const keys = await session.keysHeld();
       await session.commit([], false, false);
       return keys;
@@ -161,7 +163,7 @@ export class DeskWriter {
     let standing: Standing;
     try {
       const decide = work.prepare();
-      ({ standing } = await this.open(session, contested, work.keys));
+      ({ standing } = await this.open(session, contested, work));
       lines = decide(standing);
       if (lines.length === 0) {
         await session.rollback(contested.length > 0);
@@ -176,9 +178,9 @@ export class DeskWriter {
   private async open(
     session: OpenedSession,
     contested: readonly string[],
-    keys: readonly AccountKey[],
+    work: Pick<Work, 'keys' | 'quoting'>,
   ): Promise<Opening> {
-    const opening = await session.begin(contested, keys);
+    const opening = await session.begin(contested, work.keys, work.quoting);
     if (opening.epoch !== this.settings.epoch) throw this.fence();
     return opening;
   }

@@ -2,6 +2,7 @@ import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
 import type { Cancel } from '#libs/platform/time/clock.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';
+import { judgeFreeze } from '../freezes.js';
 import type {
   DeskTotals,
   Release,
@@ -189,10 +190,10 @@ export class PostgresReservationDesk implements ReservationDesk {
   private async claim(requests: readonly ReserveRequest[], released: readonly AccountKey[]) {
     const { book, sights, ring } = this;
     const claim = new Claim(requests, released, { book, sights, ring });
-    const { lines } = claim;
+    const { lines, quoting } = claim;
     const at = instantFromNanos(this.settings.clock.epochNanos());
     const accounts = new Set(lines.map(({ key }) => key.account));
-    const found = lines.length === 0 ? [] : await this.writer.claim(accounts, { lines, at });
+    const found = lines.length === 0 ? [] : await this.writer.claim(accounts, { lines, at, quoting });
     const { holds, draft } = claim.granted(found ?? []);
     this.book.accept(draft);
     const granted = holds.reduce((sum, hold) => (hold === undefined ? sum : sum + 1), 0);
@@ -213,6 +214,7 @@ export class PostgresReservationDesk implements ReservationDesk {
       await this.writer.transact({
         accounts: new Set([...requests, ...released].map(({ account }) => account)),
         keys,
+        quoting: requests.flatMap(({ account, forQuote }) => (forQuote === true ? [account] : [])),
         prepare: () => {
           // Before the snapshot: what is released later may have been settled too late for the evidence in it to say so.
           const draft = this.draftOn([...keys, ...released]);
@@ -246,7 +248,9 @@ export class PostgresReservationDesk implements ReservationDesk {
     draft: HoldDraft,
     now: Instant,
   ): ReserveOutcome {
-    const { account, need, current } = request;
+    const { account, need, current, forQuote } = request;
+    const frozen = forQuote === true ? judgeFreeze(standing.freezes, account, now) : undefined;
+    if (frozen !== undefined) return frozen;
     const evidenceOf = standing.evidenceFor(account, (key, byShard) => {
       const others = byShard.reduce(
         (sum, amount, shard) => (shard === this.settings.shard ? sum : sum + amount),
@@ -268,6 +272,7 @@ export class PostgresReservationDesk implements ReservationDesk {
     await this.writer.transact({
       accounts: new Set(keys.map((key) => key.account)),
       keys,
+      quoting: [],
       prepare: () => {
         const lines = linesOf(this.draftOn(keys), keys);
         return () => lines;

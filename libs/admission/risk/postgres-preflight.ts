@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { instantFromNanos } from '#libs/auction/instant.js';
-import type { Need } from '#libs/auction/holds.js';
 import type { Rejection } from '#libs/auction/rejection.js';
-import type { Hold } from '#libs/auction/terms.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
+import { judgeFreeze, readFreezes } from '../freezes.js';
 import type { PreflightDesk } from '../preflight-desk.js';
+import type { ReserveRequest } from '../reservation-desk.js';
 import { capacityOf } from './capacity.js';
 import { keyColumns, READ_STANDING, Standing, type StandingRow } from './reserved-rows.js';
 import { accountKey, resourcesOf } from './resource-key.js';
@@ -18,20 +18,24 @@ export class PostgresPreflight implements PreflightDesk {
     private readonly clock: Clock,
   ) {}
 
-  async preflight(account: string, need: Need, current: readonly Hold[]): Promise<Verdict | Rejection> {
+  async preflight({ account, need, current, forQuote }: ReserveRequest): Promise<Verdict | Rejection> {
     const keys = resourcesOf(need).map((resource) => accountKey(account, resource));
-    const rows = await withTransaction(this.pool, 'repeatable read, read only', (client) =>
-      client.query<StandingRow & unknown[]>({
+    const quoting = forQuote === true ? [account] : [];
+    const standing = await withTransaction(this.pool, 'repeatable read, read only', async (client) => {
+      const { rows } = await client.query<StandingRow & unknown[]>({
         name: 'preflight-standing',
         text: READ_STANDING,
         values: keyColumns(keys),
         rowMode: 'array',
-      }),
-    );
-    const evidenceOf = new Standing(keys, rows.rows).evidenceFor(account, (_key, byShard) =>
+      });
+      return new Standing(keys, rows, await readFreezes(client, quoting));
+    });
+    const evidenceOf = standing.evidenceFor(account, (_key, byShard) =>
       byShard.reduce((sum, amount) => sum + amount, 0),
     );
     const now = instantFromNanos(this.clock.epochNanos());
+    const frozen = judgeFreeze(standing.freezes, account, now);
+    if (frozen !== undefined) return frozen;
     const capacity = capacityOf(need, { evidenceOf, current, now });
     return capacity.ok ? verdictOf(need, capacity, now) : capacity;
   }

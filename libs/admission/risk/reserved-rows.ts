@@ -1,5 +1,6 @@
 import type { Instant } from '#libs/auction/instant.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';
+import type { Freezes } from '../freezes.js';
 import { utcText } from '../timestamps.js';
 import { textArray } from './array-literal.js';
 import { readEvidence, type Evidence, type EvidenceOf } from './evidence.js';
@@ -49,7 +50,11 @@ export class Standing {
   private readonly rows = new Map<string, StandingRow>();
   private readonly roomless = new Set<string>();
 
-  constructor(keys: readonly AccountKey[], rows: readonly StandingRow[]) {
+  constructor(
+    keys: readonly AccountKey[],
+    rows: readonly StandingRow[],
+    readonly freezes: Freezes = new Map(),
+  ) {
     for (const row of rows) {
       const key = keys[Number(row[0]) - 1];
       if (key === undefined) continue;

@@ -22,7 +22,7 @@ export class CancelTask implements Task {
   }
 
   prelude(now: Instant): readonly Draft[] {
-    return dueDrafts(this.entry.head, now, this.context);
+    return dueDrafts(this.entry, now, this.context);
   }
 
   reservation(): undefined {

@@ -27,7 +27,7 @@ export abstract class InternalTask implements Task {
   }
 
   prelude(now: Instant): readonly Draft[] {
-    return dueDrafts(this.entry.head, now, this.context);
+    return dueDrafts(this.entry, now, this.context);
   }
 
   reservation(): undefined {

@@ -49,18 +49,19 @@ export class QuoteTask implements Task {
   }
 
   prelude(now: Instant): readonly Draft[] {
-    return dueDrafts(this.entry.head, now, this.context);
+    return dueDrafts(this.entry, now, this.context);
   }
 
   reservation(now: Instant): ReserveRequest | undefined {
     if (isTooLate(this.request, now)) return undefined;
     const plan = this.rule.plan(this.entry.head, now);
     if (!plan.ok || plan.reserve === undefined) return undefined;
-    return { account: this.request.account, ...plan.reserve };
+    return { account: this.request.account, ...plan.reserve, forQuote: true };
   }
 
   decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
-    const unsure = this.rule.operation === 'WITHDRAW' ? undefined : unsureOf(this.context);
+    const unsure =
+      this.rule.operation === 'WITHDRAW' ? undefined : unsureOf(this.context, this.request.account);
     if (unsure !== undefined) return { drafts: [], answer: () => unsure, unused: this.unused(granted) };
     if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
     const plan = this.rule.plan(this.entry.head, now);
@@ -131,10 +132,10 @@ export class QuoteTask implements Task {
 }
 
 /** What was lost since the command was taken in, and without which nothing may be decided that lasts. */
-function unsureOf({ clockIsSound, policy }: ShardContext): LinkReply | undefined {
+function unsureOf({ clockIsSound, policy }: ShardContext, maker: string): LinkReply | undefined {
   // What has fallen due is not journaled, so nothing may be built on it.
   if (!clockIsSound()) return fault(503, 'clock_unhealthy');
-  return policy.isKnown ? undefined : fault(503, 'auction_owner_unavailable');
+  return policy.isKnownFor(maker) ? undefined : fault(503, 'auction_owner_unavailable');
 }
 
 /** How many commands of this maker the auction has already recorded. */

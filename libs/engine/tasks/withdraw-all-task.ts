@@ -35,7 +35,7 @@ export class WithdrawAllTask implements Task {
   }
 
   prelude(now: Instant): readonly Draft[] {
-    return this.quoted().flatMap((entry) => dueDrafts(entry.head, now, this.context));
+    return this.quoted().flatMap((entry) => dueDrafts(entry, now, this.context));
   }
 
   reservation(): undefined {

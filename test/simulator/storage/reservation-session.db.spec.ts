@@ -16,6 +16,7 @@ import { openReservations } from './reservation-session.js';
 const SHARD = 1;
 const EPOCH = 7;
 const AT = '2026-11-26T12:00:00.000000000Z';
+const LATER = '2026-11-26T12:00:00.000001000Z';
 const FOREVER = '2999-01-01';
 const RESOURCES: readonly ResourceKey[] = [
   { venue: 'a', resource: 'COLLATERAL', asset: '' },
@@ -101,12 +102,19 @@ const asked: fc.Arbitrary<Asked> = fc.record({
   sight: fc.option(fc.record({ amount: off, others: off }), { nil: undefined, freq: 2 }),
 });
 const place = fc.record({ stated, asked: fc.option(asked, { nil: undefined, freq: 4 }) });
+const maker = fc.record({
+  quotes: fc.boolean(),
+  frozenUntil: fc.constantFrom(undefined, undefined, AT, LATER),
+});
 const plots = fc.record({
+  makers: fc.array(maker, { minLength: 2, maxLength: 2 }),
   places: fc.array(place, { minLength: 6, maxLength: 6 }),
   epoch: fc.constantFrom(EPOCH, EPOCH, EPOCH, EPOCH, EPOCH - 1),
 });
 
 interface Plot {
+  /** In the order of the accounts. */
+  readonly makers: readonly { readonly quotes: boolean; readonly frozenUntil: string | undefined }[];
   readonly places: readonly { readonly stated: Stated; readonly asked: Asked | undefined }[];
   readonly epoch: number;
 }
@@ -144,6 +152,21 @@ async function furnish(key: AccountKey, { evidence, reserved }: Stated): Promise
      do update set shard_0 = excluded.shard_0, shard_1 = excluded.shard_1, shard_2 = excluded.shard_2`,
     [account, venue, resource, asset, ...amounts],
   );
+}
+
+async function freeze(name: string, { makers }: Plot): Promise<string[]> {
+  const quoting: string[] = [];
+  for (const [index, { quotes, frozenUntil }] of makers.entries()) {
+    const account = `${name}-${ACCOUNTS[index]!}`;
+    if (quotes) quoting.push(account);
+    if (frozenUntil === undefined) continue;
+    world.database.tables.frozen.rows.set(account, frozenUntil);
+    await database.pool.query('insert into control.protection_state values ($1, $2, $2)', [
+      account,
+      frozenUntil,
+    ]);
+  }
+  return quoting;
 }
 
 function linesOf(keys: readonly AccountKey[], { places }: Plot): ClaimLine[] {
@@ -191,7 +214,8 @@ it('grants and writes what the statement does, whatever is asked of whatever the
       const name = `story${stories}`;
       const keys = keysOf(name);
       for (const [index, { stated: row }] of plot.places.entries()) await furnish(keys[index]!, row);
-      const claim = { epoch: plot.epoch, lines: linesOf(keys, plot), at: AT };
+      const quoting = await freeze(name, plot);
+      const claim = { epoch: plot.epoch, lines: linesOf(keys, plot), at: AT, quoting };
       const granted = await real.claim([], claim);
       expect(await world.told(simulated.claim([], claim))).toEqual(granted);
       const rows = keys.flatMap((key) => {

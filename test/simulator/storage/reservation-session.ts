@@ -1,3 +1,4 @@
+import type { Freezes } from '#libs/admission/freezes.js';
 import type { ClaimLine, ClaimOfEpoch } from '#libs/admission/risk/claim.js';
 import type { OpenedSession, ReservedLine } from '#libs/admission/risk/desk-session.js';
 import { accountKey, type AccountKey } from '#libs/admission/risk/resource-key.js';
@@ -43,28 +44,28 @@ class ReservationSession {
     });
   }
 
-  begin(_contested: readonly string[], keys: readonly AccountKey[]) {
+  begin(_contested: readonly string[], keys: readonly AccountKey[], quoting: readonly string[]) {
     return this.work(() => {
       const { tables } = this.database;
       this.tx = new Transaction();
       this.session.waitAtMost(IDLE_MILLIS);
       const epoch = this.tx.get(tables.fences, String(this.shard));
       const rows = keys.map(({ name }, index) => standingRow(tables, this.tx, name, index));
-      return { epoch, standing: new Standing(keys, rows) };
+      return { epoch, standing: new Standing(keys, rows, this.freezesOf(this.tx, quoting)) };
     });
   }
 
-  claim(_contested: readonly string[], { epoch, lines }: ClaimOfEpoch): Promise<ClaimLine[]> {
+  claim(_contested: readonly string[], { epoch, lines, quoting, at }: ClaimOfEpoch): Promise<ClaimLine[]> {
     return this.work(() => {
       const { tables } = this.database;
       const tx = new Transaction();
       if (tx.get(tables.fences, String(this.shard)) !== epoch) return [];
       const isTrue = new Map(lines.map((line) => [line, this.isTrue(tx, line)]));
-      const refused = new Set(
-        lines
-          .filter((line) => line.kind !== 'SHRINKS' && isTrue.get(line) === false)
-          .map(({ key }) => key.account),
+      const frozen = [...this.freezesOf(tx, quoting)].flatMap(([maker, until]) =>
+        until > at ? [maker] : [],
       );
+      const untrue = lines.filter((line) => line.kind !== 'SHRINKS' && isTrue.get(line) === false);
+      const refused = new Set([...frozen, ...untrue.map(({ key }) => key.account)]);
       const found = lines.filter(
         (line) => isTrue.get(line) === true && (line.kind === 'SHRINKS' || !refused.has(line.key.account)),
       );
@@ -120,6 +121,16 @@ class ReservationSession {
     const amounts = [...(tx.get(reserved, name) ?? NOTHING)];
     amounts[this.shard] = amount;
     tx.put(reserved, name, amounts);
+  }
+
+  private freezesOf(tx: Transaction, quoting: readonly string[]): Freezes {
+    const { frozen } = this.database.tables;
+    return new Map(
+      quoting.flatMap((maker) => {
+        const until = tx.get(frozen, maker);
+        return until === undefined ? [] : [[maker, until]];
+      }),
+    );
   }
 
   /** Evidence never gets old here. */

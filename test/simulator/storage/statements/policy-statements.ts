@@ -34,15 +34,27 @@ export const policyStatements: Statements = {
     run: ({ tables, tx }) =>
       rowsOf([...tx.all(tables.frozen)].map(([id, until]) => ({ account_id: id, until: utcText(until) }))),
   },
+  freezes: {
+    run: ({ tables, tx }, [makers]) =>
+      rowsOf(
+        (makers as readonly string[]).flatMap((maker) => {
+          const until = tx.get(tables.frozen, maker);
+          return until === undefined ? [] : [{ account_id: maker, until: utcText(until) }];
+        }),
+      ),
+  },
   'select pg_advisory_xact_lock': {
     locks: ([maker]) => [keyOf('protection', String(maker))],
     run: () => rowsOf([{}]),
   },
   protection: {
-    run: ({ tables, tx }, [maker]) => {
-      const row = tx.get(tables.protection, String(maker));
-      return rowsOf(row === undefined ? [] : [row]);
-    },
+    run: ({ tables, tx }, [makers]) =>
+      rowsOf(
+        (makers as readonly string[]).flatMap((maker) => {
+          const row = tx.get(tables.protection, maker);
+          return row === undefined ? [] : [{ account_id: maker, ...row }];
+        }),
+      ),
   },
   'insert into control.protection_awards': {
     run: ({ tables, tx }, columns) => {
