@@ -9,7 +9,7 @@ import { nextDue, type AuctionBook, type Entry } from './memory/auction-book.js'
 import type { AwardCount } from './award-count.js';
 import type { AwardConclusion } from './ports.js';
 import { DueTask, ExecutionTask } from './tasks/internal-tasks.js';
-import { isCloseDue } from './tasks/due-events.js';
+import { isUndecided } from './tasks/due-events.js';
 import type { ShardContext } from './tasks/shard-context.js';
 import type { Task } from './task.js';
 
@@ -19,7 +19,7 @@ export interface AttendancePorts {
   readonly context: ShardContext;
   readonly book: AuctionBook;
   readonly conclusion: AwardConclusion;
-  readonly count: Pick<AwardCount, 'beforeClose'>;
+  readonly count: Pick<AwardCount, 'beforeOutcome'>;
   readonly submit: (task: Task) => boolean;
 }
 
@@ -86,18 +86,16 @@ export class Attendance {
       this.watch(entry);
     } else if (due === durable?.execution_deadline) {
       void this.conclude(entry);
-    } else if (durable !== undefined && isCloseDue(durable, this.ports.now())) {
-      void this.close(entry, durable);
+    } else if (durable !== undefined && isUndecided(durable)) {
+      void this.decide(entry, durable);
     } else {
       this.submitDue(entry);
     }
   }
 
-  /** What is on its way to the journal comes first, and its commit leads back here: nothing is counted that might not come about. */
-  private async close(entry: Entry, durable: AuctionState): Promise<void> {
-    if (entry.head !== durable) return;
-    if (!entry.mayClose) await this.ports.count.beforeClose(durable);
-    entry.mayClose = true;
+  private async decide(entry: Entry, closed: AuctionState): Promise<void> {
+    if (!entry.mayDecide) await this.ports.count.beforeOutcome(closed);
+    entry.mayDecide = true;
     this.submitDue(entry);
   }
 

@@ -8,7 +8,7 @@ import { nextTurn, pause, type Clock } from '#libs/platform/time/clock.js';
 import type { IdFactory } from './ids.js';
 import type { CountedAward, ProtectionDesk } from './ports.js';
 
-/** How long a close waits for its awards to be counted. */
+/** How long an outcome waits for its awards to be counted. */
 const PATIENCE_MILLIS = 500;
 const RETRY_MILLIS = 100;
 
@@ -22,10 +22,10 @@ export interface AwardCountPorts {
 
 /**
  * Counts awards against their makers' protection before anyone can see them: a freeze is in force on every shard by then. A
- * store that does not answer holds up a close for a moment only. The makers of that close are then in doubt, and quote nothing here.
+ * store that does not answer holds up an outcome for a moment only. The winners are then in doubt, and quote nothing here.
  */
 export class AwardCount {
-  /** Closes that begin in one turn of the event loop are counted together. */
+  /** Outcomes that are asked for in one turn of the event loop are counted together. */
   private gathering: { readonly awards: CountedAward[]; readonly counted: Promise<void> } | undefined;
   /** By maker, how many counts are still owed. */
   private readonly doubts = new Map<string, number>();
@@ -41,8 +41,11 @@ export class AwardCount {
     this.stopped = true;
   }
 
-  /** Resolves when the close of this auction may be told. It takes as long without an award as with one that trips nothing. */
-  async beforeClose(state: AuctionState): Promise<void> {
+  /**
+   * Resolves when the outcome of this auction may be told. Its close is durable, so no other outcome can come of it, here or at a
+   * successor. Nobody can tell by the time whether there is an award.
+   */
+  async beforeOutcome(state: AuctionState): Promise<void> {
     const { ids, clock } = this.ports;
     const closing = decideClose(state, { awardId: (quoteId) => ids.award(quoteId) });
     const awards = closing.flatMap(({ at, body }) =>

@@ -31,7 +31,7 @@ function entry(durable: AuctionState | undefined, head = durable ?? awarded.stat
     marks: new Marks(),
     awardEnds: undefined,
     dueAt: undefined,
-    mayClose: false,
+    mayDecide: false,
     decidedAt: undefined,
     completedAt: undefined,
   };

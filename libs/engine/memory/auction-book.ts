@@ -19,8 +19,8 @@ export interface Entry {
   readonly marks: Marks;
   /** The earliest moment for which the agenda holds an appointment. */
   dueAt: Instant | undefined;
-  /** Its awards are counted against their makers' protection, or makers are in doubt for them: it may be closed. */
-  mayClose: boolean;
+  /** It is closed, and its awards are counted against their makers' protection: they may be made. */
+  mayDecide: boolean;
   /** Where the award or its absence stands: from here on the auction is over for makers without an award. */
   decidedAt: number | undefined;
   /** Where each winner's award ended, by maker: from there on the auction is over for that winner. */
@@ -121,7 +121,7 @@ export class AuctionBook {
       id: placed.event.auction_id,
       head: state,
       durable: undefined,
-      mayClose: false,
+      mayDecide: false,
       positions: [placed.position],
       marks: new Marks(),
       dueAt: undefined,

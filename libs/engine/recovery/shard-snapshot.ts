@@ -108,7 +108,7 @@ function entryOf(line: EntryLine): Entry {
     positions: [...line.positions],
     marks: new Marks(line.marks),
     dueAt: undefined,
-    mayClose: false,
+    mayDecide: false,
     decidedAt: line.decided_at,
     awardEnds: line.award_ends === undefined ? undefined : new Map(line.award_ends),
     completedAt: line.completed_at,

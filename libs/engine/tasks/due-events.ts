@@ -2,36 +2,43 @@ import { decideClose } from '#libs/auction/decide/close.js';
 import { decideCompletion } from '#libs/auction/completion.js';
 import type { Decided } from '#libs/auction/decided.js';
 import { decideExpiries } from '#libs/auction/decide/expire.js';
+import type { DomainEvent } from '#libs/auction/events.js';
 import type { Instant } from '#libs/auction/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Draft } from '../task.js';
 import type { ShardContext } from './shard-context.js';
 
+const OUTCOME: ReadonlySet<DomainEvent['type']> = new Set<DomainEvent['type']>([
+  'AUCTION_AWARDED',
+  'AUCTION_NOT_AWARDED',
+  'AUCTION_COMPLETED',
+]);
+
 /**
- * What has fallen due for the auction by `now`: quotes that expired, the close with its award, and whatever is missing of a
- * decision within which a journal ended. An owner whose clock is not to be trusted closes nothing, and none closes
- * before the awards are counted.
+ * What has fallen due for the auction by `now`: quotes that expired, the close, its outcome, and whatever is missing of a
+ * decision within which a journal ended. An owner whose clock is not to be trusted closes nothing.
  */
 export function dueDrafts(entry: Entry, now: Instant, context: ShardContext): Draft[] {
   return context.clockIsSound() ? draftsOf(entry.head, dueEvents(entry, now, context)) : [];
 }
 
-function dueEvents({ head, mayClose }: Entry, now: Instant, { ids }: ShardContext): readonly Decided[] {
-  if (isCloseDue(head, now)) {
-    return mayClose ? decideClose(head, { awardId: (quoteId) => ids.award(quoteId) }) : [];
-  }
-  return head.status === 'OPEN' ? decideExpiries(head, now) : decideCompletion(head);
+/** The outcome waits until the close is durable and the awards are counted: see `AwardCount`. */
+function dueEvents({ head, mayDecide }: Entry, now: Instant, { ids }: ShardContext): readonly Decided[] {
+  if (!isPastClose(head, now))
+    return head.status === 'OPEN' ? decideExpiries(head, now) : decideCompletion(head);
+  const closing = decideClose(head, { awardId: (quoteId) => ids.award(quoteId) });
+  return mayDecide ? closing : closing.filter(({ body: { type } }) => !OUTCOME.has(type));
 }
 
-/** The close, or the decision that follows it, is all that the auction waits for. */
-export function isCloseDue(state: AuctionState, now: Instant): boolean {
-  return isPastClose(state, now) || (state.status === 'CLOSED' && state.not_awarded_reason === undefined);
+/** Its time is over and its outcome is not decided: what is refused now must not come to stand before that. */
+export function isPastClose(state: AuctionState, now: Instant): boolean {
+  return (state.status === 'OPEN' && now >= state.terms.closes_at) || isUndecided(state);
 }
 
-/** Its time is over and the close has not been decided: what is refused now must not come to stand before the close. */
-export function isPastClose({ status, terms }: AuctionState, now: Instant): boolean {
-  return status === 'OPEN' && now >= terms.closes_at;
+/** The close stands, so nothing but the winner rule decides any more. */
+export function isUndecided({ status, not_awarded_reason: reason }: AuctionState): boolean {
+  return status === 'CLOSED' && reason === undefined;
 }
 
 export function draftsOf(state: AuctionState, decided: readonly Decided[]): Draft[] {
