@@ -1,3 +1,4 @@
+import type { Atoms } from '#libs/auction/money.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import type { ReserveRequest } from './reservation-desk.js';
 import type { Verdict } from './risk/verdict.js';
@@ -5,8 +6,8 @@ import type { Verdict } from './risk/verdict.js';
 export interface PreflightDesk {
   /**
    * What the account could carry at this moment; `current` is what its standing quote holds and a revision of it could use.
-   * Sets nothing aside. Rejects with EvidenceInvalid where the evidence cannot be right, and with the cause where the
+   * Sets nothing aside. What it tells is a multiple of `step`, so that all of it can be asked for. Rejects with EvidenceInvalid where the evidence cannot be right, and with the cause where the
    * evidence cannot be read.
    */
-  preflight(request: ReserveRequest): Promise<Verdict | Rejection>;
+  preflight(request: ReserveRequest, step: Atoms): Promise<Verdict | Rejection>;
 }

@@ -5,6 +5,7 @@ import type { Instant } from '#libs/auction/instant.js';
 import { needOf } from '#libs/auction/decide/plan-submit.js';
 import { checkQuoteTerms } from '#libs/auction/decide/quote-terms.js';
 import { activeQuote } from '#libs/auction/state.js';
+import type { Grid } from '#libs/auction/terms.js';
 import { viewerOf } from '#libs/auction/told/viewer.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Conditions } from './conditions/conditions.js';
@@ -41,7 +42,8 @@ export class Preflights {
     const auctionId = context.ids.auction(request.account, request.request_id);
     const plan = planOf(context, request, auctionId, now());
     if (!plan.ok) return fault(plan.status, plan.error, plan.message);
-    return this.verdict({ account: request.account, need: plan.need, current: [] });
+    const { account } = request;
+    return this.verdict({ account, need: plan.need, current: [] }, plan.terms.grid);
   }
 
   async ofQuote(request: Preflight<'quote_preflight'>): Promise<LinkReply> {
@@ -66,12 +68,15 @@ export class Preflights {
     if (refusal !== undefined) return fault(refusal.status, refusal.error, refusal.message);
     const { account, price_atoms: price, quantity_atoms: quantity } = request;
     const current = holdOf(activeQuote(state, account));
-    return this.verdict({ account, need: needOf(terms, price, quantity), current, forQuote: true });
+    return this.verdict(
+      { account, need: needOf(terms, price, quantity), current, forQuote: true },
+      terms.grid,
+    );
   }
 
-  private async verdict(request: ReserveRequest): Promise<LinkReply> {
+  private async verdict(request: ReserveRequest, { quantity_step_atoms: step }: Grid): Promise<LinkReply> {
     try {
-      const verdict = await this.ports.desk.preflight(request);
+      const verdict = await this.ports.desk.preflight(request, step);
       return 'ok' in verdict ? fault(verdict.status, verdict.error, verdict.message) : reply(200, verdict);
     } catch {
       // Evidence that contradicts itself, or none: either way nothing can be promised.

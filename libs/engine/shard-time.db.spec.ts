@@ -135,8 +135,9 @@ describe('the close', () => {
       cancelOrder(OLGA, auctionId),
     ];
     const asked = orders.map((order) => live.ask(order));
-    await until(auctionId, 'AWARDED');
+    await until(auctionId, 'CLOSED');
     world.clock.letTimersRun();
+    await until(auctionId, 'AWARDED');
     const refused = { status: 422, body: { error: 'AUCTION_NOT_OPEN' } };
     for (const answer of await Promise.all(asked)) expect(answer).toMatchObject(refused);
     // What is refused after it is over for a maker leaves no trace, and nothing stands behind the close out of its time.

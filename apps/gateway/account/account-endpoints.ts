@@ -1,15 +1,18 @@
-import { arrayOf, object } from '#libs/edge/decoding/decode.js';
+import { allOrNone, arrayOf, object } from '#libs/edge/decoding/decode.js';
 import { atoms, text, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { endpoint } from '#libs/edge/endpoint.js';
 import { anyUuid } from '#libs/edge/path-ids.js';
-import { group, groups, limits, makers, me, protection, protectionOrNone } from './account-shapes.js';
+import { group, groups, limits, makers, me, protectionOrNone } from './account-shapes.js';
 
 const groupID = anyUuid('invalid_request');
 const groupBody = object({
   required: { name: text(), market_maker_ids: arrayOf(uuid) },
 });
-const protectionBody = object({
-  required: { window_ms: atoms, max_awards: atoms, max_award_notional_atoms: atoms, frozen_ms: atoms },
+const protectionBody = allOrNone({
+  window_ms: atoms,
+  max_awards: atoms,
+  max_award_notional_atoms: atoms,
+  frozen_ms: atoms,
 });
 const OUT_OF_RANGE = { 400: ['invalid_request'] };
 
@@ -48,10 +51,10 @@ export const putProtection = endpoint({
   access: 'session',
   capability: 'auction:quote',
   body: protectionBody,
-  summary: 'Set market maker protection',
+  summary: 'Set market maker protection, or switch it off with an empty object',
   description:
-    'Trips as soon as the awards within `window_ms` reach either maximum: then active quotes are withdrawn, and new ones refused for `frozen_ms`.',
-  answers: { 200: { description: 'The settings as they now are.', body: protection } },
+    'Trips as soon as the awards within `window_ms` reach either maximum: then active quotes are withdrawn, and new ones refused for `frozen_ms`, on every shard from the moment that the award can be seen. An empty object switches it off: no award counts any more, and a freeze that has begun ends by its own time or by a reset.',
+  answers: { 200: { description: 'The settings as they now are.', body: protectionOrNone } },
   statuses: OUT_OF_RANGE,
 });
 

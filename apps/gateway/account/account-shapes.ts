@@ -78,7 +78,6 @@ const protectionSettings = named(
   }),
 );
 
-export const protection = protectionSettings;
 export const protectionOrNone: Shape = oneOf([protectionSettings, nothing]);
 
 export const makers: Shape = named(

@@ -62,6 +62,10 @@ export class AccountController {
 
   @Endpoint(putProtection)
   async putProtection({ principal, body }: CallOf<typeof putProtection>): Promise<Reply> {
+    if (body.window_ms === undefined) {
+      await this.protection.switchOff(principal.account_id);
+      return { status: 200, body };
+    }
     const refusal = refusalOf(new ProtectionRules(body));
     if (refusal !== undefined) return refusal;
     await this.protection.change(principal.account_id, body);

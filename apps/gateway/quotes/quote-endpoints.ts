@@ -117,7 +117,8 @@ export const preflightQuote = endpoint({
   body: quotePreflightBody,
   unauthorizedMessage: 'authentication is required',
   summary: "The caller's capacity at a price on every frozen route",
-  description: 'Evidence and no promise: a submit repeats the same calculation. Not metered.',
+  description:
+    'Evidence and no promise: a submit repeats the same calculation. The maximum is a multiple of the quantity step, and not cut to the size of the auction. What your own quote in this auction holds counts as free. Not metered.',
   answers: { 200: { description: 'The capacity at this moment.', body: verdict } },
   statuses: {
     403: ['forbidden'],

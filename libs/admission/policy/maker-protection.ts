@@ -39,6 +39,15 @@ export class MakerProtection {
     );
   }
 
+  /** Counts nothing any more, and forgets what was counted. A freeze that has begun ends by its own time, or by `reset`. */
+  async switchOff(maker: string): Promise<void> {
+    await withTransaction(this.pool, 'read committed', async (client) => {
+      await takeTurn(client, maker);
+      await client.query('delete from control.protection where account_id = $1', [maker]);
+      await client.query('delete from control.protection_awards where account_id = $1', [maker]);
+    });
+  }
+
   /** Ends a freeze, and forgets the awards that led to it: the next one alone does not trip it again. */
   async reset(maker: string): Promise<void> {
     await withTransaction(this.pool, 'read committed', async (client) => {

@@ -166,22 +166,23 @@ describe('capacity', () => {
 });
 
 describe('verdict', () => {
-  it('has the documented shape, with the minimum over the routes', () => {
+  it('has the documented shape, with the minimum over the routes, rounded down to what can be quoted', () => {
     const asked = need('BUY', 3_000_000, { routes: [ROUTE_A, ROUTE_B] });
     const books = plenty(asked).with(COLLATERAL_A, stated(1_000_000, { source_sequence: 12 }));
     const capacity = capacityOf(asked, books.asker());
     if (!capacity.ok) throw new Error(capacity.error);
-    expect(verdictOf(asked, capacity, NOW)).toEqual({
+    const step = 1_000_000;
+    expect(verdictOf(asked, capacity, { now: NOW, step })).toEqual({
       status: 'INSUFFICIENT_CAPACITY',
       requested_quantity_atoms: '3000000',
-      maximum_executable_quantity_atoms: '2500000',
+      maximum_executable_quantity_atoms: '2000000',
       checked_at: NOW,
       valid_until: LATER,
       routes: [
         {
           venue: 'venue_a',
           resource_type: 'COLLATERAL',
-          maximum_executable_quantity_atoms: '2500000',
+          maximum_executable_quantity_atoms: '2000000',
           risk_source_sequence: '12',
           risk_valid_until: LATER,
           authority_valid_until: LATEST,
@@ -196,6 +197,7 @@ describe('verdict', () => {
         },
       ],
     });
-    expect(verdictOf({ ...asked, quantity_atoms: 2_500_000 }, capacity, NOW).status).toBe('EXECUTABLE');
+    const less = verdictOf({ ...asked, quantity_atoms: 2_000_000 }, capacity, { now: NOW, step });
+    expect(less.status).toBe('EXECUTABLE');
   });
 });

@@ -129,7 +129,7 @@ describe('reservation desk', () => {
       expect(second?.ok).toBe(true);
       const preflight = new PostgresPreflight(database.pool, clock);
       await expect(
-        preflight.preflight({ account: broken, need: buy(1), current: [] }),
+        preflight.preflight({ account: broken, need: buy(1), current: [] }, 1),
       ).rejects.toBeInstanceOf(EvidenceInvalid);
     }));
 
@@ -140,8 +140,8 @@ describe('reservation desk', () => {
       await withDesk(2, 1, async (second) => {
         await first.reserve([ask(account, 777)]);
         const own = holdOf((await second.reserve([ask(account, 3_001)]))[0]);
-        const alone = await preflight.preflight({ account, need: buy(1), current: [] });
-        const revising = await preflight.preflight({ account, need: buy(1), current: own });
+        const alone = await preflight.preflight({ account, need: buy(1), current: [] }, 1);
+        const revising = await preflight.preflight({ account, need: buy(1), current: own }, 1);
         const most = 'ok' in alone ? 0 : Number(alone.maximum_executable_quantity_atoms);
         expect(most).toBe(2 * (12_345 - 389 - 1_501));
         expect(revising).toMatchObject({ maximum_executable_quantity_atoms: String(2 * (12_345 - 389)) });

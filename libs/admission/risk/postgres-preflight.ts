@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { instantFromNanos } from '#libs/auction/instant.js';
+import type { Atoms } from '#libs/auction/money.js';
 import type { Rejection } from '#libs/auction/rejection.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
@@ -18,7 +19,10 @@ export class PostgresPreflight implements PreflightDesk {
     private readonly clock: Clock,
   ) {}
 
-  async preflight({ account, need, current, forQuote }: ReserveRequest): Promise<Verdict | Rejection> {
+  async preflight(
+    { account, need, current, forQuote }: ReserveRequest,
+    step: Atoms,
+  ): Promise<Verdict | Rejection> {
     const keys = resourcesOf(need).map((resource) => accountKey(account, resource));
     const quoting = forQuote === true ? [account] : [];
     const standing = await withTransaction(this.pool, 'repeatable read, read only', async (client) => {
@@ -37,6 +41,6 @@ export class PostgresPreflight implements PreflightDesk {
     const frozen = judgeFreeze(standing.freezes, account, now);
     if (frozen !== undefined) return frozen;
     const capacity = capacityOf(need, { evidenceOf, current, now });
-    return capacity.ok ? verdictOf(need, capacity, now) : capacity;
+    return capacity.ok ? verdictOf(need, capacity, { now, step }) : capacity;
   }
 }

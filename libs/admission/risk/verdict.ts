@@ -1,5 +1,6 @@
 import type { Need } from '#libs/auction/holds.js';
 import type { Instant } from '#libs/auction/instant.js';
+import type { Atoms } from '#libs/auction/money.js';
 import type { ResourceType } from '#libs/auction/terms.js';
 import type { Capacity, RouteCapacity } from './capacity.js';
 
@@ -22,22 +23,32 @@ export interface Verdict {
   readonly routes: readonly RouteVerdict[];
 }
 
-export function verdictOf(need: Need, capacity: Capacity, checkedAt: Instant): Verdict {
+interface Asked {
+  readonly now: Instant;
+  /** Nothing between its multiples can be quoted. */
+  readonly step: Atoms;
+}
+
+export function verdictOf(need: Need, capacity: Capacity, { now, step }: Asked): Verdict {
   return {
     status: need.quantity_atoms <= capacity.maximum ? 'EXECUTABLE' : 'INSUFFICIENT_CAPACITY',
     requested_quantity_atoms: String(need.quantity_atoms),
-    maximum_executable_quantity_atoms: String(capacity.maximum),
-    checked_at: checkedAt,
-    valid_until: validUntil(capacity.routes) ?? checkedAt,
-    routes: capacity.routes.map(routeVerdict),
+    maximum_executable_quantity_atoms: floored(capacity.maximum, step),
+    checked_at: now,
+    valid_until: validUntil(capacity.routes) ?? now,
+    routes: capacity.routes.map((route) => routeVerdict(route, step)),
   };
 }
 
-function routeVerdict(route: RouteCapacity): RouteVerdict {
+function floored(quantity: Atoms, step: Atoms): string {
+  return String(quantity - (quantity % step));
+}
+
+function routeVerdict(route: RouteCapacity, step: Atoms): RouteVerdict {
   return {
     venue: route.venue,
     resource_type: route.binding,
-    maximum_executable_quantity_atoms: String(route.maximum),
+    maximum_executable_quantity_atoms: floored(route.maximum, step),
     risk_source_sequence: String(route.source_sequence),
     risk_valid_until: route.risk_valid_until,
     authority_valid_until: route.authority_valid_until,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { arrayOf, MISMATCH, object, type Decoded } from './decode.js';
+import { allOrNone, arrayOf, MISMATCH, object, type Decoded } from './decode.js';
 import { atoms, enumOf, instant, literalTrue, positive, text, uuid } from './decode-scalars.js';
 
 const order = object({
@@ -64,6 +64,34 @@ describe('object', () => {
         },
       },
       required: ['side', 'quantity_atoms'],
+      additionalProperties: false,
+    });
+  });
+});
+
+describe('allOrNone', () => {
+  const window = allOrNone({ from: atoms, to: atoms });
+
+  it('takes all of its fields or an empty object, and nothing between', () => {
+    expect(window.decode({ from: 1, to: 2 })).toEqual({ from: 1, to: 2 });
+    expect(window.decode({})).toEqual({});
+    for (const value of [
+      { from: 1 },
+      { to: 1 },
+      { from: 1, to: 2, by: 3 },
+      { by: 3 },
+      [],
+      '',
+      { from: '1', to: 2 },
+    ]) {
+      expect(window.decode(value)).toBe(MISMATCH);
+    }
+  });
+
+  it('says so in JSON Schema', () => {
+    expect(window.describe()).toMatchObject({
+      properties: { from: { type: 'integer' }, to: { type: 'integer' } },
+      dependentRequired: { from: ['to'], to: ['from'] },
       additionalProperties: false,
     });
   });

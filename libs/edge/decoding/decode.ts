@@ -51,6 +51,27 @@ export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
   };
 }
 
+/** All of these fields, or none at all. */
+export function allOrNone<F extends Fields>(
+  fields: F,
+): Decoder<DecodedObject<{ required: F }> | { readonly [K in keyof F]?: undefined }> {
+  const all = object({ required: fields });
+  const none = object({});
+  const names = Object.keys(fields);
+  return {
+    decode(value) {
+      const nothing = none.decode(value);
+      return nothing === MISMATCH ? all.decode(value) : {};
+    },
+    describe: () => ({
+      ...object({ optional: fields }).describe(),
+      dependentRequired: Object.fromEntries(
+        names.map((name) => [name, names.filter((other) => other !== name)]),
+      ),
+    }),
+  };
+}
+
 /** `max` is for bodies whose limit is the reader's own; a limit that a rule owns is left to the rule and its code. */
 export function arrayOf<T>(item: Decoder<T>, bounds: { readonly max?: number } = {}): Decoder<readonly T[]> {
   const max = bounds.max ?? Number.MAX_SAFE_INTEGER;

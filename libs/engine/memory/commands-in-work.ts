@@ -9,6 +9,18 @@ interface InWork {
   readonly outcome: Promise<LinkReply>;
 }
 
+interface Repeat {
+  readonly work: () => Promise<LinkReply>;
+  /** Resolves with nothing when its patience is over. */
+  readonly late: Promise<undefined>;
+}
+
+const IN_PROGRESS = fault(
+  409,
+  'idempotency_key_in_progress',
+  'The first call with this key is still being worked on.',
+);
+
 /** Commands whose outcome is not yet durable, by what their callers called them. */
 export class CommandsInWork {
   private readonly commands = new Map<string, InWork>();
@@ -19,12 +31,17 @@ export class CommandsInWork {
     return this.commands.size;
   }
 
-  /** Runs `work` unless the same command is being worked on; then waits for that outcome and gives it as a repeat. */
+  /**
+   * Runs `work` unless the same command is being worked on; then waits for that outcome and gives it as a repeat. However many calls
+   * before it come to nothing, its patience counts from its own arrival.
+   */
   once(name: string, content: string, work: () => Promise<LinkReply>): Promise<LinkReply> {
-    const running = this.commands.get(name);
-    if (running !== undefined) {
-      return this.repeated(running, content, () => this.once(name, content, work));
-    }
+    if (!this.commands.has(name)) return this.run(name, content, work);
+    const late = pause(this.clock, PATIENCE_MILLIS).then(() => undefined);
+    return this.repeated(name, content, { work, late });
+  }
+
+  private run(name: string, content: string, work: () => Promise<LinkReply>): Promise<LinkReply> {
     const outcome = work().finally(() => {
       this.commands.delete(name);
     });
@@ -32,23 +49,15 @@ export class CommandsInWork {
     return outcome;
   }
 
-  private async repeated(
-    running: InWork,
-    content: string,
-    again: () => Promise<LinkReply>,
-  ): Promise<LinkReply> {
-    const late = pause(this.clock, PATIENCE_MILLIS).then(() => undefined);
-    const reply = await Promise.race([running.outcome, late]);
-    if (reply === undefined) {
-      return fault(
-        409,
-        'idempotency_key_in_progress',
-        'The first call with this key is still being worked on.',
-      );
+  private async repeated(name: string, content: string, { work, late }: Repeat): Promise<LinkReply> {
+    for (;;) {
+      const running = this.commands.get(name);
+      // Those before it came to nothing that is kept, and this one stands on its own; or what is kept tells of the conflict.
+      if (running === undefined) return this.run(name, content, work);
+      const reply = await Promise.race([late, running.outcome]);
+      if (reply === undefined) return IN_PROGRESS;
+      if (running.content === content && isDurable(reply)) return asRepeat(reply);
     }
-    if (running.content === content && isDurable(reply)) return asRepeat(reply);
-    // The first call came to nothing that is kept, and this one stands on its own; or what is kept tells of the conflict.
-    return again();
   }
 }
 

@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { eventually } from '#libs/testing/eventually.js';
+import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import {
+  auctionBody,
+  CONTRACT,
+  mustBe,
+  sharedFloor,
+  verdict,
+  type Trader,
+  type TradingFloor,
+} from './trading-floor.js';
+
+jest.setTimeout(60_000);
+
+const SETTINGS = {
+  window_ms: 60_000,
+  max_awards: 1,
+  max_award_notional_atoms: 1_000_000_000_000,
+  frozen_ms: 60_000,
+};
+const SHARDS = ['0', '1', '2'];
+const ROUNDS = 3;
+
+let floor: TradingFloor;
+let originator: Trader;
+let maker: Trader;
+
+beforeAll(async () => {
+  floor = await sharedFloor();
+  [originator, maker] = (await floor.traders('load-originator-4', 'load-maker-23')) as [Trader, Trader];
+});
+afterAll(() => {
+  floor.close();
+});
+afterEach(async () => {
+  await sets({});
+  await resets();
+});
+
+async function sets(settings: object): Promise<void> {
+  expect(mustBe(200, await maker.api.send('PUT', '/v1/me/protection', { body: settings }))).toEqual(settings);
+}
+
+async function resets(): Promise<void> {
+  mustBe(200, await maker.api.post('/v1/me/protection/reset', undefined, null));
+}
+
+function opens(differing: object = {}): Promise<AuctionView> {
+  return originator.opens(auctionBody(floor.contract('venue_a', 2), [maker], differing));
+}
+
+/** Auctions of every shard: the first character of an id is its owner's. */
+async function onEveryShard(differing: object): Promise<AuctionView[]> {
+  const found = new Map<string, AuctionView>();
+  while (found.size < SHARDS.length) {
+    const auction = await opens(differing);
+    found.set(auction.auction_id.charAt(0), auction);
+  }
+  return [...found.values()];
+}
+
+function submits({ auction_id: id }: AuctionView): Promise<ApiAnswer<QuoteView>> {
+  return maker.submit(id, { price_atoms: 500_000, quantity_atoms: CONTRACT });
+}
+
+/** As soon as a look shows it; no look is waited for longer than the one before took. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!(await isSo())) if (performance.now() > deadline) throw new Error('it never came to that');
+}
+
+async function hasWon({ auction_id: id }: AuctionView): Promise<boolean> {
+  return (await maker.view(id)).award !== undefined;
+}
+
+async function isWithdrawn({ auction_id: id }: AuctionView): Promise<boolean> {
+  return (await maker.myQuotes(id))[0]?.status === 'WITHDRAWN';
+}
+
+describe("a maker's protection that has tripped", () => {
+  it.each([
+    ['the award', hasWon],
+    ['the withdrawal of another quote', isWithdrawn],
+  ] as const)(
+    'refuses quotes and preflights on every shard from the moment that %s is seen',
+    async (what, isSeen) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await resets();
+        await sets(SETTINGS);
+        const free = await onEveryShard({});
+        const firm = await onEveryShard({ quote_revision_policy: 'FINAL' });
+        const standing = await opens();
+        const won = await opens({ duration_ms: 1_500 });
+        for (const { auction_id: id } of [standing, won]) await maker.quotes(id, 500_000, 10);
+        await until(() => isSeen(what === 'the award' ? won : standing));
+        const answers = await Promise.all([
+          ...[...free, ...firm].map(submits),
+          ...[...free, ...firm].map(({ auction_id: id }) => maker.preflightQuote(id, 500_000, CONTRACT)),
+        ]);
+        expect(answers.map(verdict)).toEqual(answers.map(() => '422 MMP_FROZEN'));
+      }
+    },
+  );
+});
+
+describe('protection that is switched off', () => {
+  it('reads as none and counts nothing, and an active freeze goes on to its own end', async () => {
+    await sets(SETTINGS);
+    const first = await opens({ duration_ms: 1_500 });
+    await maker.quotes(first.auction_id, 500_000, 10);
+    await until(() => hasWon(first));
+    const free = await opens();
+    await sets({});
+    expect((await maker.api.get('/v1/me/protection')).body).toEqual({});
+    expect(verdict(await submits(free))).toBe('422 MMP_FROZEN');
+    await resets();
+    await eventually(async () => expect(verdict(await submits(free))).toBe('201'));
+    const second = await opens({ duration_ms: 1_500 });
+    await maker.quotes(second.auction_id, 500_000, 10);
+    await until(() => hasWon(second));
+    expect(verdict(await submits(await opens()))).toBe('201');
+  });
+
+  it('is not switched off by some of its fields', async () => {
+    const partly = await maker.api.send('PUT', '/v1/me/protection', { body: { window_ms: 1 } });
+    expect(verdict(partly)).toBe('400 invalid_json');
+  });
+});
+
+it('a maximum of a preflight can be quoted, and counts what the own quote holds as free', async () => {
+  const auction = await opens();
+  const asked = async (): Promise<number> => {
+    const told = mustBe(200, await maker.preflightQuote(auction.auction_id, 333_000, CONTRACT));
+    return Number(told.maximum_executable_quantity_atoms);
+  };
+  const before = await asked();
+  expect(before % auction.quantity_step_atoms).toBe(0);
+  await maker.quotes(auction.auction_id, 333_000, 5);
+  expect(await asked()).toBe(before);
+});
