@@ -47,12 +47,12 @@ async function resets(): Promise<void> {
   mustBe(200, await maker.api.post('/v1/me/protection/reset', undefined, null));
 }
 
-function opens(differing: object = {}): Promise<AuctionView> {
+function opens(differing: Readonly<Record<string, unknown>> = {}): Promise<AuctionView> {
   return originator.opens(auctionBody(floor.contract('venue_a', 2), [maker], differing));
 }
 
 /** Auctions of every shard: the first character of an id is its owner's. */
-async function onEveryShard(differing: object): Promise<AuctionView[]> {
+async function onEveryShard(differing: Readonly<Record<string, unknown>>): Promise<AuctionView[]> {
   const found = new Map<string, AuctionView>();
   while (found.size < SHARDS.length) {
     const auction = await opens(differing);
@@ -132,11 +132,11 @@ describe('protection that is switched off', () => {
 it('a maximum of a preflight can be quoted, and counts what the own quote holds as free', async () => {
   const auction = await opens();
   const asked = async (): Promise<number> => {
-    const told = mustBe(200, await maker.preflightQuote(auction.auction_id, 333_000, CONTRACT));
+    const told = mustBe(200, await maker.preflightQuote(auction.auction_id, 330_000, CONTRACT));
     return Number(told.maximum_executable_quantity_atoms);
   };
   const before = await asked();
   expect(before % auction.quantity_step_atoms).toBe(0);
-  await maker.quotes(auction.auction_id, 333_000, 5);
+  await maker.quotes(auction.auction_id, 330_000, 5);
   expect(await asked()).toBe(before);
 });
