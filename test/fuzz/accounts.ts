@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 
 export const ORIGINATOR = 'originator-2';
 /** The maker of the quotes that are named, whose stream can be resumed. */

@@ -1,4 +1,4 @@
-import { Unanswered } from '#libs/testing/cluster/api-client.js';
+import { Unanswered } from '#libs/client/api-client.js';
 import { NotPutBack } from './accounts.js';
 import type { Judge } from './judge.js';
 

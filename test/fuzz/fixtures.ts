@@ -1,5 +1,5 @@
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { LEAVER, NEWCOMER, OPERATOR, ORIGINATOR, QUOTER, type Accounts } from './accounts.js';
 
 interface Listed {

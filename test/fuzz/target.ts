@@ -1,7 +1,7 @@
 import type { AsyncApi } from '#libs/edge/documents/asyncapi-types.js';
 import type { OpenApi } from '#libs/edge/documents/openapi-types.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
-import { StreamClient } from '#libs/testing/streams/stream-client.js';
+import { StreamClient } from '#libs/client/stream-client.js';
 import { Accounts, QUOTER } from './accounts.js';
 import { Fixtures } from './fixtures.js';
 
