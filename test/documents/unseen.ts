@@ -8,7 +8,7 @@ export interface Unseen {
   readonly byChance?: true;
 }
 
-/** Nothing but a wrong clock brings it about, and test/e2e/conditions.spec.ts cannot set one everywhere. */
+/** Nothing but a wrong clock brings it about, and test/e2e/full/conditions.full.spec.ts cannot set one everywhere. */
 const WITHOUT_FAKED_TIME: Unseen = {
   what: '* 503 clock_unhealthy',
   why: 'libfaketime is not installed here; libs/engine/shard-time.db.spec.ts has a clock of its own.',

@@ -1,4 +1,10 @@
 import pg from 'pg';
+import { assetOf } from '#libs/auction/holds.js';
+import { instantFromNanos } from '#libs/auction/instant.js';
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
+import { seedBalances } from '#libs/custody/seed.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 
 /** What the service's own books say, read behind its back. Money is compared there, never through the API that moved it. */
@@ -54,6 +60,21 @@ export class Books {
       [account, venue, contractId],
     );
     return Number(rows[0]?.amount ?? 0);
+  }
+
+  /** Gives accounts outcome tokens to begin with, in the way in which the demo's accounts get theirs. */
+  async stock(
+    accounts: readonly string[],
+    contracts: readonly ClusterContract[],
+    amount: number,
+  ): Promise<void> {
+    const entries = accounts.flatMap((account) =>
+      contracts.map((contract) => ({ account, venue: contract.venue, asset: assetOf(contract), amount })),
+    );
+    await seedBalances(this.pool, entries, [], {
+      now: instantFromNanos(new SystemClock().epochNanos()),
+      evidenceTtlMillis: EVIDENCE_FEED_DEFAULTS.ttlMillis,
+    });
   }
 
   /** All that is set aside for an account, by venue, resource and asset; what is zero is left out. */

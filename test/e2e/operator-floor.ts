@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
-import type { ApiAnswer } from '#libs/client/api-client.js';
-import { sharedCluster } from '#libs/testing/cluster/cluster.js';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type { Halt, ShardRow } from '#libs/client/operator-wire.js';
 import type { AuctionView } from '#libs/client/wire.js';
@@ -41,7 +41,7 @@ export class OperatorFloor {
 
   static async open(): Promise<OperatorFloor> {
     const env = { GATEWAYS: '2', LIMITS_FACTOR: '50', OWNER_TIMEOUT_MS: '1500' };
-    const cluster = await sharedCluster('operators', env);
+    const cluster = await startCluster({ env });
     const floor = new TradingFloor(cluster);
     const [operator, originator, ...makers] = await floor.traders(
       'operator-1',
@@ -116,7 +116,7 @@ export class OperatorFloor {
   }
 
   async close(): Promise<void> {
-    this.floor.close();
     await this.books.close();
+    await this.floor.end();
   }
 }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { sharedCluster } from '#libs/testing/cluster/cluster.js';
-import { StreamClient, type StreamOptions } from '#libs/client/stream-client.js';
+import { startCluster } from '#libs/testing/cluster/cluster.js';
+import { sharedCluster } from '#libs/testing/cluster/shared-cluster.js';
+import { StreamClient, type StreamOptions } from '#libs/testing/streams/stream-client.js';
 import { mustBe, type Trader, TradingFloor } from './trading-floor.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -8,9 +9,6 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Issued {
   readonly access_token: string;
 }
-
-/** Of the cluster that has little patience. */
-export const QUICK_HEARTBEAT_MS = 500;
 
 /** A gateway by its number. */
 type Where = { readonly gateway?: number } & StreamOptions;
@@ -70,17 +68,16 @@ export class StreamFloor extends TradingFloor {
   }
 }
 
-/** Two gateways, wide limits, and more makers than fit into one audience. */
+/** On the cluster that specs share. */
 export async function streamFloor(): Promise<StreamFloor> {
-  const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:60,originators:8' };
-  return new StreamFloor(await sharedCluster('streams', settings));
+  return new StreamFloor(await sharedCluster());
 }
 
-/** Heartbeats twice a second, and gateways that soon forget. */
+/** A floor of its own with heartbeats twice a second, and gateways that soon forget. */
 export async function quickStreamFloor(): Promise<StreamFloor> {
   const settings = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:8,originators:3' };
-  const quick = { STREAM_HEARTBEAT_MS: String(QUICK_HEARTBEAT_MS), STREAM_HISTORY_EVENTS: '100' };
-  return new StreamFloor(await sharedCluster('quick streams', { ...settings, ...quick }));
+  const quick = { STREAM_HEARTBEAT_MS: '500', STREAM_HISTORY_EVENTS: '100' };
+  return new StreamFloor(await startCluster({ env: { ...settings, ...quick } }));
 }
 
 /** A key that leads this account's create to that owner: the contract says how. */

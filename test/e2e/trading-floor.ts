@@ -1,7 +1,10 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
-import { sharedCluster } from '#libs/testing/cluster/cluster.js';
+import { ApiClient, type ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { OwnedCluster, startCluster } from '#libs/testing/cluster/cluster.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
+import { sharedCluster } from '#libs/testing/cluster/shared-cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type {
@@ -19,6 +22,7 @@ export const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
+export type Role = 'originator' | 'maker';
 
 /** One account and its session. */
 export class Trader {
@@ -128,6 +132,25 @@ export class TradingFloor {
     return Promise.all(names.map((name) => this.trader(name)));
   }
 
+  /** An account that no other spec of the run has, with the means and the rights of the demo. */
+  newTrader(role: Role): Promise<Trader> {
+    const taken = path.join(this.cluster.dataDir, 'taken-accounts');
+    mkdirSync(taken, { recursive: true });
+    for (let number = 1; this.knows(`load-${role}-${number}`); number += 1) {
+      const name = `load-${role}-${number}`;
+      if (takes(path.join(taken, name))) return this.trader(name);
+    }
+    throw new Error(`every ${role} is taken: the cluster needs more LOAD_ACCOUNTS`);
+  }
+
+  newTraders<const Roles extends readonly Role[]>(
+    ...roles: Roles
+  ): Promise<{ -readonly [Index in keyof Roles]: Trader }> {
+    return Promise.all(roles.map((role) => this.newTrader(role))) as Promise<{
+      -readonly [Index in keyof Roles]: Trader;
+    }>;
+  }
+
   accountOf(name: string): string {
     const user = this.cluster.file.demo.users.find(({ email }) => email === `${name}@demo.sotto`);
     if (user === undefined) throw new Error(`there is no demo user ${name}`);
@@ -146,24 +169,31 @@ export class TradingFloor {
     for (const session of this.sessions.values()) void session.then(({ api }) => api.close());
   }
 
+  /** Closes it, and stops a cluster that was started for it alone. */
+  async end(): Promise<void> {
+    this.close();
+    if (this.cluster instanceof OwnedCluster) await this.cluster.stop();
+  }
+
+  private knows(name: string): boolean {
+    return this.cluster.file.demo.users.some(({ email }) => email === `${name}@demo.sotto`);
+  }
+
   private async logIn(name: string): Promise<Trader> {
     const api = await this.anybody.login(`${name}@demo.sotto`, this.cluster.file.demo.password);
     return new Trader(name, this.accountOf(name), api);
   }
 }
 
-/** The floor on which most suites meet: wide limits, so that suites do not get in each other's way, and more makers than fit into one audience. */
+/** The floor on which specs of the shared cluster meet; each brings accounts of its own. */
 export async function sharedFloor(): Promise<TradingFloor> {
-  return new TradingFloor(
-    await sharedCluster('wide', { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:60,originators:8' }),
-  );
+  return new TradingFloor(await sharedCluster());
 }
 
-/** A floor with the limits that everybody has and two gateways; it loses its patience with what is not there sooner than usual. */
+/** A floor of its own with the limits that everybody has and two gateways; it loses its patience with what is not there soon. */
 export async function plainFloor(): Promise<TradingFloor> {
-  return new TradingFloor(
-    await sharedCluster('plain', { GATEWAYS: '2', OWNER_TIMEOUT_MS: '1500', PROJECTION_MAX_LAG_MS: '3000' }),
-  );
+  const env = { GATEWAYS: '2', OWNER_TIMEOUT_MS: '1500', PROJECTION_MAX_LAG_MS: '3000' };
+  return new TradingFloor(await startCluster({ env }));
 }
 
 export function routeOf({ venue, contract_id, outcome }: ClusterContract): Fields {
@@ -212,4 +242,15 @@ export function only(entries: readonly TimelineEntry[], kind: string): TimelineE
 export async function untilPast(instant: string, millis = 0): Promise<void> {
   const wait = Date.parse(instant) + millis - Date.now();
   if (wait > 0) await sleep(wait);
+}
+
+/** Whether it was this caller who took the name: a folder is made once. */
+function takes(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }

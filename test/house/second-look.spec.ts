@@ -39,8 +39,8 @@ describe('which files are looked at once more', () => {
   });
 
   it('checks again what all have said, when one of those that say it failed', () => {
-    const first = run(file('test/e2e/faults.spec.ts', 3, 'late'), file(LAST, 9), file('b.spec.ts', 1));
-    expect(toLookAtAgain(first)).toEqual(['test/e2e/faults.spec.ts', LAST]);
+    const first = run(file('test/e2e/full/faults.full.spec.ts', 3, 'late'), file(LAST, 9), file('b.spec.ts', 1));
+    expect(toLookAtAgain(first)).toEqual(['test/e2e/full/faults.full.spec.ts', LAST]);
   });
 
   it('takes what drawn input has found for a finding', () => {

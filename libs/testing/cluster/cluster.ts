@@ -1,14 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, closeSync, mkdtempSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,6 +16,10 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A folder that outlives the cluster; without it a new one is made and removed again. */
   readonly dataDir?: string;
+  /** A process with which the cluster ends, instead of the one that starts it. */
+  readonly endsWith?: number;
+  /** What else is removed when the cluster has ended. */
+  readonly leftovers?: readonly string[];
 }
 
 /** A cluster of real processes, as `npm start` runs it. It ends at the latest when the process that started it ends. */
@@ -72,10 +68,6 @@ export class OwnedCluster extends RunningCluster {
 
 /** Starts a cluster on free ports and resolves when it says that it is ready; else fails with the tails of all logs. */
 export async function startCluster(options: ClusterOptions = {}): Promise<OwnedCluster> {
-  return launch(options, []);
-}
-
-async function launch(options: ClusterOptions, leftovers: readonly string[]): Promise<OwnedCluster> {
   const dataDir = options.dataDir ?? temporaryFolder();
   const port = await pickPortRange(Number(options.env?.GATEWAYS ?? 1));
   const log = openSync(path.join(dataDir, 'launcher.log'), 'a');
@@ -85,7 +77,7 @@ async function launch(options: ClusterOptions, leftovers: readonly string[]): Pr
   });
   closeSync(log);
   const removed = options.dataDir === undefined ? [dataDir] : [];
-  const keeper = hireKeeper(launcher, [...removed, ...leftovers]);
+  const keeper = hireKeeper(launcher, options.endsWith, [...removed, ...(options.leftovers ?? [])]);
   launcher.unref();
   const cluster = new OwnedCluster(dataDir, launcher, keeper);
   await untilReady(cluster);
@@ -105,11 +97,19 @@ async function untilReady(cluster: OwnedCluster): Promise<void> {
 }
 
 /** Neither the cluster nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
-function hireKeeper(launcher: ChildProcess, removed: readonly string[]): ChildProcess {
+function hireKeeper(
+  launcher: ChildProcess,
+  endsWith: number | undefined,
+  removed: readonly string[],
+): ChildProcess {
   const script = path.resolve('dist/libs/testing/cluster/cluster-keeper.js');
-  const keeper = spawn(process.execPath, [script, String(pidOf(launcher)), ...removed], {
-    stdio: ['pipe', 'ignore', 'inherit'],
-  });
+  const keeper = spawn(
+    process.execPath,
+    [script, String(pidOf(launcher)), String(endsWith ?? ''), ...removed],
+    {
+      stdio: ['pipe', 'ignore', endsWith === undefined ? 'inherit' : 'ignore'],
+    },
+  );
   keeper.unref();
   if (keeper.stdin instanceof Socket) keeper.stdin.unref();
   return keeper;
@@ -125,22 +125,4 @@ function temporaryFolder(): string {
   // As root the database runs as another user, who has to get to its folder.
   chmodSync(folder, 0o711);
   return folder;
-}
-
-/**
- * One cluster for many suites, started by the first that asks. Suites share nothing but the process that runs them one after
- * the other, so a file of its pid tells where the cluster is.
- */
-export async function sharedCluster(
-  name: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<RunningCluster> {
-  const note = path.join(tmpdir(), `sotto-e2e-${process.pid}-${name}`);
-  if (existsSync(note)) {
-    const running = new RunningCluster(readFileSync(note, 'utf8'));
-    if (running.isReady) return running;
-  }
-  const cluster = await launch({ env }, [note]);
-  writeFileSync(note, cluster.dataDir);
-  return cluster;
 }

@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { eventually } from '../eventually.js';
+import { startCluster } from './cluster.js';
+import { RunningCluster } from './running-cluster.js';
+
+/** Longer than a cluster may take to become ready. */
+const STARTED_WITHIN_MS = 90_000;
+
+/** Limits so wide that no spec gets in another's way, a quick pulse of streams, and more makers than fit into one audience. */
+const SETTINGS = {
+  GATEWAYS: '2',
+  LIMITS_FACTOR: '50',
+  LOAD_ACCOUNTS: 'makers:200,originators:80',
+  STREAM_HEARTBEAT_MS: '1000',
+};
+
+/** How often streams of the shared cluster are told that it lives. */
+export const SHARED_HEARTBEAT_MS = Number(SETTINGS.STREAM_HEARTBEAT_MS);
+
+/**
+ * One cluster for all specs of a run, whichever worker they run in. The first that asks starts it: making the folder of the run
+ * succeeds once. It ends with jest itself, not with the worker that started it.
+ */
+export async function sharedCluster(): Promise<RunningCluster> {
+  const folder = path.join(tmpdir(), `sotto-e2e-run-${jestPid()}`);
+  if (isFirst(folder)) await start(folder);
+  return eventually(() => found(folder), STARTED_WITHIN_MS);
+}
+
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function start(folder: string): Promise<void> {
+  try {
+    const cluster = await startCluster({ env: SETTINGS, endsWith: jestPid(), leftovers: [folder] });
+    note(folder, 'place', cluster.dataDir);
+  } catch (error) {
+    note(folder, 'failure', String(error));
+    throw error;
+  }
+}
+
+function found(folder: string): RunningCluster {
+  const failure = path.join(folder, 'failure');
+  if (existsSync(failure)) throw new Error(readFileSync(failure, 'utf8'));
+  const cluster = new RunningCluster(readFileSync(path.join(folder, 'place'), 'utf8'));
+  if (!cluster.isReady) throw new Error(`the shared cluster in ${cluster.dataDir} is not ready`);
+  return cluster;
+}
+
+/** No reader sees half of it. */
+function note(folder: string, name: string, text: string): void {
+  const file = path.join(folder, name);
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+}
+
+/** A worker is a child of jest; specs that run one by one run in jest itself. */
+function jestPid(): number {
+  return process.argv[1]?.includes('jest-worker') === true ? process.ppid : process.pid;
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { http, stream } from '../../documents/described-interface.js';
+import { sharedFloor, verdict, type TradingFloor } from '../trading-floor.js';
+
+let floor: TradingFloor;
+
+beforeAll(async () => {
+  floor = await sharedFloor();
+}, 60_000);
+
+afterAll(() => {
+  floor.close();
+});
+
+function get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiAnswer<unknown>> {
+  return floor.anybody.get(path, headers);
+}
+
+describe('the documents', () => {
+  it.each([
+    ['/openapi.json', http],
+    ['/asyncapi.json', stream],
+  ])('%s is served to anybody, as it is made from the declarations', async (path, document) => {
+    const answer = await get(path);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it.each(['/openapi.json', '/asyncapi.json', '/docs'])(
+    '%s is fetched once as long as it is the same',
+    async (path) => {
+      const first = await get(path);
+      const tag = first.headers.etag ?? '';
+      expect(tag).toMatch(/^"[\w-]{22}"$/);
+      expect(first.headers['cache-control']).toBe('public, max-age=300');
+      for (const named of [tag, `W/${tag}`, `"another", ${tag}`, '*']) {
+        const again = await get(path, { 'if-none-match': named });
+        expect([again.status, again.text, again.headers.etag, again.headers['content-length']]).toEqual([
+          304,
+          '',
+          tag,
+          undefined,
+        ]);
+      }
+      const other = await get(path, { 'if-none-match': '"another"' });
+      expect([other.status, other.text]).toEqual([200, first.text]);
+      const head = await floor.anybody.send('HEAD', path);
+      expect([head.status, head.text, head.headers['content-length']]).toEqual([
+        200,
+        '',
+        first.headers['content-length'],
+      ]);
+    },
+  );
+
+  it('are what nobody can change', async () => {
+    expect(verdict(await floor.anybody.send('POST', '/openapi.json', { body: {} }))).toBe(
+      '405 method_not_allowed',
+    );
+    expect(verdict(await get('/docs/'))).toBe('404 not_found');
+  });
+});
+
+describe('the page', () => {
+  it('may show itself and do nothing else', async () => {
+    const { headers, text } = await get('/docs');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}';/,
+    );
+    expect([headers['x-content-type-options'], headers['referrer-policy']]).toEqual([
+      'nosniff',
+      'no-referrer',
+    ]);
+    expect(text).toContain('POST /v1/auctions'.slice(5));
+  });
+});

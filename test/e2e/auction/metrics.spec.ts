@@ -1,0 +1,124 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { EXPRESSIONS, groupedBy, selectorsIn } from '../../deploy/monitoring.js';
+import { auctionBody, sharedFloor, type TradingFloor } from '../trading-floor.js';
+
+const OPERATIONS = readFileSync(path.resolve('docs/operations.md'), 'utf8');
+
+interface Metric {
+  readonly process: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+interface Family {
+  readonly metric: string;
+  /** Names of labels of the samples that there are. */
+  readonly labels: readonly string[];
+  /** `label="value"` of those samples. */
+  readonly values: ReadonlySet<string>;
+}
+
+let floor: TradingFloor;
+let metrics: readonly Metric[];
+let families: ReadonlyMap<string, Family>;
+
+beforeAll(async () => {
+  floor = await sharedFloor();
+  // One login and one command each that is answered well, which rules except.
+  const [originator, maker] = await floor.newTraders('originator', 'maker');
+  const { auction_id: id } = await originator.opens(auctionBody(floor.contract('venue_a', 0), [maker], {}));
+  const texts: string[] = [];
+  const scrapes = floor.cluster.file.processes.map(async ({ name: process, metrics_url: url }) => {
+    const text = await (await fetch(url)).text();
+    texts.push(text);
+    return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({
+      process,
+      name,
+      type,
+    }));
+  });
+  // What Node and the client library bring along has names that are not ours to choose.
+  metrics = (await Promise.all(scrapes)).flat().filter(({ name }) => !/^(process|nodejs)_/.test(name));
+  families = familiesIn(texts);
+  await originator.cancel(id);
+  floor.close();
+}, 60_000);
+
+it('every process of the cluster has metrics of ours', () => {
+  const silent = floor.cluster.file.processes.filter(
+    ({ name }) => !metrics.some(({ process }) => process === name),
+  );
+  expect(silent).toEqual([]);
+});
+
+it('counters and only they are called totals, and time is in seconds', () => {
+  const wrong = metrics.filter(
+    ({ name, type }) =>
+      (type === 'counter') !== name.endsWith('_total') || /_(ms|millis|micros|nanos)(_|$)/.test(name),
+  );
+  expect(wrong).toEqual([]);
+});
+
+it('docs/operations.md explains every one of them', () => {
+  const names = new Set(metrics.map(({ name }) => name));
+  expect([...names].filter((name) => !OPERATIONS.includes(`\`${name}\``))).toEqual([]);
+});
+
+/** By the name under which an expression asks: a histogram has three. */
+function familiesIn(texts: readonly string[]): Map<string, Family> {
+  const found = new Map<string, Family>();
+  for (const [, metric = '', type] of texts.join('\n').matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+    for (const suffix of suffixes) found.set(`${metric}${suffix}`, { metric, labels: [], values: new Set() });
+  }
+  for (const [, metric = '', braces = ''] of texts.join('\n').matchAll(/^(\w+)\{([^}]*)\}/gm)) {
+    const labels = [...braces.matchAll(/(\w+)="/g)].map(([, label = '']) => label);
+    const { labels: known = [], values = new Set<string>() } = found.get(metric) ?? {};
+    const met = [...braces.matchAll(/\w+="[^"]*"/g)].map(([pair]) => pair);
+    found.set(metric, {
+      metric,
+      labels: [...new Set([...known, ...labels])],
+      values: new Set([...values, ...met]),
+    });
+  }
+  return found;
+}
+
+/** What Prometheus adds or makes itself, and what stands in all samples of a process. */
+const OF_PROMETHEUS = new Set(['job', 'le', 'instance']);
+
+it.each(EXPRESSIONS)('%s asks for metrics that there are', (_what, expr) => {
+  const asked = selectorsIn(expr).filter(({ metric }) => metric !== 'up');
+  expect(asked.length + (expr.includes('up{') ? 1 : 0)).toBeGreaterThan(0);
+  expect(asked.filter(({ metric }) => !families.has(metric))).toEqual([]);
+  const labels = new Set(asked.flatMap(({ metric }) => families.get(metric)?.labels ?? []));
+  // A counter has no labels before it has counted; docs/operations.md then says which it will have.
+  const documented = (label: string): boolean =>
+    asked.some(({ metric }) => {
+      const row = OPERATIONS.split('\n').find((line) =>
+        line.startsWith(`| \`${families.get(metric)?.metric ?? metric}\``),
+      );
+      return row?.includes(`\`${label}\``) === true;
+    });
+  const wanted = [...groupedBy(expr), ...asked.flatMap(({ demands }) => demands.map(({ label }) => label))];
+  const unknown = wanted.filter(
+    (label) => !labels.has(label) && !documented(label) && !OF_PROMETHEUS.has(label),
+  );
+  expect(unknown).toEqual([]);
+  const dead = asked.flatMap(({ metric, demands }) =>
+    demands.filter(({ label, operator, value }) => {
+      if (operator.includes('~') || OF_PROMETHEUS.has(label)) return false;
+      return families.get(metric)?.values.has(`${label}="${value}"`) !== true;
+    }),
+  );
+  expect(dead).toEqual([]);
+});
+
+it.each([
+  ['a metric that is none', 'rate(sotto_commands_count[5m])', 'sotto_commands_count'],
+  ['a figure of another name', 'sotto_queue_depth > 1', 'sotto_queue_depth'],
+])('would find %s', (_what, expr, metric) => {
+  expect(selectorsIn(expr).filter((asked) => !families.has(asked.metric))).toEqual([{ metric, demands: [] }]);
+});

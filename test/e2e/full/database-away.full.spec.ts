@@ -1,0 +1,129 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import { findSecrets } from '#apps/launcher/secrets.js';
+import { sharedLogin } from '#apps/launcher/database-logins.js';
+import { planProcesses } from '#apps/launcher/processes.js';
+import { pickPorts } from '#libs/platform/supervision/ports.js';
+import { ApiClient } from '#libs/client/api-client.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
+import { plainFloor, type TradingFloor, verdict } from '../trading-floor.js';
+
+/** A connection and an answer have five seconds each; the rest is the machine's. */
+const ANSWERED_WITHIN_MS = 15_000;
+const UNAVAILABLE = '503 owner_routing_unavailable';
+const UNKNOWN_GROUP = '/v1/groups/00000000-0000-4000-8000-000000000000';
+const GROUP = { name: 'x', market_maker_ids: [] };
+const PROTECTION = { window_ms: 1, max_awards: 1, max_award_notional_atoms: 1, frozen_ms: 1 };
+
+/** Everything that is answered out of the database alone. */
+const CALLS: readonly (readonly [string, string, object?])[] = [
+  ['GET', '/v1/me'],
+  ['GET', '/v1/me/protection'],
+  ['PUT', '/v1/me/protection', PROTECTION],
+  ['POST', '/v1/me/protection/reset'],
+  ['GET', '/v1/contracts'],
+  ['GET', '/v1/market-makers'],
+  ['GET', '/v1/groups'],
+  ['POST', '/v1/groups', GROUP],
+  ['PUT', UNKNOWN_GROUP, GROUP],
+  ['DELETE', UNKNOWN_GROUP],
+  ['POST', '/auth/refresh'],
+  ['POST', '/auth/logout-all'],
+];
+
+jest.setTimeout(60_000);
+
+let floor: TradingFloor;
+let proxy: TcpProxy;
+let gateway: ChildProcess;
+let caller: ApiClient;
+/** Who may be logged out by a call that went unanswered, in a session that nothing else rests on. */
+let leaver: ApiClient;
+
+beforeAll(async () => {
+  floor = await plainFloor();
+  const database = new URL(floor.cluster.file.database_url);
+  proxy = await openProxy({ target: { host: database.hostname, port: Number(database.port) } });
+  database.port = String(proxy.port);
+  const url = await startGateway(database.href);
+  const { password } = floor.cluster.file.demo;
+  caller = await new ApiClient(url).login('originator-3@demo.sotto', password);
+  leaver = await new ApiClient(url).login('originator-3@demo.sotto', password);
+}, 60_000);
+
+afterAll(async () => {
+  caller.close();
+  leaver.close();
+  gateway.kill('SIGKILL');
+  await proxy.close();
+  await floor.end();
+});
+
+/** One more gateway of the cluster, which reaches the database through the proxy. */
+async function startGateway(databaseUrl: string): Promise<string> {
+  const { cluster } = floor;
+  const secrets = (await findSecrets(cluster.dataDir))?.secrets;
+  if (secrets === undefined) throw new Error('the cluster has no secrets');
+  const [port = 0, internalPort = 0] = await pickPorts(2);
+  const plan = planProcesses({
+    databases: sharedLogin(databaseUrl),
+    secrets,
+    limitsFactor: 1,
+    journalPath: undefined,
+    listenHost: '127.0.0.1',
+    gatewayPorts: [port],
+    ownerUrls: [0, 1, 2].map((shard) => new URL(cluster.process(`owner-${shard}`).health_url).origin),
+  }).find(({ kind }) => kind === 'gateway');
+  gateway = spawn(process.execPath, [path.resolve('dist/apps/gateway/main.js')], {
+    env: { ...plan?.env, INSTANCE: 'gateway-away', INTERNAL_PORT: String(internalPort) },
+    stdio: 'ignore',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), 30_000);
+  return url;
+}
+
+async function ask([method, url, body]: (typeof CALLS)[number]): Promise<string> {
+  const by = url === '/auth/logout-all' ? leaver : caller;
+  const answer = await by.send(method, url, body === undefined ? {} : { body });
+  return `${method} ${url}: ${verdict(answer)}`;
+}
+
+async function expectAway(): Promise<void> {
+  const began = performance.now();
+  const answers = await Promise.all(CALLS.map(ask));
+  expect(answers).toEqual(CALLS.map(([method, url]) => `${method} ${url}: ${UNAVAILABLE}`));
+  expect(performance.now() - began).toBeLessThan(ANSWERED_WITHIN_MS);
+}
+
+describe('while the database cannot be reached', () => {
+  beforeEach(async () => {
+    await eventually(async () => expect(await ask(CALLS[0]!)).toMatch(/200$/), 20_000);
+  });
+
+  afterEach(async () => {
+    proxy.heal();
+    await eventually(async () => expect(await ask(CALLS[0]!)).toMatch(/200$/), 20_000);
+  });
+
+  it('everything that rests on it says so at once, before a token is doubted and after', async () => {
+    proxy.refuse();
+    proxy.cut();
+    await expectAway();
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await expectAway();
+    expect(verdict(await caller.send('POST', '/auth/login', { body: { email: 'a', password: 'b' } }))).toBe(
+      UNAVAILABLE,
+    );
+  });
+
+  it('and within a bounded time when it has gone without a word, and works again when it is back', async () => {
+    // A connection to spare for each of the calls: what is asked over one that falls silent may well be done.
+    await Promise.all(CALLS.map(() => caller.send('POST', '/auth/refresh')));
+    proxy.blackhole('to-client');
+    await expectAway();
+    await expectAway();
+  });
+});

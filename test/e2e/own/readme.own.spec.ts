@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
+import { codeIn, rowsWith, textOf } from '../../docs/markdown.js';
+import { paste, stepsOf } from '../../docs/pasting.js';
+import { plainFloor, type TradingFloor } from '../trading-floor.js';
+
+const OPEN_MS = 3_000;
+/** Figures that every Node process has; prom-client documents them. */
+const USUAL = /^(process|nodejs)_/;
+
+let floor: TradingFloor;
+
+beforeAll(async () => {
+  floor = await plainFloor();
+}, 90_000);
+
+afterAll(() => floor.end());
+
+describe('the quick start of the README', () => {
+  it('works word for word and prints what it says', async () => {
+    const steps = stepsOf(textOf('README.md'));
+    expect(steps.filter(({ prints }) => prints !== undefined).length).toBeGreaterThan(2);
+    const outputs = await paste(steps, { SOTTO: floor.cluster.gatewayUrl, OPEN_MS: String(OPEN_MS) });
+    expect(outputs).toHaveLength(steps.length);
+    for (const [index, { prints }] of steps.entries()) {
+      if (prints === undefined) expect(outputs[index]).not.toMatch(/"error"|undefined|curl:/);
+      else expect(outputs[index]).toBe(prints);
+    }
+  }, 40_000);
+});
+
+describe('the metrics in docs/operations.md', () => {
+  it('are those that the processes of a cluster show', async () => {
+    const shown = await scrape(floor.cluster);
+    // Those of traces are looked at where there are some: traces.spec.
+    const rows = rowsWith('docs/operations.md', 'Metric', 'Of').filter(
+      (row) => row.Of?.includes('with traces') !== true,
+    );
+    const documented = rows.flatMap((row) =>
+      codeIn(row.Of ?? '').flatMap((kind) => codeIn(row.Metric ?? '').map((name) => `${kind} ${name}`)),
+    );
+    expect(documented.sort()).toEqual(shown);
+  });
+});
+
+/** `kind name` of every figure of our own. */
+async function scrape(cluster: RunningCluster): Promise<string[]> {
+  const found = cluster.file.processes.map(async ({ kind, metrics_url: url }) => {
+    const text = await (await fetch(url)).text();
+    const names = [...text.matchAll(/^# HELP (\S+)/gm)].map(([, name]) => name ?? '');
+    return names.filter((name) => !USUAL.test(name)).map((name) => `${kind} ${name}`);
+  });
+  return [...new Set((await Promise.all(found)).flat())].sort();
+}

@@ -1,0 +1,169 @@
+import { expect } from '@jest/globals';
+import type { StreamClient } from '#libs/testing/streams/stream-client.js';
+import type { ServerFrame } from '#libs/testing/streams/stream-wire.js';
+import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import { Names, type Cast, type Meanwhile, type Transcripts } from './observers.js';
+import type { StreamFloor } from './stream-floor.js';
+import { timelinesOf, untilTold } from './stream-record.js';
+import { auctionBody, CONTRACT, type Trader, untilPast } from './trading-floor.js';
+
+/** Long enough for the whole script on a busy machine. */
+const DURATION_MS = 12_000;
+
+/** Every byte that one observer's streams sent, with ids and times made the same, and of what is encrypted the length. */
+class Transcript {
+  private readonly names = new Names();
+
+  constructor(private readonly clients: readonly StreamClient[]) {}
+
+  get lines(): string[] {
+    return this.clients.flatMap(({ texts }, index) => [
+      `stream ${index}`,
+      // What answers a command and what a subscription tells come on ways of their own; in between there is no order to keep.
+      ...texts.filter((text) => isOfTheScript(text) && isAnswer(text)).map((text) => this.plain(text)),
+      ...texts.filter((text) => isOfTheScript(text) && !isAnswer(text)).map((text) => this.plain(text)),
+      `tokens of ${[...new Set(texts.flatMap(tokenLengths))].sort().join()} characters`,
+    ]);
+  }
+
+  private plain(text: string): string {
+    // Which event carries a token is a matter of seconds.
+    const tokenless = text.replaceAll(/,"resume_token":"[^"]*"\}$/g, '}');
+    return this.names
+      .plain(tokenless)
+      .replaceAll(/"alias":"([^"]*)"/g, (_, alias: string) => `"alias":"<${alias.length} characters>"`);
+  }
+}
+
+/** Heartbeats come with the clock, whatever anybody does. */
+function isOfTheScript(text: string): boolean {
+  return (JSON.parse(text) as ServerFrame).type !== 'heartbeat';
+}
+
+function isAnswer(text: string): boolean {
+  return 'cmd_id' in (JSON.parse(text) as ServerFrame);
+}
+
+function tokenLengths(text: string): number[] {
+  const frame = JSON.parse(text) as ServerFrame;
+  return 'resume_token' in frame ? [frame.resume_token.length] : [];
+}
+
+/** One observer: a stream that hears everything and one that comes later, hears one auction, dies, and goes on elsewhere. */
+class Watch {
+  readonly clients: StreamClient[] = [];
+
+  constructor(
+    private readonly floor: StreamFloor,
+    readonly trader: Trader,
+  ) {}
+
+  async first(): Promise<void> {
+    const client = await this.keep(
+      this.floor.listen(this.trader.name, { cancel_on_disconnect: { grace_ms: 30_000 } }),
+    );
+    await client.subscribe();
+  }
+
+  async second(auctionId: string): Promise<void> {
+    const client = await this.keep(this.floor.listen(this.trader.name, {}, { gateway: 1 }));
+    await client.subscribeTo(auctionId);
+    await client.subscribeTo(auctionId, { after_seq: 0 });
+  }
+
+  async third(): Promise<void> {
+    const [, second] = this.clients;
+    second!.kill();
+    await this.keep(this.floor.goesOn(this.trader.name, second!));
+  }
+
+  /** All that has happened so far has been told. */
+  async settled(auctionId: string): Promise<void> {
+    const timelines = await timelinesOf(this.trader, [auctionId]);
+    const last = this.clients.length - 1;
+    await untilTold(this.clients[0]!, 's1', timelines);
+    if (last > 0) for (const id of ['s1', 's2']) await untilTold(this.clients[last]!, id, timelines);
+  }
+
+  private async keep(opening: Promise<StreamClient>): Promise<StreamClient> {
+    const client = await opening;
+    this.clients.push(client);
+    return client;
+  }
+}
+
+/** The same script each time; only what happens between its steps differs. */
+export async function overStreams(
+  floor: StreamFloor,
+  cast: Cast,
+  meanwhile: Meanwhile,
+): Promise<Transcripts> {
+  const { originator, quoting, silent, competitors } = cast;
+  const watches = [
+    new Watch(floor, originator),
+    new Watch(floor, quoting),
+    new Watch(floor, silent),
+  ] as const;
+  for (const watch of watches) await watch.first();
+  const body = auctionBody(floor.contract('venue_c', 4), [quoting, silent, ...competitors], {
+    duration_ms: DURATION_MS,
+    limit_price_atoms: 500_000,
+    result_disclosure: 'WINNING_PRICE_AND_RANK',
+  });
+  const { auction_id: id, closes_at: closesAt }: AuctionView = await originator.opens(body);
+  const step = async (act: () => Promise<unknown>): Promise<void> => {
+    await meanwhile(id);
+    await act();
+    for (const watch of watches) await watch.settled(id);
+  };
+  const [stream] = watches[1].clients as [StreamClient];
+  const terms = { auction_id: id, price_atoms: 700_000, quantity_atoms: 7 * CONTRACT };
+  const key = { idempotency_key: id };
+
+  await step(() =>
+    stream.command('quote.preflight', {
+      ...terms,
+      quantity_atoms: undefined,
+      idempotency_key: undefined,
+      max_executable_quantity_atoms: CONTRACT,
+    }),
+  );
+  let quote: QuoteView | undefined;
+  await step(async () => {
+    const reply = await stream.command('quote.submit', { ...terms, ...key });
+    if (reply.type === 'ack') quote = reply.result as QuoteView & Record<string, unknown>;
+  });
+  const mine = { auction_id: id, quote_id: quote!.quote_id };
+  await step(() => stream.command('quote.submit', { ...terms, ...key }));
+  await step(() => stream.command('quote.submit', terms));
+  for (const watch of watches) await step(() => watch.second(id));
+  await step(() => stream.command('quote.revise', { ...mine, expected_revision: 1, price_atoms: 690_000 }));
+  await step(() => stream.command('quote.revise', { ...mine, expected_revision: 2, price_atoms: 680_001 }));
+  await step(() => stream.command('quote.revise', { ...mine, expected_revision: 1, price_atoms: 680_000 }));
+  for (const watch of watches) {
+    watch.clients[1]!.kill();
+    await meanwhile(id);
+    await watch.third();
+  }
+  await step(() => quoting.revise({ ...quote!, revision: 2 }, { quantity_atoms: 6 * CONTRACT }));
+  for (const watch of watches) await step(() => watch.clients[2]!.ask('ping', {}, 'still here'));
+  expect(Date.now()).toBeLessThan(Date.parse(closesAt));
+  const toldBefore = [new Transcript(watches[0].clients).lines, new Transcript(watches[1].clients).lines];
+
+  // What has no result to be told stays the same even when it is over, and while others are still being settled.
+  await untilPast(closesAt);
+  await watches[2].settled(id);
+  await watches[2].clients[0]!.until(
+    'its end',
+    (frame) => frame.type === 'event' && frame.kind === 'AUCTION_COMPLETED',
+  );
+  await watches[2].settled(id);
+  const late = await floor.listen(silent.name);
+  watches[2].clients.push(late);
+  await late.subscribeTo(id, { after_seq: 0 });
+  await late.subscribe();
+  await late.command('quote.submit', terms);
+  const silence = new Transcript(watches[2].clients).lines;
+  for (const { clients } of watches) for (const client of clients) client.kill();
+  return { originator: toldBefore[0]!, 'quoting maker': toldBefore[1]!, 'silent maker': silence };
+}
