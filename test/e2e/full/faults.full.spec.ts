@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/testing/wire.js';
 import { Books } from '../books.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, TradingFloor, verdict } from '../trading-floor.js';
+import { allKnown, allOver, moreLoad } from '../load-outcome.js';
 import { TradingLoad, type Sent } from '../trading-load.js';
 
 const SETTINGS = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:6,originators:4' };
@@ -37,14 +38,14 @@ beforeAll(async () => {
   load = new TradingLoad(floor, originators, makers);
   load.start();
   for (const victim of VICTIMS) {
-    await someLoad();
+    await moreLoad(load, ANSWERS_BETWEEN_KILLS);
     await withItsDependants(victim, () => Promise.resolve(cluster.kill(victim)));
   }
-  await someLoad();
+  await moreLoad(load, ANSWERS_BETWEEN_KILLS);
   await withItsDependants('postgres', killDatabaseBeforeItWrites);
-  await someLoad();
+  await moreLoad(load, ANSWERS_BETWEEN_KILLS);
   await load.stop();
-  known = await repeatUnknown();
+  known = await allKnown(load);
   await allOver(known);
 }, 300_000);
 
@@ -88,15 +89,6 @@ async function killDatabaseBeforeItWrites(): Promise<number> {
   return pid;
 }
 
-/** Until everybody has done something more, so that the next fault hits work of all kinds. */
-async function someLoad(): Promise<void> {
-  const before = load.acknowledged.length;
-  await eventually(
-    () => expect(load.acknowledged.length).toBeGreaterThan(before + ANSWERS_BETWEEN_KILLS),
-    30_000,
-  );
-}
-
 function childrenOf(parent: number): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => new RegExp(`^PPid:\\s+${parent}$`, 'm').test(statusOf(pid)));
@@ -123,36 +115,12 @@ async function everythingReady(): Promise<void> {
   }, 30_000);
 }
 
-async function repeatUnknown(): Promise<Sent[]> {
-  const repeated = load.unknown.map(async (sent): Promise<Sent> => {
-    const answer = await eventually(async () => {
-      const heard = await sent.by.api.post<AuctionView & QuoteView>(sent.path, sent.body, sent.key);
-      // A first call that is still at work says as little of its outcome as an owner that is away.
-      if (heard.status >= 500 || heard.status === 429 || heard.text.includes('idempotency_key_in_progress'))
-        throw new Error(`${sent.path}: ${heard.status} ${heard.text}`);
-      return heard;
-    }, 30_000);
-    return { ...sent, answer };
-  });
-  return [...load.sent.filter(({ answer }) => answer !== undefined), ...(await Promise.all(repeated))];
-}
-
 function done(operation: Sent['operation']): Sent[] {
   return known.filter((sent) => sent.operation === operation && sent.answer!.status < 300);
 }
 
 function created(): { originator: Trader; id: string; sent: Sent }[] {
   return done('create').map((sent) => ({ originator: sent.by, id: sent.answer!.body.auction_id, sent }));
-}
-
-async function allOver(sent: readonly Sent[]): Promise<void> {
-  for (const { operation, by, answer } of sent) {
-    if (operation !== 'create' || answer!.status >= 300) continue;
-    await eventually(async () => {
-      const view = await by.view(answer!.body.auction_id);
-      if (view.phase !== 'COMPLETED') throw new Error(`${view.auction_id} is ${view.status}`);
-    }, 20_000);
-  }
 }
 
 /** An owner that cannot prove its shard at this moment says so (503), and is asked again. */

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { homeShard } from '#libs/owner-link/routing.js';
-import type { ApiAnswer } from '#libs/client/api-client.js';
+import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { AuctionView } from '#libs/testing/wire.js';
 import { OperatorFloor, type Action, type Fields, type Halt, type ShardRow } from '../operator-floor.js';
@@ -136,68 +135,6 @@ describe('what operators may send', () => {
     for (const [method, path, expected] of calls) {
       expect([path, verdict(await operator.api.send(method, `/v1/ops/${path}`))]).toEqual([path, expected]);
     }
-  });
-});
-
-describe('a drain', () => {
-  it('refuses creates of its shard and nothing else, until it is undone', async () => {
-    // The shard at home to the originator, which its preflight asks.
-    const shard = homeShard(originator.accountId);
-    const elsewhere = (shard + 1) % 3;
-    const [maker] = makers;
-    const plain = auctionBody(ops.floor.contract('venue_a'), makers);
-    const firstKey = ops.keyTo(shard);
-    const first = mustBe(201, await originator.create(plain, firstKey));
-    const other = await ops.opensOn(shard);
-    const quote = await maker.quotes(first.auction_id, 500_000, 2);
-    const before = await ops.rowOf(shard);
-    expect(before).toEqual({
-      shard,
-      state: 'ACTIVE',
-      epoch: expect.any(Number),
-      journal_head: expect.any(Number),
-      projection_lag_events: expect.any(Number),
-      active_auctions: expect.any(Number),
-      clock_offset_ms: expect.any(Number),
-      recovery: { events: expect.any(Number), ms: expect.any(Number) },
-    });
-
-    const drained = mustBe(200, await ops.post<ShardRow>(`shards/${shard}/drain`, { reason: 'new disk' }));
-    expect([drained.shard, drained.state]).toEqual([shard, 'DRAINING']);
-    expect((await ops.rowOf(elsewhere)).state).toBe('ACTIVE');
-    const { health_url: health } = ops.cluster.process(`owner-${shard}`);
-    const asked = await Promise.all([fetch(health), fetch(health.replace('/healthz', '/readyz'))]);
-    expect(asked.map(({ status }) => status)).toEqual([200, 503]);
-    expect(await asked[1].json()).toEqual({ status: 'draining' });
-
-    const here = await originator.create(plain, ops.keyTo(shard));
-    expect([here.status, here.body]).toEqual([503, { error: 'auction_owner_unavailable' }]);
-    expect(await ops.creating(plain, ops.keyTo(elsewhere))).toBe('201');
-    expect((await originator.create(plain, firstKey)).status).toBe(200);
-    expect(verdict(await originator.preflightCreate(plain))).toBe('500 internal_error');
-    expect(verdict(await maker.preflightQuote(first.auction_id, 500_000, CONTRACT))).toBe('200');
-    const revised = mustBe(200, await maker.revise(quote, { price_atoms: 490_000 }));
-    await makers[1].quotes(first.auction_id, 480_000, 1);
-    expect(mustBe(200, await maker.withdraw(revised)).status).toBe('WITHDRAWN');
-    expect(mustBe(200, await originator.cancel(other.auction_id)).status).toBe('CANCELLED');
-    // Said again it is the same; it is written down once.
-    expect(mustBe(200, await ops.post<ShardRow>(`shards/${shard}/drain`, {})).state).toBe('DRAINING');
-
-    const resumed = mustBe(200, await ops.post<ShardRow>(`shards/${shard}/resume`, {}));
-    expect(resumed.state).toBe('ACTIVE');
-    expect(resumed.journal_head!).toBeGreaterThan(before.journal_head!);
-    expect(await ops.creating(plain, ops.keyTo(shard))).toBe('201');
-    expect((await fetch(health.replace('/healthz', '/readyz'))).status).toBe(200);
-    mustBe(200, await originator.cancel(first.auction_id));
-
-    const journaled = await ops.books.rows<{ payload: string }>(
-      `select payload from journal.records
-       where shard = $1 and sequence > $2 and payload ~ 'SHARD_(DRAINED|RESUMED)' order by sequence`,
-      [shard, before.journal_head],
-    );
-    expect(journaled).toHaveLength(2);
-    for (const { payload } of journaled) expect(payload).toContain(operator.accountId);
-    expect(journaled[0]!.payload).toContain('new disk');
   });
 });
 
