@@ -15,7 +15,9 @@ import { UNSEEN } from '../documents/unseen.js';
 
 /** `latest` looks back at the latest full run, and writes the examples anew from a tour of this one; else this run is looked at. */
 const refreshed = process.env.REFRESH_EXAMPLES;
-const isFull = process.env.E2E_RUN === 'full' || refreshed !== undefined;
+/** Every spec of its tier has run. */
+const isWhole = process.env.E2E_RUN === 'full';
+const isFull = (isWhole && process.env.TIER === 'full') || refreshed !== undefined;
 const folder =
   refreshed === undefined
     ? (process.env.EXCHANGES_DIR ?? '')
@@ -59,7 +61,16 @@ describe('what the tests have seen', () => {
   });
 });
 
-/** Only a full run can say that nothing has shown something. */
+if (isWhole) {
+  describe('every operation', () => {
+    it('has done what it is there for, in either tier', () => {
+      const done = httpCheck.parts.filter((part) => /^\w+ 2\d\d$/.test(part));
+      expect(done.filter((part) => !httpCheck.shown.has(part))).toEqual([]);
+    });
+  });
+}
+
+/** Only a run of both tiers can say that nothing has shown something. */
 if (isFull) {
   describe('what the documents tell', () => {
     const shown = new Set([...httpCheck.shown, ...streamCheck.shown]);

@@ -208,6 +208,17 @@ describe('a command on an auction', () => {
     ]);
   });
 
+  it('is one command for each key, whether it revises or withdraws', async () => {
+    const [revised, withdrawn] = [randomUUID(), randomUUID()];
+    const firm = await originator.opens(body({ quote_revision_policy: 'IMPROVE_ONLY' }));
+    const standing = await maker.quotes(firm.auction_id, 500_000, 5);
+    mustBe(200, await maker.revise(standing, { price_atoms: 490_000 }, revised));
+    expect(verdict(await maker.revise(standing, { price_atoms: 480_000 }, revised))).toBe(CONFLICT);
+    expect(verdict(await maker.withdraw(standing, {}, withdrawn))).toBe('422 QUOTE_NOT_WITHDRAWABLE');
+    expect(verdict(await maker.withdraw(standing, { expected_revision: 1 }, withdrawn))).toBe(CONFLICT);
+    await originator.cancel(firm.auction_id);
+  });
+
   it('that met a conflict may be repeated with the same key once that is gone', async () => {
     const standing = await maker.submit(auction.auction_id, quoteTerms());
     const key = randomUUID();

@@ -154,6 +154,14 @@ describe('a session', () => {
   });
 });
 
+describe('who they are', () => {
+  it.each(['operator-1', 'auditor-1', 'viewer-1'])('%s is told', async (name) => {
+    const { api } = await floor.trader(name);
+    const { roles } = mustBe(200, await api.get<{ roles: string[] }>('/v1/me'));
+    expect(roles).toEqual([name.split('-')[0]!.toUpperCase()]);
+  });
+});
+
 describe('a token', () => {
   let good: Claims;
 

@@ -209,6 +209,19 @@ const preflights: Row[] = [
     gives: '400 invalid_auction_id',
   },
   { by: SECOND, call: CHECK, body: { ...check, price_atoms: 500_001 }, gives: '422 INVALID_PRICE_TICK' },
+  { by: SECOND, call: CHECK, body: { ...check, price_atoms: 1_000_000 }, gives: '422 PRICE_OUT_OF_RANGE' },
+  {
+    by: SECOND,
+    call: CHECK,
+    body: { ...check, max_executable_quantity_atoms: 1_500 },
+    gives: '422 INVALID_QUANTITY_STEP',
+  },
+  {
+    by: SECOND,
+    call: CHECK,
+    body: { ...check, max_executable_quantity_atoms: 11 * CONTRACT },
+    gives: '422 UNAUTHORIZED_SIZE',
+  },
 ];
 
 const commands: Row[] = [
@@ -281,7 +294,14 @@ const commands: Row[] = [
     body: { auction_ids: [`3${randomUUID().slice(1)}`] },
     gives: '400 invalid_json',
   },
+  {
+    by: SECOND,
+    call: 'POST /v1/quotes/withdraw-all',
+    body: { auction_ids: Array.from({ length: 257 }, () => `0${randomUUID().slice(1)}`) },
+    gives: '422 INVALID_TERMS',
+  },
   { by: INCAPABLE, call: 'POST /v1/quotes/withdraw-all', body: {}, gives: '403 forbidden' },
+  { by: ORIGINATOR, call: CANCEL, body: { reason: 'r'.repeat(257) }, gives: '422 INVALID_TERMS' },
 ];
 
 const reads: Row[] = [
