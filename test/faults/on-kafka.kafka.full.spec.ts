@@ -1,6 +1,6 @@
 import { it } from '@jest/globals';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { CAMPAIGN_WITHIN_MS, expectPromisesKept } from '../e2e/short-campaign.js';
+import { CAMPAIGN_WITHIN_MS, expectPromisesKept } from './short-campaign.js';
 
 const SEED = 22;
 const FAULTS = [
