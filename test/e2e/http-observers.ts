@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Names, type Cast, type Meanwhile, type Transcripts } from './observers.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, type TradingFloor, untilPast } from './trading-floor.js';
 

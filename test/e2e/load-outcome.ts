@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import type { Sent, TradingLoad } from './trading-load.js';
 
 const TOLD = { submit: 'QUOTE_ACCEPTED', revise: 'QUOTE_REVISED', withdraw: 'QUOTE_WITHDRAWN' } as const;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { shardOfCreate } from '#libs/owner-link/routing.js';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';
 import type { Halt, ShardRow } from '#libs/client/operator-wire.js';

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { sharedCluster } from '#libs/testing/cluster/shared-cluster.js';
-import { StreamClient, type StreamOptions } from '#libs/testing/streams/stream-client.js';
+import { StreamClient, type StreamOptions } from '#libs/client/stream-client.js';
 import { mustBe, type Trader, TradingFloor } from './trading-floor.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { ServerFrame } from '#libs/testing/streams/stream-wire.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { ServerFrame } from '#libs/client/stream-wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { Names, type Cast, type Meanwhile, type Transcripts } from './observers.js';
 import type { StreamFloor } from './stream-floor.js';
 import { timelinesOf, untilTold } from './stream-record.js';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiClient, type ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { OwnedCluster, startCluster } from '#libs/testing/cluster/cluster.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { sharedCluster } from '#libs/testing/cluster/shared-cluster.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import {
   auctionBody,

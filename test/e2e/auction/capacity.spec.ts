@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, PreflightVerdict, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView, PreflightVerdict, QuoteView } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import {
   auctionBody,

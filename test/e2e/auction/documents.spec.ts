@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import { http, stream } from '../../documents/described-interface.js';
 import { sharedFloor, verdict, type TradingFloor } from '../trading-floor.js';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { ApiAnswer, ApiRequest } from '#libs/testing/cluster/api-client.js';
-import type { AuctionView, Fault } from '#libs/testing/wire.js';
+import type { ApiAnswer, ApiRequest } from '#libs/client/api-client.js';
+import type { AuctionView, Fault } from '#libs/client/wire.js';
 import { rawExchange } from '../raw-exchange.js';
 import {
   auctionBody,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import { templateOf } from '#libs/edge/endpoint.js';
 import { canQueryFail } from '#libs/edge/exchange/query-rule.js';
-import type { ApiClient, ApiRequest } from '#libs/testing/cluster/api-client.js';
+import type { ApiClient, ApiRequest } from '#libs/client/api-client.js';
 import { specs } from '../../documents/described-interface.js';
 import { rawExchange, recordRaw } from '../raw-exchange.js';
 import { sharedFloor, verdict, type TradingFloor } from '../trading-floor.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
-import type { AuctionView, QuoteView, TimelineEntry } from '#libs/testing/wire.js';
+import type { AuctionView, QuoteView, TimelineEntry } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import {
   auctionBody,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import {
   auctionBody,
   CONTRACT,

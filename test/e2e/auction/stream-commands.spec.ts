@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { Ack, Reject } from '#libs/testing/streams/stream-wire.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { Ack, Reject } from '#libs/client/stream-wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { type StreamFloor, streamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, kinds, mustBe, type Trader } from '../trading-floor.js';
 

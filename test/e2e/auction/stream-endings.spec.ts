@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { streamFloor, type StreamFloor } from '../stream-floor.js';
 import { faultsIn, timelinesOf, untilTold, type Timelines } from '../stream-record.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, untilPast } from '../trading-floor.js';

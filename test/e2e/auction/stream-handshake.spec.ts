@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { StreamClient, UpgradeRefused, type StreamOptions } from '#libs/testing/streams/stream-client.js';
+import { StreamClient, UpgradeRefused, type StreamOptions } from '#libs/client/stream-client.js';
 import { Books } from '../books.js';
 import { rawExchange } from '../raw-exchange.js';
 import { streamFloor, type StreamFloor } from '../stream-floor.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
 import { SHARED_HEARTBEAT_MS } from '#libs/testing/cluster/shared-cluster.js';
 import { streamFloor, type StreamFloor } from '../stream-floor.js';
 import { auctionBody, INSTANT, type Trader, UUID } from '../trading-floor.js';

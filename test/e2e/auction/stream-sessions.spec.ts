@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { Ack } from '#libs/testing/streams/stream-wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { Ack } from '#libs/client/stream-wire.js';
 import { SHARED_HEARTBEAT_MS } from '#libs/testing/cluster/shared-cluster.js';
 import { Books } from '../books.js';
 import { type StreamFloor, streamFloor } from '../stream-floor.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { streamFloor, type StreamFloor } from '../stream-floor.js';
 import { timelinesOf } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader } from '../trading-floor.js';

@@ -10,7 +10,7 @@ import type { AuditView } from '#libs/auction/audit/audit.js';
 import type { ReplayBundle } from '#libs/auction/replay/bundle.js';
 import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import {
   auctionBody,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import { StreamClient } from '#libs/client/stream-client.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import { auctionBody, kinds, mustBe, TradingFloor, type Trader } from '../trading-floor.js';
 

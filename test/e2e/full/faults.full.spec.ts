@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import { auctionBody, CONTRACT, mustBe, type Trader, TradingFloor, verdict } from '../trading-floor.js';
 import { allKnown, allOver, moreLoad } from '../load-outcome.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { auctionBody, mustBe, type Trader, TradingFloor } from '../trading-floor.js';
 
 interface AuctionPage {

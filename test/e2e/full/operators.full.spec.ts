@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { OperatorFloor, type Action, type Fields, type Halt, type ShardRow } from '../operator-floor.js';
 import {
   auctionBody,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { specs } from '../../documents/described-interface.js';
 import { Books } from '../books.js';
 import { auctionBody, CONTRACT, TradingFloor, verdict, type Trader } from '../trading-floor.js';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ApiAnswer } from '#libs/testing/cluster/api-client.js';
+import type { ApiAnswer } from '#libs/client/api-client.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import { auctionBody, CONTRACT, TradingFloor, verdict, type Trader } from '../trading-floor.js';
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient, type RawReply } from '#libs/edge/fixtures/raw-client.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
 import { StreamFloor } from '../stream-floor.js';
 import { auctionBody, type Trader } from '../trading-floor.js';
 

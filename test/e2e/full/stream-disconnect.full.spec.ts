@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { keyFor, StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, only, type Trader } from '../trading-floor.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { AuctionView, QuoteView } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { AuctionView, QuoteView } from '#libs/client/wire.js';
 import { keyFor, quickStreamFloor, type StreamFloor } from '../stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader } from '../trading-floor.js';

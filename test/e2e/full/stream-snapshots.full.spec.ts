@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
-import type { StreamClient } from '#libs/testing/streams/stream-client.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { StreamClient } from '#libs/client/stream-client.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { StreamFloor } from '../stream-floor.js';
 import { faultsIn, timelinesOf, untilTold } from '../stream-record.js';
 import { auctionBody, mustBe, type Trader } from '../trading-floor.js';

@@ -7,7 +7,7 @@ import { homeShard, shardOfId } from '#libs/owner-link/routing.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { TraceReceiver, type ReceivedSpan } from '#libs/testing/tracing/trace-receiver.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { keyFor, StreamFloor } from '../stream-floor.js';
 import { auctionBody, CONTRACT, mustBe, untilPast, type Trader } from '../trading-floor.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
-import type { AuctionView } from '#libs/testing/wire.js';
+import type { AuctionView } from '#libs/client/wire.js';
 import { Books } from '../books.js';
 import { allKnown, allOver, createsOf, lostOf, moreLoad } from '../load-outcome.js';
 import { mustBe, TradingFloor, verdict, type Trader } from '../trading-floor.js';
