@@ -201,14 +201,6 @@ const GUARDS = `
   deferrable initially deferred for each row execute function custody.require_transaction();
 `;
 
-/** The turn of the worker that renews evidence, and no other lock: see `meta.take_lease`. */
-const TURN = `
-  create function custody.take_evidence_turn() returns boolean
-  language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
-    select pg_try_advisory_xact_lock(7210554317)
-  $$;
-  revoke all on function custody.take_evidence_turn() from public`;
-
 export class InitialCustody1790000300000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
@@ -216,7 +208,6 @@ export class InitialCustody1790000300000 implements MigrationInterface {
     await runner.query(LOCK);
     await runner.query(SETTLE);
     await runner.query(GUARDS);
-    await runner.query(TURN);
   }
 
   async down(runner: QueryRunner): Promise<void> {

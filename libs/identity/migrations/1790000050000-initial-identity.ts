@@ -184,21 +184,12 @@ const STAY = `
     for each row execute function identity.keep_session();
 `;
 
-/** The turn of anyone who enters people, and no other lock: see `meta.take_lease`. */
-const TURN = `
-  create function identity.await_entry_turn() returns void
-  language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
-    select pg_advisory_xact_lock(7210554319)
-  $$;
-  revoke all on function identity.await_entry_turn() from public`;
-
 export class InitialIdentity1790000050000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(TABLES);
     await runner.query(FEEDS);
     await runner.query(GIVEN);
     await runner.query(STAY);
-    await runner.query(TURN);
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -123,27 +123,14 @@ const READS = `
   for each statement execute function audit.refuse_change();
 `;
 
-/**
- * The leases of projectors, and no other lock: anyone who may call the function beneath takes as many as the server has room for. In a
- * schema that no rebuild exchanges.
- */
-const LEASE = `
-  create function meta.take_lease(wanted integer) returns boolean
-  language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
-    select case when wanted between 0 and 2 then pg_try_advisory_lock(1749203316, wanted) else false end
-  $$;
-  revoke all on function meta.take_lease(integer) from public`;
-
 export class InitialProjections1790000400000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(COMPLETED);
     await runner.query(EXECUTION);
     await runner.query(READS);
-    await runner.query(LEASE);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop function meta.take_lease(integer)');
     for (const schema of ['audit', 'execution', 'completed'])
       await runner.query(`drop schema ${schema} cascade`);
   }
