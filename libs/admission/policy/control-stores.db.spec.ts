@@ -5,6 +5,7 @@ import { admissionMigrations } from '../migrations/list.js';
 import { listContracts, setContractStatus } from './contract-registry.js';
 import { loadPolicy } from './load-policy.js';
 import { MakerGroups, MAX_GROUPS, MAX_MEMBERS } from './maker-groups.js';
+import { readFreezes } from '../freezes.js';
 import { MakerProtection } from './maker-protection.js';
 import { listMakers, ownPolicy } from './principals.js';
 import { seedContracts, seedPolicy } from './seed-policy.js';
@@ -154,5 +155,22 @@ describe('market maker protection', () => {
     expect((await loadPolicy(database.pool)).frozen.size).toBe(0);
     expect(await protection.record([award(6, 1_006, 499)])).toEqual([]);
     expect(await protection.record([award(7, 1_007, 1)])).toEqual(['maker-1']);
+  });
+
+  it('counts nothing while it is off, forgets what was counted, and lets a freeze go on', async () => {
+    const protection = new MakerProtection(database.pool);
+    await protection.reset('maker-1');
+    await protection.change('maker-1', { ...settings, max_awards: 2 });
+    expect(await protection.record([award(8, 2_000)])).toEqual([]);
+    await protection.switchOff('maker-1');
+    expect(await protection.settings('maker-1')).toBeUndefined();
+    expect(await protection.record([award(9, 2_001), award(10, 2_002)])).toEqual([]);
+    await protection.change('maker-1', { ...settings, max_awards: 2 });
+    expect(await protection.record([award(11, 2_003)])).toEqual([]);
+    expect(await protection.record([award(12, 2_004)])).toEqual(['maker-1']);
+    await protection.switchOff('maker-1');
+    expect([...(await readFreezes(database.pool, ['maker-1', 'maker-2'])).keys()]).toEqual(['maker-1']);
+    await protection.reset('maker-1');
+    expect(await readFreezes(database.pool, ['maker-1'])).toEqual(new Map());
   });
 });
