@@ -43,15 +43,6 @@ const JOURNALS: readonly SimulatorBug[] = [
     promise: /./,
   },
   {
-    name: 'owner-speaks-after-a-standstill',
-    mistake:
-      'An owner that stood still answers from memory, and does not ask the journal whether it was replaced.',
-    file: 'libs/engine/tenure.ts',
-    symbol: 'Tenure.isSure',
-    replace: ['this.provenAt < this.stoodStillUntil', 'this.provenAt < 0n'],
-    promise: /./,
-  },
-  {
     name: 'clock-steps-go-unnoticed',
     mistake: 'An owner notices a clock that was set by hand only when it asks the database again.',
     file: 'libs/engine/conditions/clock-watch.ts',
@@ -93,15 +84,6 @@ const JOURNALS: readonly SimulatorBug[] = [
     replace: ['event.command !== undefined', 'event.command !== undefined && entry.durable === undefined'],
     promise: /./,
   },
-  {
-    name: 'agenda-never-settles',
-    mistake:
-      'An appointment that has found its place goes on looking for one, and its owner does nothing else.',
-    file: 'libs/engine/agenda.ts',
-    symbol: 'Agenda.removeFirst',
-    replace: ['if (earliest === place) return;', ''],
-    promise: /^every seed comes to an end/,
-  },
 ];
 
 /** Money, winners, and what makers are protected from. */
@@ -120,17 +102,6 @@ const TRADE: readonly SimulatorBug[] = [
     file: 'libs/auction/money.ts',
     symbol: 'owed',
     replace: ['+ PER_CONTRACT - 1n', ''],
-    promise: /./,
-  },
-  {
-    name: 'losers-stay-reserved',
-    mistake: 'What losers have set aside is not set free with an award.',
-    file: 'libs/engine/releases.ts',
-    symbol: 'beyondAwards',
-    replace: [
-      'return some(quote.maker, beyond(holdOf(quote), award?.maker_hold ?? []));',
-      'return award === undefined ? [] : some(quote.maker, beyond(holdOf(quote), award.maker_hold));',
-    ],
     promise: /./,
   },
   {
@@ -258,15 +229,6 @@ const TOLD: readonly SimulatorBug[] = [
       'if (row === undefined) continue;',
     ],
     promise: /./,
-  },
-  {
-    name: 'quotes-go-at-once-with-their-stream',
-    mistake:
-      'Quotes are withdrawn as soon as their stream is lost, whatever grace their maker has asked for.',
-    file: 'libs/engine/connections/connection-book.ts',
-    symbol: 'ConnectionBook.isForfeit',
-    replace: ['return at !== undefined && at <= now;', 'return at !== undefined || now < 0;'],
-    promise: /^quotes go with their stream, and not before/,
   },
   {
     name: 'projector-forgets-where-it-was',
