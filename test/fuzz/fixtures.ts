@@ -110,6 +110,7 @@ export class Fixtures {
       ['venue', [route?.venue]],
       ['shard', SHARDS],
       ['target', [this.halt().target, route?.venue]],
+      ['what', [['CREATE'], ['QUOTE'], ['CREATE', 'QUOTE']]],
       ['subscription_id', ['s1', 's2']],
       ...['quantity_atoms', 'min_quantity_atoms', 'max_executable_quantity_atoms'].map(
         (name) => [name, [1_000_000, 2_000_000]] as const,

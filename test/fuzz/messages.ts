@@ -74,13 +74,14 @@ export class HostileMessages {
   private polite(member: string): fc.Arbitrary<Frame> {
     const { schemas } = this.target.stream.components;
     return this.good(member).chain(([{ payload }, said]) => {
-      const { type, cmd_id: _, ...fields } = said;
+      const { type, ...rest } = said;
+      const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => name !== 'cmd_id'));
       const wrong = mutatedJson(fields, shapeOf(payload, schemas), schemas).map((bytes): Frame => {
-        const rest = bytes.toString().trim();
+        const other = bytes.toString().trim();
         const name = `{"type":${JSON.stringify(type)},"cmd_id":"c"`;
         return {
           form: 'text',
-          bytes: Buffer.from(rest.startsWith('{"') ? `${name},${rest.slice(1)}` : `${name}}`),
+          bytes: Buffer.from(other.startsWith('{"') ? `${name},${other.slice(1)}` : `${name}}`),
         };
       });
       return fc.oneof(fc.constant(text(said)), wrong);

@@ -39,7 +39,7 @@ const DOCUMENT: OpenApi = {
   'x-any-path': {},
 };
 const TOKEN = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.e30.c2ln`;
-const COUNT = 400;
+const COUNT = 600;
 
 function drawn(seed: number): Drawn[] {
   const tokens = new Map([['originator-2', TOKEN]]);
@@ -58,9 +58,9 @@ describe('requests of a document', () => {
     expect(sent(7)).not.toBe(sent(8));
   });
 
-  it('are one in five as it has them, with what exists, and shown a token that was given', () => {
+  it('are one in six as it has them, with what exists, and shown a token that was given', () => {
     const plain = drawn(1).filter(({ mutations }) => mutations.length === 0);
-    expect(plain).toHaveLength(COUNT / 5);
+    expect(plain).toHaveLength(COUNT / 6);
     for (const { request, isStranger, isWellFormed } of plain) {
       expect([request.method, isStranger, isWellFormed]).toEqual(['PUT', false, true]);
       expect(JSON.parse(request.body.toString())).toMatchObject({ name: expect.any(String) });

@@ -30,7 +30,7 @@ const STRANGE_NAMES = ['limit', 'cursor', 'x', '__proto__', ''];
 const SCHEMES = ['bearer  x', 'Basic x', 'Bearer', 'x', 'Bearer x,y', ''];
 /** Longer ones are an attack on the wire. */
 const LONGEST = 4_000;
-const ROUND = 5;
+const ROUND = 6;
 
 export interface Drawn {
   readonly operationId: string;
@@ -55,13 +55,14 @@ interface Draft {
   readonly described: Described;
   readonly method: string;
   readonly token: string;
-  readonly path: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string | undefined>>;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly path: Texts;
+  readonly query: Texts;
+  readonly headers: Texts;
   readonly value: unknown;
   readonly body: Buffer;
 }
 
+type Texts = Readonly<Record<string, string | undefined>>;
 type Named = readonly [name: string, text: string];
 type Mutated = readonly [readonly string[], WireRequest];
 
@@ -83,7 +84,7 @@ export class HostileRequests {
     const writing = this.all.filter(({ body }) => body !== undefined);
     const asking = this.all.filter(({ parameters }) => parameters.some((each) => each.in === 'query'));
     const handshakes = this.all.filter(({ operation }) => operation.operationId === HANDSHAKE);
-    this.taking = [...writing, ...writing, ...asking, ...handshakes, ...handshakes, ...handshakes];
+    this.taking = [...writing, ...asking, ...asking, ...handshakes, ...handshakes];
   }
 
   /** Operations come in turn. One request in so many is as the document has it, and is seen to be accepted. */
@@ -97,7 +98,8 @@ export class HostileRequests {
     if (described === undefined) throw new RangeError('the document has no such operations');
     const drawn = this.draft(described).chain((draft) => {
       const plain: Mutated = [[], written(draft)];
-      const mutated = kind === 'plain' ? fc.constant(plain) : this.mutated(draft, plain);
+      const mutated =
+        kind === 'plain' ? fc.constant(plain) : this.mutated(draft, plain, kind === 'any' ? 5 : 1);
       return mutated.map((each) => this.judged(draft, each));
     });
     return sampled(drawn, mixed(this.seed, this.drawn));
@@ -165,11 +167,11 @@ export class HostileRequests {
   }
 
   /** In a place that the document knows, on the wire, or both. */
-  private mutated(draft: Draft, plain: Mutated): fc.Arbitrary<Mutated> {
+  private mutated(draft: Draft, plain: Mutated, attacks: number): fc.Arbitrary<Mutated> {
     const inside = this.mutatedInside(draft).map(([name, other]): Mutated => [[name], written(other)]);
     return fc.oneof(
       { weight: 6, arbitrary: inside },
-      { weight: 3, arbitrary: attacked(draft, plain) },
+      { weight: attacks, arbitrary: attacked(draft, plain) },
       { weight: 1, arbitrary: inside.chain((mutated) => attacked(draft, mutated)) },
     );
   }
@@ -188,7 +190,7 @@ export class HostileRequests {
         this.parameter(draft, 'path', []).map(([name, text]) => ({ path: { ...path, [name]: text } })),
       ],
       query: [
-        parameters.some((each) => each.in === 'query') ? 8 : 1,
+        parameters.some((each) => each.in === 'query') ? 15 : 1,
         this.parameter(draft, 'query', STRANGE_NAMES).map(([name, text]) => ({
           query: { ...query, [name]: text },
         })),
@@ -200,7 +202,7 @@ export class HostileRequests {
       ],
       method: [1, fc.constantFrom(...METHODS).map((method) => ({ method }))],
       content: [2, fc.constantFrom(...CONTENT).map(header)],
-      body: [12, mutatedJson(value ?? {}, body, schemas).map((bytes) => ({ body: bytes }))],
+      body: [25, mutatedJson(value ?? {}, body, schemas).map((bytes) => ({ body: bytes }))],
     };
     const isThere = (name: string): boolean =>
       (name !== 'path' || Object.keys(path).length > 0) && (name !== 'body' || described.body !== undefined);
@@ -222,7 +224,14 @@ export class HostileRequests {
   ): fc.Arbitrary<Named> {
     const { parameters, operation } = described;
     const known = parameters.filter((each) => each.in === where);
-    const names = [...known, ...known, ...known, ...others.map((name) => ({ name, schema: {} }))];
+    const names = [
+      ...known,
+      ...known,
+      ...known,
+      ...known,
+      ...known,
+      ...others.map((name) => ({ name, schema: {} })),
+    ];
     if (names.length === 0) return fc.constant(['', '']);
     return fc.constantFrom(...names).chain(({ name, schema }) =>
       this.values
@@ -270,7 +279,7 @@ function written({ described, method, token, path, query, headers, body }: Draft
         Authorization: `Bearer ${token}`,
         ...(body.length === 0 ? {} : { 'Content-Type': 'application/json' }),
         ...headers,
-      }).map(([name, value = '']) => [name, value] as const),
+      }),
     ],
     body,
     isIncomplete: false,
