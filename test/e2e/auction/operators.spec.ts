@@ -64,6 +64,8 @@ describe('operators', () => {
   ])('halt by %s and lift it again, each written down', async (scope, target, code) => {
     const asked = { scope, target: target(), what: ['CREATE', 'QUOTE'], reason: 'drill' };
     const halt = mustBe(201, await operator.api.post<Halt>('/v1/ops/halts', asked, null));
+    const again = await operator.api.post<Halt>('/v1/ops/halts', asked, null);
+    expect([again.status, again.body]).toEqual([200, halt]);
     expect(verdict(await originator.create(body()))).toBe(`422 ${code}`);
     const { halts } = mustBe(200, await operator.api.get<{ halts: Halt[] }>('/v1/ops/halts'));
     expect(halts).toContainEqual(halt);
