@@ -39,7 +39,11 @@ describe('which files are looked at once more', () => {
   });
 
   it('checks again what all have said, when one of those that say it failed', () => {
-    const first = run(file('test/e2e/full/faults.full.spec.ts', 3, 'late'), file(LAST, 9), file('b.spec.ts', 1));
+    const first = run(
+      file('test/e2e/full/faults.full.spec.ts', 3, 'late'),
+      file(LAST, 9),
+      file('b.spec.ts', 1),
+    );
     expect(toLookAtAgain(first)).toEqual(['test/e2e/full/faults.full.spec.ts', LAST]);
   });
 
