@@ -33,7 +33,8 @@ export class Crashes {
     this.isOver = ended.length > 0 || fault !== undefined;
     if (!this.isOver || ended.length > 0) return result;
     if (!isFound(fault)) throw fault;
-    this.judge.add(fault.message, how());
+    const promise = fault instanceof Unanswered ? 'a complete request has no answer: ' : '';
+    this.judge.add(`${promise}${fault.message}`, how());
     return undefined;
   }
 

@@ -16,6 +16,8 @@ const HUGE = [1, 65_535, 70_000].map((length) => Buffer.from('x'.repeat(length))
 const KEY = /"idempotency_key":"[^"]+"/;
 const FRAMES = { minLength: 4, maxLength: 12 };
 
+const REFRESH = 'auth.refresh';
+
 type Said = Readonly<Record<string, unknown>>;
 
 /** Draws from the AsyncAPI document what clients say, most of which it does not allow. */
@@ -106,19 +108,23 @@ export class HostileMessages {
       name.startsWith(member.startsWith('maker') ? 'quote.' : 'auction.'),
     );
     const token = tokens.get(member) ?? '';
-    const shown = fc.oneof(fc.constantFrom(...tokens.values()), forgedToken(token), fc.constant(token));
-    return fc.oneof(fc.constantFrom(...this.messages), fc.constantFrom(...own)).chain((message) =>
-      fc
-        .tuple(this.values.of(message.payload, message.name, 'message'), shown, fc.uuid(), fc.boolean())
-        .map(([value, other, key, isPaired]): readonly [StreamMessage, Said] => {
-          const said = { ...(value as Said) };
-          if ('token' in said) said.token = other;
-          if ('idempotency_key' in said) said.idempotency_key = key;
-          const auction = auctionOf(String(said.quote_id));
-          if (auction !== undefined && isPaired) said.auction_id = auction;
-          return [message, { ...said, cmd_id: 'c' }];
-        }),
-    );
+    const forged = { weight: 2, arbitrary: forgedToken(token) };
+    const shown = fc.oneof(forged, fc.constantFrom(...tokens.values()), fc.constant(token));
+    const withToken = this.messages.filter(({ name }) => name === REFRESH);
+    return fc
+      .constantFrom(...this.messages, ...own, ...own, ...withToken, ...withToken, ...withToken, ...withToken)
+      .chain((message) =>
+        fc
+          .tuple(this.values.of(message.payload, message.name, 'message'), shown, fc.uuid(), fc.boolean())
+          .map(([value, other, key, isPaired]): readonly [StreamMessage, Said] => {
+            const said = { ...(value as Said) };
+            if ('token' in said) said.token = other;
+            if ('idempotency_key' in said) said.idempotency_key = key;
+            const auction = auctionOf(String(said.quote_id));
+            if (auction !== undefined && isPaired) said.auction_id = auction;
+            return [message, { ...said, cmd_id: 'c' }];
+          }),
+      );
   }
 }
 
