@@ -16,8 +16,8 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'a-trade-takes-more',
     mistake: 'A trade takes an atom more from its buyer, by a transaction of its own whose sums are right.',
-    file: 'libs/custody/migrations/1790000304000-ledger-gates.ts',
-    symbol: 'FUNCTIONS',
+    file: 'libs/custody/migrations/1790000300000-initial-custody.ts',
+    symbol: 'SETTLE',
     replace: [
       `from unnest(accounts, assets, amounts) as line (account, asset, amount);
        update custody.settlements`,

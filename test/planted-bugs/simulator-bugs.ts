@@ -157,10 +157,10 @@ const TRADE: readonly SimulatorBug[] = [
   },
   {
     name: 'frozen-makers-quote',
-    mistake: 'A maker whose protection has tripped may quote all the same.',
-    file: 'libs/admission/policy/judge.ts',
-    symbol: 'judgeProtection',
-    replace: ['now < until', "now < until && maker === ''"],
+    mistake: 'A reservation for a quote does not look for a freeze, so a copy of the policy decides that may be old.',
+    file: 'libs/engine/tasks/quote-task.ts',
+    symbol: 'QuoteTask.reservation',
+    replace: [', forQuote: true', ''],
     promise: /./,
   },
   {

@@ -7,8 +7,8 @@ import { must } from './violation.js';
 const KEPT_AWAY = 'a maker that its protection keeps away does not quote';
 const PULLED = 'what is protected is taken back';
 const BEGINNING_MILLIS = Number(BEGINNING / BigInt(NANOS_PER_MILLI));
-/** Where nothing goes wrong each owner has looked at the policy by then. */
-const LOOKED_MILLIS = 1_100;
+/** A quote for which means were set aside before the freeze is journaled by then: each reservation looks for one. */
+const IN_HAND_MILLIS = 20;
 /** By then it has also taken back what stood. */
 const PULLED_MILLIS = 1_600;
 /** What was on its way while the protection tripped. */
@@ -42,7 +42,7 @@ export class KeptAway {
     if (type !== 'QUOTE_SUBMITTED') return;
     const maker = data.quote?.maker ?? '';
     const freeze = this.freezes.get(maker)?.find(({ sinceMillis, until }) => {
-      return this.nowMillis() > sinceMillis + LOOKED_MILLIS && at < until;
+      return this.nowMillis() > sinceMillis + IN_HAND_MILLIS && at < until;
     });
     must(
       freeze === undefined,
