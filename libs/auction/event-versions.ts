@@ -70,7 +70,10 @@ export const decodeEvent = decoderFor(VERSIONS);
 
 export function decoderFor(versions: readonly EventVersion[]): (json: string) => DomainEvent {
   const known = new Map<string, Map<unknown, EventVersion>>();
-  for (const row of versions) known.set(row.type, (known.get(row.type) ?? new Map()).set(row.version, row));
+  for (const row of versions) {
+    const ofType = known.get(row.type) ?? new Map<unknown, EventVersion>();
+    known.set(row.type, ofType.set(row.version, row));
+  }
   const current = new Map(versions.map(({ type, version }) => [type, version]));
   return (json) => {
     const event = JSON.parse(json) as Written | null;
