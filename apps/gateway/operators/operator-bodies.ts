@@ -19,7 +19,11 @@ export const haltBody = object({
     reason,
   },
   optional: {
-    target: explained(text(), 'Venue, contract id or account id, which must be there; not with `GLOBAL`.'),
+    // The database cannot even be asked for what holds a NUL.
+    target: explained(
+      text({ printable: true }),
+      'Venue, contract id or account id, which must be there; not with `GLOBAL`.',
+    ),
   },
 });
 
