@@ -29,7 +29,11 @@ beforeAll(async () => {
   books = new Books(floor.cluster);
   auditor = await floor.trader('auditor-1');
   [originator, ...makers] = await floor.newTraders('originator', 'maker', 'maker');
-  const body = auctionBody(floor.contract('venue_d', 6), makers, { duration_ms: 1_000 });
+  const body = auctionBody(floor.contract('venue_d', 6), makers, {
+    duration_ms: 1_000,
+    quote_revision_policy: 'IMPROVE_ONLY',
+    result_disclosure: 'WINNING_PRICE_AND_RANK',
+  });
   ({ auction_id: id } = await originator.opens(body));
   const first = await makers[0].quotes(id, 500_000, 10);
   mustBe(200, await makers[0].revise(first, { price_atoms: 480_000 }));
