@@ -156,11 +156,11 @@ const TRADE: readonly SimulatorBug[] = [
     promise: /^what is no longer meant is not done/,
   },
   {
-    name: 'frozen-makers-quote',
-    mistake: 'A reservation for a quote does not look for a freeze, so a copy of the policy decides that may be old.',
-    file: 'libs/engine/tasks/quote-task.ts',
-    symbol: 'QuoteTask.reservation',
-    replace: [', forQuote: true', ''],
+    name: 'frozen-makers-stay',
+    mistake: 'Quotes that stand are not taken back when the protection of their maker trips.',
+    file: 'libs/engine/guardian.ts',
+    symbol: 'Guardian.heed',
+    replace: ['if (until > now) this.pull(maker);', 'if (until < now) this.pull(maker);'],
     promise: /./,
   },
   {

@@ -6,8 +6,8 @@ import { isOfFullTier, TIER } from '../tests/tiers.mjs';
 
 const SPECS = join(ROOT, 'test/e2e');
 const RECORDINGS = join(ROOT, 'node_modules/.cache/sotto/exchanges');
-/** What the latest full run has kept. */
-const LATEST = join(RECORDINGS, 'latest');
+/** What the latest whole run of this tier has kept. The examples of the documents are made from that of the full one. */
+const LATEST = join(RECORDINGS, process.env[TIER] === 'full' ? 'latest' : 'latest-change');
 /** What takes the machine apart or counts its milliseconds. */
 const ALONE = /\.(alone|kafka)(\.full)?\.spec\.ts$/;
 /** What looks back at everything that the others have seen. */
