@@ -32,9 +32,9 @@ function complaint(args: string): string {
 describe('what is typed', () => {
   it.each([
     ['', 'no command'],
-    ['shard', 'there is no command shard'],
-    ['shard explode 1', 'there is no command shard explode 1'],
-    ['shards http://mona:geheim@gateway', 'shards: what is "URL without --url"?'],
+    ['shard', 'there is no command shard, but shards, shard drain, shard resume'],
+    ['shard explode 1', 'there is no command shard explode 1, but shards, shard drain, shard resume'],
+    ['shards 1 http://mona:geheim@gateway', 'shards: what is "URL without --url"?'],
     ['shard drain', 'shard drain: the shard is missing'],
     ['shard drain 1 2', 'shard drain: what is "2"?'],
     ['shards --reason x', 'shards has no --reason'],

@@ -97,7 +97,7 @@ async function untilReady(cluster: OwnedCluster): Promise<void> {
 }
 
 /** Neither the cluster nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
-function hireKeeper(
+export function hireKeeper(
   launcher: ChildProcess,
   endsWith: number | undefined,
   removed: readonly string[],

@@ -16,6 +16,9 @@ const SETTINGS = {
   STREAM_HEARTBEAT_MS: '1000',
 };
 
+/** Names this run of jest; workers inherit it. */
+export const TEST_RUN_VARIABLE = 'SOTTO_TEST_RUN';
+
 /** How often streams of the shared cluster are told that it lives. */
 export const SHARED_HEARTBEAT_MS = Number(SETTINGS.STREAM_HEARTBEAT_MS);
 
@@ -24,7 +27,7 @@ export const SHARED_HEARTBEAT_MS = Number(SETTINGS.STREAM_HEARTBEAT_MS);
  * succeeds once. It ends with jest itself, not with the worker that started it.
  */
 export async function sharedCluster(): Promise<RunningCluster> {
-  const folder = path.join(tmpdir(), `sotto-e2e-run-${jestPid()}`);
+  const folder = path.join(tmpdir(), `sotto-e2e-run-${process.env[TEST_RUN_VARIABLE] ?? String(jestPid())}`);
   if (isFirst(folder)) await start(folder);
   return eventually(() => found(folder), STARTED_WITHIN_MS);
 }

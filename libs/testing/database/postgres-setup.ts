@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { TEST_RUN_VARIABLE } from '../cluster/shared-cluster.js';
 import { startTestServer, TEST_POSTGRES_VARIABLE, type TestServer } from './test-server.js';
 
 let server: TestServer | undefined;
 
 /** One server a run: jest calls this for every project that names it, and the suites inherit the variable. */
 export default async function startForRun(): Promise<void> {
+  process.env[TEST_RUN_VARIABLE] ??= randomUUID();
   if (process.env[TEST_POSTGRES_VARIABLE] !== undefined) return;
   server = await startTestServer();
   process.env[TEST_POSTGRES_VARIABLE] = server.url;

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hireKeeper } from '../cluster/cluster.js';
 import { isPortFree } from '../../platform/supervision/ports.js';
 
 const READY = /ready: KAFKA_BROKERS=(\S+)/;
@@ -28,7 +28,7 @@ export async function sharedKafka(): Promise<string[]> {
   });
   closeSync(log);
   kafka.unref();
-  hireKeeper(kafka, [folder, note]);
+  hireKeeper(kafka, undefined, [folder, note]);
   const addresses = await untilReady(kafka, said);
   writeFileSync(note, addresses);
   return addresses.split(',');
@@ -40,21 +40,11 @@ async function untilReady(kafka: ChildProcess, said: string): Promise<string> {
     const output = readFileSync(said, 'utf8');
     const [, addresses] = READY.exec(output) ?? [];
     if (addresses !== undefined) return addresses;
-    if (kafka.exitCode !== null || performance.now() > deadline) {
+    if (kafka.exitCode !== null || kafka.signalCode !== null || performance.now() > deadline) {
       throw new Error(`Kafka did not become ready: ${output}`);
     }
     await sleep(LOOK_EVERY_MS);
   }
-}
-
-/** Neither Kafka nor its keeper may hold up the end of the tests: that end is what the keeper waits for. */
-function hireKeeper({ pid }: ChildProcess, removed: readonly string[]): void {
-  const script = path.resolve('dist/libs/testing/cluster/cluster-keeper.js');
-  const keeper = spawn(process.execPath, [script, String(pid), ...removed], {
-    stdio: ['pipe', 'ignore', 'inherit'],
-  });
-  keeper.unref();
-  if (keeper.stdin instanceof Socket) keeper.stdin.unref();
 }
 
 async function isTaken(address: string): Promise<boolean> {

@@ -68,7 +68,7 @@ describe('operators', () => {
     expect([again.status, again.body]).toEqual([200, halt]);
     expect(verdict(await originator.create(body()))).toBe(`422 ${code}`);
     const { halts } = mustBe(200, await operator.api.get<{ halts: Halt[] }>('/v1/ops/halts'));
-    expect(halts).toContainEqual(halt);
+    expect(halts).toContainEqual({ ...halt, display_name: 'Operator 1' });
     mustBe(204, await operator.api.send('DELETE', `/v1/ops/halts/${halt.halt_id}`));
     const { auction_id: id } = await originator.opens(body());
     mustBe(200, await originator.cancel(id));
