@@ -126,7 +126,7 @@ const TRADE: readonly SimulatorBug[] = [
     file: 'libs/auction/winner-rule.ts',
     symbol: 'meetsReserve',
     replace: ['quote.price_atoms >= reserve', 'true'],
-    promise: /^winners/,
+    promise: /^(winners|streams tell what happened)/,
   },
   {
     name: 'minimum-fill-ignored',
