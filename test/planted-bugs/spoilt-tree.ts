@@ -1,4 +1,13 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlantedBug } from './planted-bug.js';
@@ -15,6 +24,9 @@ export class SpoiltTree {
   constructor(private readonly root: string) {
     for (const name of ['dist', ...BESIDE])
       cpSync(join(root, name), join(this.folder, name), { recursive: true });
+    // Nothing is to be compiled anew there: that would undo the mistake.
+    mkdirSync(join(this.folder, 'tools'));
+    writeFileSync(join(this.folder, 'tools/start.mjs'), "await import('../dist/apps/launcher/main.js');\n");
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
