@@ -64,6 +64,11 @@ export function wordIn<W extends string>(given: string, words: readonly W[], nam
   return found;
 }
 
+/** A URL may have a password in it, and stands after --url alone. */
+export function repeatable(word: string): string {
+  return word.includes('://') ? 'URL without --url' : word;
+}
+
 function quoted(text: string): string {
-  return JSON.stringify(text);
+  return JSON.stringify(repeatable(text));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { shardOf } from './arguments.js';
 import { UsageFault } from './faults.js';
 import { parseCall } from './parse-call.js';
 
@@ -44,6 +45,11 @@ describe('what is no command', () => {
 });
 
 describe('shards', () => {
+  it('repeat no URL, in which a password may be, where a number belongs', () => {
+    const parsed = parseCall(['shards', 'http://user:secret@host']);
+    expect(() => 'call' in parsed && shardOf(parsed.call)).toThrow('not "URL without --url"');
+  });
+
   it.each([
     ['shards', []],
     ['shards 1', ['1']],

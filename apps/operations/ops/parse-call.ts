@@ -1,5 +1,6 @@
 import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import { isCodedError } from '#libs/platform/process/start-fault.js';
+import { repeatable } from './arguments.js';
 import { actions, auctionVoid, limits } from './book-commands.js';
 import type { Call, Command } from './command.js';
 import { UsageFault } from './faults.js';
@@ -88,11 +89,6 @@ function checkOperands(command: Command, operands: readonly string[]): void {
   const extra = operands[command.operands.length];
   if (extra !== undefined)
     throw new UsageFault(`${command.name}: what is ${JSON.stringify(repeatable(extra))}?`, command.name);
-}
-
-/** A URL may have a password in it, and stands behind --url. */
-function repeatable(word: string): string {
-  return word.includes('://') ? 'URL without --url' : word;
 }
 
 function optionsOf(command: Command, values: Typed): Call['options'] {

@@ -26,6 +26,7 @@ const PAUSE_MS = {
 const KNOWN = 40;
 /** How many of the looks at an auction are at any at all. */
 const NOSY = 0.2;
+const TURNS_BETWEEN_WITHDRAW_ALLS = 30;
 /** From how many of the latest auctions a withdraw-all picks. */
 const SOME = 20;
 
@@ -61,6 +62,7 @@ export class Crowd {
   private readonly auctions: KnownAuction[] = [];
   private readonly quotes = new Map<string, KnownQuote[]>();
   private readonly keys = new FamiliarKeys();
+  private readonly turns = new Map<string, number>();
   private going = true;
   private hurries = false;
   private work: Promise<unknown>[] = [];
@@ -130,7 +132,7 @@ export class Crowd {
     const auction = this.someAuction(caller, random);
     if (auction === undefined) return;
     if (random.chance(0.2)) return this.lookAround(caller, random, auction);
-    if (random.chance(0.01)) {
+    if (this.isTimeToTakeAllBack(caller)) {
       const ids = this.auctions.slice(-SOME).map(({ id }) => id);
       const venues = this.parts.contracts.map(({ venue }) => venue);
       const errand = withdrawAllErrand(caller.account, ids, venues, random);
@@ -144,6 +146,13 @@ export class Crowd {
       ? withdrawErrand(caller.account, quote, random)
       : reviseErrand(caller.account, auction, quote, random);
     this.learnQuote(caller, await this.settle(caller, this.named(errand, random)));
+  }
+
+  /** By turns and not by chance, so that even a short campaign has some. */
+  private isTimeToTakeAllBack({ account }: Caller): boolean {
+    const turn = (this.turns.get(account) ?? 0) + 1;
+    this.turns.set(account, turn);
+    return turn % TURNS_BETWEEN_WITHDRAW_ALLS === 0;
   }
 
   /** Over the stream, where there is one; its reply and that to the same command over HTTP must be the same. */
