@@ -4,7 +4,7 @@
  * what passes then is named as unsteady (docs/decisions/0072). Other arguments make it one plain run of jest: `npm test -- libs/auction`.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { ROOT } from './build/tree.mjs';
@@ -62,10 +62,14 @@ async function inTwoLooks(folder, args, env) {
   return { first, result: judged(first, second) };
 }
 
-/** Only whole tiers are kept: docs/testing.md is made from them. */
-function keepTimes(tier, files) {
+/** What docs/testing.md is made from. A run of parts brings the times of its suites up to date, and leaves those of others. */
+function keepTimes(tier, files, isWhole) {
+  const kept = join(TIMES, `${tier}.json`);
+  const ran = new Set(files.map(({ path }) => path));
+  const before = isWhole || !existsSync(kept) ? [] : JSON.parse(readFileSync(kept, 'utf8'));
+  const others = before.filter(({ path }) => !ran.has(path) && existsSync(join(ROOT, path)));
   mkdirSync(TIMES, { recursive: true });
-  writeFileSync(join(TIMES, `${tier}.json`), JSON.stringify(files));
+  writeFileSync(kept, JSON.stringify([...others, ...files]));
 }
 
 async function wholeRun(tier, parts) {
@@ -76,7 +80,7 @@ async function wholeRun(tier, parts) {
   const { first, result } = await inTwoLooks(folder, args, env);
   rmSync(folder, { recursive: true, force: true });
   const files = first.files ?? [];
-  if (parts.length === 0 && first.files !== undefined) keepTimes(tier, files);
+  if (first.files !== undefined) keepTimes(tier, files, parts.length === 0);
   console.log(`\nThe slowest of ${String(files.length)} suites:`);
   for (const line of slowestOf(files, SLOWEST)) console.log(line);
   if (result.brokeDown)
