@@ -76,7 +76,7 @@ describeWithKafka('a cluster on Kafka that has lost its database', { anyBrokers:
         0,
         errors,
         expect.stringMatching(
-          /shard \d: the backup goes up to record \d+.*awards to settle: 2, 0 of them by the only route.*--confirm/s,
+          /shard \d: the backup goes up to record \d+.*awards to settle: 2; to give up: 0.*--confirm/s,
         ),
       ]);
     }
