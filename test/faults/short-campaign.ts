@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
 
-/** Enough for one on a machine that does other things besides. */
-export const CAMPAIGN_WITHIN_MS = 280_000;
+/** A campaign of half a minute takes one to five, by its store and by what else the machine does: a bound for what hangs. */
+export const CAMPAIGN_WITHIN_MS = 900_000;
 
 /** Half a minute of these faults alone, by a seed, with all promises kept. */
 export async function expectPromisesKept(
