@@ -87,10 +87,9 @@ describe('the greeting', () => {
   });
 
   it.each([
-    ['INVALID', 'no token at all'],
     ['INVALID', new ResumeTokens(['22'.repeat(32)], TEST_LIFE)],
     ['EXPIRED', new ResumeTokens([TEST_KEY], TEST_LIFE)],
-  ])('begins anew with a token that is %s', async (error, token) => {
+  ])('begins anew with a token that is %s', async (error, tokens) => {
     const chat = new Chat(await openGateway(clock), 'mia');
     const now = Number(clock.epochNanos() / 1_000_000n);
     const point = {
@@ -101,7 +100,7 @@ describe('the greeting', () => {
       nextNumber: 1,
       subscriptions: [],
     };
-    const given = typeof token === 'string' ? token : token.seal(point, 'mia', now - DAY - 1);
+    const given = tokens.seal(point, 'mia', now - DAY - 1);
     expect(await chat.hello({ resume_token: given })).toMatchObject({
       resumed: false,
       resume_error: error,

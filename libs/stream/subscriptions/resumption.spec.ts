@@ -170,7 +170,6 @@ describe('a subscription that was cut off while it was told what its client miss
 
   it.each([
     ['is still open', 3, [...ended, ...noise]],
-    ['has ended', Infinity, [...ended]],
     ['has ended and is forgotten', Infinity, [...ended, ...noise]],
   ])('goes on behind what the client has, to the end, when the auction %s', async (_, records, events) => {
     const { gateway } = await openedWith(events, { history: 2, limits: { timelinePage: 2 } });
