@@ -154,15 +154,3 @@ it('the awards keep within the auction, the quotes and the number of winners', (
     }),
   );
 });
-
-it('a quote that cannot win changes nothing for the others', () => {
-  fc.assert(
-    fc.property(cases, ([contest, quotes]) => {
-      const winners = award(contest, rank(contest, quotes));
-      const without = quotes.filter(
-        (quote) => counts(contest, quote) || winners.some((winner) => winner.quote === quote),
-      );
-      expect(award(contest, rank(contest, without))).toEqual(winners);
-    }),
-  );
-});
