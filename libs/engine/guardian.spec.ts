@@ -31,6 +31,7 @@ function submittedBy(latest: PolicySnapshot | undefined): Task[] {
 it('heeds at its start what was seen last, however long ago: no newer version may ever come', () => {
   const closed = policyOf([], { listed: [aContract({ status: 'CLOSED' })] });
   expect(submittedBy(closed)).toEqual([expect.any(VoidTask)]);
-  expect(submittedBy(policyOf([], { listed: [aContract()] }))).toEqual([]);
+  for (const status of ['TRADING', 'PAUSED'] as const)
+    expect(submittedBy(policyOf([], { listed: [aContract({ status })] }))).toEqual([]);
   expect(submittedBy(undefined)).toEqual([]);
 });

@@ -3,13 +3,7 @@ import type { PoolClient } from 'pg';
 import type { LinkRequest } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
-import {
-  cancelOrder,
-  reviseOrder,
-  submitOrder,
-  withdrawAllOrder,
-  withdrawOrder,
-} from '#libs/testing/shards/shard-orders.js';
+import { cancelOrder, submitOrder, withdrawAllOrder } from '#libs/testing/shards/shard-orders.js';
 import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
@@ -57,12 +51,6 @@ async function waitingForLocks(client: PoolClient): Promise<number> {
 const COMMANDS: [string, () => Promise<Command>][] = [
   ['create', () => Promise.resolve(live.createOrder())],
   ['submit', async () => submitOrder(MIA, await live.opens(), TERMS)],
-  [
-    'revise',
-    async () =>
-      reviseOrder(MIA, await quote(await live.opens()), { expected_revision: 1, price_atoms: 490_000 }),
-  ],
-  ['withdraw', async () => withdrawOrder(MIA, await quote(await live.opens()))],
   ['withdraw_all', () => Promise.resolve(withdrawAllOrder(MIA))],
   ['cancel', async () => cancelOrder(OLGA, await live.opens())],
 ];

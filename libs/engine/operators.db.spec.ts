@@ -85,9 +85,9 @@ describe('an operator voids an auction', () => {
     });
   });
 
-  it.each([undefined, '', 'x'.repeat(201), 'a\nb'])('nor for the reason %j', async (reason) => {
+  it('nor without a reason', async () => {
     const auctionId = await live.opens();
-    expect(await voids(auctionId, reason)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(await voids(auctionId)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     expect(live.shard.book.find(auctionId)?.durable?.status).toBe('OPEN');
   });
 });

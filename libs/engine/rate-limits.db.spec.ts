@@ -184,23 +184,6 @@ describe('quotes of a maker at several shards', () => {
     expect(await asksFor(60, at(far))).toEqual([...Array<number>(59).fill(422), 429]);
     expect(await asksFor(1, at(near))).toEqual([429]);
   });
-
-  it('are told to the last token while leases are out', async () => {
-    for (let calls = 1; calls <= 30; calls += 1) {
-      await asksFor(1, [auctions[calls % auctions.length]!]);
-      if (calls % 5 === 0) expect(await available(MIA, 'quote')).toBe(100 - calls);
-    }
-    expect(await available(MIA, 'withdraw')).toBe(500);
-  });
-
-  it('ask the home of the maker for few of them', async () => {
-    const home = homeShard(MIA);
-    const away = auctions.filter(({ shard }) => shard !== home);
-    const messages = countsMessages(home);
-    expect(await asksFor(60, away)).toEqual(Array<number>(60).fill(422));
-    expect(messages()).toBeGreaterThan(0);
-    expect(messages()).toBeLessThan(30);
-  });
 });
 
 /** How often others have asked this shard for tokens since. */

@@ -188,18 +188,6 @@ describe('an auction that is over for its viewer', () => {
     await eventually(() => expect(live.shard.book.find(auctionId)).toBeUndefined());
   });
 
-  it('stays with its owner for the others', async () => {
-    const auctionId = await live.opens();
-    await quotes(auctionId, MIA);
-    await decided(auctionId);
-    await projected();
-    // Over for the one that lost nothing and won nothing; the rest goes on.
-    expect(await view(auctionId, MOE, { readFallback: true })).toMatchObject(NOT_HELD);
-    expect(await view(auctionId, OLGA)).toMatchObject({ status: 200, body: { status: 'AWARDED' } });
-    expect(await view(auctionId, MIA)).toMatchObject({ status: 200, body: { status: 'AWARDED' } });
-    await world.database.pool.query('select 1');
-  });
-
   it('is held for a winner until the projections have the end of its own award', async () => {
     const auctionId = await live.opens();
     await quotes(auctionId, MIA);
@@ -260,15 +248,6 @@ describe('a timeline', () => {
     expect(joined).toEqual(whole);
     expect(await timeline(auctionId, MIA, 10)).toMatchObject({ status: 200, body: { events: [] } });
     expect(await timeline(auctionId, MIA, 500)).toMatchObject({ status: 200, body: { events: [] } });
-  });
-
-  it('is as long as the version of the view that is shown at the same time', async () => {
-    const auctionId = await live.opens();
-    await quotes(auctionId);
-    for (const account of [OLGA, MIA, MAX]) {
-      const { view_version: version } = (await view(auctionId, account)).body;
-      expect((await timeline(auctionId, account)).body.events).toHaveLength(version as number);
-    }
   });
 });
 

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -7,14 +6,13 @@ import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import {
   cancelOrder,
-  freshKey,
   reviseOrder,
   submitOrder,
   withdrawAllOrder,
   withdrawOrder,
   type QuoteName,
 } from '#libs/testing/shards/shard-orders.js';
-import { accountOf, ShardWorld, SNOW } from '#libs/testing/shards/shard-world.js';
+import { accountOf, ShardWorld } from '#libs/testing/shards/shard-world.js';
 
 /** Machines that do other things at the same time take their time. */
 jest.setTimeout(30_000);
@@ -27,11 +25,8 @@ const COST_OF_QUOTE = 2_000_000;
 let world: ShardWorld;
 let live: LiveShard;
 
-/** Four quotes of the usual size, and not one atom more. */
-const AFFORDED = 4;
-
 beforeAll(async () => {
-  world = await ShardWorld.open({ collateral: { meg: AFFORDED * COST_OF_QUOTE } });
+  world = await ShardWorld.open();
 });
 afterAll(() => world.close());
 
@@ -95,35 +90,12 @@ describe('what is set aside', () => {
     await free();
   });
 
-  it.each<[string, (auctionId: string, quote: QuoteName) => Promise<unknown>]>([
-    ['withdraw', (_auctionId, quote) => live.ask(withdrawOrder(MIA, quote))],
-    ['withdraw-all', () => live.ask(withdrawAllOrder(MIA))],
-    ['cancel', (auctionId) => live.ask(cancelOrder(OLGA, auctionId))],
-  ])('is free again after a %s, by the time the caller is answered', async (_what, end) => {
+  it('is free again after a withdrawal, by the time the caller is answered', async () => {
     const auctionId = await live.opens();
-    await end(auctionId, await quotes(auctionId));
+    await live.ask(withdrawOrder(MIA, await quotes(auctionId)));
     expect(await world.reservedOf('mia')).toEqual([]);
     await booksAgree();
     await live.ask(cancelOrder(OLGA, auctionId));
-    await free();
-  });
-
-  it('is free again after an expiry, and when nobody wins', async () => {
-    const auctionId = await live.opens('olga', { limit_price_atoms: 400_000 });
-    await quotes(auctionId, MIA, { expires_at: world.in(5_000) });
-    await quotes(auctionId, MAX);
-    await live.leap(6_000);
-    await eventually(async () => expect(await world.reservedOf('mia')).toEqual([]));
-    expect(await world.reservedOf('max')).not.toEqual([]);
-    await live.leap(60_000);
-    await free();
-  });
-
-  it('is free again after a void', async () => {
-    const auctionId = await live.opens('olga', { routes: [SNOW] });
-    await quotes(auctionId);
-    await setContractStatus(world.database.pool, SNOW, 'CLOSED');
-    await eventually(() => expect(live.shard.book.find(auctionId)?.durable?.status).toBe('VOIDED'));
     await free();
   });
 
@@ -191,43 +163,4 @@ describe('what is set aside', () => {
     await live.ask(cancelOrder(OLGA, auctionId));
     await free();
   });
-});
-
-describe('an account that can afford so many quotes', () => {
-  it('gets so many, of sixteen callers at each of three shards at once, and as many again when they are free', async () => {
-    const shards = await Promise.all([0, 1, 2].map((shard) => LiveShard.open(world, shard)));
-    const meg = accountOf('meg');
-    const audience = { market_maker_ids: [meg] };
-    const auctions = await Promise.all(
-      shards.map((shard) => Promise.all(Array.from({ length: 16 }, () => shard.opens('olga', { audience })))),
-    );
-    const before = (await world.reservedOf('meg')).length;
-    expect(before).toBe(0);
-    for (let again = 0; again < 3; again += 1) {
-      const answers = await Promise.all(
-        shards.flatMap((shard, index) =>
-          auctions[index]!.map(async (id): Promise<Answer> =>
-            tried(shard, () => submitOrder(meg, id, TERMS)),
-          ),
-        ),
-      );
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(AFFORDED);
-      const refused = answers.filter(({ status }) => status !== 201);
-      expect(new Set(refused.map(({ body }) => body.error))).toEqual(new Set(['INSUFFICIENT_INVENTORY']));
-      const collateral = (await world.reservedOf('meg')).find(({ resource }) => resource === 'COLLATERAL');
-      expect(collateral?.amount).toBe(AFFORDED * COST_OF_QUOTE);
-      for (const shard of shards) await shard.ask(withdrawAllOrder(meg));
-      await eventually(async () => expect(await world.reservedOf('meg')).toEqual([]));
-    }
-    for (const shard of shards) await shard.stop();
-  });
-
-  /** As a client would: what could not be reserved for lack of quiet is tried again with the same key. */
-  async function tried(shard: LiveShard, order: () => ReturnType<typeof submitOrder>): Promise<Answer> {
-    const same = { ...order(), key: freshKey() };
-    for (;;) {
-      const answer = await shard.ask(same);
-      if (answer.status !== 503) return answer;
-    }
-  }
 });

@@ -100,18 +100,6 @@ describe('the close', () => {
     expect(stateOf(auctionId).execution_deadline).toBe(plusMillis(closing, 60_000));
   });
 
-  it('comes without anybody asking, with nobody having quoted', async () => {
-    const auctionId = await live.opens('olga', { duration_ms: 1_000 });
-    const closing = closesAt(auctionId);
-    await until(auctionId, 'NO_AWARD');
-    expect(await toldOf(auctionId)).toEqual([
-      [expect.any(String), 'AUCTION_OPENED'],
-      [closing, 'AUCTION_CLOSED'],
-      [closing, 'AUCTION_NOT_AWARDED'],
-      [closing, 'AUCTION_COMPLETED'],
-    ]);
-  });
-
   it('lets a quote in within the last nanosecond', async () => {
     const auctionId = await live.opens();
     world.clock.stopAtEpoch(nanosFromInstant(closesAt(auctionId)) - 1n);
@@ -178,21 +166,6 @@ describe('an expiry', () => {
     ]);
     await live.ask(cancelOrder(OLGA, auctionId));
   });
-
-  it('wins nothing where it falls on the close', async () => {
-    const auctionId = await live.opens();
-    await quotes(auctionId, { expires_at: closesAt(auctionId) });
-    await live.leap(60_000);
-    await until(auctionId, 'NO_AWARD');
-    expect((await toldOf(auctionId)).map(([, type]) => type)).toEqual([
-      'AUCTION_OPENED',
-      'QUOTE_SUBMITTED',
-      'QUOTE_EXPIRED',
-      'AUCTION_CLOSED',
-      'AUCTION_NOT_AWARDED',
-      'AUCTION_COMPLETED',
-    ]);
-  });
 });
 
 describe('the execution deadline', () => {
@@ -249,14 +222,11 @@ describe('the execution deadline', () => {
   });
 });
 
-describe.each([
-  ['forward', HOUR],
-  ['back', -HOUR],
-])('a clock that was set %s by an hour', (_direction, jump) => {
+describe('a clock that was set forward by an hour', () => {
   it('takes no creates and no quotes, closes nothing, and still lets everybody out', async () => {
     const [auctionId, other] = [await live.opens(), await live.opens('otto')];
     const standing = await quotes(auctionId);
-    world.clock.setWall(jump);
+    world.clock.setWall(HOUR);
     const unhealthy = { status: 503, body: { error: 'clock_unhealthy' } };
     expect(await live.ask(live.createOrder())).toMatchObject(unhealthy);
     expect(await live.ask(submitOrder(MAX, auctionId, TERMS))).toMatchObject(unhealthy);

@@ -131,12 +131,6 @@ describe('a watched connection that is lost', () => {
     expect(text).not.toContain(CONNECTION);
   });
 
-  it('takes them at once where it asked for no grace', async () => {
-    const auctionId = await quoting(claim(1, 0));
-    await says('A', { gone: [end('LOST')] });
-    await isWithdrawn(auctionId);
-  });
-
   it('takes a quote with it that was on its way', async () => {
     const auctionId = await live.opens('olga', LONG);
     await says('A', { whole: true, here: [claim(1, 0)] });
@@ -206,16 +200,6 @@ describe('a connection whose auctions are over', () => {
 });
 
 describe('a connection that goes on', () => {
-  it('at another gateway keeps its quotes, and loses them with that one', async () => {
-    const auctionId = await quoting();
-    await says('A', { gone: [end('LOST')] });
-    await passes(600, 'A');
-    await says('B', { whole: true, here: [claim(2)] });
-    await stands(auctionId, 'B');
-    await passes(LEASE + 1_500);
-    await isWithdrawn(auctionId);
-  });
-
   it('keeps a quote whose withdrawal was decided too late', async () => {
     const auctionId = await quoting(claim(1, 0));
     // One append is on its way and what follows it is decided, so that the withdrawal has to wait for its turn.
@@ -236,15 +220,6 @@ describe('a connection that goes on', () => {
 });
 
 describe('a fresh owner', () => {
-  it('withdraws what no gateway claims', async () => {
-    const auctionId = await quoting();
-    await restarted();
-    await passes(LEASE - BEAT);
-    expect(quoteIn(auctionId)?.status).toBe('ACTIVE');
-    await passes(600);
-    await isWithdrawn(auctionId);
-  });
-
   it('lets stand what is claimed, which it learns by asking for everything', async () => {
     const auctionId = await quoting();
     await restarted();

@@ -27,11 +27,6 @@ export function accountOf(name: string): string {
   return uuidNamed(`account ${name}`);
 }
 
-export interface WorldOptions {
-  /** Collateral at each venue, where an account is not to have plenty. */
-  readonly collateral?: Readonly<Record<string, number>>;
-}
-
 /** Everything that the shards of a test share: a real database with a policy, a registry, balances, and the time. */
 export class ShardWorld {
   readonly clock = new MovableClock();
@@ -42,7 +37,7 @@ export class ShardWorld {
     this.projector = new Projector(transactionsOf(database.pool), new Projection(LIVE), this.clock, meter);
   }
 
-  static async open(options: WorldOptions = {}): Promise<ShardWorld> {
+  static async open(): Promise<ShardWorld> {
     const database = await createTestDatabase([
       ...journalMigrations,
       ...admissionMigrations,
@@ -50,7 +45,7 @@ export class ShardWorld {
       ...projectionMigrations,
     ]);
     const world = new ShardWorld(database);
-    await world.seed(options.collateral ?? {});
+    await world.seed();
     return world;
   }
 
@@ -104,7 +99,7 @@ export class ShardWorld {
     return rows[0]?.sequence ?? 0;
   }
 
-  private async seed(collateral: Readonly<Record<string, number>>): Promise<void> {
+  private async seed(): Promise<void> {
     const { pool } = this.database;
     const contracts = worldContracts(plusMillis(this.now(), 30 * DAY_MILLIS));
     const venues = [...new Set(contracts.map((contract) => contract.venue))];
@@ -129,7 +124,7 @@ export class ShardWorld {
         account: accountOf(name),
         venue,
         asset: '',
-        amount: collateral[name] ?? PLENTY,
+        amount: PLENTY,
       })),
     );
     const limits = names.flatMap((name) => [
