@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { readManifest, writeManifest } from './manifest.js';
 import { backupToRestore, restoreBackup, resumeRestore } from './restore-backup.js';
 
@@ -203,4 +204,39 @@ it('rows that are not of their tables are told in one line', async () => {
     1,
     expect.stringContaining('its rows do not fit their tables: '),
   ]);
+});
+
+it('a restore that is killed leaves a data folder that nothing works on, also where its database was only just made', async () => {
+  const data = path.join(folder, 'data');
+  const env = { PATH: process.env.PATH, DATA_DIR: data };
+  const child = spawn(process.execPath, ['dist/apps/operations/backup.js', 'restore', '--folder', backup], {
+    env,
+    stdio: 'ignore',
+  });
+  const gone = once(child, 'close');
+  await eventually(() => {
+    expect(existsSync(path.join(data, 'postgres', 'data'))).toBe(true);
+    return Promise.resolve();
+  });
+  child.kill('SIGKILL');
+  await gone;
+  for (const [program, ...args] of [
+    ['operations/journal', 'verify'],
+    ['operations/backup', 'restore', '--folder', backup],
+    ['launcher/main'],
+  ] as const) {
+    const { code, output, errors } = await runTool(`apps/${program}.js`, args, { DATA_DIR: data });
+    expect([program, code, `${output}${errors}`]).toEqual([
+      program,
+      65,
+      expect.stringContaining('the beginning of a restore that has not come to its end'),
+    ]);
+    expect(`${output}${errors}`).not.toContain('SOUND');
+  }
+  rmSync(path.join(data, 'postgres'), { recursive: true });
+  const args = ['restore', '--folder', backup];
+  const again = await runTool('apps/operations/backup.js', args, { DATA_DIR: data });
+  expect([again.code, again.output]).toEqual([0, expect.stringContaining('restored from')]);
+  const verified = await runTool('apps/operations/journal.js', ['verify'], { DATA_DIR: data });
+  expect([verified.code, verified.output]).toEqual([0, expect.stringContaining('SOUND')]);
 });

@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { asToolFault } from '../tool-fault.js';
+import { fillFolder } from './fresh-folder.js';
+
+let folder: string;
+let place: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'sotto-fresh-'));
+  place = path.join(folder, 'backup');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What an operator is told, and how often the folder was begun to be filled. */
+async function refusal(wanted: string): Promise<{ fault: unknown; filled: number }> {
+  let filled = 0;
+  const fault: unknown = await fillFolder(
+    wanted,
+    () => undefined,
+    () => Promise.resolve((filled += 1)),
+  ).then(() => undefined, asToolFault);
+  return { fault, filled };
+}
+
+it.each([
+  ['in /proc', () => '/proc/backup', 'its parent takes no folders'],
+  ['deeper in /proc', () => '/proc/of/backups', 'its parent takes no folders'],
+  ['below a file', () => path.join(place, 'backup'), 'a part of the path is not a folder'],
+  ['a file', () => place, 'exists already'],
+  ['of a long name', () => path.join(folder, 'x'.repeat(300)), 'the name is too long'],
+])('names a place in which no folder can be made: %s', async (_, wanted, why) => {
+  writeFileSync(place, '');
+  const { fault, filled } = await refusal(wanted());
+  expect(fault).toMatchObject({ exitCode: 69, message: expect.stringContaining(why) });
+  expect(filled).toBe(0);
+});
+
+it.each([
+  ['an empty folder', () => mkdirSync(place)],
+  ['a link to nowhere', () => symlinkSync('/nowhere', place)],
+])('is refused by %s in the place, before it is filled', async (_, make) => {
+  make();
+  const { fault, filled } = await refusal(place);
+  expect(fault).toMatchObject({ exitCode: 69, message: expect.stringContaining('exists already') });
+  expect([filled, readdirSync(folder)]).toEqual([0, ['backup']]);
+});
+
+it('appears when it is whole, and not at all where that fails', async () => {
+  const failing = fillFolder(
+    place,
+    () => undefined,
+    (own) => {
+      writeFileSync(path.join(own, 'half'), '');
+      return Promise.reject(new Error('in the midst'));
+    },
+  );
+  await expect(failing).rejects.toThrow('in the midst');
+  expect(readdirSync(folder)).toEqual([]);
+  await fillFolder(
+    place,
+    () => undefined,
+    (own) => {
+      expect(existsSync(place)).toBe(false);
+      writeFileSync(path.join(own, 'whole'), '');
+      return Promise.resolve();
+    },
+  );
+  expect(readdirSync(place)).toEqual(['whole']);
+});

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { runTool } from '#libs/testing/cluster/tool-run.js';
+import { dropWithRoles } from '#libs/testing/database/role-logins.js';
+
+jest.setTimeout(60_000);
+
+const folder = mkdtempSync(path.join(tmpdir(), 'sotto-in-the-way-'));
+const PASSWORD = 'some-password-of-theirs';
+/** By tool, each command that works on a database that is there. */
+const COMMANDS: readonly (readonly [string, string])[] = [
+  ['accounts', 'list'],
+  ['ledger', 'show'],
+  ['journal', 'verify'],
+  ['journal', 'dump --shard 0'],
+  ['journal', 'compare'],
+  ['journal', 'copy --from postgres --to kafka'],
+  ['journal', 'accept-restored'],
+  ['projection', 'lag'],
+  ['projection', 'compare'],
+  ['projection', 'rebuild'],
+  ['backup', `create --folder ${path.join(folder, 'backup')}`],
+];
+
+let empty: TestDatabase;
+let whole: TestDatabase;
+
+beforeAll(async () => {
+  empty = await createTestDatabase();
+  await empty.pool.query('drop schema meta');
+  whole = await createTestDatabase(allMigrations);
+  await prepareDatabaseRoles(whole.url, { executor: PASSWORD });
+});
+afterAll(async () => {
+  await dropWithRoles(whole);
+  await empty.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function told(tool: string, args: string, url: string): Promise<[number | null, string[]]> {
+  const run = await runTool(`apps/operations/${tool}.js`, args.split(' '), { DATABASE_URL: url });
+  return [run.code, run.errors.trimEnd().split('\n')];
+}
+
+describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
+  it('says that a database was never migrated', async () => {
+    const nothing = expect.stringContaining('the database holds nothing of this product');
+    expect(await told(tool, args, empty.url)).toEqual([78, [nothing]]);
+  });
+
+  it('says what a login may not do', async () => {
+    const [code, lines] = await told(tool, args, urlAs(whole.url, 'executor', PASSWORD));
+    // That only who owns the tables may do it, some tools ask beforehand, and end with 69.
+    expect([69, 78]).toContain(code);
+    expect(lines).toEqual([expect.stringMatching(/may not|does not own|KAFKA_BROKERS/)]);
+  });
+});
+
+it.each([
+  ['accounts', 'list'],
+  ['ledger', 'show'],
+  ['projection', 'lag'],
+  ['backup', `create --folder ${path.join(folder, 'none')}`],
+  ['seed', '--completed 1'],
+  ['ops', 'shards'],
+])('a data folder that is none is named by %s -- %s', async (tool, args) => {
+  const run = await runTool(`apps/operations/${tool}.js`, args.split(' '), { DATA_DIR: '/proc/data' });
+  expect([69, 78]).toContain(run.code);
+  expect(run.errors.trimEnd().split('\n')).toHaveLength(1);
+});
