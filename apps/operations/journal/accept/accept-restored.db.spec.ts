@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { instantFromNanos } from '#libs/auction/instant.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import { seedBalances } from '#libs/custody/seed.js';
@@ -17,7 +17,7 @@ import { acceptanceLines } from './acceptance-text.js';
 
 const clock = new SystemClock();
 const SHARDS = [0, 1, 2];
-const AUCTIONS = 200;
+const AUCTIONS = 60;
 const PLENTY = 1_000_000_000;
 let database: TestDatabase;
 
@@ -25,15 +25,14 @@ const { drawn, journal, ...ends } = settledSession(5, AUCTIONS);
 /** How many awards ended so. */
 const ended = { settled: ends.settled.length, failed: ends.failed.length };
 
-beforeEach(async () => {
+async function begin(): Promise<void> {
   database = await createTestDatabase(allMigrations);
   await database.pool.query(
     `insert into journal.restored (shard, sequence, hash, taken_at)
      select shard, 0, decode($2, 'hex'), now() from unnest($1::smallint[]) as shard`,
     [SHARDS, GENESIS_HASH],
   );
-});
-afterEach(() => database.drop());
+}
 
 /** With the journals of this shard, and none of the others. */
 function accept(records: WrittenJournal, confirmed: boolean): Promise<Acceptance | undefined> {
@@ -83,6 +82,9 @@ const textOf = (acceptance: Acceptance | undefined): string =>
   acceptance === undefined ? '' : acceptanceLines(acceptance).join('\n');
 
 describe('a restored database that is accepted', () => {
+  beforeEach(begin);
+  afterEach(() => database.drop());
+
   it('has all that its journals say was settled or given up, and bears the mark of their end', async () => {
     expect(Object.values(ended).every((many) => many > 3)).toBe(true);
     await payIn();
@@ -139,7 +141,10 @@ describe('a restored database that is accepted', () => {
   });
 });
 
+/** Cases of one database: none leaves anything behind. */
 describe('nothing at all is done', () => {
+  beforeAll(begin);
+  afterAll(() => database.drop());
   afterEach(async () => {
     expect(await count('custody.settlements')).toBe(0);
     expect(await count('journal.restored where sequence > 0')).toBe(0);
@@ -174,12 +179,14 @@ describe('nothing at all is done', () => {
     expect(textOf(await accept(journal, true))).toContain(
       'shard 0: record 3 is not the one that this database has seen',
     );
+    await database.pool.query('delete from journal.witness');
   });
 
   it('where it breaks off at the last moment: the ledger and the mark change together', async () => {
     await payIn();
     await database.pool.query('alter table journal.restored add constraint still check (sequence = 0)');
     await expect(accept(journal, true)).rejects.toMatchObject({ code: '23514' });
+    await database.pool.query('alter table journal.restored drop constraint still');
   });
 
   it('where a journal ends with what no owner has sealed', async () => {
