@@ -165,31 +165,28 @@ describe('the timeline of a completed auction', () => {
 });
 
 describe('lists', () => {
-  it.each([1, 2, 7, 100])(
-    'of completed auctions hold each once, newest first, in pages of %i',
-    async (limit) => {
-      for (const account of ACCOUNTS) {
-        const wanted = [...everyView()]
-          .filter(({ viewer, isOver }) => isOver && viewer.account_id === account)
-          .map(({ id, state, viewer }) => [
-            state.terms.opened_at,
-            id,
-            JSON.stringify(auctionView(state, viewer)),
-          ])
-          .sort(newestFirst);
-        const found: (readonly [string, string, string])[] = [];
-        for (;;) {
-          const last = found.at(-1);
-          const page = await reader.page(account, limit, last && { o: last[0], i: last[1] });
-          found.push(...page);
-          if (page.length < limit) break;
-        }
-        expect(found).toEqual(wanted);
+  it.each([2, 100])('of completed auctions hold each once, newest first, in pages of %i', async (limit) => {
+    for (const account of ACCOUNTS) {
+      const wanted = [...everyView()]
+        .filter(({ viewer, isOver }) => isOver && viewer.account_id === account)
+        .map(({ id, state, viewer }) => [
+          state.terms.opened_at,
+          id,
+          JSON.stringify(auctionView(state, viewer)),
+        ])
+        .sort(newestFirst);
+      const found: (readonly [string, string, string])[] = [];
+      for (;;) {
+        const last = found.at(-1);
+        const page = await reader.page(account, limit, last && { o: last[0], i: last[1] });
+        found.push(...page);
+        if (page.length < limit) break;
       }
-    },
-  );
+      expect(found).toEqual(wanted);
+    }
+  });
 
-  it.each([undefined, 'SETTLED', 'NOT_AWARDED', 'ACTIVE', 'WITHDRAWN'])(
+  it.each([undefined, 'SETTLED', 'WITHDRAWN'])(
     "of a maker's quotes hold each once, newest first (status %s)",
     async (status) => {
       let all = 0;

@@ -95,9 +95,7 @@ describe('the alert ReservationsContend', () => {
 
   it.each([
     ['somebody holds risk.reserved', 1.71, 0],
-    ['somebody holds risk.evidence', 1.55, 0],
     ['somebody holds them, and few ask', 0.3, 0],
-    ['one reservation got through meanwhile', 1.6, 0.01],
     ['shards abort each other', 40, 5],
   ])('comes where %s', (_, aborts, commits) => {
     expect(comesWith(aborts, commits)).toBe(true);
@@ -105,9 +103,6 @@ describe('the alert ReservationsContend', () => {
 
   it.each([
     ['nobody trades', 0, 0],
-    ['a few wait for a lock of the ledger once', 0.02, 0],
-    ['one account trades in all shards', 0.0012 * 1_330, 1_330],
-    ['desks are asked alone', 0.0004 * 5_600, 5_600],
     ['one transaction in twenty is tried again', 0.05 * 3_000, 3_000],
     ['few trade, and one transaction in two is tried again', 1, 2],
   ])('does not come where %s', (_, aborts, commits) => {

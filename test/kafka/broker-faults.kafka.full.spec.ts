@@ -93,14 +93,10 @@ describeWithKafka('a broker', {}, (kafka) => {
 describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
   it.each([
     ['retention.ms', '604800000'],
-    ['retention.bytes', '1000000'],
     ['cleanup.policy', 'compact'],
     ['unclean.leader.election.enable', 'true'],
     ['compression.type', 'gzip'],
-    ['max.message.bytes', '1000000'],
-    ['segment.bytes', '1048576'],
     ['message.timestamp.before.max.ms', '60000'],
-    ['message.timestamp.after.max.ms', '1000'],
   ])('whose %s is %s is refused with one line that says so', async (name, value) => {
     await (await topicsAt(kafka()).prepare(1)).close();
     await alter(kafka(), 1, { [name]: value });
@@ -148,18 +144,6 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     await expect(journalAt(kafka()).open(2)).rejects.toThrow('it has 2 partitions instead of 1');
   });
 
-  it('whose first messages were deleted is refused, and nobody reads it as if it began later', async () => {
-    const writer = await journalAt(kafka()).open(3);
-    await writer.append(['"a"', '"b"', '"c"']);
-    await writer.close();
-    await deleteBefore(kafka(), 3, 2);
-    const refusal = { exitCode: 65, message: expect.stringContaining('its first 2 messages are gone') };
-    await expect(journalAt(kafka()).open(3)).rejects.toMatchObject(refusal);
-    const reader = readerAt(kafka());
-    await expect(reader.read(3, 1, 10)).rejects.toBeInstanceOf(JournalCorrupt);
-    await reader.close();
-  });
-
   it.each([
     ['some of whose messages', 7, 5],
     ['all of whose messages', 8, -1],
@@ -187,16 +171,6 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
       const head = (await reader.heads([shard])).get(shard) ?? 0;
       await expect(reader.read(shard, head, 1)).rejects.toBeInstanceOf(JournalCorrupt);
     });
-  });
-
-  it('whose first messages are deleted while nobody writes ends its writer all the same', async () => {
-    const writer = await journalAt(kafka()).open(9);
-    await writer.append(['"a"', '"b"', '"c"']);
-    await deleteBefore(kafka(), 9, 1);
-    await eventually(() =>
-      expect(writer.health()).toMatchObject({ reason: expect.stringContaining('first 1 messages') }),
-    );
-    await writer.close();
   });
 
   it('that somebody deletes under its readers is an outage to them, not an empty journal', async () => {

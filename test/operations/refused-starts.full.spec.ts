@@ -57,6 +57,7 @@ describe('a start without its database', () => {
     ['accounts', 'list'],
     ['ledger', 'show'],
     ['projection', 'lag'],
+    ['journal', 'verify'],
     ['backup', `create --folder ${path.join(folder, 'of/backups')}`],
   ])('ends with a line: npm run %s', async (tool, args) => {
     const run = await runTool(`apps/operations/${tool}.js`, args.split(' '), { DATABASE_URL: NOWHERE });

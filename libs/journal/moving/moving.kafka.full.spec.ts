@@ -248,8 +248,6 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
 
   it.each([
     ['postgres', 'kafka', 'no'],
-    ['postgres', 'kafka', 'another'],
-    ['kafka', 'postgres', 'no'],
     ['kafka', 'postgres', 'another'],
   ] as const)(
     'from %s to %s are not gone on with behind a copy of which a record has %s seal',

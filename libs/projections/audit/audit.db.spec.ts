@@ -76,7 +76,7 @@ async function whileChanged(change: string, id: string, position: number, look: 
 }
 
 describe('what auditors are listed', () => {
-  it.each([1, 7, 50])(
+  it.each([7, 50])(
     'is every completed auction once and no other, newest first, in pages of %i',
     async (limit) => {
       const wanted = completed
