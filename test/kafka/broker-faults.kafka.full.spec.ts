@@ -92,10 +92,7 @@ describeWithKafka('a broker', {}, (kafka) => {
 
 describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
   it.each([
-    ['retention.ms', '604800000'],
     ['cleanup.policy', 'compact'],
-    ['unclean.leader.election.enable', 'true'],
-    ['compression.type', 'gzip'],
     ['message.timestamp.before.max.ms', '60000'],
   ])('whose %s is %s is refused with one line that says so', async (name, value) => {
     await (await topicsAt(kafka()).prepare(1)).close();
@@ -134,14 +131,6 @@ describeWithKafka('a topic', { anyBrokers: true }, (kafka) => {
     await (await topicsAt(kafka()).openFit(6)).close();
     expect((await log.fetch(0, 1_000)).map(({ value }) => String(value))).toEqual(['a']);
     await log.close();
-  });
-
-  it('with several partitions is refused', async () => {
-    const topic = topicsAt(kafka()).nameOf(2);
-    await withAdmin(kafka(), (admin) =>
-      admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: false }),
-    );
-    await expect(journalAt(kafka()).open(2)).rejects.toThrow('it has 2 partitions instead of 1');
   });
 
   it.each([

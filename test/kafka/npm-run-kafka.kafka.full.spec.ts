@@ -232,7 +232,6 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
   });
 
   it.each([
-    ['nothing', ''],
     ['half of what was written', '{"clusterId":"AAAAAAAAAAAAAAAAAAAAAA","por'],
     ['something else', '{"clusterId":"x","ports":[]}'],
   ])('says which file is damaged that holds %s', async (name, text) => {

@@ -4,7 +4,6 @@ import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
 import type { EpochLife, JournalWriter } from '../journal.js';
-import { JournalFenced } from '../journal-errors.js';
 import { moveJournals } from '../moving/move-journals.js';
 import { RestoredMark } from '../restored/restored-mark.js';
 import type { JournalStore, StoreKind } from '../stores/journal-store.js';
@@ -91,23 +90,6 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
       ]);
     }
     await write(found, ...SHARDS);
-  });
-
-  it('are those of one that was restored without a loss, which nobody has to accept', async () => {
-    await write(lost, ...SHARDS);
-    await restore();
-    await write(found, ...SHARDS);
-    await expect(owner(lost)).rejects.toBeInstanceOf(OtherDatabase);
-  });
-
-  it('are taken from an owner that still runs, who is told of nothing more and does not come back', async () => {
-    await write(lost, ...SHARDS);
-    const running = await owner(lost);
-    await restore();
-    await accept();
-    await write(found, 0);
-    await expect(running.append(['"c"'])).rejects.toBeInstanceOf(JournalFenced);
-    await expect(owner(lost)).rejects.toBeInstanceOf(OtherDatabase);
   });
 
   it('are not taken where the other has gone on between the start of one owner and of the next', async () => {

@@ -21,6 +21,8 @@ let database: TestDatabase;
 let proxy: TcpProxy;
 let url: string;
 let pool: ReturnType<typeof openPool>;
+let shard: number;
+let written: readonly Partial<JournalEntry>[];
 
 beforeAll(async () => {
   database = await createTestDatabase(journalMigrations);
@@ -30,6 +32,7 @@ beforeAll(async () => {
   through.host = `127.0.0.1:${proxy.port}`;
   url = through.href;
   pool = openPool(url, { applicationName: 'test', max: 1 });
+  ({ shard, written } = await filled());
 });
 
 afterAll(async () => {
@@ -63,7 +66,6 @@ async function filled(): Promise<{ readonly shard: number; readonly written: Par
 }
 
 it('gives every record as it was written, whatever its size and in pages of whatever size', async () => {
-  const { shard, written } = await filled();
   const reader = new PostgresJournalReader(pool);
   const whole = await reader.read(shard, 1, MOST);
   const again = await everything(reader, shard);
@@ -80,7 +82,6 @@ it('gives every record as it was written, whatever its size and in pages of what
 });
 
 it('says that it could not ask when an answer breaks off or does not come, and asks anew then', async () => {
-  const { shard, written } = await filled();
   const impatient = openPool(url, { applicationName: 'test', max: 1, answerTimeoutMs: ANSWER_WITHIN_MS });
   const reader = new PostgresJournalReader(impatient);
   const faults = [() => proxy.cut(), () => proxy.blackhole('to-client')];
@@ -96,7 +97,6 @@ it('says that it could not ask when an answer breaks off or does not come, and a
 });
 
 it('ends nothing but the page when a record is damaged: the connection is good for the next', async () => {
-  const { shard, written } = await filled();
   const damage = `update journal.records set payload = 'other' where shard = $1 and sequence = $2`;
   await database.pool.query(damage, [shard, 2]);
   const reader = new PostgresJournalReader(pool);

@@ -81,23 +81,6 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     expect((await witnesses()).get(0)).toEqual({ sequence: 6, hash: writer.head.hash });
   });
 
-  it('go on without a database that can be told, which says so once and catches up', async () => {
-    await journals.write('"a"');
-    const faults: unknown[] = [];
-    const own = await journals.store();
-    const writer = await journals.owner(0, own, (error) => faults.push(error));
-    await journals.database.pool.query('alter table journal.witness rename to nowhere');
-    await writer.append(['"b"']);
-    await until(clock, () => faults.length > 0);
-    await writer.append(['"c"']);
-    await pause(clock, 2_500);
-    expect(faults).toHaveLength(1);
-    expect(writer.health()).toEqual({ ok: true });
-    await journals.database.pool.query('alter table journal.nowhere rename to witness');
-    await until(clock, async () => (await witnesses()).get(0)!.sequence === writer.head.sequence);
-    await writer.close();
-  });
-
   describe('are not begun anew', () => {
     it('when a topic was deleted', async () => {
       await journals.write('"a"', '"b"');
