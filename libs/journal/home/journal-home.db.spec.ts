@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { pause } from '#libs/platform/time/clock.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { JournalWriter } from '../journal.js';
 import { journalMigrations } from '../migrations/list.js';
@@ -8,17 +8,22 @@ import { PostgresJournal } from '../postgres/postgres-journal.js';
 import { JournalHome, WrongHome } from './journal-home.js';
 
 const HOME = { clusterId: 'cluster', topicPrefix: 'here.' };
-const A_WHILE = 200;
 const clock = new SystemClock();
 let database: TestDatabase;
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase(journalMigrations);
 });
-afterEach(() => database.drop());
+beforeEach(() => database.pool.query('truncate journal.shards, journal.records, journal.home'));
+afterAll(() => database.drop());
 
 function openInPostgres(): Promise<JournalWriter> {
   return new PostgresJournal({ url: database.url, opener: 'test', clock }).open(0);
+}
+
+async function untilOneWaits(): Promise<void> {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await eventually(async () => expect((await database.pool.query(text)).rowCount).toBe(1));
 }
 
 /** What it came to, once it has come to anything. */
@@ -38,7 +43,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     await settling.query('lock table journal.shards in share row exclusive mode');
     await settling.query(`insert into journal.home (cluster_id, topic_prefix) values ('cluster', 'here.')`);
     const opening = watched(openInPostgres());
-    await pause(clock, A_WHILE);
+    await untilOneWaits();
     expect(opening.outcome).toBe('nothing yet');
     await settling.query('commit');
     settling.release();
@@ -52,7 +57,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     await opening.query('begin');
     await opening.query('insert into journal.shards values (0, 1)');
     const settling = watched(JournalHome.settle(database.pool, HOME));
-    await pause(clock, A_WHILE);
+    await untilOneWaits();
     expect(settling.outcome).toBe('nothing yet');
     await opening.query('commit');
     opening.release();
@@ -71,7 +76,7 @@ describe('of those who begin a journal at once, each in a place of its own, one 
       if (rowCount !== 0) throw new Error('it has changed');
     };
     const moving = watched(new JournalHome(client).move(HOME, lastLook));
-    await pause(clock, A_WHILE);
+    await untilOneWaits();
     expect(moving.outcome).toBe('nothing yet');
     await opening.query('commit');
     opening.release();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -38,15 +38,18 @@ describe('the lock of those who write journals', () => {
   let clock: CountedClock;
   let lock: JournalLock;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase(journalMigrations);
+  });
+  beforeEach(() => {
     clock = new CountedClock();
     lock = new JournalLock(database.url, clock);
   });
   afterEach(async () => {
     await lock.letGo();
-    await database.drop();
+    await eventually(async () => expect(await holders()).toBe(0));
   });
+  afterAll(() => database.drop());
 
   const holders = async (): Promise<number> =>
     (await database.pool.query<{ count: number }>(HOLDERS)).rows[0]?.count ?? 0;

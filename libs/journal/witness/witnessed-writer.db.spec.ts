@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -10,10 +10,11 @@ import { WitnessedWriter } from './witnessed-writer.js';
 
 let database: TestDatabase;
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase(journalMigrations);
 });
-afterEach(() => database.drop());
+beforeEach(() => database.pool.query('truncate journal.witness'));
+afterAll(() => database.drop());
 
 /** The database has been told of its take-over, as it is before anybody is served. */
 async function openOn(
