@@ -50,31 +50,6 @@ describeWithKafka('owners of one shard', { anyBrokers: true }, (kafka) => {
     expectTruth(await everything(readerAt(kafka()), 1), [...writers, current]);
   });
 
-  it('give a shard up while they are at full speed, whoever opens it', async () => {
-    const busy = start(2, 'busy', 50, 0);
-    await busy.untilWritten(1_000);
-    const heir = start(2, 'heir', 1, 0);
-    await heir.untilWritten(10);
-    await busy.untilEnded();
-    expect(busy.end?.name).toBe('JournalFenced');
-    const third = start(2, 'third', 1, 0);
-    await third.untilWritten(10);
-    third.signal('SIGSTOP');
-    await sleep(200);
-    expectTruth(await everything(readerAt(kafka()), 2), [busy, heir, third]);
-  });
-
-  it('of whom one is killed with no warning leave all that it had been told', async () => {
-    const victim = start(3, 'victim', 10, 0);
-    await victim.untilWritten(500);
-    await victim.kill();
-    const heir = start(3, 'heir', 1, 5);
-    await heir.untilWritten(10);
-    heir.signal('SIGSTOP');
-    await sleep(200);
-    expectTruth(await everything(readerAt(kafka()), 3), [victim, heir]);
-  });
-
   it('whose send is held up on the way send it again, and the late copy counts for nothing', async () => {
     const { proxy, journal } = await behindProxy(kafka(), 4);
     const writer = await journal.open(4);

@@ -59,14 +59,12 @@ describe('the internal listener', () => {
     }
   });
 
-  it('fails closed when the check itself fails or hangs', async () => {
+  it('fails closed when the check itself fails', async () => {
     ready = () => Promise.reject(new Error('x'));
     expect(await get('/readyz')).toEqual([503, '{"status":"check_failed"}']);
-    ready = () => new Promise(() => undefined);
-    expect(await get('/readyz')).toEqual([503, '{"status":"check_timed_out"}']);
   });
 
-  it('tells of readiness from memory, at once, whatever the check waits for', async () => {
+  it('tells of readiness from memory, at once, whatever the check waits for, which fails closed', async () => {
     const figure = async (): Promise<string | undefined> =>
       /^sotto_ready\S* (\d)$/m.exec((await get('/metrics'))[1])?.[1];
     await get('/readyz');
@@ -76,7 +74,7 @@ describe('the internal listener', () => {
     const began = performance.now();
     expect(await figure()).toBe('1');
     expect(performance.now() - began).toBeLessThan(1_000);
-    await asked;
+    expect(await asked).toEqual([503, '{"status":"check_timed_out"}']);
     expect(await figure()).toBe('0');
   });
 

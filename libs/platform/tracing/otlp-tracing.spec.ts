@@ -191,7 +191,7 @@ describe('a collector', () => {
 
   it('whose answer never ends is left, and the next batch is brought to it anew', async () => {
     receiver.mood = 'drips';
-    const tracing = opened({ exportWithinMillis: 1_000 });
+    const tracing = opened({ exportWithinMillis: 300 });
     spansOf(tracing, 1);
     await eventually(() => expect(tracing.batches.exported + tracing.batches.dropped).toBe(1));
     receiver.mood = 'takes';

@@ -51,7 +51,7 @@ describe('a request to produce', () => {
   });
 
   it('also where numbers grow longer', async () => {
-    for (const length of [0, 60, 64, 8_000, 8_192, 1_048_570, 1_048_576]) {
+    for (const length of [0, 60, 64, 8_192, 1_048_576]) {
       const all = Array<Buffer>(3).fill(Buffer.alloc(length, 'x'));
       const seals = sealed(all);
       const sent = { topic: 't', values: all, seals, withinMillis: 777, timestamp: BigInt(TIMESTAMP) };
