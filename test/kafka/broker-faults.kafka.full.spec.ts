@@ -8,7 +8,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything, events } from '#libs/testing/contracts/journal-subject.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
-import { alter, deleteBefore, journalAt, readerAt, topicsAt, withAdmin } from './access.js';
+import { alter, deleteBefore, journalAt, readerAt, topicsAt } from './access.js';
 import { expectTruth, WriterProcess } from './writers.js';
 
 jest.setTimeout(180_000);

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { pause } from '#libs/platform/time/clock.js';
 import { loadConfig } from '#libs/platform/settings/config.js';
 import { EXIT, type StartFault } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
