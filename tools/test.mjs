@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { ROOT } from './build/tree.mjs';
 import { judged, toLookAtAgain, totalsLine } from './jest/second-look.mjs';
-import { isOfFullTier, specsOf, TIER } from './tests/tiers.mjs';
+import { isOfFullTier, PARTS, specsOf, TIER, unknownParts } from './tests/tiers.mjs';
 import { slowestOf, TIMES } from './tests/times.mjs';
 
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
@@ -91,6 +91,11 @@ async function wholeRun(tier, parts) {
 }
 
 const [first, ...rest] = process.argv.slice(2);
+const unknown = first === '--full' ? unknownParts(rest) : [];
+if (unknown.length > 0) {
+  console.error(`no part is called ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+  process.exit(64);
+}
 build();
 if (first === '--full') process.exitCode = await wholeRun('full', rest);
 else if (first === undefined) process.exitCode = await wholeRun('change', []);

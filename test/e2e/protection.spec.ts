@@ -137,6 +137,7 @@ it('a maximum of a preflight can be quoted, and counts what the own quote holds 
   };
   const before = await asked();
   expect(before % auction.quantity_step_atoms).toBe(0);
-  await maker.quotes(auction.auction_id, 330_000, 5);
+  const terms = { price_atoms: 330_000, quantity_atoms: before };
+  mustBe(201, await maker.submit(auction.auction_id, terms));
   expect(await asked()).toBe(before);
 });

@@ -18,17 +18,17 @@ interface Call {
   readonly checks: boolean;
 }
 
+const OPTIONS = {
+  by: { type: 'string' },
+  count: { type: 'string', default: '1000' },
+  check: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
 /** Undefined where it is not understood: a run that has planted nothing must not say that all was found. */
 function readCall(args: readonly string[]): Call | undefined {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      by: { type: 'string' },
-      count: { type: 'string', default: '1000' },
-      check: { type: 'boolean', default: false },
-    },
-  });
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+  if (values.help) return undefined;
   const named = new Set(positionals);
   const bugs = PLANTED_BUGS.filter(
     ({ name, foundBy }) =>

@@ -47,14 +47,16 @@ export async function openDatabase(
       logFile: path.join(folder, 'logs', 'postgres.log'),
       marker: idle.marker,
     });
-    await migrate(server.url, allMigrations, { info: () => undefined });
-    return {
-      url: server.url,
-      close: async () => {
-        await server.stop();
-        await idle.lock.release();
-      },
+    const close = async (): Promise<void> => {
+      await server.stop();
+      await idle.lock.release();
     };
+    // A server that is left running would keep a tool that refuses its data from ending.
+    await migrate(server.url, allMigrations, { info: () => undefined }).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
+    return { url: server.url, close };
   } catch (error) {
     await idle.lock.release();
     throw error;
