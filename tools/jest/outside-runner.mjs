@@ -22,7 +22,11 @@ const SERIAL = { serial: true };
 export default class OutsideRunner extends TestRunner {
   async runTests(tests, watcher, options) {
     // A second look adds to what the full run before it has kept.
-    if (process.env.SECOND_LOOK !== undefined) return this.#inTurn(tests, watcher, options, LATEST, true);
+    if (process.env.SECOND_LOOK !== undefined) {
+      // A run of parts has kept nothing.
+      mkdirSync(LATEST, { recursive: true });
+      return this.#inTurn(tests, watcher, options, LATEST, true);
+    }
     const folder = join(RECORDINGS, `run-${String(process.pid)}`);
     mkdirSync(folder, { recursive: true });
     dropAbandoned();
