@@ -129,7 +129,7 @@ describe('protection that is switched off', () => {
   });
 });
 
-it('a maximum of a preflight can be quoted, and counts what the own quote holds as free', async () => {
+it('a maximum of a preflight is a multiple of the step, and counts what the own quote holds as free', async () => {
   const auction = await opens();
   const asked = async (): Promise<number> => {
     const told = mustBe(200, await maker.preflightQuote(auction.auction_id, 330_000, CONTRACT));
@@ -137,7 +137,6 @@ it('a maximum of a preflight can be quoted, and counts what the own quote holds 
   };
   const before = await asked();
   expect(before % auction.quantity_step_atoms).toBe(0);
-  const terms = { price_atoms: 330_000, quantity_atoms: before };
-  mustBe(201, await maker.submit(auction.auction_id, terms));
+  await maker.quotes(auction.auction_id, 330_000, 5);
   expect(await asked()).toBe(before);
 });
