@@ -16,7 +16,8 @@ function filesOf(tier) {
 
 const table = (head, rows) =>
   [head, head.map(() => '-'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-const whole = (number) => String(Math.round(number));
+/** With commas, as English prints them: a bare 4509 reads like a close code of the stream. */
+const whole = (number) => Math.round(number).toLocaleString('en-US');
 
 function tierTable(files) {
   const projects = [...byProject(files)];
@@ -30,8 +31,8 @@ function tierTable(files) {
   );
   const rows = [...projects, ['all', all]].map(([name, row]) => [
     name,
-    String(row.suites),
-    String(row.tests),
+    whole(row.suites),
+    whole(row.tests),
     whole(row.seconds),
   ]);
   return table(['Kind', 'Suites', 'Tests', 'Worker seconds'], rows);
