@@ -4,6 +4,7 @@ export const DATABASE = Symbol('database');
 export const PROJECTIONS = Symbol('projections');
 export const ACCOUNT_SETTINGS = Symbol('account settings');
 export const NEW_ID = Symbol('new id');
+export const CLOCK = Symbol('clock');
 /** The declarations of every endpoint that this process serves. */
 export const INTERFACE = Symbol('interface');
 

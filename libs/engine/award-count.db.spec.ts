@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -14,6 +14,12 @@ const MIA = accountOf('mia');
 const TERMS = { price_atoms: 500_000, quantity_atoms: 1_000_000 };
 const UNAVAILABLE = { status: 503, body: { error: 'auction_owner_unavailable' } };
 const FROZEN = { status: 422, body: { error: 'MMP_FROZEN' } };
+const ONE_AWARD = {
+  window_ms: 60_000,
+  max_awards: 1,
+  max_award_notional_atoms: 1_000_000_000,
+  frozen_ms: 30_000,
+};
 const ACCEPTED = { status: 201 };
 
 let world: ShardWorld;
@@ -23,25 +29,17 @@ let letCount: () => void;
 /** How often the store was asked to count an award. */
 let asked: number;
 
-beforeAll(async () => {
+beforeEach(async () => {
   world = await ShardWorld.open();
   protection = new MakerProtection(world.database.pool);
-});
-afterAll(() => world.close());
-beforeEach(async () => {
   asked = 0;
   live = await LiveShard.open(world, 0, { ports: { protection: silent() } });
-  await protection.change(MIA, {
-    window_ms: 60_000,
-    max_awards: 1,
-    max_award_notional_atoms: 1_000_000_000,
-    frozen_ms: 30_000,
-  });
+  await protection.change(MIA, ONE_AWARD, world.now());
 });
 afterEach(async () => {
   letCount();
   await live.stop();
-  await protection.reset(MIA);
+  await world.close();
 });
 
 /** A store that counts nothing before it is let. */
@@ -105,6 +103,25 @@ describe('an award that cannot be counted', () => {
     await eventually(() => expect(stateOf(won).status).toBe('AWARDED'));
     expect(await quotes(other)).toMatchObject(FROZEN);
   });
+});
+
+it('is counted by the successor of an owner that ends while the count is owed', async () => {
+  const { won, other } = await closed();
+  await live.leap(500);
+  await eventually(() => expect(stateOf(won).status).toBe('AWARDED'));
+  live.kill();
+  live = await LiveShard.open(world);
+  expect(await quotes(other)).toMatchObject(FROZEN);
+});
+
+it('is not counted again after a reset, however often its shard starts', async () => {
+  const { won, other } = await closed();
+  letCount();
+  await eventually(() => expect(stateOf(won).status).toBe('AWARDED'));
+  await protection.reset(MIA, world.now());
+  await live.stop();
+  live = await LiveShard.open(world);
+  expect(await quotes(other)).toMatchObject(ACCEPTED);
 });
 
 it('waits with the outcome no less where nobody has won', async () => {

@@ -46,13 +46,28 @@ export class AwardCount {
    * successor. Nobody can tell by the time whether there is an award.
    */
   async beforeOutcome(state: AuctionState): Promise<void> {
-    const { ids, clock } = this.ports;
+    const { ids } = this.ports;
     const closing = decideClose(state, { awardId: (quoteId) => ids.award(quoteId) });
-    const awards = closing.flatMap(({ at, body }) =>
-      body.type === 'AUCTION_AWARDED' ? body.data.awards.map((award) => countedOf(award, at)) : [],
+    await this.countOrOwe(
+      closing.flatMap(({ at, body }) =>
+        body.type === 'AUCTION_AWARDED' ? body.data.awards.map((award) => countedOf(award, at)) : [],
+      ),
     );
+  }
+
+  /** A count may have been owed when the process before this one ended, and nothing tells which: all are counted again. */
+  async recover(entries: Iterable<{ readonly head: AuctionState }>): Promise<void> {
+    const awards: CountedAward[] = [];
+    for (const { head } of entries) {
+      for (const award of head.awards) awards.push(countedOf(award, head.terms.closes_at));
+    }
+    if (awards.length > 0) await this.countOrOwe(awards);
+  }
+
+  private async countOrOwe(awards: readonly CountedAward[]): Promise<void> {
     const counted = this.together(awards).then(() => true);
-    const inTime = await Promise.race([counted, pause(clock, PATIENCE_MILLIS)]).catch(() => undefined);
+    const waited = pause(this.ports.clock, PATIENCE_MILLIS);
+    const inTime = await Promise.race([counted, waited]).catch(() => undefined);
     if (inTime !== true) this.owe(awards);
   }
 
@@ -69,10 +84,11 @@ export class AwardCount {
     return this.gathering.counted;
   }
 
-  private async count(awards: readonly CountedAward[]): Promise<void> {
+  private async count(awards: readonly CountedAward[], isRepeat = false): Promise<void> {
     const tripped = await this.ports.protection.record(awards);
-    // What this shard has decided to accept is judged by its own copy, and what stands is withdrawn when that changes.
-    if (tripped.length > 0) await this.ports.policy.freshen();
+    // What this shard has decided to accept is judged by its own copy, and what stands is withdrawn when that changes. A repeat is
+    // not told what the count before it has tripped.
+    if (tripped.length > 0 || isRepeat) await this.ports.policy.freshen();
   }
 
   private owe(awards: readonly CountedAward[]): void {
@@ -89,7 +105,7 @@ export class AwardCount {
   private async makeUp(maker: string, awards: readonly CountedAward[]): Promise<void> {
     while (!this.stopped) {
       try {
-        await this.count(awards);
+        await this.count(awards, true);
         break;
       } catch (error) {
         this.ports.onFault(error);

@@ -88,10 +88,10 @@ async function heeded(): Promise<void> {
 describe("a maker's protection", () => {
   const protection = () => new MakerProtection(world.database.pool);
 
-  afterEach(() => protection().reset(MIA));
+  afterEach(() => protection().reset(MIA, world.now()));
 
   async function trips(): Promise<Record<'standing' | 'other' | 'final', string>> {
-    await protection().change(MIA, ONE_AWARD);
+    await protection().change(MIA, ONE_AWARD, world.now());
     const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
     const standing = await shards[0]!.opens();
     const other = await shards[1]!.opens();
@@ -126,8 +126,22 @@ describe("a maker's protection", () => {
     });
   });
 
+  it('pulls what stands, also where the freeze is over before an owner hears of it', async () => {
+    await protection().change(MIA, { ...ONE_AWARD, frozen_ms: 1 }, world.now());
+    const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
+    const standing = [await shards[0]!.opens(), await shards[1]!.opens()];
+    for (const auctionId of [won, ...standing]) await quotes(auctionId);
+    await closes(won);
+    await eventually(() => {
+      for (const auctionId of standing) expect(activeQuote(stateOf(auctionId), MIA)).toBeUndefined();
+    });
+    const again = await quotes(standing[1]!);
+    await heeded();
+    expect(activeQuote(stateOf(standing[1]!), MIA)?.quote_id).toBe(again.quote_id);
+  });
+
   it('refuses quotes on every shard, and its preflights agree, from the moment that the award can be seen', async () => {
-    await protection().change(MIA, ONE_AWARD);
+    await protection().change(MIA, ONE_AWARD, world.now());
     const [first, second, third] = await Promise.all(shards.map((shard) => shard.opens()));
     const final = await shards[1]!.opens('olga', { quote_revision_policy: 'FINAL' });
     const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
@@ -204,12 +218,8 @@ describe('a halt', () => {
 
 it('counts an award once, however often its shard is recovered', async () => {
   const protection = new MakerProtection(world.database.pool);
-  await protection.change(MIA, {
-    window_ms: 60_000,
-    max_awards: 2,
-    max_award_notional_atoms: 1_000_000_000,
-    frozen_ms: 30_000,
-  });
+  const twoAwards = { ...ONE_AWARD, max_awards: 2 };
+  await protection.change(MIA, twoAwards, world.now());
   const won = await shards[0]!.opens('olga', { duration_ms: 1_000 });
   await quotes(won);
   await closes(won);
@@ -219,5 +229,5 @@ it('counts an award once, however often its shard is recovered', async () => {
   await quotes(standing);
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(activeQuote(stateOf(standing), MIA)).toBeDefined();
-  await protection.reset(MIA);
+  await protection.reset(MIA, world.now());
 });

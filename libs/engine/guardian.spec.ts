@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
 import { policyOf } from '#libs/admission/policy/snapshot.fixture.js';
-import { aContract, anOpenAuction, at } from '#libs/testing/auctions/builders.js';
+import { aContract, anOpenAuction } from '#libs/testing/auctions/builders.js';
 import { placed } from '#libs/testing/auctions/given.js';
 import { AuctionBook } from './memory/auction-book.js';
 import { Guardian } from './guardian.js';
@@ -21,7 +21,6 @@ function submittedBy(latest: PolicySnapshot | undefined): Task[] {
     context: {} as ShardContext,
     book,
     policy: { latest, onChange: () => () => undefined },
-    now: () => at(1),
     submit: (task) => submitted.push(task) > 0,
   });
   guardian.start();

@@ -11,7 +11,6 @@ export interface GuardianPorts {
   readonly context: ShardContext;
   readonly book: AuctionBook;
   readonly policy: Pick<PolicyWatch, 'latest' | 'onChange'>;
-  readonly now: () => Instant;
   readonly submit: (task: Task) => boolean;
 }
 
@@ -35,16 +34,17 @@ export class Guardian {
   }
 
   private heed(snapshot: PolicySnapshot): void {
-    const now = this.ports.now();
-    for (const [maker, until] of snapshot.frozen) if (until > now) this.pull(maker);
+    for (const [maker, until] of snapshot.frozen) this.pull(maker, until);
     const gone = new Set<string>();
     for (const [key, contract] of snapshot.contracts) if (contract.status === 'CLOSED') gone.add(key);
     if (gone.size > 0) this.voidWith(gone);
   }
 
-  private pull(maker: string): void {
+  /** A freeze may be over before this owner hears of it: what was quoted before its end goes all the same. */
+  private pull(maker: string, until: Instant): void {
     for (const entry of this.ports.book.of(maker)) {
-      if (activeQuote(entry.head, maker) === undefined) continue;
+      const quote = activeQuote(entry.head, maker);
+      if (quote === undefined || quote.updated_at >= until) continue;
       this.ports.submit(new PullQuoteTask(this.ports.context, entry, maker, 'PROTECTION'));
     }
   }

@@ -117,7 +117,7 @@ export class Shard {
     const now = (): Instant => this.now();
     this.connections = new ConnectionDesk({ ...ports, context, auctions: this.book, connections, submit });
     this.attendance = new Attendance({ ...ports, context, count: this.count, book: this.book, now, submit });
-    this.guardian = new Guardian({ ...ports, context, book: this.book, now, submit });
+    this.guardian = new Guardian({ ...ports, context, book: this.book, submit });
     this.operations = this.operate(context, now);
   }
 
@@ -135,6 +135,7 @@ export class Shard {
     await this.conditions.start();
     this.loop.start();
     this.connections.start();
+    await this.count.recover(this.book.all());
     for (const entry of this.book.all()) this.attend(entry);
     this.guardian.start();
     this.tenure.start();

@@ -53,7 +53,7 @@ export const putProtection = endpoint({
   body: protectionBody,
   summary: 'Set market maker protection, or switch it off with an empty object',
   description:
-    'Trips as soon as the awards within `window_ms` reach either maximum: then active quotes are withdrawn, and new ones refused for `frozen_ms`, on every shard from the moment that the award is counted. It is counted before it can be seen, unless the database takes more than half a second for that. An empty object switches it off: no award counts any more, and a freeze that has begun ends by its own time or by a reset.',
+    'Trips as soon as the awards within any `window_ms` reach either maximum: then active quotes are withdrawn, and new ones refused for `frozen_ms`, on every shard from the moment that the award is counted. It is counted before it can be seen, unless the database takes more than half a second for that. An empty object switches it off: no award counts any more, and a freeze that has begun ends by its own time or by a reset.',
   answers: { 200: { description: 'The settings as they now are.', body: protectionOrNone } },
   statuses: OUT_OF_RANGE,
 });

@@ -5,6 +5,8 @@ import type { Pool } from 'pg';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
+import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import type { Clock } from '#libs/platform/time/clock.js';
 import { homeShard } from '#libs/owner-link/routing.js';
 import { accountLimits } from './account-limits.js';
 import {
@@ -16,7 +18,7 @@ import {
   resetProtection,
 } from './account-endpoints.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
-import { ACCOUNT_SETTINGS, DATABASE } from '../tokens.js';
+import { ACCOUNT_SETTINGS, CLOCK, DATABASE } from '../tokens.js';
 import { ProtectionRules, refusalOf } from './request-rules.js';
 
 export interface AccountSettings {
@@ -31,6 +33,7 @@ export class AccountController {
     private readonly owners: OwnerRouter,
     private readonly protection: MakerProtection,
     @Inject(ACCOUNT_SETTINGS) private readonly settings: AccountSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Endpoint(getMe)
@@ -68,18 +71,22 @@ export class AccountController {
     }
     const refusal = refusalOf(new ProtectionRules(body));
     if (refusal !== undefined) return refusal;
-    await this.protection.change(principal.account_id, body);
+    await this.protection.change(principal.account_id, body, this.now());
     return { status: 200, body };
   }
 
   @Endpoint(resetProtection)
   async resetProtection({ principal }: CallOf<typeof resetProtection>): Promise<Reply> {
-    await this.protection.reset(principal.account_id);
+    await this.protection.reset(principal.account_id, this.now());
     return { status: 200, body: (await this.protection.settings(principal.account_id)) ?? {} };
   }
 
   @Endpoint(listMarketMakers)
   async makers(): Promise<Reply> {
     return { status: 200, body: { market_makers: await listMakers(this.pool) } };
+  }
+
+  private now(): Instant {
+    return instantFromNanos(this.clock.epochNanos());
   }
 }

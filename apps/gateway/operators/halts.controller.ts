@@ -5,10 +5,9 @@ import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { NEW_ID } from '../tokens.js';
+import { CLOCK, NEW_ID } from '../tokens.js';
 import { refuseHalt, UNKNOWN_TARGET } from './operator-bodies.js';
 import { imposeHalt, liftHalt, listHalts } from './operator-endpoints.js';
-import { OPERATOR_CLOCK } from './operator-tokens.js';
 import { PolicyInForce } from './policy-in-force.js';
 
 /** Halts: part of the policy by which every owner judges. The answer comes when they do. */
@@ -17,7 +16,7 @@ export class HaltsController {
   constructor(
     private readonly halts: Halts,
     private readonly inForce: PolicyInForce,
-    @Inject(OPERATOR_CLOCK) private readonly clock: Clock,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(NEW_ID) private readonly newId: () => string,
   ) {}
 

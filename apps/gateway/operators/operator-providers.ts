@@ -7,11 +7,11 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import type { OwnerRouter } from '../owner-router.js';
 import { JournalBook } from './journal-book.js';
-import { OPERATOR_CLOCK } from './operator-tokens.js';
 import { OwnerOrders } from './owner-orders.js';
 import { OwnerProbe } from './owner-probe.js';
 import { PolicyInForce } from './policy-in-force.js';
 import { ShardBoard } from './shard-board.js';
+import { CLOCK } from '../tokens.js';
 
 export interface OperatorParts {
   readonly pool: Pool;
@@ -43,6 +43,6 @@ export function operatorProviders(parts: OperatorParts): Provider[] {
     { provide: ShardBoard, useValue: board },
     { provide: OwnerOrders, useValue: new OwnerOrders({ owners, actions, newId, onFault }) },
     { provide: PolicyInForce, useValue: new PolicyInForce({ owners, clock }) },
-    { provide: OPERATOR_CLOCK, useValue: clock },
+    { provide: CLOCK, useValue: clock },
   ];
 }

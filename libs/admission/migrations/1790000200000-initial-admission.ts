@@ -86,7 +86,8 @@ const POLICY = `
     window_ms bigint not null check (window_ms > 0),
     max_awards bigint not null check (max_awards > 0),
     max_award_notional_atoms bigint not null check (max_award_notional_atoms > 0),
-    frozen_ms bigint not null check (frozen_ms > 0)
+    frozen_ms bigint not null check (frozen_ms > 0),
+    counts_from timestamptz not null
   );
 
   create table control.protection_awards (

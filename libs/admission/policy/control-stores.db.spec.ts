@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { plusMillis } from '#libs/auction/instant.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { admissionMigrations } from '../migrations/list.js';
@@ -139,7 +139,7 @@ describe('market maker protection', () => {
   it('trips when a window reaches its most awards, counting each award once', async () => {
     const protection = new MakerProtection(database.pool);
     expect(await protection.record([award(1, 0)])).toEqual([]);
-    await protection.change('maker-1', settings);
+    await protection.change('maker-1', settings, plusMillis(NOON, -1));
     expect(await protection.settings('maker-1')).toEqual(settings);
     expect(await protection.record([award(2, 0), award(3, 10)])).toEqual([]);
     expect(await protection.record([award(3, 10)])).toEqual([]);
@@ -151,7 +151,7 @@ describe('market maker protection', () => {
 
   it('is reset by its maker, which then starts to count anew', async () => {
     const protection = new MakerProtection(database.pool);
-    await protection.reset('maker-1');
+    await protection.reset('maker-1', plusMillis(NOON, 1_005));
     expect((await loadPolicy(database.pool)).frozen.size).toBe(0);
     expect(await protection.record([award(6, 1_006, 499)])).toEqual([]);
     expect(await protection.record([award(7, 1_007, 1)])).toEqual(['maker-1']);
@@ -159,18 +159,73 @@ describe('market maker protection', () => {
 
   it('counts nothing while it is off, forgets what was counted, and lets a freeze go on', async () => {
     const protection = new MakerProtection(database.pool);
-    await protection.reset('maker-1');
-    await protection.change('maker-1', { ...settings, max_awards: 2 });
+    await protection.reset('maker-1', plusMillis(NOON, 1_007));
+    await protection.change('maker-1', { ...settings, max_awards: 2 }, NOON);
     expect(await protection.record([award(8, 2_000)])).toEqual([]);
     await protection.switchOff('maker-1');
     expect(await protection.settings('maker-1')).toBeUndefined();
     expect(await protection.record([award(9, 2_001), award(10, 2_002)])).toEqual([]);
-    await protection.change('maker-1', { ...settings, max_awards: 2 });
+    await protection.change('maker-1', { ...settings, max_awards: 2 }, plusMillis(NOON, 2_002));
     expect(await protection.record([award(11, 2_003)])).toEqual([]);
     expect(await protection.record([award(12, 2_004)])).toEqual(['maker-1']);
     await protection.switchOff('maker-1');
     expect([...(await readFreezes(database.pool, ['maker-1', 'maker-2'])).keys()]).toEqual(['maker-1']);
-    await protection.reset('maker-1');
+    await protection.reset('maker-1', plusMillis(NOON, 2_004));
     expect(await readFreezes(database.pool, ['maker-1'])).toEqual(new Map());
+  });
+
+  describe('judges each window that holds an award counted late', () => {
+    const late = { ...settings, window_ms: 100, max_awards: 2, frozen_ms: 1_000 };
+    const maker = 'maker-2';
+    const won = (n: number, at: number) => ({ ...award(n, at), maker });
+    const frozenUntil = async () => (await readFreezes(database.pool, [maker])).get(maker);
+    let protection: MakerProtection;
+    let next = 100;
+
+    beforeEach(async () => {
+      protection = new MakerProtection(database.pool);
+      await database.pool.query('delete from control.protection_awards where account_id = $1', [maker]);
+      await protection.switchOff(maker);
+      await protection.reset(maker, NOON);
+      await protection.change(maker, late, plusMillis(NOON, -1));
+    });
+    const id = (): number => (next += 1);
+
+    it('also one that ended before the latest award', async () => {
+      expect(await protection.record([won(id(), 0), won(id(), 50), won(id(), 9_000)])).toEqual([maker]);
+      expect(await frozenUntil()).toBe(plusMillis(NOON, 1_050));
+    });
+
+    it('and one that ends with an award counted before it', async () => {
+      expect(await protection.record([won(id(), 50)])).toEqual([]);
+      expect(await protection.record([won(id(), 0)])).toEqual([maker]);
+      expect(await frozenUntil()).toBe(plusMillis(NOON, 1_050));
+    });
+
+    it('but no longer stretch than a window', async () => {
+      expect(await protection.record([won(id(), 9_000)])).toEqual([]);
+      expect(await protection.record([won(id(), 0)])).toEqual([]);
+      expect(await protection.record([won(id(), 100)])).toEqual([]);
+      expect(await frozenUntil()).toBeUndefined();
+    });
+
+    it('and no award of before a reset, or of before it was switched on, whenever it is reported', async () => {
+      const [first, second] = [won(id(), 0), won(id(), 50)];
+      await protection.record([first, second]);
+      await protection.reset(maker, plusMillis(NOON, 40));
+      expect(await protection.record([first, second, won(id(), 10), won(id(), 60)])).toEqual([]);
+      await protection.switchOff(maker);
+      await protection.change(maker, late, plusMillis(NOON, 60));
+      expect(await protection.record([won(id(), 55), won(id(), 70)])).toEqual([]);
+      expect(await frozenUntil()).toBeUndefined();
+    });
+
+    it('and repeats nothing under settings of afterwards', async () => {
+      const first = won(id(), 0);
+      await protection.record([first]);
+      await protection.change(maker, { ...late, max_awards: 1 }, plusMillis(NOON, 10));
+      expect(await protection.record([first])).toEqual([]);
+      expect(await protection.record([won(id(), 20)])).toEqual([maker]);
+    });
   });
 });

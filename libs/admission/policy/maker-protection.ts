@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { plusMillis, type Instant } from '#libs/auction/instant.js';
 import type { Atoms } from '#libs/auction/money.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
+import { requiredInstant, utcText } from '../timestamps.js';
 
 /**
  * Trips as soon as the awards of one window reach either maximum. Quotes are firm, so waiting for one more award than that
@@ -21,96 +22,135 @@ export interface CountedAward {
   readonly awarded_at: Instant;
 }
 
+/** What is counted by. */
+interface CountingRules extends ProtectionSettings {
+  /** Awards up to this moment do not count: protection was off, or has been reset since. */
+  readonly counts_from: Instant;
+}
+
 const COLUMNS = 'window_ms, max_awards, max_award_notional_atoms, frozen_ms';
+/** No window is longer. An award that is reported again within it, as by an owner that starts, must still be known. */
+const KEPT_MILLIS = 86_400_000;
+
+/** The moment from which awards count. Clocks of two hosts differ a little: an award that was counted before does not count again. */
+const FROM_HERE = `
+  (select greatest($2::timestamptz, max(awarded_at)) from control.protection_awards where account_id = $1)`;
 
 export class MakerProtection {
   constructor(private readonly pool: Pool) {}
 
   async settings(maker: string): Promise<ProtectionSettings | undefined> {
-    return (await settingsOf(this.pool, [maker])).get(maker);
+    const rules = (await rulesOf(this.pool, [maker])).get(maker);
+    if (rules === undefined) return undefined;
+    const { window_ms, max_awards, max_award_notional_atoms, frozen_ms } = rules;
+    return { window_ms, max_awards, max_award_notional_atoms, frozen_ms };
   }
 
-  async change(maker: string, settings: ProtectionSettings): Promise<void> {
-    await this.pool.query(
-      `insert into control.protection (account_id, ${COLUMNS}) values ($1, $2, $3, $4, $5)
-       on conflict (account_id) do update set window_ms = excluded.window_ms, max_awards = excluded.max_awards,
-         max_award_notional_atoms = excluded.max_award_notional_atoms, frozen_ms = excluded.frozen_ms`,
-      [maker, settings.window_ms, settings.max_awards, settings.max_award_notional_atoms, settings.frozen_ms],
+  async change(maker: string, settings: ProtectionSettings, at: Instant): Promise<void> {
+    await this.inTurn(maker, (client) =>
+      client.query(
+        `insert into control.protection (account_id, counts_from, ${COLUMNS}) values ($1, ${FROM_HERE}, $3, $4, $5, $6)
+         on conflict (account_id) do update set window_ms = excluded.window_ms, max_awards = excluded.max_awards,
+           max_award_notional_atoms = excluded.max_award_notional_atoms, frozen_ms = excluded.frozen_ms`,
+        [
+          maker,
+          at,
+          settings.window_ms,
+          settings.max_awards,
+          settings.max_award_notional_atoms,
+          settings.frozen_ms,
+        ],
+      ),
     );
   }
 
-  /** Counts nothing any more, and forgets what was counted. A freeze that has begun ends by its own time, or by `reset`. */
+  /** Counts nothing any more. A freeze that has begun ends by its own time, or by `reset`. */
   async switchOff(maker: string): Promise<void> {
-    await withTransaction(this.pool, 'read committed', async (client) => {
-      await takeTurn(client, maker);
-      await client.query('delete from control.protection where account_id = $1', [maker]);
-      await client.query('delete from control.protection_awards where account_id = $1', [maker]);
-    });
+    await this.inTurn(maker, (client) =>
+      client.query('delete from control.protection where account_id = $1', [maker]),
+    );
   }
 
-  /** Ends a freeze, and forgets the awards that led to it: the next one alone does not trip it again. */
-  async reset(maker: string): Promise<void> {
-    await withTransaction(this.pool, 'read committed', async (client) => {
-      await takeTurn(client, maker);
-      await client.query('delete from control.protection_awards where account_id = $1', [maker]);
+  /** Ends a freeze, and no longer counts the awards that led to it: the next one alone does not trip it again. */
+  async reset(maker: string, at: Instant): Promise<void> {
+    await this.inTurn(maker, async (client) => {
+      await client.query(`update control.protection set counts_from = ${FROM_HERE} where account_id = $1`, [
+        maker,
+        at,
+      ]);
       await client.query('delete from control.protection_state where account_id = $1', [maker]);
     });
   }
 
   /** Counts awards, each once however often it is reported, and names the makers whose limit they have tripped. */
   async record(awards: readonly CountedAward[]): Promise<readonly string[]> {
-    const set = await settingsOf(this.pool, [...new Set(awards.map((award) => award.maker))]);
+    const protectedMakers = await rulesOf(this.pool, [...new Set(awards.map((award) => award.maker))]);
     const tripped: string[] = [];
-    for (const maker of [...set.keys()].sort()) {
+    for (const maker of [...protectedMakers.keys()].sort()) {
       const own = awards.filter((award) => award.maker === maker);
-      if (await this.recordOf(maker, own)) tripped.push(maker);
+      if (await this.inTurn(maker, (client) => recordOf(client, maker, own))) tripped.push(maker);
     }
     return tripped;
   }
 
-  private async recordOf(maker: string, awards: readonly CountedAward[]): Promise<boolean> {
+  /** Changes and counts of one maker are made one after another, from whatever process they come. */
+  private inTurn<T>(maker: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
-      await takeTurn(client, maker);
-      const settings = (await settingsOf(client, [maker])).get(maker);
-      const latest = awards
-        .map((award) => award.awarded_at)
-        .sort()
-        .at(-1);
-      if (settings === undefined || latest === undefined) return false;
-      await enter(client, awards);
-      if (!(await reached(client, maker, settings, latest))) return false;
-      await client.query(
-        `insert into control.protection_state as s (account_id, tripped_at, frozen_until) values ($1, $2, $3)
-         on conflict (account_id) do update set tripped_at = excluded.tripped_at,
-           frozen_until = greatest(s.frozen_until, excluded.frozen_until)`,
-        [maker, latest, plusMillis(latest, settings.frozen_ms)],
-      );
-      return true;
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 23))', [maker]);
+      return work(client);
     });
   }
 }
 
-/** Awards of one maker are counted one batch after another, from whatever shard they come. */
-async function takeTurn(client: PoolClient, maker: string): Promise<void> {
-  await client.query('select pg_advisory_xact_lock(hashtextextended($1, 23))', [maker]);
+async function recordOf(
+  client: PoolClient,
+  maker: string,
+  awards: readonly CountedAward[],
+): Promise<boolean> {
+  const rules = (await rulesOf(client, [maker])).get(maker);
+  if (rules === undefined) return false;
+  const fresh = (await enter(client, awards)).filter((at) => at > rules.counts_from).sort();
+  const [first, last] = [fresh[0], fresh.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  const tripped = await tripOf(client, maker, rules, { first, last });
+  await client.query('delete from control.protection_awards where account_id = $1 and awarded_at < $2', [
+    maker,
+    plusMillis(last, -KEPT_MILLIS),
+  ]);
+  if (tripped === undefined) return false;
+  await client.query(
+    `insert into control.protection_state as s (account_id, tripped_at, frozen_until) values ($1, $2, $3)
+     on conflict (account_id) do update set tripped_at = greatest(s.tripped_at, excluded.tripped_at),
+       frozen_until = greatest(s.frozen_until, excluded.frozen_until)`,
+    [maker, tripped, plusMillis(tripped, rules.frozen_ms)],
+  );
+  return true;
 }
 
-async function settingsOf(
+async function rulesOf(
   from: Pick<PoolClient, 'query'>,
   makers: readonly string[],
-): Promise<ReadonlyMap<string, ProtectionSettings>> {
-  const { rows } = await from.query<ProtectionSettings & { readonly account_id: string }>({
+): Promise<ReadonlyMap<string, CountingRules>> {
+  const { rows } = await from.query<CountingRules & { readonly account_id: string }>({
     name: 'protection',
-    text: `select account_id, ${COLUMNS} from control.protection where account_id = any($1::text[])`,
+    text: `select account_id, ${utcText('counts_from')} as counts_from, ${COLUMNS}
+      from control.protection where account_id = any($1::text[])`,
     values: [makers],
   });
-  return new Map(rows.map(({ account_id: maker, ...settings }) => [maker, settings]));
+  return new Map(
+    rows.map(({ account_id: maker, counts_from: from, ...settings }) => [
+      maker,
+      { ...settings, counts_from: requiredInstant(from) },
+    ]),
+  );
 }
 
-async function enter(client: PoolClient, awards: readonly CountedAward[]): Promise<void> {
-  await client.query(
+/** The moments of the awards that were not known before. */
+async function enter(client: PoolClient, awards: readonly CountedAward[]): Promise<Instant[]> {
+  const { rows } = await client.query<{ at: string }>(
     `insert into control.protection_awards (award_id, account_id, awarded_at, notional_atoms)
-     select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::bigint[]) on conflict do nothing`,
+     select * from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::bigint[]) on conflict do nothing
+     returning ${utcText('awarded_at')} as at`,
     [
       awards.map((award) => award.award_id),
       awards.map((award) => award.maker),
@@ -118,24 +158,39 @@ async function enter(client: PoolClient, awards: readonly CountedAward[]): Promi
       awards.map((award) => award.notional_atoms),
     ],
   );
+  return rows.map(({ at }) => requiredInstant(at));
 }
 
-/** Awards that have left the window are of no more use, so the table stays as small as the windows. */
-async function reached(
+/** Two awards that lie exactly one window apart are not in one window; the column counts in microseconds. */
+const TRIP = `
+  select ${utcText('max(awarded_at)')} as tripped from (
+    select awarded_at, count(*) over earlier as awards, sum(notional_atoms) over earlier as notional_atoms
+    from control.protection_awards
+    where account_id = $1 and awarded_at > $2 and awarded_at > $3 and awarded_at < $5
+    window earlier as (
+      order by awarded_at
+      range between $6 * interval '1 millisecond' - interval '1 microsecond' preceding and current row)
+  ) as windows
+  where awarded_at >= $4 and (awards >= $7 or notional_atoms >= $8)`;
+
+/**
+ * When the latest window that reaches a maximum ended. Windows end with an award. Judged are all that hold a fresh one: awards can be
+ * counted late, together or after later ones.
+ */
+async function tripOf(
   client: PoolClient,
   maker: string,
-  settings: ProtectionSettings,
-  latest: Instant,
-): Promise<boolean> {
-  const windowStart = plusMillis(latest, -settings.window_ms);
-  await client.query('delete from control.protection_awards where account_id = $1 and awarded_at <= $2', [
-    maker,
-    windowStart,
-  ]);
-  const { rows } = await client.query<{ reached: boolean }>(
-    `select count(*) >= $2 or coalesce(sum(notional_atoms), 0) >= $3 as reached
-     from control.protection_awards where account_id = $1`,
-    [maker, settings.max_awards, settings.max_award_notional_atoms],
-  );
-  return rows[0]?.reached === true;
+  { counts_from, window_ms, max_awards, max_award_notional_atoms }: CountingRules,
+  { first, last }: { readonly first: Instant; readonly last: Instant },
+): Promise<Instant | undefined> {
+  const { rows } = await client.query<{ tripped: string | null }>({
+    name: 'protection-trip',
+    text: TRIP,
+    values: [
+      ...[maker, counts_from, plusMillis(first, -window_ms), first, plusMillis(last, window_ms)],
+      ...[window_ms, max_awards, max_award_notional_atoms],
+    ],
+  });
+  const tripped = rows[0]?.tripped ?? null;
+  return tripped === null ? undefined : requiredInstant(tripped);
 }

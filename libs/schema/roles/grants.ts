@@ -54,7 +54,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'control.groups': { owner: READ, gateway: ALL },
   'control.group_members': { owner: READ, gateway: ALL },
   'control.protection': { owner: READ, gateway: ALL },
-  'control.protection_awards': { owner: ALL, gateway: ['select', 'delete'] },
+  'control.protection_awards': { owner: ALL, gateway: READ },
   'control.protection_state': { owner: ALL, gateway: ['select', 'delete'] },
 
   'risk.evidence': { owner: READ, executor: KEEP, operations: READ },

@@ -1,3 +1,4 @@
+import { plusMillis } from '#libs/auction/instant.js';
 import { keyOf } from '../tables.js';
 import {
   changed,
@@ -8,6 +9,9 @@ import {
   type Context,
   type Statements,
 } from '../statement.js';
+
+/** Before everything that happens in a world. */
+const ALWAYS = '1970-01-01 00:00:00';
 
 export const FIRST_POLICY = { version: 1, protection: 1, contracts: 1, principals: 1, groups: 1 };
 
@@ -52,12 +56,13 @@ export const policyStatements: Statements = {
       rowsOf(
         (makers as readonly string[]).flatMap((maker) => {
           const row = tx.get(tables.protection, maker);
-          return row === undefined ? [] : [{ account_id: maker, ...row }];
+          return row === undefined ? [] : [{ account_id: maker, counts_from: ALWAYS, ...row }];
         }),
       ),
   },
   'insert into control.protection_awards': {
     run: ({ tables, tx }, columns) => {
+      const fresh: { readonly at: string }[] = [];
       for (const [id, account, at, notional] of rowsFrom(...columns)) {
         if (tx.get(tables.counted, required(id)) !== undefined) continue;
         tx.put(tables.counted, required(id), {
@@ -65,23 +70,31 @@ export const policyStatements: Statements = {
           awarded_at: required(at),
           notional_atoms: Number(notional),
         });
+        fresh.push({ at: utcText(required(at)) });
       }
-      return changed(1);
+      return rowsOf(fresh);
     },
   },
   'delete from control.protection_awards where account_id = $1 and awarded_at': {
     run: ({ tables, tx }, [maker, from]) => {
       for (const [id, row] of [...tx.all(tables.counted)]) {
-        if (row.account_id === maker && row.awarded_at <= String(from)) tx.put(tables.counted, id, undefined);
+        if (row.account_id === maker && row.awarded_at < String(from)) tx.put(tables.counted, id, undefined);
       }
       return changed(1);
     },
   },
-  'select count(*) >= $2': {
-    run: ({ tables, tx }, [maker, most, notional]) => {
+  'protection-trip': {
+    run: ({ tables, tx }, [maker, , , first, , window, most, notional]) => {
       const own = [...tx.all(tables.counted)].map(([, row]) => row).filter((row) => row.account_id === maker);
-      const sum = own.reduce((total, row) => total + row.notional_atoms, 0);
-      return rowsOf([{ reached: own.length >= Number(most) || sum >= Number(notional) }]);
+      const ends = own.map((row) => row.awarded_at).filter((end) => end >= String(first));
+      const reaching = ends.filter((end) => {
+        const start = plusMillis(end, -Number(window));
+        const within = own.filter(({ awarded_at: at }) => at > start && at <= end);
+        const sum = within.reduce((total, row) => total + row.notional_atoms, 0);
+        return within.length >= Number(most) || sum >= Number(notional);
+      });
+      const last = reaching.sort().at(-1);
+      return rowsOf([{ tripped: last === undefined ? null : utcText(last) }]);
     },
   },
   'insert into control.protection_state': {
