@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { jest } from '@jest/globals';
+import { jest, expect } from '@jest/globals';
 import { Kafka, logLevel } from 'kafkajs';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
@@ -7,6 +7,7 @@ import type { JournalSubject, Tampering } from '#libs/testing/contracts/journal-
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
 import { KafkaJournal } from './kafka-journal.js';
+import { eventually } from '#libs/testing/eventually.js';
 import { KafkaJournalReader } from './kafka-reader.js';
 import type { KafkaAddress } from './kafkajs/kafka-address.js';
 import { KafkajsTopics } from './kafkajs/kafkajs-topics.js';
@@ -126,6 +127,8 @@ async function tamper(
     return [encodeRecord({ ...changed, kind: kind as 'event' }, record.anchor)];
   });
   await topics.remove(shard);
+  // A broker still names a topic for a moment after it has let it be deleted.
+  await eventually(async () => expect(await topics.exists(shard)).toBe(false));
   const anew = await topics.prepare(shard);
   await anew.append(rewritten, 5_000);
   await anew.close();

@@ -1,16 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { ApiAnswer } from '#libs/client/api-client.js';
+import { randomUUID } from 'node:crypto';
+import { ApiClient, type ApiAnswer } from '#libs/client/api-client.js';
 import { eventually } from '#libs/testing/eventually.js';
 import type { AuctionView, QuoteView } from '#libs/client/wire.js';
-import {
-  auctionBody,
-  CONTRACT,
-  mustBe,
-  sharedFloor,
-  verdict,
-  type Trader,
-  type TradingFloor,
-} from './trading-floor.js';
+import { type StreamFloor, streamFloor } from '../stream-floor.js';
+import { auctionBody, CONTRACT, mustBe, verdict, type Trader } from '../trading-floor.js';
 
 jest.setTimeout(60_000);
 
@@ -23,13 +17,13 @@ const SETTINGS = {
 const SHARDS = ['0', '1', '2'];
 const ROUNDS = 3;
 
-let floor: TradingFloor;
+let floor: StreamFloor;
 let originator: Trader;
 let maker: Trader;
 
 beforeAll(async () => {
-  floor = await sharedFloor();
-  [originator, maker] = (await floor.traders('load-originator-4', 'load-maker-23')) as [Trader, Trader];
+  floor = await streamFloor();
+  [originator, maker] = await floor.newTraders('originator', 'maker');
 });
 afterAll(() => {
   floor.close();
@@ -47,8 +41,11 @@ async function resets(): Promise<void> {
   mustBe(200, await maker.api.post('/v1/me/protection/reset', undefined, null));
 }
 
-function opens(differing: Readonly<Record<string, unknown>> = {}): Promise<AuctionView> {
-  return originator.opens(auctionBody(floor.contract('venue_a', 2), [maker], differing));
+function opens(
+  differing: Readonly<Record<string, unknown>> = {},
+  invited: Trader = maker,
+): Promise<AuctionView> {
+  return originator.opens(auctionBody(floor.contract('venue_a', 2), [invited], differing));
 }
 
 /** Auctions of every shard: the first character of an id is its owner's. */
@@ -105,6 +102,36 @@ describe("a maker's protection that has tripped", () => {
   );
 });
 
+it('that trips by notional refuses on every way in: other gateways, streams, revisions', async () => {
+  const { password } = floor.cluster.file.demo;
+  const elsewhere = await new ApiClient(floor.gatewayUrl(1)).login(`${maker.name}@demo.sotto`, password);
+  const stream = await floor.listen(maker.name, {}, { gateway: 1 });
+  await sets({ ...SETTINGS, max_awards: 1_000, max_award_notional_atoms: 5_000_000 });
+  const [free, improving] = [await opens(), await opens({ quote_revision_policy: 'IMPROVE_ONLY' })];
+  const standing = await maker.quotes(improving.auction_id, 500_000, 1);
+  const won = await opens({ duration_ms: 1_500 });
+  await maker.quotes(won.auction_id, 500_000, 10);
+  await until(() => hasWon(won));
+  const terms = { price_atoms: 500_000, quantity_atoms: CONTRACT };
+  const answers = await Promise.all([
+    elsewhere.post(`/v1/auctions/${free.auction_id}/quotes`, terms),
+    maker.revise(standing, { ...terms, price_atoms: 490_000 }),
+  ]);
+  expect(answers.map(verdict)).toEqual(['422 MMP_FROZEN', '422 MMP_FROZEN']);
+  const overStream = await stream.command('quote.submit', {
+    auction_id: free.auction_id,
+    ...terms,
+    idempotency_key: randomUUID(),
+  });
+  expect(overStream).toMatchObject({ type: 'reject', status: 422, error: 'MMP_FROZEN' });
+  elsewhere.close();
+  // What may not be withdrawn stands, as it was.
+  expect((await maker.myQuotes(improving.auction_id))[0]).toMatchObject({
+    status: 'ACTIVE',
+    price_atoms: 500_000,
+  });
+});
+
 describe('protection that is switched off', () => {
   it('reads as none and counts nothing, and an active freeze goes on to its own end', async () => {
     await sets(SETTINGS);
@@ -130,13 +157,15 @@ describe('protection that is switched off', () => {
 });
 
 it('a maximum of a preflight is a multiple of the step, and counts what the own quote holds as free', async () => {
-  const auction = await opens();
+  // Of a maker that has won nothing: a settlement between the two preflights would change what it holds.
+  const fresh = await floor.newTrader('maker');
+  const auction = await opens({}, fresh);
   const asked = async (): Promise<number> => {
-    const told = mustBe(200, await maker.preflightQuote(auction.auction_id, 330_000, CONTRACT));
+    const told = mustBe(200, await fresh.preflightQuote(auction.auction_id, 330_000, CONTRACT));
     return Number(told.maximum_executable_quantity_atoms);
   };
   const before = await asked();
   expect(before % auction.quantity_step_atoms).toBe(0);
-  await maker.quotes(auction.auction_id, 330_000, 5);
+  await fresh.quotes(auction.auction_id, 330_000, 5);
   expect(await asked()).toBe(before);
 });
