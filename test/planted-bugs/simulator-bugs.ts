@@ -159,8 +159,8 @@ const TRADE: readonly SimulatorBug[] = [
     name: 'frozen-makers-stay',
     mistake: 'Quotes that stand are not taken back when the protection of their maker trips.',
     file: 'libs/engine/guardian.ts',
-    symbol: 'Guardian.heed',
-    replace: ['if (until > now) this.pull(maker);', 'if (until < now) this.pull(maker);'],
+    symbol: 'Guardian.pull',
+    replace: ['quote.updated_at >= until', 'quote.updated_at < until'],
     promise: /./,
   },
   {
