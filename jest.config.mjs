@@ -21,7 +21,7 @@ const project = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['js', 'mjs', 'cjs', 'ts', 'json', 'node'],
-  // Imports name the compiled file (`./money.js`, `#libs/auction/money.js`); under jest the source stands in for it.
+  // Imports name the compiled file (`./money.js`, `#libs/base/money.js`); under jest the source stands in for it.
   moduleNameMapper: {
     '^#(apps|libs)/(.*)\\.js$': '<rootDir>/$1/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { seedContracts, seedPolicy, type PolicySeed } from '#libs/admission/policy/seed-policy.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
 import { seedBalances } from '#libs/custody/seed.js';
 import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';

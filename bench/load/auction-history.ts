@@ -5,7 +5,7 @@ import type { AuctionEvent, AuctionEventBody, CommandMark, Operation } from '#li
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import { decideExecution } from '#libs/auction/decide/execution.js';
 import { holdFor } from '#libs/auction/holds.js';
-import { plusMillis, type Instant } from '#libs/auction/instant.js';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
 import { opened, planCreate } from '#libs/auction/decide/plan-create.js';
 import { planRevise, revised } from '#libs/auction/decide/plan-revise.js';
 import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
-import { rejected } from '#libs/auction/rejection.js';
+import type { Instant } from '#libs/base/instant.js';
+import { rejected } from '#libs/base/rejection.js';
 import { requiredInstant, utcText } from './timestamps.js';
 
 /** By account, until when its own protection keeps it away. */

@@ -1,5 +1,5 @@
-import type { Atoms } from '#libs/auction/money.js';
-import type { Rejection } from '#libs/auction/rejection.js';
+import type { Atoms } from '#libs/base/money.js';
+import type { Rejection } from '#libs/base/rejection.js';
 import type { ReserveRequest } from './reservation-desk.js';
 import type { Verdict } from './risk/verdict.js';
 

@@ -1,6 +1,6 @@
 import type { CancelledBy, WithdrawnBy } from './events.js';
-import type { Instant } from './instant.js';
-import type { Atoms } from './money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type {
   Allocation,
   Hold,
@@ -10,7 +10,7 @@ import type {
   ResultDisclosure,
   Side,
 } from './terms.js';
-import type { Rejection } from './rejection.js';
+import type { Rejection } from '#libs/base/rejection.js';
 
 /** The create body as the edge has read it: types are right, nothing else is checked yet. */
 export interface CreateBody {

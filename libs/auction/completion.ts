@@ -1,6 +1,6 @@
 import type { Decided } from './decided.js';
 import type { CompletedStatus } from './events.js';
-import type { Instant } from './instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { findQuote, type AuctionState, type ExecutionStatus } from './state.js';
 
 export function completed(at: Instant, status: CompletedStatus): Decided {

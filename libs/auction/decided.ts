@@ -1,6 +1,6 @@
 import type { AuctionEventBody } from './events.js';
-import type { Instant } from './instant.js';
-import type { Rejection } from './rejection.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Rejection } from '#libs/base/rejection.js';
 
 /** An event that the rules have decided on, with its own time. */
 export interface Decided {

@@ -1,5 +1,5 @@
-import type { Instant } from './instant.js';
-import type { Atoms } from './money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Hold, Terms } from './terms.js';
 
 /** What a command was called by its caller, so that a repeat of it is found again: see the owner's idempotency table. */

@@ -1,4 +1,4 @@
-import type { Atoms } from './money.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Hold } from './terms.js';
 
 export type HoldKey = Omit<Hold, 'amount'>;

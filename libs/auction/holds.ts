@@ -1,4 +1,4 @@
-import { ATOMS_PER_CONTRACT, PAYOUT_ATOMS, issueCost, owed, type Atoms } from './money.js';
+import { ATOMS_PER_CONTRACT, PAYOUT_ATOMS, issueCost, owed, type Atoms } from '#libs/base/money.js';
 import type { Grid, Hold, Route, Side } from './terms.js';
 
 type RouteKey = Pick<Route, 'venue' | 'contract_id' | 'outcome'>;

@@ -1,7 +1,7 @@
 import type { AwardTerms, CancelledBy, CompletedStatus, NotAwardedReason, WithdrawnBy } from './events.js';
 import type { Held } from './held.js';
-import type { Instant } from './instant.js';
-import type { Atoms } from './money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Terms } from './terms.js';
 
 export type LiveStatus = 'OPEN' | 'CLOSED' | 'AWARDED' | 'EXECUTING';

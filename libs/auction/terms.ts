@@ -1,5 +1,5 @@
-import type { Instant } from './instant.js';
-import type { Atoms } from './money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 
 export type Side = 'BUY' | 'SELL';
 export type Allocation = 'SINGLE_WINNER' | 'SPLIT';

@@ -1,4 +1,4 @@
-import type { Atoms } from './money.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Allocation, Side } from './terms.js';
 
 /**

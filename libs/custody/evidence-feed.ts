@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import type { LedgerKey } from './ledger.js';

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { AwardSettlement } from '#libs/auction/events.js';
-import { plusMillis } from '#libs/auction/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { columnsOf, ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { OPENING_LOCK, type SeedMoment } from './seed.js';

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 
 /** `asset` is the contract and outcome of a token, and empty for collateral. */
 export interface LedgerKey {

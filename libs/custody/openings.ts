@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { plusMillis } from '#libs/auction/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { COLLATERAL, lockAllOn, OPENING, postOpening, type Entry } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { counterparts, OPENING_LOCK, setLimits, type LimitSeed, type SeedMoment } from './seed.js';

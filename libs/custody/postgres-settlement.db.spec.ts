@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { holdFor, type Need } from '#libs/auction/holds.js';
-import { instantFromNanos, plusMillis } from '#libs/auction/instant.js';
+import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
 import type { Side } from '#libs/auction/terms.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { openPool } from '#libs/platform/database/postgres.js';

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { AwardSettlement } from '#libs/auction/events.js';
-import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isLockTimeout, isSerializationFailure, withTransaction } from '#libs/platform/database/postgres.js';
 import { EVIDENCE_FEED_DEFAULTS } from './evidence-feed.js';

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { columnsOf, type LedgerKey } from './ledger.js';
 import { STATED_AMOUNT } from './stated-amount.js';
 

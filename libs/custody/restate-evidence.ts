@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { lockAllOn, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';

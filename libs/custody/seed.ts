@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
-import { plusMillis } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { columnsOf, OPENING, postOpening, type Entry, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';

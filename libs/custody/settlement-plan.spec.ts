@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { holdFor, type Need } from '#libs/auction/holds.js';
-import { HIGHEST_PRICE_ATOMS, issueCost, owed } from '#libs/auction/money.js';
+import { HIGHEST_PRICE_ATOMS, issueCost, owed } from '#libs/base/money.js';
 import { ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
 import type { AwardToSettle } from './settlement.js';
 import { complementOf, couldSettle, planSettlement } from './settlement-plan.js';

@@ -1,6 +1,6 @@
 import type { AwardSettlement } from '#libs/auction/events.js';
 import { assetOf } from '#libs/auction/holds.js';
-import { issueCost, owed, type Atoms } from '#libs/auction/money.js';
+import { issueCost, owed, type Atoms } from '#libs/base/money.js';
 import type { Hold, ResourceType } from '#libs/auction/terms.js';
 import { COLLATERAL, ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
 import type { AwardToSettle, SettlingParty } from './settlement.js';

@@ -1,6 +1,6 @@
 import type { AwardSettlement } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Hold, Route } from '#libs/auction/terms.js';
 
 /** One side of an award with what it has set aside for it. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { Agenda } from './agenda.js';
 
 const moment = fc.nat(50).map((nanos) => instantFromNanos(BigInt(nanos)));

@@ -1,6 +1,6 @@
 import type { ExecutionReport } from '#libs/auction/decide/execution.js';
-import type { Instant } from '#libs/auction/instant.js';
-import { millisBetween } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
+import { millisBetween } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { SettlementOutcome } from '#libs/custody/settlement.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';

@@ -1,8 +1,8 @@
 import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { decideClose } from '#libs/auction/decide/close.js';
 import type { AwardTerms } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
-import { owed } from '#libs/auction/money.js';
+import type { Instant } from '#libs/base/instant.js';
+import { owed } from '#libs/base/money.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { nextTurn, pause, type Clock } from '#libs/platform/time/clock.js';
 import type { IdFactory } from './ids.js';

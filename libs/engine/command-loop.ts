@@ -4,7 +4,7 @@ import {
   type ReserveOutcome,
 } from '#libs/admission/reservation-desk.js';
 import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
 import type { JournalWriter } from '#libs/journal/journal.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import type { LinkRequest } from '#libs/owner-link/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';

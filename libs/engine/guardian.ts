@@ -1,6 +1,6 @@
 import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { contractKey, type PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
 import type { AuctionBook } from './memory/auction-book.js';
 import type { Task } from './task.js';

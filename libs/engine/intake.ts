@@ -1,5 +1,5 @@
 import type { Operation } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { findQuote } from '#libs/auction/state.js';
 import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/told/viewer.js';
 import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';

@@ -1,7 +1,7 @@
 import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
 import type { ReserveRequest } from '#libs/admission/reservation-desk.js';
 import { holdOf } from '#libs/auction/held.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { needOf } from '#libs/auction/decide/plan-submit.js';
 import { checkQuoteTerms } from '#libs/auction/decide/quote-terms.js';
 import { activeQuote } from '#libs/auction/state.js';

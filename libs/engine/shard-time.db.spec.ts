@@ -6,7 +6,7 @@ import {
   nanosFromInstant,
   plusMillis,
   type Instant,
-} from '#libs/auction/instant.js';
+} from '#libs/base/instant.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';

@@ -1,8 +1,8 @@
 import type { EvidenceInvalid } from '#libs/admission/evidence-invalid.js';
 import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
 import type { AuctionEventBody, CommandMark, ShardEventBody } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
-import type { Rejection } from '#libs/auction/rejection.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Rejection } from '#libs/base/rejection.js';
 import { fault, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Release } from './releases.js';
 

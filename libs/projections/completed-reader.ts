@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { CompletedStatus } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { completionFor, type ViewerRole } from '#libs/auction/told/viewer.js';
 import { auctionView } from '#libs/auction/told/view.js';
 import { quotesFor } from '#libs/auction/told/own-quotes.js';

@@ -1,4 +1,4 @@
-import { nanosFromInstant, type Instant } from '#libs/auction/instant.js';
+import { nanosFromInstant, type Instant } from '#libs/base/instant.js';
 
 /** The text of a bigint: nanoseconds are too many for a JS number. */
 export type StoredInstant = string;

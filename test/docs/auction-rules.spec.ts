@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { holdFor } from '#libs/auction/holds.js';
-import { averagePrice, owed } from '#libs/auction/money.js';
+import { averagePrice, owed } from '#libs/base/money.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Allocation, Side } from '#libs/auction/terms.js';
 import { auctionView } from '#libs/auction/told/view.js';

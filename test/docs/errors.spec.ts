@@ -50,8 +50,8 @@ function declaredBy({ statuses = {}, ids = {}, query, bodyFault }: EndpointSpec)
 
 const inSource = new Set([
   ...sources().flatMap((path) => writtenAnswers(textOf(path))),
-  ...union('libs/auction/rejection.ts', 'EngineCode').map((code) => `422 ${code}`),
-  ...union('libs/auction/rejection.ts', 'ConflictCode').map((code) => `409 ${code}`),
+  ...union('libs/base/rejection.ts', 'EngineCode').map((code) => `422 ${code}`),
+  ...union('libs/base/rejection.ts', 'ConflictCode').map((code) => `409 ${code}`),
   ...union('libs/edge/decoding/strict-json.ts', 'JsonFault').map((code) => `400 ${code}`),
   ...endpoints.flatMap(declaredBy),
 ]);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { assetOf } from '#libs/auction/holds.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
 import { seedBalances } from '#libs/custody/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

@@ -10,10 +10,12 @@ interface Report {
 const CONFIG = ['--config', `${ROOT}.dependency-cruiser.cjs`, '--no-cache'];
 
 const BROKEN: readonly (readonly [rule: string, file: string])[] = [
+  ['base-imports-only-what-it-may', 'libs/base/imports-auction.ts'],
   ['auction-imports-only-what-it-may', 'libs/auction/imports-platform.ts'],
   ['auction-is-pure', 'libs/auction/imports-platform.ts'],
   ['auction-is-pure', 'libs/auction/reads-a-file.ts'],
   ['auction-is-pure', 'libs/auction/imports-a-package.ts'],
+  ['auction-is-pure', 'libs/base/imports-a-package.ts'],
   ['platform-imports-only-what-it-may', 'libs/platform/imports-journal.ts'],
   ['journal-imports-only-what-it-may', 'libs/journal/imports-auction.ts'],
   ['identity-imports-only-what-it-may', 'libs/identity/imports-edge.ts'],

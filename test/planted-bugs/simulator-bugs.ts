@@ -99,7 +99,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'holds-rounded-down',
     mistake: 'What a payer owes is rounded down.',
-    file: 'libs/auction/money.ts',
+    file: 'libs/base/money.ts',
     symbol: 'owed',
     replace: ['+ PER_CONTRACT - 1n', ''],
     promise: /./,

@@ -1,6 +1,6 @@
 import type { AuctionState } from '#libs/auction/state.js';
 import { evolve } from '#libs/auction/evolve/evolve.js';
-import { plusMillis } from '#libs/auction/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { AuctionStory, OPENED_AT } from '#libs/testing/auctions/story.js';

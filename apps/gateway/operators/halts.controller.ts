@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Halts } from '#libs/admission/policy/halts.js';
-import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';

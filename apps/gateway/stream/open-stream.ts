@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { refuseUnreadable } from '#libs/journal/journal-errors.js';
 import { findJournalLife } from '#libs/journal/life/journal-life.js';

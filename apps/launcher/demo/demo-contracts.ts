@@ -1,5 +1,5 @@
 import type { ContractFacts } from '#libs/auction/commands.js';
-import { plusMillis, type Instant } from '#libs/auction/instant.js';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
 
 interface VenueGrid {
   readonly price_tick_atoms: number;

@@ -4,7 +4,7 @@ import type { RouteKey } from '#libs/admission/policy/policy-snapshot.js';
 import { seedContracts } from '#libs/admission/policy/seed-policy.js';
 import type { ContractFacts } from '#libs/auction/commands.js';
 import { assetOf } from '#libs/auction/holds.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
 import { COLLATERAL } from '#libs/custody/ledger.js';
 import { enterLimit, enterOpening, type Opening } from '#libs/custody/openings.js';

@@ -1,4 +1,4 @@
-import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/base/instant.js';
 
 /** A round of auctions that are opened one after another, then closed, then settled, before the next round begins. */
 export interface Round {

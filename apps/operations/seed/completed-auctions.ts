@@ -1,7 +1,7 @@
 import { decideClose } from '#libs/auction/decide/close.js';
 import { decideExecution } from '#libs/auction/decide/execution.js';
 import { holdFor } from '#libs/auction/holds.js';
-import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import { opened } from '#libs/auction/decide/plan-create.js';
 import { submitted } from '#libs/auction/decide/plan-submit.js';
 import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';

@@ -3,7 +3,7 @@ import {
   type ReservationDesk,
   type ReserveRequest,
 } from '#libs/admission/reservation-desk.js';
-import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import { opened } from '#libs/auction/decide/plan-create.js';
 import { submitted } from '#libs/auction/decide/plan-submit.js';
 import type { Hold } from '#libs/auction/terms.js';

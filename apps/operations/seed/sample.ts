@@ -1,4 +1,4 @@
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { Cast } from './cast.js';
 
 const SAMPLE = 100;

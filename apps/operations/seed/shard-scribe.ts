@@ -1,5 +1,5 @@
 import type { AuctionEvent, AuctionEventBody, CommandMark } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
 import type { AuctionBook } from '#libs/engine/memory/auction-book.js';

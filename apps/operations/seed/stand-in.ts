@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { AuctionBook } from '#libs/engine/memory/auction-book.js';
 import { NotedConnections } from '#libs/engine/connections/noted-connections.js';
 import { recover } from '#libs/engine/recovery/recovery.js';

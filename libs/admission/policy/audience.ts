@@ -1,5 +1,5 @@
 import type { AudienceRequest, ResolvedAudience } from '#libs/auction/commands.js';
-import { rejected, type Rejection } from '#libs/auction/rejection.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { PolicySnapshot, Principal, RouteKey } from './policy-snapshot.js';
 
 export const MAX_AUDIENCE = 64;

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Atoms } from '#libs/base/money.js';
 
 /** All that the policy says of one account, for operators. */
 export interface Entitlement {

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { HALT_COLUMNS, haltOfRow, type HaltRow } from './halt-rows.js';
 import { enterAction, type OperatorActionName } from './operator-actions.js';

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { ContractFacts } from '#libs/auction/commands.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { requiredInstant, utcText } from '../timestamps.js';
 import { CONTRACT_COLUMNS, contractOfRow, type ContractRow } from './contract-rows.js';

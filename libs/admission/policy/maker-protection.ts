@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { plusMillis, type Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { requiredInstant, utcText } from '../timestamps.js';
 

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { requiredInstant, utcText } from '../timestamps.js';
 import type { Halt } from './policy-snapshot.js';
 

@@ -1,6 +1,6 @@
 import type { ContractFacts } from '#libs/auction/commands.js';
-import type { Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Route } from '#libs/auction/terms.js';
 
 export type RouteKey = Pick<Route, 'venue' | 'contract_id' | 'outcome'>;

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { rejected, type Rejection } from '#libs/auction/rejection.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { PacedLook, type Pace } from '#libs/platform/time/paced-look.js';
 import { loadPolicy, readableVersion } from './load-policy.js';

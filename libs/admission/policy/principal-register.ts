@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Atoms } from '#libs/base/money.js';
 
 /** What an account is allowed, as operators decide it. */
 export interface Registration {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Atoms } from '#libs/base/money.js';
 
 export interface ListedMaker {
   readonly market_maker_id: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { holdFor, type Need } from '#libs/auction/holds.js';
-import { HIGHEST_PRICE_ATOMS } from '#libs/auction/money.js';
+import { HIGHEST_PRICE_ATOMS } from '#libs/base/money.js';
 import type { Hold, Side } from '#libs/auction/terms.js';
 import { capacityOf, decideHold, type Asker } from './capacity.js';
 import type { Evidence } from './evidence.js';

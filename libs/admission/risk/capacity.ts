@@ -1,8 +1,8 @@
 import { holdFor, riskPrice, type Need } from '#libs/auction/holds.js';
 import type { Reservation } from '#libs/auction/commands.js';
-import type { Instant } from '#libs/auction/instant.js';
-import { affordable, type Atoms } from '#libs/auction/money.js';
-import { rejected, type EngineCode, type Rejection } from '#libs/auction/rejection.js';
+import type { Instant } from '#libs/base/instant.js';
+import { affordable, type Atoms } from '#libs/base/money.js';
+import { rejected, type EngineCode, type Rejection } from '#libs/base/rejection.js';
 import type { Hold, ResourceType, Side } from '#libs/auction/terms.js';
 import { judgeFreshness, type Evidence, type EvidenceOf } from './evidence.js';
 import {

@@ -1,4 +1,4 @@
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { integerArray, textArray } from './array-literal.js';
 import type { ClaimKind, ClaimLine, ClaimOfEpoch } from './claim.js';
 import { keyColumns } from './reserved-rows.js';

@@ -1,6 +1,6 @@
 import { holdFor } from '#libs/auction/holds.js';
-import type { Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Hold } from '#libs/auction/terms.js';
 import type { ReserveRequest } from '../reservation-desk.js';
 import { HoldDraft, type HeldAmounts } from './hold-book.js';

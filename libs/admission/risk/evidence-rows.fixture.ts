@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { ResourceKey } from './resource-key.js';
 
 export interface EvidenceRow extends ResourceKey {

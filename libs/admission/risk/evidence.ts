@@ -1,6 +1,6 @@
-import type { Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
-import { rejected, type Rejection } from '#libs/auction/rejection.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';
 import { instantOfUtcText } from '../timestamps.js';
 import type { ResourceKey } from './resource-key.js';

@@ -1,4 +1,4 @@
-import type { Atoms } from '#libs/auction/money.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Hold } from '#libs/auction/terms.js';
 import type { KeyRing } from './key-ring.js';
 import { isSameResource, type AccountKey } from './resource-key.js';

@@ -1,4 +1,4 @@
-import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
 import type { Cancel } from '#libs/platform/time/clock.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';

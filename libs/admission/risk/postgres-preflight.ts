@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { instantFromNanos } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
-import type { Rejection } from '#libs/auction/rejection.js';
+import { instantFromNanos } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
+import type { Rejection } from '#libs/base/rejection.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { judgeFreeze, readFreezes } from '../freezes.js';

@@ -1,4 +1,4 @@
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { EvidenceInvalid } from '../evidence-invalid.js';
 import type { Freezes } from '../freezes.js';
 import { utcText } from '../timestamps.js';

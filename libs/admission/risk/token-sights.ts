@@ -1,4 +1,4 @@
-import type { Atoms } from '#libs/auction/money.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { AccountKey } from './resource-key.js';
 
 /** What was last seen of the tokens that an account has of one outcome. */

@@ -1,6 +1,6 @@
 import type { Need } from '#libs/auction/holds.js';
-import type { Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { ResourceType } from '#libs/auction/terms.js';
 import type { Capacity, RouteCapacity } from './capacity.js';
 

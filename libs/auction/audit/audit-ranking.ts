@@ -1,4 +1,4 @@
-import type { Atoms } from '../money.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { PseudonymOf } from '../pseudonym.js';
 import type { AuctionState, Quote, QuoteResult } from '../state.js';
 

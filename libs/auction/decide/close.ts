@@ -4,7 +4,7 @@ import type { AwardTerms, NotAwardedReason } from '../events.js';
 import { decideExpiries } from './expire.js';
 import { holdOf } from '../held.js';
 import { assetOf, holdFor, type Need } from '../holds.js';
-import { plusMillis } from '../instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { activeQuotes, type AuctionState, type Quote } from '../state.js';
 import { opposite, type Hold, type Route, type Terms } from '../terms.js';
 import { award, rank, type Fill } from '../winner-rule.js';

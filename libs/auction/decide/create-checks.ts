@@ -1,7 +1,7 @@
 import type { ContractFacts, CreateBody, CreateFacts } from '../commands.js';
-import { plusMillis, type Instant } from '../instant.js';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
 import { checkReference } from './printable.js';
-import { rejected, type Rejection } from '../rejection.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { Grid } from '../terms.js';
 
 const MAX_ROUTES = 8;

@@ -1,7 +1,7 @@
 import { completed, hasEnded, settlementOf } from '../completion.js';
 import type { Decided, Decision, Moment } from '../decided.js';
 import type { ConfirmedStep } from '../events.js';
-import type { Instant } from '../instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState, Award } from '../state.js';
 
 /** What became of an award at its venue, as its carrier tells it; telling it again changes nothing. */

@@ -1,5 +1,5 @@
 import type { Decided } from '../decided.js';
-import type { Instant } from '../instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { activeQuotes, type AuctionState, type Quote } from '../state.js';
 
 type Expiring = Quote & { readonly expires_at: Instant };

@@ -1,5 +1,5 @@
-import type { Instant } from '../instant.js';
-import { rejected, type Rejection } from '../rejection.js';
+import type { Instant } from '#libs/base/instant.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import { activeQuote, findQuote, type AuctionState, type Quote } from '../state.js';
 
 /** Nothing is accepted from `closes_at` on, however late the close is journaled. */

@@ -12,7 +12,7 @@ import { creates } from '#libs/testing/auctions/commands.js';
 import { outcomeOf } from '#libs/testing/auctions/given.js';
 import type { CreateBody, CreateFacts } from '../commands.js';
 import { planCreate, type PlannedAuction } from './plan-create.js';
-import { rejected, type EngineCode } from '../rejection.js';
+import { rejected, type EngineCode } from '#libs/base/rejection.js';
 
 const ROUTE = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };
 const OTHER = { venue: 'venue_b', contract_id: 'wet', outcome: 'YES' };

@@ -2,10 +2,10 @@ import type { ContractFacts, CreateBody, CreateFacts } from '../commands.js';
 import { checkFill, checkRoutes, checkRest, scheduleOf } from './create-checks.js';
 import type { AuctionEventBody } from '../events.js';
 import { fillParts, type Need } from '../holds.js';
-import type { Instant } from '../instant.js';
-import { HIGHEST_PRICE_ATOMS } from '../money.js';
+import type { Instant } from '#libs/base/instant.js';
+import { HIGHEST_PRICE_ATOMS } from '#libs/base/money.js';
 import { checkPrice } from './quote-terms.js';
-import { rejected, type Rejection } from '../rejection.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import {
   originatorReservePrice,
   RULE_VERSION,

@@ -6,7 +6,7 @@ import { CLOSES_AT } from '#libs/testing/auctions/story.js';
 import { holdOf } from '../held.js';
 import type { ReviseBody } from '../commands.js';
 import { planRevise } from './plan-revise.js';
-import { rejected, type ConflictCode, type EngineCode } from '../rejection.js';
+import { rejected, type ConflictCode, type EngineCode } from '#libs/base/rejection.js';
 import { findQuote } from '../state.js';
 import type { QuoteRevisionPolicy, Side } from '../terms.js';
 

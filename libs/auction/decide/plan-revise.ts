@@ -6,7 +6,7 @@ import { checkOpen, standingQuote } from './open-check.js';
 import { needOf, type QuoteDraft } from './plan-submit.js';
 import { checkReference } from './printable.js';
 import { checkExpiry, checkQuoteTerms } from './quote-terms.js';
-import { conflict, rejected, type Rejection } from '../rejection.js';
+import { conflict, rejected, type Rejection } from '#libs/base/rejection.js';
 import type { AuctionState, Quote } from '../state.js';
 import { opposite, type Hold, type Side } from '../terms.js';
 

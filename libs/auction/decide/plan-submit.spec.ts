@@ -5,7 +5,7 @@ import { given } from '#libs/testing/auctions/given.js';
 import { CLOSES_AT, storyTerms } from '#libs/testing/auctions/story.js';
 import type { SubmitBody } from '../commands.js';
 import { planSubmit, submitted } from './plan-submit.js';
-import { rejected, type ConflictCode, type EngineCode } from '../rejection.js';
+import { rejected, type ConflictCode, type EngineCode } from '#libs/base/rejection.js';
 
 const HALT = rejected('VENUE_HALTED', 'A venue of the auction is halted.');
 

@@ -1,11 +1,11 @@
 import type { QuoteFacts, SubmitBody } from '../commands.js';
 import type { AuctionEventBody, QuoteTerms } from '../events.js';
 import type { Need } from '../holds.js';
-import type { Atoms } from '../money.js';
+import type { Atoms } from '#libs/base/money.js';
 import { checkOpen, standingQuoteOf } from './open-check.js';
 import { checkReference } from './printable.js';
 import { checkExpiry, checkQuoteTerms } from './quote-terms.js';
-import { conflict, type Rejection } from '../rejection.js';
+import { conflict, type Rejection } from '#libs/base/rejection.js';
 import type { AuctionState } from '../state.js';
 import { opposite, type Hold, type Terms } from '../terms.js';
 

@@ -1,4 +1,4 @@
-import { rejected, type Rejection } from '../rejection.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 
 /** Control, format, private and unassigned characters, half surrogates and line separators print nothing. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;

@@ -1,6 +1,6 @@
-import type { Instant } from '../instant.js';
-import type { Atoms } from '../money.js';
-import { rejected, type Rejection } from '../rejection.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { Grid, Terms } from '../terms.js';
 
 export interface ProposedTerms {

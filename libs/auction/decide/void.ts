@@ -3,7 +3,7 @@ import { completed } from '../completion.js';
 import type { Decision, Moment } from '../decided.js';
 import { checkOpen } from './open-check.js';
 import { checkReason } from './printable.js';
-import { rejected, type Rejection } from '../rejection.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import type { AuctionState } from '../state.js';
 
 /** An operator's decision, or the end of a market on one of the routes. A halt voids nothing. */

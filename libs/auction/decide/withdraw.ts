@@ -1,7 +1,7 @@
 import type { WithdrawRequest } from '../commands.js';
 import type { Decision, Moment } from '../decided.js';
 import { checkOpen, standingQuote } from './open-check.js';
-import { conflict, rejected } from '../rejection.js';
+import { conflict, rejected } from '#libs/base/rejection.js';
 import type { AuctionState } from '../state.js';
 
 /** Under IMPROVE_ONLY and FINAL a quote stands until the close, whoever would take it back. */

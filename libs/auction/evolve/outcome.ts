@@ -1,5 +1,5 @@
 import type { AwardTerms, ExecutionStep, NotAwardedReason } from '../events.js';
-import type { Instant } from '../instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import {
   activeQuotes,
   type AuctionState,

@@ -1,6 +1,6 @@
 import type { AuctionEventBody, QuoteTerms } from '../events.js';
 import { heldAs, type Held } from '../held.js';
-import type { Instant } from '../instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { lastQuotes, type AuctionState, type MakerBook, type Quote } from '../state.js';
 import type { Terms } from '../terms.js';
 

@@ -1,6 +1,6 @@
 import type { ContractFacts, CreateBody } from '../commands.js';
 import type { AuctionEvent } from '../events.js';
-import type { Instant } from '../instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { planCreate } from '../decide/plan-create.js';
 import { firstDifference, isSame } from './canonical.js';
 import { holdNeeded } from './holds.js';

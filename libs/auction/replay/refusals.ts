@@ -1,6 +1,6 @@
 import type { AuctionEvent, QuoteOperation } from '../events.js';
 import { checkOpen, standingQuote, standingQuoteOf } from '../decide/open-check.js';
-import type { EngineCode } from '../rejection.js';
+import type { EngineCode } from '#libs/base/rejection.js';
 import { findQuote, type AuctionState } from '../state.js';
 import { isOverFor } from '../told/viewer.js';
 

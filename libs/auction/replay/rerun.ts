@@ -1,6 +1,6 @@
 import { evolve } from '../evolve/evolve.js';
 import type { AuctionEvent, Placed } from '../events.js';
-import type { Instant } from '../instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { objectionToForm, type Telling } from './form.js';
 import { idsGivenBy, objectionToIds } from './ids.js';
 import { objectionTo } from './objections.js';

@@ -1,5 +1,5 @@
 import type { AuctionEvent } from '../events.js';
-import { instantFromNanos, nanosFromInstant, type Instant } from '../instant.js';
+import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/base/instant.js';
 
 const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/;
 

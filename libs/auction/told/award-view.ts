@@ -1,4 +1,4 @@
-import { averagePrice, type Atoms } from '../money.js';
+import { averagePrice, type Atoms } from '#libs/base/money.js';
 import { winnerAsSeenByOriginator, type PartyView } from './party-view.js';
 import type { AuctionState, ExecutionStatus } from '../state.js';
 import { awardOf } from './viewer.js';

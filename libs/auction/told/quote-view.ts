@@ -1,6 +1,6 @@
 import type { WithdrawnBy } from '../events.js';
-import type { Instant } from '../instant.js';
-import type { Atoms } from '../money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { AuctionState, Quote, QuoteStatus } from '../state.js';
 
 export type LossReason = 'NOT_SELECTED' | 'NO_AWARD';

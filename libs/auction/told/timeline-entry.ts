@@ -1,7 +1,7 @@
 import type { AwardView } from './award-view.js';
 import type { ExecutionStep, NotAwardedReason, QuoteOperation } from '../events.js';
-import type { Instant } from '../instant.js';
-import type { Atoms } from '../money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import type { Loss, QuoteView } from './quote-view.js';
 import type { AuctionState } from '../state.js';
 import { auctionView, type AuctionView } from './view.js';

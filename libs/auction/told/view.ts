@@ -1,7 +1,7 @@
 import { awardView, ownAwardView, type AwardView, type OwnAwardView } from './award-view.js';
 import type { CancelledBy } from '../events.js';
-import type { Instant } from '../instant.js';
-import type { Atoms } from '../money.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import { originatorAsSeenBy, type PartyView } from './party-view.js';
 import { quoteView, type QuoteView } from './quote-view.js';
 import { bookOf, isLive, type AuctionState } from '../state.js';

@@ -1,5 +1,5 @@
 import { hasEnded } from '../completion.js';
-import type { Instant } from '../instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import {
   bookOf,
   findQuote,

@@ -1,6 +1,6 @@
 import { decideCompletion } from '#libs/auction/completion.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { evolve } from '#libs/auction/evolve/evolve.js';
 import { isLive, type AuctionState } from '#libs/auction/state.js';
 import { Marks } from './marks.js';

@@ -1,5 +1,5 @@
 import { holdsOf } from '#libs/auction/holds-of.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import { GENESIS_HASH } from '#libs/journal/hash-chain.js';

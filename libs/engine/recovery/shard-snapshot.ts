@@ -1,4 +1,4 @@
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import type { Entry } from '../memory/auction-book.js';

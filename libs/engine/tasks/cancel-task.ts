@@ -1,5 +1,5 @@
 import { decideCancel } from '#libs/auction/decide/cancel.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { auctionView } from '#libs/auction/told/view.js';
 import { fault, reply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../memory/auction-book.js';

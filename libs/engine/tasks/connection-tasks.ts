@@ -1,5 +1,5 @@
 import { activeQuotes } from '#libs/auction/state.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
 import type { Entry } from '../memory/auction-book.js';

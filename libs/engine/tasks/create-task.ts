@@ -1,7 +1,7 @@
 import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { opened, planCreate, type PlannedAuction } from '#libs/auction/decide/plan-create.js';
-import { rejected, type Rejection } from '#libs/auction/rejection.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
 import { auctionView } from '#libs/auction/told/view.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
 import type { Release } from '../releases.js';

@@ -3,7 +3,7 @@ import { decideCompletion } from '#libs/auction/completion.js';
 import type { Decided } from '#libs/auction/decided.js';
 import { decideExpiries } from '#libs/auction/decide/expire.js';
 import type { DomainEvent } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Draft } from '../task.js';

@@ -1,7 +1,7 @@
 import type { EndRequest } from '#libs/auction/commands.js';
 import { decideExecution, type ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { WithdrawnBy } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
 import { decideVoid } from '#libs/auction/decide/void.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';

@@ -1,8 +1,8 @@
 import type { QuoteFacts } from '#libs/auction/commands.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { planRevise, revised } from '#libs/auction/decide/plan-revise.js';
 import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';
-import { rejected } from '#libs/auction/rejection.js';
+import { rejected } from '#libs/base/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import type { LinkRequest } from '#libs/owner-link/protocol.js';

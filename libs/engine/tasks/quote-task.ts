@@ -1,9 +1,9 @@
 import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
 import { holdOf } from '#libs/auction/held.js';
 import type { AuctionEventBody, QuoteOperation, ShardEventBody } from '#libs/auction/events.js';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { quoteView } from '#libs/auction/told/quote-view.js';
-import type { Rejection } from '#libs/auction/rejection.js';
+import type { Rejection } from '#libs/base/rejection.js';
 import { bookOf, findQuote, type AuctionState } from '#libs/auction/state.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { isOverFor } from '#libs/auction/told/viewer.js';

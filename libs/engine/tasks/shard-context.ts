@@ -1,6 +1,6 @@
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { CommandMark, Operation } from '#libs/auction/events.js';
-import { rejected } from '#libs/auction/rejection.js';
+import { rejected } from '#libs/base/rejection.js';
 import type { Claim, CommandName, LinkReply } from '#libs/owner-link/protocol.js';
 import type { AuctionBook } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';

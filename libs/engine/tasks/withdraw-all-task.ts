@@ -1,4 +1,4 @@
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
 import { reply, type LinkRequest } from '#libs/owner-link/protocol.js';

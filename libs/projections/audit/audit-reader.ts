@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { AuctionEvent } from '#libs/auction/events.js';
-import { instantFromNanos, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import type { AuctionState, AuctionStatus } from '#libs/auction/state.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import type { Witnessed } from '#libs/auction/audit/audit.js';

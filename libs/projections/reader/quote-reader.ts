@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { storedInstant } from '../stored-instant.js';
 import { BEFORE_ALL } from './before-all.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { nanosFromInstant } from '#libs/auction/instant.js';
+import { nanosFromInstant } from '#libs/base/instant.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { OPENED_AT } from '#libs/testing/auctions/story.js';

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { CommandMark, ShardEvent } from '#libs/auction/events.js';
-import { plusMillis } from '#libs/auction/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import type { JournaledShardEvent } from '../journal-batch.js';
 import type { Schemas } from '../schemas.js';
 import { storedInstant } from '../stored-instant.js';

@@ -1,4 +1,4 @@
-import { nanosFromInstant, type Instant } from '#libs/auction/instant.js';
+import { nanosFromInstant, type Instant } from '#libs/base/instant.js';
 import { BIGINT, binaryArray, BYTEA, TEXT } from '#libs/platform/database/binary-array.js';
 
 /** Ids are sent as text too, and become what the column is in the statement. */

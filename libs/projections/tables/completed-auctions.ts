@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Instant } from '#libs/auction/instant.js';
+import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { completionFor, type Viewer } from '#libs/auction/told/viewer.js';
 import type { FoldedAuction } from '../folded-auction.js';

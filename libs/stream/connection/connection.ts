@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { isCommand, isControl, readMessage, type ClientMessage } from '../client-messages.js';
 import type { Session } from '../ports.js';
 import { message, reject } from '../server-messages.js';

@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { MISMATCH } from '#libs/edge/decoding/decode.js';
 import { shardUuid } from '#libs/edge/path-ids.js';
 import { CONTROL_MESSAGES, type ClientMessage, type Control, type ControlName } from '../client-messages.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { Chat, greetedChat, openGateway, rejected } from '../fixtures/chat.js';
 import { SteppedClock } from '../fixtures/stepped-clock.js';
 import { TEST_KEY, TEST_LIFE } from '../fixtures/test-gateway.js';

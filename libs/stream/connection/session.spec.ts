@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { greetedChat, openGateway } from '../fixtures/chat.js';
 import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
 import { sessionOf, type GatewayOptions } from '../fixtures/test-gateway.js';

@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import type { TimelineEntry } from '#libs/auction/told/timeline-entry.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { membersOf, type FeedEvent } from '../feed/change.js';

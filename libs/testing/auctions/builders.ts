@@ -2,8 +2,8 @@ import type { ContractFacts, CreateBody, CreateFacts } from '#libs/auction/comma
 import type { Decided } from '#libs/auction/decided.js';
 import type { QuoteTerms } from '#libs/auction/events.js';
 import { holdFor, type Need } from '#libs/auction/holds.js';
-import { plusMillis, type Instant } from '#libs/auction/instant.js';
-import type { Atoms } from '#libs/auction/money.js';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
+import type { Atoms } from '#libs/base/money.js';
 import { originatorNeed } from '#libs/auction/decide/plan-create.js';
 import { needOf } from '#libs/auction/decide/plan-submit.js';
 import type { AuctionState } from '#libs/auction/state.js';

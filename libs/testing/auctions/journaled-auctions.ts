@@ -8,7 +8,7 @@ import type {
   Placed,
   ShardEvent,
 } from '#libs/auction/events.js';
-import { plusMillis } from '#libs/auction/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { encodeEvent } from '#libs/auction/event-versions.js';
 import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { CreateBody } from '#libs/auction/commands.js';
 import type { ExecutionReport } from '#libs/auction/decide/execution.js';
-import type { Atoms } from '#libs/auction/money.js';
+import type { Atoms } from '#libs/base/money.js';
 import { at } from './builders.js';
 
 /** Two routes of one venue and one of another, all of them the same thing under different names. */

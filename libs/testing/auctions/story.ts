@@ -12,7 +12,7 @@ import type {
   QuoteTerms,
   WithdrawnBy,
 } from '#libs/auction/events.js';
-import { plusMillis, type Instant } from '#libs/auction/instant.js';
+import { plusMillis, type Instant } from '#libs/base/instant.js';
 import { bookOf, type AuctionState } from '#libs/auction/state.js';
 import type { Party, Terms } from '#libs/auction/terms.js';
 import type { Viewer } from '#libs/auction/told/viewer.js';

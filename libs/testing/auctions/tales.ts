@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { plusMillis } from '#libs/auction/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { activeQuote, activeQuotes, type AuctionState, type Quote } from '#libs/auction/state.js';
 import type { Terms } from '#libs/auction/terms.js';
 import { AuctionStory, OPENED_AT, storyTerms } from './story.js';

@@ -1,7 +1,7 @@
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { seedContracts, seedPolicy } from '#libs/admission/policy/seed-policy.js';
 import type { ContractFacts } from '#libs/auction/commands.js';
-import { instantFromNanos, plusMillis, type Instant } from '#libs/auction/instant.js';
+import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import { assetOf } from '#libs/auction/holds.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { custodyMigrations } from '#libs/custody/migrations/list.js';

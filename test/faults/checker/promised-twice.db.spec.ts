@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { custodyMigrations } from '#libs/custody/migrations/list.js';
 import { seedBalances } from '#libs/custody/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { BEGINNING } from '../kernel/sim-clock.js';
 import { Tables } from '../storage/tables.js';
 import { KeptAway } from './kept-away.js';

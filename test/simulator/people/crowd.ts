@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { Host } from '../kernel/host.js';
 import { NANOS_PER_MILLI } from '../kernel/sim-clock.js';
 import type { Random } from '../kernel/random.js';

@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { shardOfId } from '#libs/owner-link/routing.js';
 import type { Random } from '../kernel/random.js';
 import type { Promised } from '../oracle/promises.js';

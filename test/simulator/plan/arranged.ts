@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { BEGINNING } from '../kernel/sim-clock.js';
 import type { Deed } from './plan.js';
 

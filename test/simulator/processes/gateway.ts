@@ -10,7 +10,7 @@ import { PresenceReporter } from '#apps/gateway/stream/presence-reporter.js';
 import { startingPoint } from '#apps/gateway/stream/starting-point.js';
 import { StreamArchive } from '#apps/gateway/stream/stream-archive.js';
 import { StreamCommands } from '#apps/gateway/stream/stream-commands.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { OwnerLink } from '#libs/owner-link/client.js';

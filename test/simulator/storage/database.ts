@@ -1,4 +1,4 @@
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import type { Random } from '../kernel/random.js';
 import type { Scheduler } from '../kernel/scheduler.js';
 import { BEGINNING, NANOS_PER_MILLI } from '../kernel/sim-clock.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import { seedBalances } from '#libs/custody/seed.js';
 import { GENESIS_HASH } from '#libs/journal/hash-chain.js';

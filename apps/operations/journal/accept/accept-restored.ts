@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
 import {
   failAsJournaled,

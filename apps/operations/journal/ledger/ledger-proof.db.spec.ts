@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import type { PoolClient } from 'pg';
 import type { AuctionEvent } from '#libs/auction/events.js';
-import { instantFromNanos } from '#libs/auction/instant.js';
+import { instantFromNanos } from '#libs/base/instant.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import { failAsJournaled, settleAsJournaled } from '#libs/custody/journaled-settlements.js';
 import { seedBalances } from '#libs/custody/seed.js';

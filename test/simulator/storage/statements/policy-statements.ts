@@ -1,4 +1,4 @@
-import { plusMillis } from '#libs/auction/instant.js';
+import { plusMillis } from '#libs/base/instant.js';
 import { keyOf } from '../tables.js';
 import {
   changed,
