@@ -1,7 +1,7 @@
 import type { ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
-import type { OwnerLink } from '#libs/owner-link/client.js';
-import type { ExecutionStepName } from '#libs/owner-link/protocol.js';
+import type { OwnerLink } from '#libs/link/client.js';
+import type { ExecutionStepName } from '#libs/auction/protocol/protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { BlockedAwards } from './blocked-awards.js';

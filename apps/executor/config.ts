@@ -1,6 +1,6 @@
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
-import { ownerUrlsAreOnePerShard } from '#libs/owner-link/owner-urls.js';
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
+import { ownerUrlsAreOnePerShard } from '#libs/link/owner-urls.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { processSettings } from '#libs/platform/settings/process-settings.js';

@@ -1,5 +1,5 @@
 import type { OverStream } from '#libs/edge/endpoint.js';
-import type { Claim, CommandName } from '#libs/owner-link/protocol.js';
+import type { Claim, CommandName } from '#libs/auction/protocol/protocol.js';
 import { contentHash } from './content-hash.js';
 
 interface Calling {

@@ -1,7 +1,7 @@
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { ownerUrlsAreOnePerShard } from '#libs/owner-link/owner-urls.js';
-import { serviceTokenIsSet, serviceTokenSettings } from '#libs/owner-link/service-token-settings.js';
+import { ownerUrlsAreOnePerShard } from '#libs/link/owner-urls.js';
+import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
-import { SHARDS } from '#libs/owner-link/routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';

@@ -1,5 +1,5 @@
-import { openLink } from '#libs/owner-link/open-link.js';
-import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
+import { openLink } from '#libs/link/open-link.js';
+import { heedServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';

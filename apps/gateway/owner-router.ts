@@ -1,6 +1,6 @@
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import { OwnerCongested, OwnerGarbled, type OwnerLink } from '#libs/owner-link/client.js';
-import type { LinkNotice, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import { OwnerCongested, OwnerGarbled, type OwnerLink } from '#libs/link/client.js';
+import type { LinkNotice, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 
 const UNAVAILABLE: LinkReply = { status: 503, body: '{"error":"auction_owner_unavailable"}' };
 const ROUTING: LinkReply = { status: 503, body: '{"error":"owner_routing_unavailable"}' };

@@ -1,7 +1,7 @@
 import { JournalHome, WrongHome } from '#libs/journal/home/journal-home.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import { moveJournals } from '#libs/journal/moving/move-journals.js';
-import { SHARDS } from '#libs/owner-link/routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 import type { Environment } from '#libs/platform/settings/config.js';
 import { ConfigFault, EXIT } from '#libs/platform/process/start-fault.js';
 import { acceptRestored } from './journal/accept/accept-restored.js';

@@ -2,7 +2,7 @@ import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import { kafkaSettings, kafkaSettingsAgree, type KafkaSettings } from '#libs/journal/kafka/kafka-settings.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
-import { SHARDS } from '#libs/owner-link/routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

@@ -3,7 +3,7 @@ import type { Journal, JournalReader } from '#libs/journal/journal.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import { keyBytes } from '#libs/platform/settings/setting-types.js';
-import { SHARDS } from '#libs/owner-link/routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 import type { OwnerParts } from './owner-parts.js';
 import { journalRoom } from './journal-room.js';
 

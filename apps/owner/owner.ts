@@ -1,6 +1,6 @@
 import type { Shard } from '#libs/engine/shard.js';
-import { LinkServer } from '#libs/owner-link/server.js';
-import { heedServiceTokens } from '#libs/owner-link/service-tokens.js';
+import { LinkServer } from '#libs/link/server.js';
+import { heedServiceTokens } from '#libs/link/service-tokens.js';
 import { projectionSessions } from '#libs/platform/database/database-sessions.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
 import type { Health } from '#libs/platform/internal-server/heard-readiness.js';

@@ -1,6 +1,6 @@
-import type { OwnerLink } from '#libs/owner-link/client.js';
-import { openLink } from '#libs/owner-link/open-link.js';
-import type { ServiceTokens } from '#libs/owner-link/service-tokens.js';
+import type { OwnerLink } from '#libs/link/client.js';
+import { openLink } from '#libs/link/open-link.js';
+import type { ServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
 import { openStoreToRead } from '#libs/journal/stores/open-journal-store.js';
-import { SHARDS } from '#libs/owner-link/routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 import { onceDatabaseAnswers } from '#libs/platform/database/await-database.js';
 import type { Environment } from '#libs/platform/settings/config.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';

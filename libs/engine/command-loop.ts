@@ -8,7 +8,7 @@ import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
-import { fault, type CommittedRecords, type LinkReply } from '#libs/owner-link/protocol.js';
+import { fault, type CommittedRecords, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AuctionBook, Entry } from './memory/auction-book.js';

@@ -5,7 +5,7 @@ import { Halts } from '#libs/admission/policy/halts.js';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import { activeQuote, type AuctionState } from '#libs/auction/state.js';
 import type { ShardPorts } from './shard-ports.js';
-import type { LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { type Answer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import {

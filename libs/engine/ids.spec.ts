@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { shardOfCreate } from '#libs/owner-link/routing.js';
+import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import { areDistinct, IdFactory } from './ids.js';
 
 const ids = new IdFactory(Buffer.alloc(32, 1));

@@ -1,5 +1,5 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { shardOfCreate } from '#libs/owner-link/routing.js';
+import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 
 const HEX = 16;
 /** UUID version 8: the content is ours. Its first digit is the owner's shard. */

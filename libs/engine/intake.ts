@@ -2,7 +2,7 @@ import type { Operation } from '#libs/auction/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { findQuote } from '#libs/auction/state.js';
 import { isOverFor, viewerOf, type ViewerRole } from '#libs/auction/told/viewer.js';
-import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, type BucketName, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
 import { asRepeat, KEY_CONFLICT, type CommandsInWork } from './memory/commands-in-work.js';
 import type { CommandScope, CompletedAuctions, StoredAnswer } from './ports.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import type { LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawAllOrder } from '#libs/testing/shards/shard-orders.js';

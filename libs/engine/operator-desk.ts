@@ -1,5 +1,5 @@
 import { checkReason } from '#libs/auction/decide/printable.js';
-import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { AuctionBook } from './memory/auction-book.js';
 import type { Conditions } from './conditions/conditions.js';
 import type { CompletedAuctions } from './ports.js';

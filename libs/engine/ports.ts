@@ -1,7 +1,7 @@
 import type { CompletedStatus, Operation } from '#libs/auction/events.js';
 import type { SettlementDesk } from '#libs/custody/settlement.js';
 import type { HistoryTable } from '#libs/journal/histories/history-table.js';
-import type { LinkReply } from '#libs/owner-link/protocol.js';
+import type { LinkReply } from '#libs/auction/protocol/protocol.js';
 
 export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
 

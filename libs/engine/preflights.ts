@@ -7,7 +7,7 @@ import { checkQuoteTerms } from '#libs/auction/decide/quote-terms.js';
 import { activeQuote } from '#libs/auction/state.js';
 import type { Grid } from '#libs/auction/terms.js';
 import { viewerOf } from '#libs/auction/told/viewer.js';
-import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { Conditions } from './conditions/conditions.js';
 import type { CompletedAuctions } from './ports.js';
 import { planOf } from './tasks/create-task.js';

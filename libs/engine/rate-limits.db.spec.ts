@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { homeShard } from '#libs/owner-link/routing.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LinkedShards } from '#libs/testing/shards/linked-shards.js';
 import type { Answer, LiveShard } from '#libs/testing/shards/shard-fixture.js';

@@ -19,7 +19,7 @@ import {
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
-} from '#libs/owner-link/protocol.js';
+} from '#libs/auction/protocol/protocol.js';
 import type { AuctionBook, Entry } from './memory/auction-book.js';
 import type { CompletedAuctions, ListRow } from './ports.js';
 import type { StoredAnswers } from './memory/stored-answers.js';

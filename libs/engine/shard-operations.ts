@@ -5,7 +5,7 @@ import {
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
-} from '#libs/owner-link/protocol.js';
+} from '#libs/auction/protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
 import type { CommandLoop } from './command-loop.js';
 import type { ConnectionDesk } from './connections/connection-desk.js';

@@ -1,5 +1,11 @@
 import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/base/instant.js';
-import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import {
+  fault,
+  reply,
+  type LinkPeer,
+  type LinkReply,
+  type LinkRequest,
+} from '#libs/auction/protocol/protocol.js';
 import { quietly } from '#libs/platform/process/quiet-faults.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { Attendance } from './attendance.js';

@@ -3,7 +3,7 @@ import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation
 import type { AuctionEventBody, CommandMark, ShardEventBody } from '#libs/auction/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Rejection } from '#libs/base/rejection.js';
-import { fault, type LinkReply } from '#libs/owner-link/protocol.js';
+import { fault, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import type { Release } from './releases.js';
 
 /** An event on its way to the journal; its place there is the only thing that it lacks. */

@@ -34,9 +34,8 @@ function checkedImports(): Imports {
 function drawnImports(): Record<string, string[]> {
   const drawing = blocksOf(textOf(DOCUMENT)).find(({ language }) => language === 'mermaid')?.text ?? '';
   const drawn: Record<string, string[]> = {};
-  const nameOf = (word: string): string => word.replace(/\[.*\]/, '').replace('_', '-');
   for (const line of drawing.split('\n').slice(1)) {
-    const [from = '', to] = line.trim().split(' --> ').map(nameOf);
+    const [from = '', to] = line.trim().split(/ --> | -\.-> /);
     if (from === '') continue;
     (drawn[from] ??= []).push(...(to === undefined ? [] : [to]));
   }

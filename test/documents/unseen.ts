@@ -18,7 +18,7 @@ const WITHOUT_FAKED_TIME: Unseen = {
 export const UNSEEN: readonly Unseen[] = [
   {
     what: '* 503 owner_response_invalid',
-    why: 'An owner would have to answer with garbage; libs/owner-link/link.spec.ts has one that does.',
+    why: 'An owner would have to answer with garbage; libs/link/link.spec.ts has one that does.',
   },
   {
     what: '* 409 idempotency_key_in_progress',

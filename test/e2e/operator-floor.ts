@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { shardOfCreate } from '#libs/owner-link/routing.js';
+import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import type { ApiAnswer } from '#libs/client/api-client.js';
 import { startCluster } from '#libs/testing/cluster/cluster.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';

@@ -23,7 +23,7 @@ const BROKEN: readonly (readonly [rule: string, file: string])[] = [
   ['edge-imports-only-what-it-may', 'libs/edge/imports-auction.ts'],
   ['admission-imports-only-what-it-may', 'libs/admission/imports-custody.ts'],
   ['custody-imports-only-what-it-may', 'libs/custody/imports-journal.ts'],
-  ['owner-link-imports-only-what-it-may', 'libs/owner-link/imports-engine.ts'],
+  ['link-imports-only-what-it-may', 'libs/link/imports-engine.ts'],
   ['projections-imports-only-what-it-may', 'libs/projections/imports-engine.ts'],
   ['schema-imports-only-what-it-may', 'libs/schema/imports-engine.ts'],
   ['engine-imports-only-what-it-may', 'libs/engine/imports-edge.ts'],

@@ -7,7 +7,7 @@ import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { homeShard } from '#libs/owner-link/routing.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import { accountLimits } from './account-limits.js';
 import {
   getLimits,

@@ -3,7 +3,7 @@ import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import { wantsNdjson } from '#libs/edge/reply/ndjson.js';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import { homeShard, shardOfCreate, shardOfId } from '#libs/owner-link/routing.js';
+import { homeShard, shardOfCreate, shardOfId } from '#libs/auction/protocol/routing.js';
 import { claimOf, commandOf } from '../claims.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import {

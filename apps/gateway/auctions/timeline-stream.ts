@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ndjsonReply } from '#libs/edge/reply/ndjson.js';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import type { LinkReply } from '#libs/owner-link/protocol.js';
-import { shardOfId } from '#libs/owner-link/routing.js';
+import type { LinkReply } from '#libs/auction/protocol/protocol.js';
+import { shardOfId } from '#libs/auction/protocol/routing.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import { AUCTION_NOT_FOUND, CompletedReads } from './completed-reads.js';

@@ -1,4 +1,4 @@
-import type { OperatorOrder } from '#libs/owner-link/protocol.js';
+import type { OperatorOrder } from '#libs/auction/protocol/protocol.js';
 
 interface Ordering {
   readonly principal: { readonly account_id: string };

@@ -7,7 +7,7 @@ import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
-import { homeShard } from '#libs/owner-link/routing.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import type { AccountSettings } from '../account/account.controller.js';
 import { accountLimits } from '../account/account-limits.js';
 import { OwnerRouter, passOn } from '../owner-router.js';

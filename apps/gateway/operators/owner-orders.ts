@@ -1,5 +1,5 @@
 import type { NewAction, OperatorActions } from '#libs/admission/policy/operator-actions.js';
-import type { LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { OwnerRouter } from '../owner-router.js';
 
 /** What only the owner of a shard can do for an operator. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
-import { shardOfId } from '#libs/owner-link/routing.js';
+import { shardOfId } from '#libs/auction/protocol/routing.js';
 import { passOn } from '../owner-router.js';
 import { refuseReason } from './operator-bodies.js';
 import { voidAuction } from './operator-endpoints.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
-import { shardOfId } from '#libs/owner-link/routing.js';
+import { shardOfId } from '#libs/auction/protocol/routing.js';
 import { CompletedReads } from '../auctions/completed-reads.js';
 import { claimOf, commandOf } from '../claims.js';
 import { OwnerRouter, passOn } from '../owner-router.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import type { LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
-import { homeShard } from '#libs/owner-link/routing.js';
+import type { LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 
 type WithdrawAllRequest = Extract<LinkRequest, { op: 'withdraw_all' }>;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { settled, SteppedClock } from '#libs/stream/fixtures/stepped-clock.js';
 import { PresenceReporter } from './presence-reporter.js';
 

@@ -1,4 +1,9 @@
-import type { ConnectionClaim, ConnectionEnd, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import type {
+  ConnectionClaim,
+  ConnectionEnd,
+  LinkReply,
+  LinkRequest,
+} from '#libs/auction/protocol/protocol.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { ConnectionStanding, Presence } from '#libs/stream/ports.js';
 

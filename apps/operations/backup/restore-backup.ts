@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pool, PoolClient } from 'pg';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
-import { SHARDS } from '#libs/owner-link/routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 import { beginJournalLife } from '#libs/journal/life/journal-life.js';
 import { migrate } from '#libs/platform/database/migrate.js';
 import { openPool, withTransaction } from '#libs/platform/database/postgres.js';

@@ -4,7 +4,7 @@ import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
 import type { StorePorts } from '#libs/journal/stores/store-ports.js';
-import { SHARDS } from '#libs/owner-link/routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';

@@ -10,7 +10,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import type { Terms } from '#libs/auction/terms.js';
 import type { IdFactory } from '#libs/engine/ids.js';
 import type { PolicyDesk } from '#libs/engine/policy-desk.js';
-import { shardOfCreate } from '#libs/owner-link/routing.js';
+import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { Cast } from './cast.js';
 

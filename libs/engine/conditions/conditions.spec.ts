@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { CapacityWatch } from './capacity-watch.js';

@@ -1,4 +1,4 @@
-import { fault, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { CapacityWatch } from './capacity-watch.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { ProjectionWatch } from './projection-watch.js';

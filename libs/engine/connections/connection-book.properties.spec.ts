@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuctionEvent, DomainEvent, ShardEventBody } from '#libs/auction/events.js';
-import type { ConnectionClaim, ConnectionEnd } from '#libs/owner-link/protocol.js';
+import type { ConnectionClaim, ConnectionEnd } from '#libs/auction/protocol/protocol.js';
 import { ConnectionBook } from './connection-book.js';
 import { LEASE_MILLIS } from './connection.js';
 import { NotedConnections } from './noted-connections.js';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ConnectionClaim, ConnectionEnd } from '#libs/owner-link/protocol.js';
+import type { ConnectionClaim, ConnectionEnd } from '#libs/auction/protocol/protocol.js';
 import { ConnectionBook } from './connection-book.js';
 import { LEASE_MILLIS } from './connection.js';
 import { NotedConnections } from './noted-connections.js';

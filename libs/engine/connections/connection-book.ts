@@ -1,5 +1,5 @@
 import type { ShardEventBody } from '#libs/auction/events.js';
-import type { LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 import {
   awaited,
   claimed,

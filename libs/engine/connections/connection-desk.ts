@@ -1,6 +1,6 @@
 import type { DomainEvent } from '#libs/auction/events.js';
 import { activeQuotes, findQuote, type AuctionState } from '#libs/auction/state.js';
-import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from '../memory/auction-book.js';
 import type { Task } from '../task.js';

@@ -1,4 +1,4 @@
-import type { ConnectionClaim, ConnectionEnd } from '#libs/owner-link/protocol.js';
+import type { ConnectionClaim, ConnectionEnd } from '#libs/auction/protocol/protocol.js';
 
 /** A gateway that was not heard of for so long is taken for dead. Times are milliseconds of the owner's waking time. */
 export const LEASE_MILLIS = 2_500;

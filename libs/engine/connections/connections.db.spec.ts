@@ -3,7 +3,7 @@ import type { CreateBody } from '#libs/auction/commands.js';
 import type { DomainEvent } from '#libs/auction/events.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import type { ConnectionClaim, ConnectionEnd } from '#libs/owner-link/protocol.js';
+import type { ConnectionClaim, ConnectionEnd } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder } from '#libs/testing/shards/shard-orders.js';

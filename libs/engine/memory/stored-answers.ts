@@ -3,7 +3,7 @@ import { replyFor } from '#libs/auction/told/command-reply.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import type { AuctionEvent, Placed } from '#libs/auction/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { fault, reply, type LinkReply } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import type { Entry } from './auction-book.js';
 import { isSameCommand, type CommandName } from './marks.js';
 import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from '../ports.js';

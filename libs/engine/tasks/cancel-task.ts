@@ -1,7 +1,7 @@
 import { decideCancel } from '#libs/auction/decide/cancel.js';
 import type { Instant } from '#libs/base/instant.js';
 import { auctionView } from '#libs/auction/told/view.js';
-import { fault, reply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '../task.js';
 import { dueDrafts, isPastClose } from './due-events.js';

@@ -1,7 +1,7 @@
 import { activeQuotes } from '#libs/auction/state.js';
 import type { Instant } from '#libs/base/instant.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
-import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
+import { reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
 import type { Decision, Draft, Task } from '../task.js';

@@ -3,7 +3,7 @@ import type { Instant } from '#libs/base/instant.js';
 import { opened, planCreate, type PlannedAuction } from '#libs/auction/decide/plan-create.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import { auctionView } from '#libs/auction/told/view.js';
-import { fault, reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { fault, reply, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { Release } from '../releases.js';
 import { AGAIN, isKept, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';

@@ -5,7 +5,7 @@ import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
 import { decideVoid } from '#libs/auction/decide/void.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
-import { reply, type LinkReply } from '#libs/owner-link/protocol.js';
+import { reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Decision, Draft, Task } from '../task.js';
 import { draftsOf, dueDrafts } from './due-events.js';

@@ -6,7 +6,7 @@ import {
   type LinkReply,
   type LinkRequest,
   type OperatorOrder,
-} from '#libs/owner-link/protocol.js';
+} from '#libs/auction/protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Conditions } from '../conditions/conditions.js';
 import type { Decision, Draft, Task } from '../task.js';

@@ -5,7 +5,7 @@ import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';
 import { rejected } from '#libs/base/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
-import type { LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { commandsOf, type QuoteRule } from './quote-task.js';
 import type { ShardContext } from './shard-context.js';
 

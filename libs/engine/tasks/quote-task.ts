@@ -7,7 +7,13 @@ import type { Rejection } from '#libs/base/rejection.js';
 import { bookOf, findQuote, type AuctionState } from '#libs/auction/state.js';
 import type { Hold } from '#libs/auction/terms.js';
 import { isOverFor } from '#libs/auction/told/viewer.js';
-import { fault, reply, type Claim, type CommandName, type LinkReply } from '#libs/owner-link/protocol.js';
+import {
+  fault,
+  reply,
+  type Claim,
+  type CommandName,
+  type LinkReply,
+} from '#libs/auction/protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';
 import { AGAIN, isKept, refusalReply, type Decision, type Draft, type Refusal, type Task } from '../task.js';

@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { CommandMark, Operation } from '#libs/auction/events.js';
 import { rejected } from '#libs/base/rejection.js';
-import type { Claim, CommandName, LinkReply } from '#libs/owner-link/protocol.js';
+import type { Claim, CommandName, LinkReply } from '#libs/auction/protocol/protocol.js';
 import type { AuctionBook } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
 import type { IdFactory } from '../ids.js';

@@ -1,7 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '#libs/auction/state.js';
 import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
-import { reply, type LinkRequest } from '#libs/owner-link/protocol.js';
+import { reply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '../task.js';
 import { draftsOf, dueDrafts } from './due-events.js';

@@ -9,7 +9,7 @@ import {
   type BucketState,
 } from '#libs/platform/time/token-bucket.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { BucketName } from '#libs/owner-link/protocol.js';
+import type { BucketName } from '#libs/auction/protocol/protocol.js';
 
 export interface BucketLimit {
   readonly rate_per_second: number;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { reply, type LinkReply, type LinkRequest } from '#libs/owner-link/protocol.js';
-import { homeShard } from '#libs/owner-link/routing.js';
+import { reply, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { AccountBuckets } from './buckets.js';

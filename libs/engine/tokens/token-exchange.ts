@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { OwnerLink } from '#libs/owner-link/client.js';
+import type { OwnerLink } from '#libs/link/client.js';
 import {
   reply,
   type BucketName,
@@ -11,8 +11,8 @@ import {
   type LinkRequest,
   type TokenRequest,
   type TokensGranted,
-} from '#libs/owner-link/protocol.js';
-import { homeShard } from '#libs/owner-link/routing.js';
+} from '#libs/auction/protocol/protocol.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AccountBuckets } from './buckets.js';

@@ -1,4 +1,4 @@
-import type { OwnerLink } from '#libs/owner-link/client.js';
+import type { OwnerLink } from '#libs/link/client.js';
 import {
   reply,
   type BucketName,
@@ -8,7 +8,7 @@ import {
   type LinkRequest,
   type TokenRequest,
   type TokensGranted,
-} from '#libs/owner-link/protocol.js';
+} from '#libs/auction/protocol/protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from './buckets.js';
 import { LeaseLedger, type CallIn } from './leases/lease-ledger.js';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OwnerLink } from '#libs/owner-link/client.js';
-import { LinkServer } from '#libs/owner-link/server.js';
+import { OwnerLink } from '#libs/link/client.js';
+import { LinkServer } from '#libs/link/server.js';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { eventually } from '../eventually.js';
 import { LiveShard, type FixtureOptions } from './shard-fixture.js';

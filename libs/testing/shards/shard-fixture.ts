@@ -13,7 +13,7 @@ import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
-import type { LinkPeer, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkPeer, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { eventually } from '../eventually.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/commands.js';
-import { shardOfCreate } from '#libs/owner-link/routing.js';
-import type { LinkRequest } from '#libs/owner-link/protocol.js';
+import { shardOfCreate } from '#libs/auction/protocol/routing.js';
+import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 
 type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
 

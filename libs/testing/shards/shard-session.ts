@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LinkRequest } from '#libs/owner-link/protocol.js';
+import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { activeQuote, isLive, type AuctionState } from '#libs/auction/state.js';
 import type { AwardToSettle } from '#libs/custody/settlement.js';
 import type { Answer, LiveShard } from './shard-fixture.js';

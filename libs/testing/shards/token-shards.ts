@@ -1,7 +1,7 @@
 import { AccountBuckets } from '#libs/engine/tokens/buckets.js';
 import { TokenExchange } from '#libs/engine/tokens/token-exchange.js';
 import { TokenHome } from '#libs/engine/tokens/token-home.js';
-import type { BucketName, LinkReply, LinkRequest } from '#libs/owner-link/protocol.js';
+import type { BucketName, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { SteppedClock } from '../../stream/fixtures/stepped-clock.js';
 

@@ -9,7 +9,7 @@ import { eventually } from '#libs/testing/eventually.js';
 import { fakedTime } from '../../faults/machine.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import type { AuctionView } from '#libs/client/wire.js';
-import { homeShard, shardOfCreate } from '#libs/owner-link/routing.js';
+import { homeShard, shardOfCreate } from '#libs/auction/protocol/routing.js';
 import type { Trader } from '../trading-floor.js';
 import { auctionBody, CONTRACT, mustBe, TradingFloor, verdict } from '../trading-floor.js';
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { homeShard, shardOfId } from '#libs/owner-link/routing.js';
+import { homeShard, shardOfId } from '#libs/auction/protocol/routing.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { TraceReceiver, type ReceivedSpan } from '#libs/testing/tracing/trace-receiver.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { homeShard } from '#libs/owner-link/routing.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import { OperatorFloor, type ShardRow } from '../operator-floor.js';
 import { auctionBody, CONTRACT, mustBe, verdict, type Trader } from '../trading-floor.js';
 

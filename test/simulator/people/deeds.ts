@@ -1,5 +1,5 @@
 import { instantFromNanos } from '#libs/base/instant.js';
-import { shardOfId } from '#libs/owner-link/routing.js';
+import { shardOfId } from '#libs/auction/protocol/routing.js';
 import type { Random } from '../kernel/random.js';
 import type { Promised } from '../oracle/promises.js';
 import type { HttpRequest } from '../processes/http-desk.js';

@@ -13,7 +13,7 @@ import { StreamCommands } from '#apps/gateway/stream/stream-commands.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import type { OwnerLink } from '#libs/owner-link/client.js';
+import type { OwnerLink } from '#libs/link/client.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/projections/completed-reader.js';
 import { Chronicle, type WantedHistories } from '#libs/projections/reader/chronicle.js';

@@ -1,5 +1,5 @@
 import { WebSocket, type RawData } from 'ws';
-import type { LinkSocket } from '#libs/owner-link/link-socket.js';
+import type { LinkSocket } from '#libs/link/link-socket.js';
 import type { WireEnd } from './wire-end.js';
 
 const STATES = { CONNECTING: WebSocket.CONNECTING, OPEN: WebSocket.OPEN, CLOSED: WebSocket.CLOSED } as const;

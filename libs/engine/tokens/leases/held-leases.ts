@@ -1,4 +1,4 @@
-import type { LeaseReport, LeaseWish, LeasedBucket } from '#libs/owner-link/protocol.js';
+import type { LeaseReport, LeaseWish, LeasedBucket } from '#libs/auction/protocol/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { LEASE_MILLIS } from './lease-times.js';
 import { leasedKey } from './leased-bucket.js';

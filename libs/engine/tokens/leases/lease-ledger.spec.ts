@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { LeaseWish } from '#libs/owner-link/protocol.js';
+import type { LeaseWish } from '#libs/auction/protocol/protocol.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { AccountBuckets } from '../buckets.js';
 import { LeaseLedger } from './lease-ledger.js';

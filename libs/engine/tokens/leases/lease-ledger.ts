@@ -1,4 +1,4 @@
-import type { LeaseHolder, LeaseReport, LeaseWish, LeasedBucket } from '#libs/owner-link/protocol.js';
+import type { LeaseHolder, LeaseReport, LeaseWish, LeasedBucket } from '#libs/auction/protocol/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from '../buckets.js';
 import { LEASE_IS_OVER_MILLIS } from './lease-times.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { homeShard } from '#libs/owner-link/routing.js';
+import { homeShard } from '#libs/auction/protocol/routing.js';
 import {
   fullBucket,
   perSecond,

@@ -1,4 +1,4 @@
-import type { BucketName, LeasedBucket } from '#libs/owner-link/protocol.js';
+import type { BucketName, LeasedBucket } from '#libs/auction/protocol/protocol.js';
 
 export const LEASED: readonly LeasedBucket[] = ['quote', 'withdraw'];
 

@@ -8,7 +8,13 @@ import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
 import { OwnerLink } from './client.js';
-import { fault, LINK_PATH, reply, type LinkReply, type LinkRequest } from './protocol.js';
+import {
+  fault,
+  LINK_PATH,
+  reply,
+  type LinkReply,
+  type LinkRequest,
+} from '#libs/auction/protocol/protocol.js';
 import { LinkServer } from './server.js';
 
 const TOKEN = 'a-service-token';

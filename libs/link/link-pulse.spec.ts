@@ -11,7 +11,7 @@ import { openProxy, type Direction, type TcpProxy } from '#libs/testing/network/
 import { OwnerLink } from './client.js';
 import { watchPulse } from './link-pulse.js';
 import type { LinkSocket } from './link-socket.js';
-import { reply, type LinkReply } from './protocol.js';
+import { reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import { LinkServer } from './server.js';
 
 const TOKEN = 'a-service-token';

@@ -1,4 +1,4 @@
-import { NOTICE_ID, type CommittedRecords, type LinkNotice } from './protocol.js';
+import { NOTICE_ID, type CommittedRecords, type LinkNotice } from '#libs/auction/protocol/protocol.js';
 
 /** Of payloads that wait for one peer. Past it the peer is told of the head alone, and reads the journal. */
 const MAX_WAITING_CHARS = 1_048_576;

@@ -19,7 +19,7 @@ import {
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
-} from './protocol.js';
+} from '#libs/auction/protocol/protocol.js';
 
 /** The owner did not answer: nobody knows whether it has done what was asked. */
 export class OwnerUnavailable extends Error {

@@ -1,4 +1,4 @@
-import { SHARDS } from './routing.js';
+import { SHARDS } from '#libs/auction/protocol/routing.js';
 
 /** One address for each shard, in their order. With another number of them, or one of them twice, a shard would be asked where another is. */
 export function ownerUrlsAreOnePerShard({

@@ -22,7 +22,7 @@ import {
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
-} from './protocol.js';
+} from '#libs/auction/protocol/protocol.js';
 
 type RequestEntry = [id: number, request: LinkRequest, traceparent?: unknown];
 

@@ -12,7 +12,7 @@ import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { OwnerLink } from './client.js';
-import { LINK_PATH, PEER_HEADER, reply, SERVICE_TOKEN_HEADER } from './protocol.js';
+import { LINK_PATH, PEER_HEADER, reply, SERVICE_TOKEN_HEADER } from '#libs/auction/protocol/protocol.js';
 import { LinkServer } from './server.js';
 import { heedServiceTokens, openServiceTokens, TokenFile } from './service-tokens.js';
 

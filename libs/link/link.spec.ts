@@ -14,7 +14,13 @@ import {
   OwnerUnavailable,
   type OwnerLinkOptions,
 } from './client.js';
-import { LINK_PATH, reply, type LinkPeer, type LinkReply, type LinkRequest } from './protocol.js';
+import {
+  LINK_PATH,
+  reply,
+  type LinkPeer,
+  type LinkReply,
+  type LinkRequest,
+} from '#libs/auction/protocol/protocol.js';
 import { LinkServer, type LinkServerOptions } from './server.js';
 
 const TOKEN = 'a-service-token';

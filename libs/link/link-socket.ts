@@ -1,5 +1,5 @@
 import { WebSocket, type RawData } from 'ws';
-import { MAX_FRAME_BYTES } from './protocol.js';
+import { MAX_FRAME_BYTES } from '#libs/auction/protocol/protocol.js';
 
 /** What a link needs of a WebSocket: one of the ws package, or one whose network is simulated. */
 export interface LinkSocket {

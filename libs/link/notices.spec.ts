@@ -14,7 +14,7 @@ import {
   reply,
   SERVICE_TOKEN_HEADER,
   type LinkNotice,
-} from './protocol.js';
+} from '#libs/auction/protocol/protocol.js';
 import { LinkServer } from './server.js';
 
 const TOKEN = 'a-service-token';
