@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { MakerGroups } from '#libs/admission/policy/maker-groups.js';
 import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
-import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { AccountController } from './account/account.controller.js';
 import { GroupsController } from './account/groups.controller.js';
 import { AuctionPages } from './auctions/auction-pages.js';

@@ -17,7 +17,7 @@ import type { ServiceTokens } from '#libs/link/service-tokens.js';
 import { repeat } from '#libs/platform/time/clock.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
 import { keyBytes } from '#libs/platform/settings/setting-types.js';
-import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { checkIdKeys } from './known-ids.js';
 import type { OwnerParts } from './owner-parts.js';
 import { openOwnerJournal } from './open-journal.js';

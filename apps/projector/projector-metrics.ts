@@ -1,6 +1,6 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { WatchedLag } from '#libs/projections/following/watched-lag.js';
-import type { ProjectorMeter } from '#libs/projections/projector.js';
+import type { WatchedLag } from '#libs/projecting/following/watched-lag.js';
+import type { ProjectorMeter } from '#libs/projecting/projector.js';
 
 const BATCH_SIZES = [1, 4, 16, 64, 256, 512];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];

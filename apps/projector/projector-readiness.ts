@@ -1,6 +1,6 @@
 import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
-import type { Follower } from '#libs/projections/following/follower.js';
-import type { WatchedLag } from '#libs/projections/following/watched-lag.js';
+import type { Follower } from '#libs/projecting/following/follower.js';
+import type { WatchedLag } from '#libs/projecting/following/watched-lag.js';
 
 export interface Followed {
   readonly follower: Pick<Follower, 'canRead' | 'isLooking' | 'hasCaughtUp' | 'shards'>;

@@ -1,7 +1,7 @@
 import type { Logger } from '#libs/platform/process/log.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { WatchedLag, type WatchedLagPorts } from '#libs/projections/following/watched-lag.js';
+import { WatchedLag, type WatchedLagPorts } from '#libs/projecting/following/watched-lag.js';
 import type { ProjectorConfig } from './config.js';
 
 /** How long the database may think about where the projections are, and how long its answer may take. */

@@ -3,7 +3,7 @@ import { custodyMigrations } from '#libs/custody/migrations/list.js';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import type { MigrationClass } from '#libs/platform/database/migrate.js';
-import { projectionMigrations } from '#libs/projections/migrations/list.js';
+import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
 import { schemaMigrations } from './migrations/list.js';
 
 /** Every schema of the product; TypeORM orders them by the time in their names. */

@@ -10,7 +10,7 @@ import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { compareProjections } from '#libs/projections/rebuild/compare.js';
+import { compareProjections } from '#libs/projecting/rebuild/compare.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { startCluster, type OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { runTool } from '#libs/testing/cluster/tool-run.js';

@@ -52,7 +52,7 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'projector-drops-events',
     mistake: 'A projector leaves an event out now and then.',
-    file: 'libs/projections/projection.ts',
+    file: 'libs/auction/projections/projection.ts',
     symbol: 'Projection.apply',
     replace: [
       'await this.events.insert(client, shard, batch.ofAuctions);',
@@ -63,7 +63,7 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'strangers-see-what-is-over',
     mistake: 'Anyone who names an auction that is over is shown it as its originator is.',
-    file: 'libs/projections/reader/auction-reader.ts',
+    file: 'libs/auction/projections/reader/auction-reader.ts',
     symbol: 'ONE',
     replace: [
       'where viewer_id = $2 and auction_id = $1',
@@ -71,7 +71,7 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
     ],
     also: [
       {
-        file: 'libs/projections/reader/auction-reader.ts',
+        file: 'libs/auction/projections/reader/auction-reader.ts',
         symbol: 'readState',
         replace: [
           'viewerOf(state, viewerId)',

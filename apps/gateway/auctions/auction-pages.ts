@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import { auctionCursor } from './auction-endpoints.js';
 import { PROJECTION_UNAVAILABLE } from './completed-reads.js';

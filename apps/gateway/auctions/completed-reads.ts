@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 
 export const AUCTION_NOT_FOUND = errorReply(404, 'auction_not_found');
 export const PROJECTION_UNAVAILABLE = errorReply(503, 'completed_projection_unavailable');

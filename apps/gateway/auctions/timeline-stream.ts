@@ -3,7 +3,7 @@ import { ndjsonReply } from '#libs/edge/reply/ndjson.js';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 import type { LinkReply } from '#libs/auction/protocol/protocol.js';
 import { shardOfId } from '#libs/auction/protocol/routing.js';
-import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import { AUCTION_NOT_FOUND, CompletedReads } from './completed-reads.js';
 

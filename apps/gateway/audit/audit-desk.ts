@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { isUnanswered } from '#libs/platform/database/postgres.js';
-import { AuditReadLog, type AuditRead } from '#libs/projections/audit/read-log.js';
+import { AuditReadLog, type AuditRead } from '#libs/auction/projections/audit/read-log.js';
 import { PROJECTION_UNAVAILABLE } from '../auctions/completed-reads.js';
 
 const RECORD_UNAVAILABLE = errorReply(503, 'audit_record_unavailable');

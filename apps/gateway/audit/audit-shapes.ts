@@ -26,7 +26,7 @@ import {
   words,
   type Shape,
 } from '#libs/edge/documents/shapes.js';
-import type { AuditRow } from '#libs/projections/audit/audit-reader.js';
+import type { AuditRow } from '#libs/auction/projections/audit/audit-reader.js';
 
 type CompletedOnly = Exclude<AuctionStatus, 'OPEN' | 'CLOSED' | 'AWARDED' | 'EXECUTING'>;
 

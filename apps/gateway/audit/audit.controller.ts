@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import { AuditReader, type AuditedAuction } from '#libs/projections/audit/audit-reader.js';
+import { AuditReader, type AuditedAuction } from '#libs/auction/projections/audit/audit-reader.js';
 import { auctionCursor } from '../auctions/auction-endpoints.js';
 import { AUCTION_NOT_FOUND } from '../auctions/completed-reads.js';
 import { AuditDesk, type AuditAnswer } from './audit-desk.js';

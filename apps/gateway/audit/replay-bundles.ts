@@ -3,9 +3,9 @@ import { auditView, type AuditView } from '#libs/auction/audit/audit.js';
 import { sealedRecords, signedFrame } from '#libs/auction/replay/seal.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
-import { AuditNames } from '#libs/projections/audit/audit-names.js';
-import type { AuditedAuction } from '#libs/projections/audit/audit-reader.js';
-import { provedByJournal } from '#libs/projections/audit/journal-proof.js';
+import { AuditNames } from '#libs/auction/projections/audit/audit-names.js';
+import type { AuditedAuction } from '#libs/auction/projections/audit/audit-reader.js';
+import { provedByJournal } from '#libs/auction/projections/audit/journal-proof.js';
 import { JOURNAL } from '../tokens.js';
 import { AttestationKey, sha256 } from './attestation-key.js';
 

@@ -1,5 +1,5 @@
 import type { JournalReader } from '#libs/journal/journal.js';
-import { projectionLag } from '#libs/projections/following/lag.js';
+import { projectionLag } from '#libs/projecting/following/lag.js';
 import type { Pool } from 'pg';
 
 /** What the database knows of a shard without its owner. */

@@ -11,7 +11,7 @@ import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import { quietly } from '#libs/platform/process/quiet-faults.js';
-import { Chronicle } from '#libs/projections/reader/chronicle.js';
+import { Chronicle } from '#libs/auction/projections/reader/chronicle.js';
 import { Feed } from '#libs/stream/feed/feed.js';
 import { Recollector } from '#libs/stream/feed/recollection.js';
 import { STREAM_LIMITS } from '#libs/stream/limits.js';

@@ -3,7 +3,7 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { mayLook } from '#libs/projections/rebuild/exchange-lock.js';
+import { mayLook } from '#libs/projecting/rebuild/exchange-lock.js';
 import { GRANTS } from '#libs/schema/roles/grants.js';
 import { fillFolder } from './fresh-folder.js';
 import { FORMAT, writeManifest, type Manifest, type TableFile } from './manifest.js';

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { projectionLag, type ShardLag } from '#libs/projections/following/lag.js';
+import { projectionLag, type ShardLag } from '#libs/projecting/following/lag.js';
 import { EXIT } from '#libs/platform/process/start-fault.js';
-import { compareProjections } from '#libs/projections/rebuild/compare.js';
-import type { TableComparison } from '#libs/projections/rebuild/differences.js';
-import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
+import { compareProjections } from '#libs/projecting/rebuild/compare.js';
+import type { TableComparison } from '#libs/projecting/rebuild/differences.js';
+import { Rebuild } from '#libs/projecting/rebuild/rebuild.js';
 import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
 
 export type ProjectionCommand = 'lag' | 'compare' | 'rebuild';

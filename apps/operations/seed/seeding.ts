@@ -13,7 +13,7 @@ import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { pause, repeat, type Clock } from '#libs/platform/time/clock.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { projectionLag } from '#libs/projections/following/lag.js';
+import { projectionLag } from '#libs/projecting/following/lag.js';
 import { calendarOf, type Calendar } from './calendar.js';
 import type { SeedCall } from './call.js';
 import { Cast } from './cast.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { Rebuild } from '#libs/projections/rebuild/rebuild.js';
+import { Rebuild } from '#libs/projecting/rebuild/rebuild.js';
 import type { TestDatabase } from '#libs/testing/database/test-database.js';
 import { prepareDatabaseRoles, roleName, type RolePasswords } from './database-roles.js';
 import { CALLS, DATABASE_ROLES, GRANTS, MAY_MAKE_TEMPORARY, type DatabaseRole } from './grants.js';

@@ -15,7 +15,7 @@ import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 import type { LinkPeer, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { eventually } from '../eventually.js';
 import { createOrder, keyLeadingTo, type CreateOrder } from './shard-orders.js';
 import { accountOf, RAIN, type ShardWorld } from './shard-world.js';

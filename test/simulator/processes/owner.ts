@@ -18,7 +18,7 @@ import { SERVICE_TOKEN_HEADER } from '#libs/auction/protocol/protocol.js';
 import { LinkServer } from '#libs/link/server.js';
 import { isGoodToken } from '#libs/platform/internal-server/good-token.js';
 import { repeat } from '#libs/platform/time/clock.js';
-import { CompletedReader } from '#libs/projections/completed-reader.js';
+import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { openReservations } from '../storage/reservation-session.js';
 import { SnapshotShelf } from '../storage/snapshot-shelf.js';
 import { poolOf } from '../storage/sql-pool.js';

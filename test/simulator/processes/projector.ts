@@ -1,8 +1,8 @@
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
-import { Follower } from '#libs/projections/following/follower.js';
-import { Projection } from '#libs/projections/projection.js';
-import { Projector, transactionsOf } from '#libs/projections/projector.js';
-import { LIVE } from '#libs/projections/schemas.js';
+import { Follower } from '#libs/projecting/following/follower.js';
+import { Projection } from '#libs/auction/projections/projection.js';
+import { Projector, transactionsOf } from '#libs/projecting/projector.js';
+import { LIVE } from '#libs/projecting/schemas.js';
 import { poolOf } from '../storage/sql-pool.js';
 import type { Life } from './unit.js';
 import { SHARDS, topicOf } from './world.js';

@@ -1,4 +1,4 @@
-import { CHRONICLE } from '#libs/projections/reader/chronicle.js';
+import { CHRONICLE } from '#libs/auction/projections/reader/chronicle.js';
 import { keyOf, type EventRow, type QuoteRow } from '../tables.js';
 import { required, rowsFrom, rowsOf, type Answer, type Context, type Statements } from '../statement.js';
 

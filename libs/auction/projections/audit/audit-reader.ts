@@ -1,0 +1,137 @@
+import type { Pool } from 'pg';
+import type { AuctionEvent } from '../../events.js';
+import { instantFromNanos, type Instant } from '#libs/base/instant.js';
+import type { AuctionState, AuctionStatus } from '../../state.js';
+import { decodeEvent } from '../../event-versions.js';
+import type { Witnessed } from '../../audit/audit.js';
+import { fold, type FoldedAuction } from '../folded-auction.js';
+import type { AuctionMark } from '../reader/auction-reader.js';
+import { BEFORE_ALL } from '../reader/before-all.js';
+import { storedInstant } from '../stored-instant.js';
+
+/** A page, and one row more that tells whether another follows. */
+const MOST_ROWS = 51;
+
+/**
+ * The predicate is that of the index, word for word; the limit is written out, or the planner would expect a tenth of the
+ * table. Ordered by the columns, not by the texts that are told of them.
+ */
+export const LIST = `
+  select auction_id, status, auction.opened_at::text, auction.completed_at::text from completed.auctions auction
+  where completed_at is not null and (opened_at, auction_id) < ($1::bigint, $2::uuid)
+  order by auction.opened_at desc, auction.auction_id desc limit ${MOST_ROWS}`;
+
+export const COMPLETED = `
+  select shard, status, sequence, events, completed_at::text from completed.auctions
+  where auction_id = $1 and completed_at is not null`;
+
+export const RECORDS = `
+  select sequence, payload, encode(hash, 'hex') as hash from execution.events
+  where auction_id = $1 order by sequence`;
+
+export interface AuditRow {
+  readonly auction_id: string;
+  readonly status: AuctionStatus;
+  readonly opened_at: Instant;
+  readonly completed_at: Instant;
+}
+
+/** A record as the execution projection has it. */
+export interface ProjectedRecord {
+  readonly sequence: number;
+  readonly payload: string;
+  readonly hash: string;
+}
+
+/** A completed auction and all of its history, which has been proved to be all. */
+export interface AuditedAuction {
+  readonly shard: number;
+  readonly state: AuctionState;
+  readonly records: readonly ProjectedRecord[];
+  readonly events: readonly Witnessed[];
+}
+
+interface CompletedRow {
+  readonly shard: number;
+  readonly status: AuctionStatus;
+  readonly sequence: number;
+  readonly events: number;
+  readonly completed_at: string;
+}
+
+/** Completed auctions as auditors are told of them, whoever took part. */
+export class AuditReader {
+  constructor(private readonly pool: Pool) {}
+
+  /** Newest first, by the moment at which they were opened, as the lists of everybody else; at most 51. */
+  async page(limit: number, before?: AuctionMark): Promise<AuditRow[]> {
+    const mark = before === undefined ? BEFORE_ALL : { at: storedInstant(before.o), id: before.i };
+    const { rows } = await this.pool.query<AuditRow>({
+      name: 'audit-page',
+      text: LIST,
+      values: [mark.at, mark.id],
+    });
+    return rows.slice(0, limit).map((row) => ({
+      ...row,
+      opened_at: instantFromNanos(BigInt(row.opened_at)),
+      completed_at: instantFromNanos(BigInt(row.completed_at)),
+    }));
+  }
+
+  async auction(auctionId: string): Promise<AuditedAuction | 'incomplete' | undefined> {
+    const { rows } = await this.pool.query<CompletedRow>({
+      name: 'audit-auction',
+      text: COMPLETED,
+      values: [auctionId],
+    });
+    const [completed] = rows;
+    if (completed === undefined) return undefined;
+    const records = await this.records(auctionId);
+    const told = retold(records);
+    if (told === undefined || !isWhole(completed, told.folded)) return 'incomplete';
+    return { shard: completed.shard, state: told.folded.state, records, events: told.events };
+  }
+
+  private async records(auctionId: string): Promise<readonly ProjectedRecord[]> {
+    const { rows } = await this.pool.query<ProjectedRecord>({
+      name: 'audit-records',
+      text: RECORDS,
+      values: [auctionId],
+    });
+    return rows;
+  }
+}
+
+function witnessed({ sequence, payload, hash }: ProjectedRecord): Witnessed {
+  return { position: sequence, event: decodeEvent(payload) as AuctionEvent, hash };
+}
+
+interface Retold {
+  readonly events: readonly Witnessed[];
+  readonly folded: FoldedAuction;
+}
+
+/** Undefined where the records make no history: what no rule can read is as good as not there. */
+function retold(records: readonly ProjectedRecord[]): Retold | undefined {
+  try {
+    const events = records.map(witnessed);
+    const folded = events.reduce<FoldedAuction | undefined>(
+      (before, placed) => fold(before, placed),
+      undefined,
+    );
+    return folded === undefined ? undefined : { events, folded };
+  } catch {
+    return undefined;
+  }
+}
+
+/** As many events as the state was made of, up to the same one, and they end as it does. */
+function isWhole(completed: CompletedRow, { state, events, sequence }: FoldedAuction): boolean {
+  return (
+    events === completed.events &&
+    sequence === completed.sequence &&
+    state.status === completed.status &&
+    state.completed_at !== undefined &&
+    storedInstant(state.completed_at) === completed.completed_at
+  );
+}

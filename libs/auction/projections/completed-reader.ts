@@ -1,0 +1,92 @@
+import type { Pool } from 'pg';
+import type { CompletedStatus } from '../events.js';
+import type { Instant } from '#libs/base/instant.js';
+import { completionFor, type ViewerRole } from '../told/viewer.js';
+import { auctionView } from '../told/view.js';
+import { quotesFor } from '../told/own-quotes.js';
+import { AnswerReader, type AnswerScope, type KeptAnswer } from './reader/answer-reader.js';
+import { AuctionReader, type AuctionMark, type AuctionRow } from './reader/auction-reader.js';
+import { projectedPosition } from '#libs/projecting/projected-position.js';
+import { QuoteReader, type QuoteMark, type QuoteRow } from './reader/quote-reader.js';
+import { TimelineReader, type TimelineBody } from './reader/timeline-reader.js';
+
+/** All that the projections are asked: of one auction only by those for whom it is over; of quotes only by their maker. */
+export class CompletedReader {
+  private readonly auctions: AuctionReader;
+  private readonly timelines: TimelineReader;
+  private readonly ownQuotes: QuoteReader;
+  private readonly answers: AnswerReader;
+
+  constructor(private readonly pool: Pool) {
+    this.auctions = new AuctionReader(pool);
+    this.timelines = new TimelineReader(pool);
+    this.ownQuotes = new QuoteReader(pool);
+    this.answers = new AnswerReader(pool);
+  }
+
+  /** The view as JSON text, and when the auction was over for the viewer: a moment that tells nothing of others. */
+  async auction(
+    auctionId: string,
+    viewerId: string,
+  ): Promise<{ readonly view: string; readonly completedAsOf: Instant } | undefined> {
+    const found = await this.auctions.find(auctionId, viewerId);
+    if (found === undefined) return undefined;
+    const completedAsOf = completionFor(found.state, found.viewer);
+    if (completedAsOf === undefined)
+      throw new Error(`auction ${auctionId} is kept and not over for its viewer`);
+    return { view: JSON.stringify(auctionView(found.state, found.viewer)), completedAsOf };
+  }
+
+  /** `[opened_at, auction_id, view as JSON text]`, newest first. */
+  page(viewerId: string, limit: number, before?: AuctionMark): Promise<readonly AuctionRow[]> {
+    return this.auctions.page(viewerId, limit, before);
+  }
+
+  async events(
+    auctionId: string,
+    viewerId: string,
+    afterSeq: number,
+    limit: number,
+  ): Promise<TimelineBody | 'incomplete' | undefined> {
+    const found = await this.auctions.find(auctionId, viewerId);
+    return found === undefined ? undefined : this.timelines.page(found, afterSeq, limit);
+  }
+
+  async quotesOf(auctionId: string, viewerId: string): Promise<readonly object[] | undefined> {
+    const found = await this.auctions.find(auctionId, viewerId);
+    return found === undefined ? undefined : quotesFor(found.state, found.viewer);
+  }
+
+  /** `[submitted_at, quote_id, status, view as JSON text]` of the account's own quotes, those in live auctions too, newest first. */
+  quotes(
+    account: string,
+    status: string | undefined,
+    limit: number,
+    before?: QuoteMark,
+  ): Promise<readonly QuoteRow[]> {
+    return this.ownQuotes.page(account, status, limit, before);
+  }
+
+  /** The account's part in an auction that is over for it. */
+  roleOn(auctionId: string, account: string): Promise<ViewerRole | undefined> {
+    return this.auctions.roleOn(auctionId, account);
+  }
+
+  /** Of an auction that is over for everybody; whoever asks must be allowed to know. */
+  statusOf(auctionId: string): Promise<CompletedStatus | undefined> {
+    return this.auctions.statusOf(auctionId);
+  }
+
+  ownsQuote(auctionId: string, quoteId: string, account: string): Promise<boolean> {
+    return this.ownQuotes.owns(auctionId, quoteId, account);
+  }
+
+  answer(scope: AnswerScope): Promise<KeptAnswer | undefined> {
+    return this.answers.find(scope);
+  }
+
+  /** Up to which record of the shard's journal all of this speaks. */
+  position(shard: number): Promise<number> {
+    return projectedPosition(this.pool, shard);
+  }
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { AuctionEvent, Placed } from '../../events.js';
+import { evolve } from '../../evolve/evolve.js';
+import type { AuctionState } from '../../state.js';
+import { isOverFor, viewerOf } from '../../told/viewer.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
+import {
+  randomSession,
+  realistic,
+  uuidNamed,
+  WrittenJournal,
+} from '#libs/testing/auctions/journaled-auctions.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { readBatch } from '../journal-batch.js';
+import { projectionMigrations } from '../migrations/list.js';
+import { Projection } from '../projection.js';
+import { Projector, transactionsOf } from '#libs/projecting/projector.js';
+import { LIVE } from '#libs/projecting/schemas.js';
+import { Chronicle, CHRONICLE, type WantedHistories } from './chronicle.js';
+
+jest.setTimeout(60_000);
+
+const SHARD = 1;
+const ACCOUNTS = ['olga', 'mia', 'max', 'moe', 'may', 'stranger'].map((name) => uuidNamed(name));
+
+let database: TestDatabase;
+let chronicle: Chronicle;
+
+beforeAll(async () => {
+  database = await createTestDatabase(projectionMigrations);
+  chronicle = new Chronicle(database.pool);
+});
+afterAll(() => database.drop());
+
+async function project({ shard, records }: WrittenJournal): Promise<void> {
+  const projection = new Projection(LIVE);
+  const meter = { applied: () => undefined };
+  const projector = new Projector(transactionsOf(database.pool), projection, new SystemClock(), meter);
+  await projector.take(shard, records);
+}
+
+async function found(wanted: WantedHistories): Promise<Map<string, Placed<AuctionEvent>[]>> {
+  const histories = new Map<string, Placed<AuctionEvent>[]>();
+  let last = '';
+  for await (const { auctionId, events } of chronicle.histories(wanted)) {
+    if (auctionId !== last && histories.has(auctionId)) throw new Error(`${auctionId} comes in two places`);
+    last = auctionId;
+    histories.set(auctionId, [...(histories.get(auctionId) ?? []), ...events]);
+  }
+  return histories;
+}
+
+describe('the chronicle of a shard', () => {
+  const journal = randomSession(33, 60, SHARD);
+  const end = journal.records.length;
+  const auctions = new Map<string, Placed<AuctionEvent>[]>();
+  for (const { entry, event } of readBatch(SHARD, journal.records).ofAuctions) {
+    const events = auctions.get(event.auction_id) ?? [];
+    auctions.set(event.auction_id, [...events, { position: entry.sequence, event }]);
+  }
+
+  beforeAll(() => project(journal));
+
+  function isOverAt(events: readonly Placed<AuctionEvent>[], account: string, position: number): boolean {
+    const until = events.filter((placed) => placed.position <= position);
+    const state = until.reduce<AuctionState | undefined>(evolve, undefined);
+    const viewer = state === undefined ? undefined : viewerOf(state, account);
+    return state !== undefined && viewer !== undefined && isOverFor(state, viewer);
+  }
+
+  it('says how far it goes', async () => {
+    expect([await chronicle.position(SHARD), await chronicle.position(2)]).toEqual([end, 0]);
+  });
+
+  it.each([0, 120, end])(
+    'holds the histories of all that was over for an account since record %d, and of nothing else',
+    async (openAt) => {
+      for (const account of ACCOUNTS) {
+        for (const [happenedBehind, upTo] of [
+          [openAt, end],
+          [openAt, openAt + 25],
+          [0, openAt],
+        ] as const) {
+          const expected = [...auctions].filter(([, events]) => {
+            const happened = events.some(({ position }) => position > happenedBehind && position <= upTo);
+            return happened && isOverAt(events, account, end) && !isOverAt(events, account, openAt);
+          });
+          const wanted = { account, shard: SHARD, openAt, happenedBehind, others: [], upTo: () => upTo };
+          const histories = await found(wanted);
+          expect(new Set(histories.keys())).toEqual(new Set(expected.map(([id]) => id)));
+          for (const [id, events] of expected)
+            expect(histories.get(id)).toEqual(events.filter(({ position }) => position <= upTo));
+        }
+      }
+    },
+  );
+
+  it('adds the auctions that it is asked for, if anything happened in them, and each of all once', async () => {
+    const [account] = ACCOUNTS as [string];
+    const others = [...auctions.keys()];
+    const wanted = { account, shard: SHARD, openAt: 50, happenedBehind: 50, others, upTo: () => end };
+    const touched = [...auctions].filter(([, events]) => events.some(({ position }) => position > 50));
+    expect(new Set((await found(wanted)).keys())).toEqual(new Set(touched.map(([id]) => id)));
+  });
+
+  it('knows of other shards nothing', async () => {
+    for (const account of ACCOUNTS) {
+      const wanted = { account, shard: 2, openAt: 0, happenedBehind: 0, others: [], upTo: () => end };
+      expect((await found(wanted)).size).toBe(0);
+    }
+  });
+});
+
+describe('long histories and many auctions', () => {
+  const shard = 2;
+  const journal = new WrittenJournal(shard);
+  const SHORT = 2 * CHRONICLE.auctions + 10;
+  const LONG = 2 * CHRONICLE.events + 50;
+
+  beforeAll(async () => {
+    const tell = (name: string, refusals: number): void => {
+      const story = new AuctionStory(storyTerms());
+      for (let told = 0; told < refusals; told += 1) story.isRefused('mia', 'SUBMIT');
+      story.awardsNobody('NO_QUOTES');
+      for (const event of realistic(story.events, name, shard, 0)) journal.write(event);
+    };
+    tell('long', LONG);
+    for (let told = 0; told < SHORT; told += 1) tell(`short ${told}`, 0);
+    await project(journal);
+  });
+
+  it('come in parts, whole', async () => {
+    const end = journal.records.length;
+    const wanted = { account: uuidNamed('mia'), shard, openAt: 0, happenedBehind: 0, others: [] };
+    const histories = await found({ ...wanted, upTo: () => end });
+    expect(histories.size).toBe(SHORT + 1);
+    const events = [...histories.values()].flat();
+    expect(new Set(events.map(({ position }) => position)).size).toBe(events.length);
+    expect(events).toHaveLength(end - 1);
+    expect(histories.get(uuidNamed('long', shard))).toHaveLength(LONG + 4);
+  });
+
+  it('are not read on where less becomes wanted', async () => {
+    let upTo = journal.records.length;
+    const wanted = { account: uuidNamed('mia'), shard, openAt: 0, happenedBehind: 0, others: [] };
+    let parts = 0;
+    for await (const { events } of chronicle.histories({ ...wanted, upTo: () => upTo })) {
+      parts += 1;
+      upTo = events.at(-1)?.position ?? 0;
+    }
+    expect(parts).toBeLessThanOrEqual(CHRONICLE.together);
+  });
+});

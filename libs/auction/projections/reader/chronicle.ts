@@ -1,0 +1,137 @@
+import type { Pool } from 'pg';
+import type { AuctionEvent, Placed } from '../../events.js';
+import { placed, type EventRow } from './history-reader.js';
+import { projectedPosition } from '#libs/projecting/projected-position.js';
+
+export interface WantedHistories {
+  readonly account: string;
+  readonly shard: number;
+  /** Auctions that were not over for the account at this position, */
+  readonly openAt: number;
+  /** and in which something happened behind this one. */
+  readonly happenedBehind: number;
+  /** Those of them that may not be over for the account yet, as far as this chronicle goes. */
+  readonly others: readonly string[];
+  /** Nothing behind this position is wanted; asked again and again, for it may become less. */
+  readonly upTo: () => number;
+}
+
+/** Some of an auction's events, in order. Those of one auction follow each other. */
+export interface HistoryPart {
+  readonly auctionId: string;
+  readonly events: readonly Placed<AuctionEvent>[];
+}
+
+/** So many auctions are looked up at once, and some of them read at once with so many events each. */
+export const CHRONICLE = { auctions: 256, together: 16, events: 200 } as const;
+
+const HAPPENED = 'select from execution.events event where event.auction_id =';
+
+/** Through an index of its own, in the order in which the auctions ended for the account. */
+export const ENDED = `
+  select auction_id, sequence from completed.viewers viewer
+  where viewer_id = $1 and shard = $2 and sequence > $3
+    and exists (${HAPPENED} viewer.auction_id and event.sequence > $4 and event.sequence <= $5)
+  order by sequence limit ${CHRONICLE.auctions}`;
+
+export const TOUCHED = `
+  select id as auction_id from unnest($1::uuid[]) wanted (id)
+  where exists (${HAPPENED} wanted.id and event.sequence > $2 and event.sequence <= $3)`;
+
+export const PARTS = `
+  select event.auction_id, event.sequence, event.payload from unnest($1::uuid[]) wanted (id)
+  cross join lateral (
+    select auction_id, sequence, payload from execution.events
+    where auction_id = wanted.id and sequence > $2 and sequence <= $3 order by sequence limit ${CHRONICLE.events}
+  ) event`;
+
+interface EndedRow {
+  readonly auction_id: string;
+  readonly sequence: number;
+}
+
+type PartRow = EventRow & Pick<EndedRow, 'auction_id'>;
+
+/** What is kept of an account's own auctions, for whoever has to be told all of it. Nobody else's are looked at. */
+export class Chronicle {
+  constructor(private readonly pool: Pool) {}
+
+  /** Up to which record of the shard's journal it goes. */
+  position(shard: number): Promise<number> {
+    return projectedPosition(this.pool, shard);
+  }
+
+  async *histories(wanted: WantedHistories): AsyncGenerator<HistoryPart> {
+    const others = new Set(wanted.others);
+    for (const ids of partsOf([...others], CHRONICLE.auctions)) {
+      yield* this.all(await this.touched(ids, wanted), wanted.upTo);
+    }
+    for (let from = wanted.openAt; ;) {
+      const rows = await this.ended(from, wanted);
+      yield* this.all(
+        rows.map(({ auction_id: id }) => id).filter((id) => !others.has(id)),
+        wanted.upTo,
+      );
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < CHRONICLE.auctions) return;
+      from = last.sequence;
+    }
+  }
+
+  private async *all(ids: readonly string[], upTo: () => number): AsyncGenerator<HistoryPart> {
+    for (const some of partsOf(ids, CHRONICLE.together)) {
+      for (const part of await this.parts(some, 0, upTo())) {
+        yield part;
+        yield* this.rest(part, upTo);
+      }
+    }
+  }
+
+  private async *rest({ auctionId, events }: HistoryPart, upTo: () => number): AsyncGenerator<HistoryPart> {
+    let [count, last] = [events.length, events.at(-1)?.position ?? 0];
+    while (count === CHRONICLE.events) {
+      const [next] = await this.parts([auctionId], last, upTo());
+      if (next === undefined) return;
+      yield next;
+      [count, last] = [next.events.length, next.events.at(-1)?.position ?? last];
+    }
+  }
+
+  private async ended(
+    from: number,
+    { account, shard, happenedBehind, upTo }: WantedHistories,
+  ): Promise<EndedRow[]> {
+    const values = [account, shard, from, happenedBehind, upTo()];
+    const { rows } = await this.pool.query<EndedRow>({ name: 'chronicle-ended', text: ENDED, values });
+    return rows;
+  }
+
+  private async touched(
+    ids: readonly string[],
+    { happenedBehind, upTo }: WantedHistories,
+  ): Promise<readonly string[]> {
+    const values = [ids, happenedBehind, upTo()];
+    const { rows } = await this.pool.query<EndedRow>({ name: 'chronicle-touched', text: TOUCHED, values });
+    return rows.map(({ auction_id: id }) => id);
+  }
+
+  private async parts(ids: readonly string[], after: number, upTo: number): Promise<HistoryPart[]> {
+    const values = [ids, after, upTo];
+    const { rows } = await this.pool.query<PartRow>({ name: 'chronicle-parts', text: PARTS, values });
+    const parts = new Map<string, Placed<AuctionEvent>[]>();
+    for (const row of rows) {
+      const events = parts.get(row.auction_id) ?? [];
+      events.push(placed(row));
+      parts.set(row.auction_id, events);
+    }
+    return [...parts].map(([auctionId, events]) => {
+      return { auctionId, events: events.sort((one, other) => one.position - other.position) };
+    });
+  }
+}
+
+function partsOf(ids: readonly string[], size: number): string[][] {
+  return Array.from({ length: Math.ceil(ids.length / size) }, (_, index) =>
+    ids.slice(index * size, (index + 1) * size),
+  );
+}

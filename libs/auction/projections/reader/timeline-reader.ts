@@ -1,0 +1,41 @@
+import type { Pool } from 'pg';
+import { timeline } from '../../told/timeline.js';
+import type { NumberedEntry } from '../../told/timeline-entry.js';
+import { viewVersion } from '../../told/view-version.js';
+import { statusFor, type ViewedStatus, type ViewerRole } from '../../told/viewer.js';
+import type { FoundAuction } from './auction-reader.js';
+import { readHistory } from './history-reader.js';
+
+export interface TimelineBody {
+  readonly auction_id: string;
+  readonly role: ViewerRole;
+  readonly status: ViewedStatus;
+  readonly complete: true;
+  readonly events: readonly NumberedEntry[];
+  readonly next_after_seq?: number;
+}
+
+export class TimelineReader {
+  constructor(private readonly pool: Pool) {}
+
+  /** A part of the viewer's timeline, provided that the stored history is all that the state was made of. */
+  async page(found: FoundAuction, afterSeq: number, limit: number): Promise<TimelineBody | 'incomplete'> {
+    const { state, viewer } = found;
+    const { auction_id: id } = state.terms;
+    const history = await readHistory(this.pool, id, found.sequence);
+    if (history.length !== found.events || history.at(-1)?.position !== found.sequence) return 'incomplete';
+    const { entries } = timeline(history, viewer);
+    if (entries.length !== viewVersion(state, viewer)) return 'incomplete';
+    const events = entries.slice(afterSeq, afterSeq + limit);
+    const more =
+      entries.length > afterSeq + events.length ? { next_after_seq: afterSeq + events.length } : {};
+    return {
+      auction_id: id,
+      role: viewer.role,
+      status: statusFor(state, viewer),
+      complete: true,
+      events,
+      ...more,
+    };
+  }
+}

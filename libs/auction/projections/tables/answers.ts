@@ -1,0 +1,91 @@
+import type { ClientBase } from 'pg';
+import type { CommandMark, ShardEvent } from '../../events.js';
+import { plusMillis } from '#libs/base/instant.js';
+import type { JournaledShardEvent } from '../journal-batch.js';
+import type { Schemas } from '#libs/projecting/schemas.js';
+import { storedInstant } from '../stored-instant.js';
+
+const KEPT_MILLIS = 30 * 24 * 60 * 60 * 1_000;
+
+/** Of what a shard journals of itself, what answers a command. */
+type AnswerEvent = Extract<ShardEvent, { type: 'CREATE_REJECTED' | 'ALL_WITHDRAWN' }>;
+
+interface AnswerRow {
+  readonly sequence: number;
+  readonly event: AnswerEvent;
+  readonly mark: CommandMark;
+}
+
+/** First answers to commands that are in no auction's history. A name that is free again after its time is simply taken anew. */
+export class AnswersTable {
+  private readonly table: string;
+
+  constructor({ execution }: Schemas) {
+    this.table = `${execution}.answers`;
+  }
+
+  async put(client: ClientBase, shard: number, events: readonly JournaledShardEvent[]): Promise<void> {
+    const rows = latestByName(events);
+    if (rows.length === 0) return;
+    const answers = rows.map(({ event }) => answerTo(event));
+    await client.query({
+      name: `${this.table}-put`,
+      text: `
+        insert into ${this.table} (account_id, sequence, expires_at, shard, status, operation, key, content, body)
+        select account_id, sequence, expires_at, $1, status, operation, key, content, body
+        from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::smallint[], $6::text[], $7::text[], $8::text[], $9::text[])
+          as row (account_id, sequence, expires_at, status, operation, key, content, body)
+        on conflict (account_id, operation, key, shard) do update
+          set sequence = excluded.sequence, expires_at = excluded.expires_at, status = excluded.status,
+            content = excluded.content, body = excluded.body`,
+      values: [
+        shard,
+        rows.map(({ mark }) => mark.account_id),
+        rows.map(({ sequence }) => sequence),
+        rows.map(({ event }) => storedInstant(plusMillis(event.at, KEPT_MILLIS))),
+        answers.map(({ status }) => status),
+        rows.map(({ mark }) => mark.operation),
+        rows.map(({ mark }) => mark.key),
+        rows.map(({ mark }) => mark.content),
+        answers.map(({ body }) => JSON.stringify(body)),
+      ],
+    });
+  }
+
+  /** Forgets at most `limit` answers whose time is over, the oldest first, and says how many. */
+  async prune(client: Pick<ClientBase, 'query'>, nowNanos: bigint, limit: number): Promise<number> {
+    const { rowCount } = await client.query(
+      `delete from ${this.table} where ctid = any(array(
+         select ctid from ${this.table} where expires_at <= $1::bigint order by expires_at limit $2
+       ))`,
+      [String(nowNanos), limit],
+    );
+    return rowCount ?? 0;
+  }
+}
+
+/** One statement can write a row once, and the last one counts. */
+function latestByName(events: readonly JournaledShardEvent[]): AnswerRow[] {
+  const rows = new Map<string, AnswerRow>();
+  for (const { entry, event } of events) {
+    const mark = event.command;
+    if (mark === undefined || !isAnswer(event)) continue;
+    rows.set(`${mark.operation}/${mark.account_id}/${mark.key}`, { sequence: entry.sequence, event, mark });
+  }
+  return [...rows.values()];
+}
+
+function isAnswer(event: ShardEvent): event is AnswerEvent {
+  return event.type === 'CREATE_REJECTED' || event.type === 'ALL_WITHDRAWN';
+}
+
+function answerTo(event: AnswerEvent): { readonly status: number; readonly body: object } {
+  switch (event.type) {
+    case 'CREATE_REJECTED':
+      return { status: 422, body: { error: event.data.error, message: event.data.message } };
+    case 'ALL_WITHDRAWN': {
+      const { withdrawn, not_withdrawable } = event.data;
+      return { status: 200, body: { withdrawn, not_withdrawable } };
+    }
+  }
+}

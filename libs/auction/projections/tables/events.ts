@@ -1,0 +1,65 @@
+import type { ClientBase } from 'pg';
+import type { AuctionEvent } from '../../events.js';
+import { decodeEvent } from '../../event-versions.js';
+import { fold, type FoldedAuction } from '../folded-auction.js';
+import type { JournaledAuctionEvent } from '../journal-batch.js';
+import type { Schemas } from '#libs/projecting/schemas.js';
+import { hashes, instants, integers, texts } from './columns.js';
+
+interface HistoryRow {
+  readonly auction_id: string;
+  readonly sequence: number;
+  readonly payload: string;
+}
+
+/** Every event of every auction as the journal has it. */
+export class EventsTable {
+  private readonly table: string;
+
+  constructor({ execution }: Schemas) {
+    this.table = `${execution}.events`;
+  }
+
+  async insert(client: ClientBase, shard: number, events: readonly JournaledAuctionEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    await client.query({
+      name: `${this.table}-insert`,
+      text: `
+        insert into ${this.table}
+          (auction_id, sequence, occurred_at, shard, version, type, command_key, hash, payload)
+        select auction_id::uuid, sequence, occurred_at, $1, version::smallint, type, command_key, hash, payload
+        from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::bytea[], $9::text[])
+          as row (auction_id, sequence, occurred_at, version, type, command_key, hash, payload)`,
+      values: [
+        shard,
+        texts(events.map(({ event }) => event.auction_id)),
+        integers(events.map(({ entry }) => entry.sequence)),
+        instants(events.map(({ event }) => event.at)),
+        integers(events.map(({ event }) => event.version)),
+        texts(events.map(({ event }) => event.type)),
+        texts(events.map(({ event }) => event.command?.key ?? null)),
+        hashes(events.map(({ entry }) => entry.hash)),
+        texts(events.map(({ entry }) => entry.payload)),
+      ],
+    });
+  }
+
+  /**
+   * The auctions as their stored events make them. Planned anew each time: a plan made while the table was small would
+   * outlive that by far.
+   */
+  async fold(client: ClientBase, auctionIds: readonly string[]): Promise<Map<string, FoldedAuction>> {
+    const auctions = new Map<string, FoldedAuction>();
+    if (auctionIds.length === 0) return auctions;
+    const { rows } = await client.query<HistoryRow>(
+      `select auction_id, sequence, payload from ${this.table}
+       where auction_id = any($1::uuid[]) order by auction_id, sequence`,
+      [auctionIds],
+    );
+    for (const { auction_id: id, sequence, payload } of rows) {
+      const placed = { position: sequence, event: decodeEvent(payload) as AuctionEvent };
+      auctions.set(id, fold(auctions.get(id), placed));
+    }
+    return auctions;
+  }
+}

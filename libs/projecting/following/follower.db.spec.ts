@@ -1,0 +1,331 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { randomSession, type WrittenJournal } from '#libs/testing/auctions/journaled-auctions.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
+import { Projection } from '#libs/auction/projections/projection.js';
+import { Projector, transactionsOf } from '../projector.js';
+import { LIVE } from '../schemas.js';
+import { CATALOGUE, qualified } from '../table-catalogue.js';
+import { AnswersTable } from '#libs/auction/projections/tables/answers.js';
+import { Follower } from './follower.js';
+import { projectionLag } from './lag.js';
+
+jest.setTimeout(60_000);
+
+const clock = new SystemClock();
+/** Ten times as brisk, for cases that are not about how soon. */
+const brisk: Clock = {
+  epochNanos: () => clock.epochNanos(),
+  monotonicNanos: () => clock.monotonicNanos(),
+  after: (millis, action) => clock.after(millis / 10, action),
+};
+let database: TestDatabase;
+const started: Follower[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase(projectionMigrations);
+});
+afterAll(() => database.drop());
+beforeEach(() =>
+  database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`),
+);
+afterEach(async () => {
+  for (const follower of started.splice(0)) await follower.stop();
+});
+
+/** The journals of several shards, each of which can be shown little by little. */
+class GrowingJournals implements JournalReader {
+  readonly shown = new Map<number, number>();
+  unreadable = false;
+  headless = false;
+  /** Where something stands in shard 0 that is no record. */
+  forgedAt = Infinity;
+  /** Shards whose topics are not those that the database has seen. */
+  readonly lost = new Set<number>();
+
+  constructor(private readonly journals: readonly WrittenJournal[]) {}
+
+  show(shard: number, head: number): void {
+    this.shown.set(shard, head);
+  }
+
+  async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    if (this.unreadable) throw new Error('the journal cannot be read');
+    const journal = this.journals.find((one) => one.shard === shard);
+    if (shard === 0 && fromSequence + limit > this.forgedAt) {
+      throw new JournalCorrupt(shard, this.forgedAt, 'its hash is wrong');
+    }
+    const room = (this.shown.get(shard) ?? 0) - fromSequence + 1;
+    return room <= 0 ? [] : (journal?.read(shard, fromSequence, Math.min(limit, room)) ?? []);
+  }
+
+  entries(): Promise<JournalEntry[]> {
+    throw new Error('nobody asks for single entries');
+  }
+
+  async heads(shards = [...this.shown.keys()]): Promise<Map<number, number>> {
+    if (this.headless) throw new Error('the ends of the journals cannot be told');
+    const lost = shards.find((shard) => this.lost.has(shard));
+    if (lost !== undefined) throw new StartFault(`shard ${lost}: topic is gone, or empty`, EXIT.damaged);
+    return await Promise.resolve(new Map([...this.shown].filter(([shard]) => shards.includes(shard))));
+  }
+}
+
+function journals(): GrowingJournals {
+  return new GrowingJournals([0, 1, 2].map((shard) => randomSession(30 + shard, 12, shard)));
+}
+
+function follow(reader: JournalReader, faults: unknown[] = [], paced: Clock = brisk): Follower {
+  const { pool } = database;
+  const meter = { applied: () => undefined };
+  const follower = new Follower({
+    pool,
+    reader,
+    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, meter),
+    clock: paced,
+    shards: [0, 1, 2],
+    onFault: (_what, error) => faults.push(error),
+  });
+  started.push(follower);
+  follower.start();
+  return follower;
+}
+
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  await eventually(async () => expect(await what()).toBe(true));
+}
+
+async function positions(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ sequence: number }>(
+    'select sequence from execution.positions order by shard',
+  );
+  return rows.map(({ sequence }) => sequence);
+}
+
+async function isAt(...wanted: number[]): Promise<boolean> {
+  return JSON.stringify(await positions()) === JSON.stringify(wanted);
+}
+
+describe('a follower', () => {
+  it('brings every shard up to its head, and says when it has', async () => {
+    const reader = journals();
+    for (const shard of [0, 1, 2]) reader.show(shard, 40 + shard);
+    const follower = follow(reader);
+    expect(follower.hasCaughtUp).toBe(false);
+    await until(() => follower.hasCaughtUp);
+    expect(await positions()).toEqual([40, 41, 42]);
+    expect(follower.isLooking).toBe(true);
+    reader.show(1, 60);
+    await until(() => isAt(40, 60, 42));
+    expect(follower.hasCaughtUp).toBe(true);
+    reader.show(2, 50);
+    expect(await projectionLag(database.pool, reader)).toContainEqual({
+      shard: 2,
+      head: 50,
+      position: 42,
+      lag: 8,
+    });
+  });
+
+  it('works on shards that no other works on, and takes over within a second', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const first = follow(reader, [], clock);
+    await until(() => first.shards.size === 3);
+    const second = follow(reader, [], clock);
+    await until(() => second.hasCaughtUp);
+    expect(second.shards.size).toBe(0);
+    await first.stop();
+    reader.show(0, 20);
+    const begun = clock.monotonicNanos();
+    await until(() => isAt(20));
+    expect(Number(clock.monotonicNanos() - begun) / 1e6).toBeLessThan(1_000);
+    expect(second.shards.size).toBe(3);
+  });
+
+  it('goes on when its connections have been cut', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => isAt(10));
+    await database.pool.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    reader.show(0, 30);
+    await until(() => faults.length > 0 && follower.shards.size === 3);
+    await until(() => isAt(30));
+    const { rows } = await database.pool.query<{ held: number }>(
+      `select count(*) as held from pg_locks where locktype = 'advisory' and granted
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    expect(rows).toEqual([{ held: 3 }]);
+  });
+
+  it('tries again when the journal could not be read', async () => {
+    const reader = journals();
+    reader.unreadable = true;
+    reader.show(0, 10);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => faults.length > 0);
+    expect(follower.hasCaughtUp).toBe(false);
+    reader.unreadable = false;
+    await until(() => isAt(10));
+  });
+
+  it('starts anew from the stored position when that is not where it believed it to be', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    follow(reader);
+    await until(() => isAt(10));
+    await database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`);
+    reader.show(0, 20);
+    await until(() => isAt(20));
+  });
+
+  it('does not touch a shard whose journal is another than the one that was projected', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const follower = follow(reader);
+    await until(() => isAt(10));
+    await follower.stop();
+    const other = new GrowingJournals([randomSession(99, 12, 0)]);
+    other.show(0, 30);
+    const faults: unknown[] = [];
+    follow(other, faults);
+    await until(() => faults.length > 0);
+    await pause(clock, 300);
+    expect(faults).toEqual([expect.any(JournalCorrupt)]);
+    expect(await positions()).toEqual([10]);
+  });
+
+  it('does not go on behind a journal that was cut off before what is projected, until it is whole again', async () => {
+    const reader = journals();
+    reader.show(0, 20);
+    const follower = follow(reader);
+    await until(() => isAt(20));
+    await follower.stop();
+    reader.show(0, 12);
+    const faults: unknown[] = [];
+    const heir = follow(reader, faults);
+    await until(() => faults.length > 0);
+    expect(heir.canRead).toBe(false);
+    expect(faults).toEqual([expect.objectContaining({ shard: 0, sequence: 20 })]);
+    reader.show(0, 25);
+    await until(() => isAt(25));
+    expect(heir.canRead).toBe(true);
+  });
+
+  it('stands still at a record that is none, and goes on by itself when that has been taken away', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    reader.show(1, 10);
+    const follower = follow(reader);
+    await until(() => isAt(10, 10));
+    reader.forgedAt = 11;
+    reader.show(0, 11);
+    await until(() => !follower.canRead);
+    reader.show(1, 20);
+    await until(() => isAt(10, 20));
+    reader.forgedAt = Infinity;
+    reader.show(0, 10);
+    await until(() => follower.canRead);
+    reader.show(0, 15);
+    await until(() => isAt(15, 20));
+  });
+
+  it('follows the others where one is not what it should be from the start, and that one as soon as it is', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    reader.show(1, 10);
+    reader.lost.add(0);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => isAt(10));
+    reader.show(1, 20);
+    await until(() => isAt(20));
+    expect([follower.canRead, follower.shards.size]).toEqual([false, 3]);
+    expect(faults).toEqual([expect.objectContaining({ message: 'shard 0: topic is gone, or empty' })]);
+    reader.lost.clear();
+    await until(() => isAt(10, 20));
+    await until(() => follower.canRead && follower.hasCaughtUp);
+  });
+
+  it('that has projected what was taken away says that it has to be made anew, and goes on when it was', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const faults: unknown[] = [];
+    const follower = follow(reader, faults);
+    await until(() => isAt(10));
+    // The records up to here are other ones from now on.
+    const mended = new GrowingJournals([randomSession(99, 12, 0)]);
+    mended.show(0, 12);
+    reader.read = (shard, from, limit) => mended.read(shard, from, limit);
+    reader.show(0, 12);
+    await until(() => !follower.canRead);
+    await until(() => faults.some((fault) => String(fault).includes('projection -- rebuild')));
+    expect(await positions()).toEqual([10]);
+    await database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`);
+    await until(() => isAt(12));
+    expect(follower.canRead).toBe(true);
+  });
+
+  it('that has lost its shards to another while it could not read knows when it can again', async () => {
+    const reader = journals();
+    const follower = follow(reader);
+    await until(() => follower.shards.size === 3);
+    reader.headless = true;
+    await until(() => !follower.canRead);
+    const heir = follow(journals());
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    await until(() => heir.shards.size === 3);
+    await until(() => follower.shards.size === 0);
+    expect(follower.canRead).toBe(false);
+    reader.headless = false;
+    await until(() => follower.canRead);
+    expect(heir.shards.size).toBe(3);
+  });
+
+  it('knows when it cannot read any more, although it had caught up', async () => {
+    const reader = journals();
+    reader.show(0, 10);
+    const follower = follow(reader);
+    await until(() => follower.hasCaughtUp);
+    reader.headless = true;
+    await until(() => !follower.canRead);
+    reader.headless = false;
+    await until(() => follower.canRead);
+  });
+});
+
+describe('answers whose time is over', () => {
+  it('go in small bites, the oldest first, and nothing else goes', async () => {
+    await database.pool.query(
+      `insert into execution.answers
+       select gen_random_uuid(), n, n * 1000, 0, 422, 'CREATE', 'k' || n, '', '' from generate_series(1, 10) n`,
+    );
+    const answers = new AnswersTable(LIVE);
+    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(4);
+    expect(await keys()).toEqual(['k5', 'k6', 'k7', 'k8', 'k9', 'k10']);
+    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(3);
+    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(0);
+    expect(await keys()).toEqual(['k8', 'k9', 'k10']);
+  });
+
+  async function keys(): Promise<string[]> {
+    const { rows } = await database.pool.query<{ key: string }>(
+      'select key from execution.answers order by sequence',
+    );
+    return rows.map(({ key }) => key);
+  }
+});

@@ -1,0 +1,39 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { Projection } from '#libs/auction/projections/projection.js';
+import { Projector, transactionsOf } from '../projector.js';
+import { LIVE } from '../schemas.js';
+import { Follower } from './follower.js';
+
+/** Nobody listens there. */
+const NOWHERE = 'postgres://nobody@127.0.0.1:1/none';
+
+const clock = new MovableClock();
+const pool = openPool(NOWHERE, { applicationName: 'follower', max: 1 });
+
+afterEach(async () => {
+  clock.forgetTimers();
+  await pool.end();
+});
+
+it('that cannot find out for long which shards are its own says so, and not at the first fault', async () => {
+  const faults: unknown[] = [];
+  const meter = { applied: () => undefined };
+  const follower = new Follower({
+    pool,
+    reader: new MemoryJournalStore(),
+    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, meter),
+    clock,
+    shards: [0, 1, 2],
+    onFault: (_what, error) => faults.push(error),
+  });
+  follower.start();
+  await eventually(() => expect(faults).toHaveLength(1));
+  expect(follower.isLooking).toBe(true);
+  clock.leap(20_000);
+  expect(follower.isLooking).toBe(false);
+  await follower.stop();
+});

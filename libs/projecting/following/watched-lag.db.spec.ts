@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Pool } from 'pg';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { eventually } from '#libs/testing/eventually.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
+import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
+import { WatchedLag } from './watched-lag.js';
+
+const SHARDS = [0, 1, 2];
+const LOOK_MS = 2_000;
+const ALL = new Set(SHARDS);
+
+jest.setTimeout(60_000);
+
+let database: TestDatabase;
+let looks: Pool;
+let clock: MovableClock;
+let heads: Map<number, number | Promise<number>>;
+let faults: string[];
+let lag: WatchedLag;
+
+beforeAll(async () => {
+  database = await createTestDatabase(projectionMigrations);
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  looks = openPool(database.url, {
+    applicationName: 'looks',
+    max: 1,
+    statementTimeoutMs: 300,
+    answerTimeoutMs: 1_000,
+  });
+  await database.pool.query('truncate execution.positions');
+  for (const shard of SHARDS) await stand(shard, 10);
+  clock = new MovableClock();
+  heads = new Map(SHARDS.map((shard) => [shard, 10 + shard]));
+  faults = [];
+  const reader = {
+    heads: async ([shard = 0]: readonly number[]) => new Map([[shard, await heads.get(shard)!]]),
+  };
+  lag = new WatchedLag({
+    pool: looks,
+    reader: reader as Pick<JournalReader, 'heads'> as JournalReader,
+    clock,
+    shards: SHARDS,
+    onFault: (what) => faults.push(what),
+  });
+  lag.start();
+  await eventually(() => expect(lag.known).toHaveLength(3));
+});
+afterEach(async () => {
+  lag.stop();
+  clock.forgetTimers();
+  await looks.end();
+});
+
+async function stand(shard: number, sequence: number): Promise<void> {
+  await database.pool.query(
+    `insert into execution.positions (shard, epoch, sequence, hash) values ($1, 1, $2, sha256(''))
+     on conflict (shard) do update set sequence = excluded.sequence`,
+    [shard, sequence],
+  );
+}
+
+/** Lets time pass at the pace of the looks, so that each can be answered. */
+async function pass(seconds: number): Promise<void> {
+  for (let passed = 0; passed < seconds * 1_000; passed += LOOK_MS) {
+    clock.leap(LOOK_MS);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+describe('what is known of journals and projections', () => {
+  it('is renewed by itself', async () => {
+    expect(lag.known).toEqual(SHARDS.map((shard) => ({ shard, position: 10, lag: shard })));
+    await stand(2, 12);
+    heads.set(0, 15);
+    await pass(4);
+    await eventually(() => {
+      expect(lag.known.map((known) => known.lag)).toEqual([5, 1, 0]);
+    });
+    expect([lag.seesPositions, lag.seesHeads]).toEqual([true, true]);
+  });
+
+  it('keeps its last value while the positions are locked, with a lag that grows on, and is told to be old', async () => {
+    const locker = await database.pool.connect();
+    await locker.query('begin; lock table execution.positions in access exclusive mode');
+    try {
+      heads.set(0, 50);
+      clock.leap(LOOK_MS);
+      await eventually(() => expect(faults).toContain('positions'));
+      expect(lag.seesPositions).toBe(false);
+      expect(lag.seesHeads).toBe(true);
+      await eventually(() => expect(lag.known[0]).toEqual({ shard: 0, position: 10, lag: 40 }));
+      expect(Math.min(...lag.ages.map(({ seconds }) => seconds))).toBeGreaterThanOrEqual(2);
+    } finally {
+      await locker.query('rollback');
+      locker.release();
+    }
+    await eventually(() => {
+      clock.leap(LOOK_MS);
+      expect(lag.seesPositions).toBe(true);
+    });
+  });
+
+  it('is old for a shard whose journal tells nothing, and for no other', async () => {
+    heads.set(1, new Promise(() => undefined));
+    await pass(14);
+    const old = lag.ages.filter(({ seconds }) => seconds > 10).map(({ shard }) => shard);
+    expect(old).toEqual([1]);
+    expect([lag.seesPositions, lag.seesHeads]).toEqual([true, false]);
+    expect(lag.known).toHaveLength(3);
+  });
+
+  it('shows a shard to stand when nothing of what there is was projected for long, to whoever works on it', async () => {
+    await stand(2, 12);
+    heads.set(1, 12);
+    await pass(20);
+    expect(lag.stands(ALL)).toBe(false);
+    await pass(20);
+    expect(lag.stands(ALL)).toBe(true);
+    expect([lag.stands(new Set([1])), lag.stands(new Set([0, 2])), lag.stands(new Set())]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await stand(1, 11);
+    await pass(4);
+    await eventually(() => expect(lag.stands(ALL)).toBe(false));
+  });
+
+  it('shows a shard to stand that is said to be projected beyond the end of its journal, and nothing of it to be projected', async () => {
+    await stand(2, 12);
+    heads.set(1, 11);
+    await stand(1, 1_000);
+    await pass(20);
+    expect([lag.stands(ALL), lag.known[1]!.lag]).toEqual([false, 0]);
+    heads.set(1, 13);
+    await pass(20);
+    expect([lag.stands(new Set([1])), lag.known[1]]).toEqual([true, { shard: 1, position: 1_000, lag: 13 }]);
+    await stand(1, 13);
+    await pass(4);
+    await eventually(() => expect([lag.stands(ALL), lag.known[1]!.lag]).toEqual([false, 0]));
+  });
+});

@@ -1,0 +1,49 @@
+import type { ClientBase } from 'pg';
+import { BEFORE_FIRST } from '#libs/journal/hash-chain.js';
+import type { JournalEntry, JournalHead } from '#libs/journal/journal.js';
+import type { Schemas } from './schemas.js';
+
+/** The last record of a shard that is projected. */
+export type ProjectedEnd = Pick<JournalHead, 'sequence' | 'hash'>;
+
+/** Up to which record of each shard's journal the rows beside them speak. */
+export class PositionsTable {
+  private readonly table: string;
+
+  constructor({ execution }: Schemas) {
+    this.table = `${execution}.positions`;
+  }
+
+  /** Whoever holds the row is the only one to write rows of the shard, until its transaction ends. */
+  async lock(client: ClientBase, shard: number): Promise<JournalHead> {
+    const text = `select epoch, sequence, encode(hash, 'hex') as hash from ${this.table} where shard = $1 for update`;
+    const { rows } = await client.query<JournalHead>({ name: `${this.table}-lock`, text, values: [shard] });
+    if (rows[0] !== undefined) return rows[0];
+    await client.query(
+      `insert into ${this.table} (shard, epoch, sequence, hash) values ($1, $2, $3, decode($4, 'hex'))
+       on conflict (shard) do nothing`,
+      [shard, BEFORE_FIRST.epoch, BEFORE_FIRST.sequence, BEFORE_FIRST.hash],
+    );
+    return this.lock(client, shard);
+  }
+
+  async move(client: ClientBase, { shard, epoch, sequence, hash }: JournalEntry): Promise<void> {
+    await client.query({
+      name: `${this.table}-move`,
+      text: `update ${this.table} set epoch = $2, sequence = $3, hash = decode($4, 'hex') where shard = $1`,
+      values: [shard, epoch, sequence, hash],
+    });
+  }
+
+  async all(client: Pick<ClientBase, 'query'>): Promise<Map<number, number>> {
+    const ends = await this.ends(client);
+    return new Map([...ends].map(([shard, { sequence }]) => [shard, sequence]));
+  }
+
+  async ends(client: Pick<ClientBase, 'query'>): Promise<Map<number, ProjectedEnd>> {
+    const { rows } = await client.query<ProjectedEnd & { readonly shard: number }>(
+      `select shard, sequence, encode(hash, 'hex') as hash from ${this.table} order by shard`,
+    );
+    return new Map(rows.map(({ shard, sequence, hash }) => [shard, { sequence, hash }]));
+  }
+}
