@@ -9,18 +9,18 @@ const MAY_IMPORT = {
   identity: ['base', 'platform'],
   client: ['base', 'platform'],
   edge: ['base', 'platform'],
+  ledger: ['base', 'platform'],
   link: ['base', 'platform'],
   projecting: ['base', 'journal', 'platform'],
-  auction: ['base', 'journal', 'platform', 'projecting'],
+  auction: ['base', 'journal', 'ledger', 'platform', 'projecting'],
   admission: ['auction', 'base', 'platform'],
-  custody: ['auction', 'base', 'platform'],
-  schema: ['admission', 'auction', 'base', 'custody', 'identity', 'journal', 'platform'],
+  schema: ['admission', 'auction', 'base', 'identity', 'journal', 'ledger', 'platform'],
   stream: ['auction', 'base', 'edge', 'journal', 'platform'],
-  engine: ['admission', 'auction', 'base', 'custody', 'journal', 'link', 'platform'],
+  engine: ['admission', 'auction', 'base', 'journal', 'link', 'platform'],
 };
 
 /** The rules of auctions, and what they speak of: not the rest under the auctions' roof. */
-const PURE = '^libs/(base/|auction/(?!(projections|protocol)/))';
+const PURE = '^libs/(base/|auction/(?!(projections|protocol|settlement)/))';
 
 /** Imports against the arrows that still stand: generic libs that name the auction. Entries only ever go. */
 const TO_BE_TURNED_ROUND = {

@@ -1,5 +1,9 @@
 import type { ExecutionReport } from '#libs/auction/decide/execution.js';
-import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
+import type {
+  AwardToSettle,
+  SettlementAttempt,
+  SettlementDesk,
+} from '#libs/auction/settlement/settlement.js';
 import type { OwnerLink } from '#libs/link/client.js';
 import type { ExecutionStepName } from '#libs/auction/protocol/protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';

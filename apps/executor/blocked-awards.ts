@@ -1,4 +1,4 @@
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Logger } from '#libs/platform/process/log.js';
 

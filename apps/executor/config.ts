@@ -1,4 +1,4 @@
-import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { ownerUrlsAreOnePerShard } from '#libs/link/owner-urls.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';

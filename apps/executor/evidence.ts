@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/custody/evidence-feed.js';
+import { EVIDENCE_FEED_DEFAULTS, EvidenceFeed } from '#libs/ledger/evidence-feed.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import { quietly } from '#libs/platform/process/quiet-faults.js';

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
-import type { SettlementAttempt } from '#libs/custody/settlement.js';
+import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
+import type { SettlementAttempt } from '#libs/auction/settlement/settlement.js';
 import { openLink } from '#libs/link/open-link.js';
 import { heedServiceTokens, type ServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';

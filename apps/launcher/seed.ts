@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { seedContracts, seedPolicy, type PolicySeed } from '#libs/admission/policy/seed-policy.js';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
-import { seedBalances } from '#libs/custody/seed.js';
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
+import { seedBalances } from '#libs/ledger/seed.js';
 import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
 import { hashPassword } from '#libs/identity/passwords/password-hash.js';
 import { openPool } from '#libs/platform/database/postgres.js';

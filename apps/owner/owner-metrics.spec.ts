@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from '@jest/globals';
-import type { SettlementOutcome } from '#libs/custody/settlement.js';
+import type { SettlementOutcome } from '#libs/auction/settlement/settlement.js';
 import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
 import { OwnerMetrics } from './owner-metrics.js';
 

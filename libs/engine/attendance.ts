@@ -2,7 +2,7 @@ import type { ExecutionReport } from '#libs/auction/decide/execution.js';
 import type { Instant } from '#libs/base/instant.js';
 import { millisBetween } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import type { SettlementOutcome } from '#libs/custody/settlement.js';
+import type { SettlementOutcome } from '#libs/auction/settlement/settlement.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { Agenda } from './agenda.js';
 import { nextDue, type AuctionBook, type Entry } from './memory/auction-book.js';

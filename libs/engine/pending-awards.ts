@@ -1,4 +1,4 @@
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import type { AuctionState, Award } from '#libs/auction/state.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { Entry } from './memory/auction-book.js';

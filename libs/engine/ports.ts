@@ -1,5 +1,5 @@
 import type { CompletedStatus, Operation } from '#libs/auction/events.js';
-import type { SettlementDesk } from '#libs/custody/settlement.js';
+import type { SettlementDesk } from '#libs/auction/settlement/settlement.js';
 import type { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { LinkReply } from '#libs/auction/protocol/protocol.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import type { LinkPeer } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';

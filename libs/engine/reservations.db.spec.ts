@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AuctionState } from '#libs/auction/state.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';

@@ -9,8 +9,8 @@ import {
 } from '#libs/base/instant.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
-import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawOrder } from '#libs/testing/shards/shard-orders.js';

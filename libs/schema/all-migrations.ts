@@ -1,5 +1,5 @@
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { custodyMigrations } from '#libs/custody/migrations/list.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import type { MigrationClass } from '#libs/platform/database/migrate.js';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { assetOf } from '#libs/auction/holds.js';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
-import { seedBalances } from '#libs/custody/seed.js';
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
+import { seedBalances } from '#libs/ledger/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import type { ClusterContract } from '#libs/testing/cluster/cluster-file.js';
 import type { RunningCluster } from '#libs/testing/cluster/running-cluster.js';

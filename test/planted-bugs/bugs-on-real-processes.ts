@@ -16,7 +16,7 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'a-trade-takes-more',
     mistake: 'A trade takes an atom more from its buyer, by a transaction of its own whose sums are right.',
-    file: 'libs/custody/migrations/1790000300000-initial-custody.ts',
+    file: 'libs/ledger/migrations/1790000300000-initial-custody.ts',
     symbol: 'SETTLE',
     replace: [
       `from unnest(accounts, assets, amounts) as line (account, asset, amount);

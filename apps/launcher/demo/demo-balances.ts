@@ -1,7 +1,7 @@
 import type { ContractFacts } from '#libs/auction/commands.js';
 import { assetOf } from '#libs/auction/holds.js';
-import type { Entry } from '#libs/custody/ledger.js';
-import type { LimitSeed } from '#libs/custody/seed.js';
+import type { Entry } from '#libs/ledger/ledger.js';
+import type { LimitSeed } from '#libs/ledger/seed.js';
 import type { DemoAccount } from './demo-accounts.js';
 import { DEMO_VENUES } from './demo-contracts.js';
 

@@ -4,7 +4,7 @@ import { evolve } from '#libs/auction/evolve/evolve.js';
 import { holdsOf } from '#libs/auction/holds-of.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { awardToSettle, unended } from '#libs/engine/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 

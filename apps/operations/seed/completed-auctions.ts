@@ -4,7 +4,11 @@ import { holdFor } from '#libs/auction/holds.js';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import { opened } from '#libs/auction/decide/plan-create.js';
 import { submitted } from '#libs/auction/decide/plan-submit.js';
-import type { AwardToSettle, SettlementAttempt, SettlementDesk } from '#libs/custody/settlement.js';
+import type {
+  AwardToSettle,
+  SettlementAttempt,
+  SettlementDesk,
+} from '#libs/auction/settlement/settlement.js';
 import { PendingAwards } from '#libs/engine/pending-awards.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isConnectionFailure } from '#libs/platform/database/postgres.js';

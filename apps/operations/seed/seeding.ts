@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
 import type { Instant } from '#libs/base/instant.js';
-import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
 import { PolicyDesk } from '#libs/engine/policy-desk.js';
 import { holdsByAccount } from '#libs/engine/recovery/recovery.js';

@@ -3,9 +3,9 @@ import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import type { AwardSettlement, DomainEvent } from '#libs/auction/events.js';
 import { assetOf } from '#libs/auction/holds.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import type { FailedAward, SettledAward } from '#libs/custody/journaled-settlements.js';
-import { couldSettle } from '#libs/custody/settlement-plan.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { FailedAward, SettledAward } from '#libs/auction/settlement/journaled-settlements.js';
+import { couldSettle } from '#libs/auction/settlement/settlement-plan.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { awardToSettle } from '#libs/engine/pending-awards.js';
 import { lawfulSession, WrittenJournal } from './journaled-auctions.js';
 

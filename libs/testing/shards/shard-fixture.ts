@@ -3,7 +3,7 @@ import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
 import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
 import type { CreateBody } from '#libs/auction/commands.js';
-import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
 import type { ShardPorts, ShardSettings } from '#libs/engine/shard-ports.js';
 import { Shard } from '#libs/engine/shard.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { activeQuote, isLive, type AuctionState } from '#libs/auction/state.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import type { Answer, LiveShard } from './shard-fixture.js';
 import { cancelOrder, reviseOrder, submitOrder, withdrawAllOrder, withdrawOrder } from './shard-orders.js';
 import { accountOf } from './shard-world.js';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
-import { custodyMigrations } from '#libs/custody/migrations/list.js';
-import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
-import { seedBalances } from '#libs/custody/seed.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
+import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
+import { seedBalances } from '#libs/ledger/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Archive } from '../../simulator/oracle/archive.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { custodyMigrations } from '#libs/custody/migrations/list.js';
-import { seedBalances } from '#libs/custody/seed.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
+import { seedBalances } from '#libs/ledger/seed.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { checkEvidence } from './evidence.js';

@@ -1,5 +1,5 @@
 import { AwardCarrier } from '#apps/executor/award-carrier.js';
-import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { poolOf } from '../storage/sql-pool.js';
 import { openLink } from './owner.js';
 import type { Life } from './unit.js';

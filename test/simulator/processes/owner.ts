@@ -3,7 +3,7 @@ import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
 import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
 import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
 import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
-import { PostgresSettlement } from '#libs/custody/postgres-settlement.js';
+import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/engine/ids.js';
 import { Shard } from '#libs/engine/shard.js';
 import { HistoryTable } from '#libs/journal/histories/history-table.js';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { decodeEvent } from '#libs/auction/event-versions.js';
-import { seedBalances } from '#libs/custody/seed.js';
+import { seedBalances } from '#libs/ledger/seed.js';
 import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';

@@ -1,12 +1,12 @@
 import type { Pool, PoolClient } from 'pg';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { EVIDENCE_FEED_DEFAULTS } from '#libs/custody/evidence-feed.js';
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import {
   failAsJournaled,
   settleAsJournaled,
   shortfallsOf,
   type Shortfall,
-} from '#libs/custody/journaled-settlements.js';
+} from '#libs/auction/settlement/journaled-settlements.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { Clock } from '#libs/platform/time/clock.js';

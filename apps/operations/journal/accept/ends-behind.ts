@@ -1,7 +1,7 @@
 import type { AuctionEvent } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import type { FailedAward, SettledAward } from '#libs/custody/journaled-settlements.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { FailedAward, SettledAward } from '#libs/auction/settlement/journaled-settlements.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { awardIn, endBy, type JournaledEnd } from '../ledger/journaled-end.js';
 
 /** What is to be done to a ledger, so that it is as far as the journals. */

@@ -1,5 +1,5 @@
-import { OPENING } from '#libs/custody/ledger.js';
-import { IS_SPOILED, UNSPOKEN } from '#libs/custody/stated-amount.js';
+import { OPENING } from '#libs/ledger/ledger.js';
+import { IS_SPOILED, UNSPOKEN } from '#libs/ledger/stated-amount.js';
 import type { Database } from './ledger-proof.js';
 
 /** How many of a kind are told. */

@@ -1,4 +1,4 @@
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { faultsInBooks } from './book-checks.js';
 import type { Database, LedgerProof, Standing } from './ledger-proof.js';
 

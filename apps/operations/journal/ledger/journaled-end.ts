@@ -1,6 +1,6 @@
 import type { AuctionEvent, AwardSettlement } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { awardToSettle } from '#libs/engine/pending-awards.js';
 
 /** How an award ended, and which record says so. */

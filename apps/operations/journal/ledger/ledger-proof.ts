@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { AuctionEvent } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { AwardSet } from './award-set.js';
 import { awardIn, endBy, type JournaledEnd } from './journaled-end.js';
 import { faultIn, type LedgerRow } from './settled-entries.js';

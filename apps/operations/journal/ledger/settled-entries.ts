@@ -1,7 +1,7 @@
 import type { AwardSettlement } from '#libs/auction/events.js';
-import type { Entry } from '#libs/custody/ledger.js';
-import { couldSettle, entriesAsSettled } from '#libs/custody/settlement-plan.js';
-import type { AwardToSettle } from '#libs/custody/settlement.js';
+import type { Entry } from '#libs/ledger/ledger.js';
+import { couldSettle, entriesAsSettled } from '#libs/auction/settlement/settlement-plan.js';
+import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 
 /** What the ledger says of an award, with the entries of its transaction. */
 export interface LedgerRow {

@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
-import type { AwardSettlement } from '#libs/auction/events.js';
+import type { AwardSettlement } from '../events.js';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isLockTimeout, isSerializationFailure, withTransaction } from '#libs/platform/database/postgres.js';
-import { EVIDENCE_FEED_DEFAULTS } from './evidence-feed.js';
-import { columnsOf, lockBalances, type Entry, type LedgerKey } from './ledger.js';
-import { publishEvidence } from './publish-evidence.js';
+import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
+import { columnsOf, lockBalances, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
+import { publishEvidence } from '#libs/ledger/publish-evidence.js';
 import type { AwardToSettle, SettlementAttempt, SettlementDesk, SettlementOutcome } from './settlement.js';
 import { balancesTouched, planSettlement } from './settlement-plan.js';
 

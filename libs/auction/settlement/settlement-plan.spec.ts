@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { holdFor, type Need } from '#libs/auction/holds.js';
+import { holdFor, type Need } from '../holds.js';
 import { HIGHEST_PRICE_ATOMS, issueCost, owed } from '#libs/base/money.js';
-import { ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
+import { ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
 import type { AwardToSettle } from './settlement.js';
 import { complementOf, couldSettle, planSettlement } from './settlement-plan.js';
 

@@ -1,8 +1,8 @@
-import type { AwardSettlement } from '#libs/auction/events.js';
-import { assetOf } from '#libs/auction/holds.js';
+import type { AwardSettlement } from '../events.js';
+import { assetOf } from '../holds.js';
 import { issueCost, owed, type Atoms } from '#libs/base/money.js';
-import type { Hold, ResourceType } from '#libs/auction/terms.js';
-import { COLLATERAL, ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
+import type { Hold, ResourceType } from '../terms.js';
+import { COLLATERAL, ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
 import type { AwardToSettle, SettlingParty } from './settlement.js';
 
 type Route = AwardToSettle['routes'][number];

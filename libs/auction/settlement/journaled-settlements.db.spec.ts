@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { holdFor } from '#libs/auction/holds.js';
+import { holdFor } from '../holds.js';
 import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
@@ -13,10 +13,10 @@ import {
   type SettledAward,
   type Shortfall,
 } from './journaled-settlements.js';
-import type { Entry } from './ledger.js';
-import { custodyMigrations } from './migrations/list.js';
+import type { Entry } from '#libs/ledger/ledger.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { PostgresSettlement } from './postgres-settlement.js';
-import { seedBalances } from './seed.js';
+import { seedBalances } from '#libs/ledger/seed.js';
 import type { AwardToSettle } from './settlement.js';
 
 const A = { venue: 'venue_a', contract_id: 'rain', outcome: 'YES' };

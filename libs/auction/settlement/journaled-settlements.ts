@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
-import type { AwardSettlement } from '#libs/auction/events.js';
+import type { AwardSettlement } from '../events.js';
 import { plusMillis } from '#libs/base/instant.js';
-import { columnsOf, ESCROW, ISSUER, type Entry, type LedgerKey } from './ledger.js';
-import { publishEvidence } from './publish-evidence.js';
-import { OPENING_LOCK, type SeedMoment } from './seed.js';
+import { columnsOf, ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
+import { publishEvidence } from '#libs/ledger/publish-evidence.js';
+import { OPENING_LOCK, type SeedMoment } from '#libs/ledger/seed.js';
 import type { AwardToSettle } from './settlement.js';
 import { entriesAsSettled } from './settlement-plan.js';
 

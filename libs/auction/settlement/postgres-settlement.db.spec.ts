@@ -1,18 +1,18 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { holdFor, type Need } from '#libs/auction/holds.js';
+import { holdFor, type Need } from '../holds.js';
 import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
-import type { Side } from '#libs/auction/terms.js';
+import type { Side } from '../terms.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { openProxy } from '#libs/testing/network/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { custodyMigrations } from './migrations/list.js';
+import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { PostgresSettlement } from './postgres-settlement.js';
-import { seedBalances } from './seed.js';
+import { seedBalances } from '#libs/ledger/seed.js';
 import type { AwardToSettle } from './settlement.js';
 
 const VENUES = ['venue_a', 'venue_b'];
