@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { parsePlainJson } from '#apps/replay/plain-json.js';
 import { publicKeysIn } from '#apps/replay/public-keys.js';
 import { judge } from '#apps/replay/verdict.js';
-import { NO_LANE } from '#libs/stream/resume-point.js';
-import { ResumeTokens } from '#libs/stream/resume-token.js';
+import { NO_LANE } from '#libs/auction/stream/resume-point.js';
+import { ResumeTokens } from '#libs/socket/resume-token.js';
 import { http, stream } from './described-interface.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -4,16 +4,17 @@ import { describe, expect, it } from '@jest/globals';
 import { Parser } from '@asyncapi/parser';
 import { settings } from '#apps/launcher/config.js';
 import { messagesOf } from '#libs/edge/documents/asyncapi-types.js';
-import { CLIENT_MESSAGES } from '#libs/stream/client-messages.js';
-import { SERVER_MESSAGES } from '#libs/stream/server-messages.js';
-import { CLOSE } from '#libs/stream/socket.js';
+import { CLIENT_MESSAGES } from '#libs/auction/stream/client-messages.js';
+import { SERVER_MESSAGES } from '#libs/auction/stream/server-messages.js';
+import { CLOSE } from '#libs/socket/socket.js';
 import { SchemaSet } from '#libs/testing/interface/schema-set.js';
 import { http, stream } from './described-interface.js';
 
 const SENT_BY_US: readonly number[] = Object.values(CLOSE);
 /** The WebSocket library closes with these by itself; end-to-end tests see each of them. */
 const SENT_BY_THE_LIBRARY = [1002, 1007, 1008, 1009];
-const SOURCES = filesIn('libs/stream', '.ts')
+const SOURCES = ['libs/auction/stream', 'libs/socket']
+  .flatMap((folder) => filesIn(folder, '.ts'))
   .filter((file) => !file.endsWith('.spec.ts'))
   .map((file) => readFileSync(file, 'utf8'));
 

@@ -58,11 +58,11 @@ export const UNSEEN: readonly Unseen[] = [
   },
   {
     what: 'WelcomeMessage.resume_error=EXPIRED',
-    why: 'A token would have to be older than 24 hours; libs/stream/resume-token.spec.ts lets them pass.',
+    why: 'A token would have to be older than 24 hours; libs/socket/resume-token.spec.ts lets them pass.',
   },
   {
     what: 'GoawayMessage.reason=SHARD_STOPPED',
-    why: 'A record of a journal would have to be damaged; libs/stream/stream-hub.spec.ts has one that nobody can read.',
+    why: 'A record of a journal would have to be damaged; libs/auction/stream/stream-hub.spec.ts has one that nobody can read.',
   },
   {
     what: 'openStream 503',
@@ -76,7 +76,7 @@ export const UNSEEN: readonly Unseen[] = [
   },
   {
     what: 'ResyncMessage.reason=SNAPSHOT_INCOMPLETE',
-    why: 'The connection would have to end within a snapshot; libs/stream/resume.property.spec.ts ends it everywhere.',
+    why: 'The connection would have to end within a snapshot; libs/auction/stream/resume.property.spec.ts ends it everywhere.',
     byChance: true,
   },
   ...(fakedTime() === undefined ? [WITHOUT_FAKED_TIME] : []),

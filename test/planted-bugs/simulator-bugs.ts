@@ -214,7 +214,7 @@ const TOLD: readonly SimulatorBug[] = [
   {
     name: 'stream-resumes-after-the-token',
     mistake: 'A resumed connection is told only what happens from now on.',
-    file: 'libs/stream/subscriptions/resumption.ts',
+    file: 'libs/auction/stream/subscriptions/resumption.ts',
     symbol: 'Resumption.constructor',
     replace: ['this.isNeeded(shard) ?', 'this.isNeeded(shard) && shard > 0 ?'],
     promise: /./,

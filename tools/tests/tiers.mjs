@@ -23,7 +23,8 @@ export const PARTS = {
     after: 'an endpoint, the stream, a process, the launcher',
   },
   streams: {
-    includes: (path) => /^(libs\/stream|apps\/gateway\/stream)\/|^test\/e2e\/.*stream/.test(path),
+    includes: (path) =>
+      /^(libs\/auction\/stream|libs\/socket|apps\/gateway\/stream)\/|^test\/e2e\/.*stream/.test(path),
     after: 'the stream: connection, outbox, resume, back-pressure',
   },
   kafka: {

@@ -23,8 +23,8 @@ import {
   isControl,
   type CLIENT_MESSAGES,
   type CommandName,
-} from '#libs/stream/client-messages.js';
-import type { ResumeError, ResyncReason, ServerMessage } from '#libs/stream/server-messages.js';
+} from '#libs/auction/stream/client-messages.js';
+import type { ResumeError, ResyncReason, ServerMessage } from '#libs/auction/stream/server-messages.js';
 import { cancelAuction, getAuction, getEvents } from '../auctions/auction-endpoints.js';
 import { auction, ownAuction } from '../auctions/auction-shapes.js';
 import { eventOfEachKind, pascal } from '../auctions/timeline-shapes.js';

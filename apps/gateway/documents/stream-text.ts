@@ -1,7 +1,7 @@
-import type { CommandName, ControlName } from '#libs/stream/client-messages.js';
-import { STREAM_LIMITS as LIMITS } from '#libs/stream/limits.js';
-import type { ServerMessage } from '#libs/stream/server-messages.js';
-import { CLOSE } from '#libs/stream/socket.js';
+import type { CommandName, ControlName } from '#libs/auction/stream/client-messages.js';
+import { STREAM_LIMITS as LIMITS } from '#libs/socket/limits.js';
+import type { ServerMessage } from '#libs/auction/stream/server-messages.js';
+import { CLOSE } from '#libs/socket/socket.js';
 
 const seconds = (millis: number): string => `${millis / 1_000} s`;
 

@@ -12,7 +12,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import type { Session, SessionOutcome, Sessions } from '#libs/stream/ports.js';
+import type { Session, SessionOutcome, Sessions } from '#libs/auction/stream/ports.js';
 import type { gatewayConfig } from '../config.js';
 
 /** Whether a token is still good is not asked after anything else. */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
-import { settled, SteppedClock } from '#libs/stream/fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/auction/stream/fixtures/stepped-clock.js';
 import { PresenceReporter } from './presence-reporter.js';
 
 type Told = Extract<LinkRequest, { op: 'presence' }>;

@@ -5,7 +5,7 @@ import type {
   LinkRequest,
 } from '#libs/auction/protocol/protocol.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import type { ConnectionStanding, Presence } from '#libs/stream/ports.js';
+import type { ConnectionStanding, Presence } from '#libs/auction/stream/ports.js';
 
 type PresenceRequest = Extract<LinkRequest, { op: 'presence' }>;
 

@@ -3,7 +3,7 @@ import { readMoment, SNAPSHOT_FORMAT } from '#libs/engine/recovery/shard-snapsho
 import type { JournalReader } from '#libs/journal/journal.js';
 import { sealedContent } from '#libs/journal/sealed-snapshots.js';
 import { recordBehind, type Snapshot, type SnapshotStore } from '#libs/journal/snapshots.js';
-import type { StartingPoint } from '#libs/stream/feed/feed.js';
+import type { StartingPoint } from '#libs/auction/stream/feed/feed.js';
 
 const FROM_THE_FIRST: StartingPoint = { position: 0, states: [] };
 /** Journals up to so many times the history are read from their first record rather than from a snapshot. */

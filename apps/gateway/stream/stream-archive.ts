@@ -3,7 +3,7 @@ import { phaseOf } from '#libs/auction/told/view.js';
 import type { ViewedStatus } from '#libs/auction/told/viewer.js';
 import { payloadOf, type Reply } from '#libs/edge/reply/reply.js';
 import { shardOfId } from '#libs/auction/protocol/routing.js';
-import type { Archive, Refused, TimelinePart } from '#libs/stream/ports.js';
+import type { Archive, Refused, TimelinePart } from '#libs/auction/stream/ports.js';
 import type { CompletedReads } from '../auctions/completed-reads.js';
 import type { TimelineStream } from '../auctions/timeline-stream.js';
 import { passOn, type OwnerRouter } from '../owner-router.js';

@@ -4,7 +4,7 @@ import type { Call, CallOf } from '#libs/edge/endpoint.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
-import type { CommandName } from '#libs/stream/client-messages.js';
+import type { CommandName } from '#libs/auction/stream/client-messages.js';
 import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
 import {

@@ -13,8 +13,8 @@ import {
 } from '#libs/edge/reply/reply.js';
 import type { JsonValue } from '#libs/edge/decoding/strict-json.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
-import type { CommandName } from '#libs/stream/client-messages.js';
-import type { CommandAnswer, CommandCall, Commands } from '#libs/stream/ports.js';
+import type { CommandName } from '#libs/auction/stream/client-messages.js';
+import type { CommandAnswer, CommandCall, Commands } from '#libs/auction/stream/ports.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
 import {
   preflightQuote,

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Feed } from '#libs/stream/feed/feed.js';
-import type { EndedBy, StreamMeter } from '#libs/stream/ports.js';
-import { CLOSE } from '#libs/stream/socket.js';
-import type { ResyncReason } from '#libs/stream/server-messages.js';
+import type { Feed } from '#libs/auction/stream/feed/feed.js';
+import type { EndedBy, StreamMeter } from '#libs/auction/stream/ports.js';
+import { CLOSE } from '#libs/socket/socket.js';
+import type { ResyncReason } from '#libs/auction/stream/server-messages.js';
 
 const OURS: readonly number[] = Object.values(CLOSE);
 /** Of RFC 6455 and its registry. What else clients close with is up to them, and would be as many series as they like. */

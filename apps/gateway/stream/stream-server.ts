@@ -1,8 +1,8 @@
 import { WebSocketServer, type WebSocket } from 'ws';
 import { errorReply, MALFORMED_REQUEST, type Reply } from '#libs/edge/reply/reply.js';
 import type { Handshake } from '#libs/edge/server/upgrades.js';
-import type { Sessions } from '#libs/stream/ports.js';
-import type { StreamHub } from '#libs/stream/stream-hub.js';
+import type { Sessions } from '#libs/auction/stream/ports.js';
+import type { StreamHub } from '#libs/auction/stream/stream-hub.js';
 import { Departures } from './departures.js';
 import { StreamWebSocket } from './web-socket.js';
 

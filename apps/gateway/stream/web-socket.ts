@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { StreamSocket } from '#libs/stream/socket.js';
+import type { StreamSocket } from '#libs/socket/socket.js';
 import type { Departures } from './departures.js';
 
 /** A WebSocket of the ws package, and the connection below it, which alone can gather what is sent. */

@@ -3,7 +3,7 @@ import { TokenExchange } from '#libs/engine/tokens/token-exchange.js';
 import { TokenHome } from '#libs/engine/tokens/token-home.js';
 import type { BucketName, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
-import { SteppedClock } from '../../stream/fixtures/stepped-clock.js';
+import { SteppedClock } from '#libs/auction/stream/fixtures/stepped-clock.js';
 
 const SHARDS = [0, 1, 2];
 

@@ -1,7 +1,7 @@
 import type { Principal } from '#libs/edge/endpoint.js';
-import type { Session } from '#libs/stream/ports.js';
-import type { StreamSocket } from '#libs/stream/socket.js';
-import type { StreamHub } from '#libs/stream/stream-hub.js';
+import type { Session } from '#libs/auction/stream/ports.js';
+import type { StreamSocket } from '#libs/socket/socket.js';
+import type { StreamHub } from '#libs/auction/stream/stream-hub.js';
 import type { WireEnd } from '../wire/wire-end.js';
 
 const FAR_AHEAD = 4_000_000_000;

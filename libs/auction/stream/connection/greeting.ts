@@ -1,0 +1,106 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Control } from '../client-messages.js';
+import type { Feed } from '../feed/feed.js';
+import { ChronicleAway, type Recollection, type Recollector } from '../feed/recollection.js';
+import type { ResumePoint } from '../resume-point.js';
+import type { ResumeTokens } from '#libs/socket/resume-token.js';
+import type { ResumeError, ResyncReason } from '../server-messages.js';
+import type { ConnectionName } from '../subscriptions/bookmark.js';
+import { Holdings } from '../subscriptions/holdings.js';
+import type { Seen } from '../subscriptions/subscription.js';
+import type { Broken } from '../subscriptions/resumption.js';
+
+export interface GreetingPorts {
+  readonly feed: Feed;
+  readonly recollector: Recollector;
+  readonly tokens: ResumeTokens;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly catchUpMillis: number;
+}
+
+export interface Greeting {
+  readonly name: ConnectionName;
+  readonly graceMillis: number | undefined;
+  /** Absent where the connection is a new one. */
+  readonly resumed?: Resumed;
+  readonly error?: ResumeError;
+}
+
+export interface Resumed {
+  readonly point: ResumePoint;
+  readonly seen: Seen;
+  readonly recollection: Recollection;
+  /** Which of its subscriptions cannot be continued. */
+  readonly broken: Broken;
+}
+
+const NANOS_PER_MICRO = 1_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** Begins a connection or goes on with one; undefined when this gateway is too far behind to go on with it. */
+export async function greet(
+  hello: Control<'hello'>,
+  account: string,
+  ports: GreetingPorts,
+): Promise<Greeting | undefined> {
+  const { tokens, clock } = ports;
+  const now = clock.epochNanos();
+  const graceMillis = hello.cancel_on_disconnect?.grace_ms;
+  // Of two sockets that go on with one connection the later is the connection, whichever gateways they are at.
+  const attachment = Number(now / NANOS_PER_MICRO);
+  const token = hello.resume_token;
+  const opened = token === undefined ? undefined : tokens.open(token, account, Number(now / NANOS_PER_MILLI));
+  if (opened?.ok !== true) {
+    const name = { account, connectionId: ports.newId(), attachment };
+    return { name, graceMillis, ...(opened === undefined ? {} : { error: opened.error }) };
+  }
+  const { point } = opened;
+  const seen = hello.seen ?? {};
+  const recollection = ports.recollector.of(account);
+  const holdings = await holdingsHere(point, seen, recollection, ports);
+  if (holdings === undefined) return undefined;
+  return {
+    name: {
+      account,
+      connectionId: point.connectionId,
+      attachment: Math.max(attachment, point.attachment + 1),
+    },
+    graceMillis,
+    resumed: { point, seen, recollection, broken: brokenIn(point, holdings) },
+  };
+}
+
+/** Waits until this gateway has seen what the one before had told, if that is soon, and finds what is older. */
+async function holdingsHere(
+  point: ResumePoint,
+  seen: Seen,
+  recollection: Recollection,
+  { feed, catchUpMillis }: GreetingPorts,
+): Promise<Holdings | undefined> {
+  if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
+  const holdings = new Holdings(recollection, point, seen);
+  try {
+    // Whatever the client has seen was in the journals when it came here. They may be told to be shorter than they are; see Resumption.
+    const heads = await feed.heads();
+    do {
+      await holdings.recall();
+      if (!(await feed.waitUntil(() => !holdings.areComing(heads), catchUpMillis))) return undefined;
+    } while (holdings.areForgotten());
+  } catch (error) {
+    if (error instanceof ChronicleAway) return undefined;
+    throw error;
+  }
+  return holdings;
+}
+
+function brokenIn({ subscriptions }: ResumePoint, holdings: Holdings): Broken {
+  const broken = new Map<number, ResyncReason>();
+  for (const mark of subscriptions) {
+    // What it missed before is told on from where that was.
+    if (mark.told !== undefined) continue;
+    if (!mark.isComplete) broken.set(mark.number, 'SNAPSHOT_INCOMPLETE');
+    else if (!holdings.canContinue(mark)) broken.set(mark.number, 'HISTORY_GONE');
+  }
+  return broken;
+}

@@ -1,0 +1,73 @@
+import { concernedBy } from '../../told/concerned.js';
+import type { AuctionEvent, Placed } from '../../events.js';
+import type { AuctionState } from '../../state.js';
+import type { TimelineEntry } from '../../told/timeline-entry.js';
+import { timelineEntries } from '../../told/timeline.js';
+import { viewVersion } from '../../told/view-version.js';
+import { viewerOf, type Viewer } from '../../told/viewer.js';
+
+/** What one event made of an auction. Both states are values, so that it can be looked at later, by any viewer. */
+export interface Change {
+  readonly placed: Placed<AuctionEvent>;
+  readonly before: AuctionState | undefined;
+  readonly after: AuctionState;
+}
+
+/** How many entries one account's timeline of one auction has gained by one event. */
+export interface Gain {
+  readonly auctionId: string;
+  readonly entries: number;
+}
+
+/** One entry of one account's timeline, rendered once for all of its sockets. */
+export interface FeedEvent {
+  /** Place of the event in its shard's journal; one event may give several entries. */
+  readonly position: number;
+  readonly auctionId: string;
+  readonly timelineSeq: number;
+  /** The members of the message that are the same for every subscription, as JSON text without the braces. */
+  readonly members: string;
+}
+
+export function accountsOf({ placed, after }: Change): readonly string[] {
+  return concernedBy(placed.event, after);
+}
+
+/** What the change adds to the account's timeline; mostly nothing or one entry. */
+export function eventsFor(change: Change, account: string): FeedEvent[] {
+  const { placed, before, after } = change;
+  const viewer = viewerOf(after, account);
+  if (viewer === undefined) return [];
+  const entries = timelineEntries(before, placed, after, viewer);
+  if (entries.length === 0) return [];
+  const { auction_id: auctionId } = after.terms;
+  let timelineSeq = versionOf(before, viewer);
+  return entries.map((entry) => {
+    timelineSeq += 1;
+    return {
+      position: placed.position,
+      auctionId,
+      timelineSeq,
+      members: membersOf(auctionId, timelineSeq, entry),
+    };
+  });
+}
+
+/** The same without saying what: a view's version is the length of its timeline. */
+export function gainOf({ before, after }: Change, account: string): Gain {
+  const viewer = viewerOf(after, account);
+  const entries = viewer === undefined ? 0 : viewVersion(after, viewer) - versionOf(before, viewer);
+  return { auctionId: after.terms.auction_id, entries };
+}
+
+export function membersOf(
+  auctionId: string,
+  timelineSeq: number,
+  { kind, occurred_at: occurredAt, data }: TimelineEntry,
+): string {
+  return `"auction_id":"${auctionId}","timeline_seq":${timelineSeq},"kind":"${kind}","occurred_at":"${occurredAt}","data":${JSON.stringify(data)}`;
+}
+
+function versionOf(state: AuctionState | undefined, viewer: Viewer): number {
+  return state === undefined ? 0 : viewVersion(state, viewer);
+}

@@ -1,0 +1,171 @@
+import { evolve } from '../../evolve/evolve.js';
+import type { AuctionState } from '../../state.js';
+import { pause, type Clock } from '#libs/platform/time/clock.js';
+import type { StreamLimits } from '#libs/socket/limits.js';
+import type { Chronicle } from '../ports.js';
+import type { FeedEvent, Gain } from './change.js';
+import { Chapter, type ChapterLimits } from './chapter.js';
+import { liveFor, type Feed, type Sight } from './feed.js';
+import { Turns } from './turns.js';
+
+/** What the account's timelines gained out of one shard behind a position, up to another. */
+export interface Section {
+  readonly upTo: number;
+  /** There is nothing behind it yet. */
+  readonly isLast: boolean;
+  events(): Iterable<FeedEvent>;
+  /** The same, counted instead of told. */
+  gains(): Iterable<Gain>;
+}
+
+export interface RecollectingPorts {
+  readonly feed: Feed;
+  readonly chronicle: Chronicle;
+  readonly clock: Clock;
+  readonly limits: Pick<StreamLimits, 'catchUpMillis' | 'recallsAtOnce'> & ChapterLimits;
+}
+
+const TRY_AGAIN_MILLIS = 100;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** The chronicle is away, or too far behind the feed. */
+export class ChronicleAway extends Error {
+  override readonly name = 'ChronicleAway';
+}
+
+/** How far the chronicle goes, and the auctions that may not be over for the account there. */
+interface Reach {
+  readonly shard: number;
+  readonly upTo: number;
+  readonly others: readonly string[];
+}
+
+/** One for all connections of a gateway. */
+export class Recollector {
+  private readonly turns: Turns;
+
+  constructor(private readonly ports: RecollectingPorts) {
+    this.turns = new Turns(ports.limits.recallsAtOnce);
+  }
+
+  of(account: string): Recollection {
+    return new Recollection(this.ports, this.turns, account);
+  }
+}
+
+/**
+ * Everything that ever happened to one account's timelines. What the feed remembers comes from there. What is older comes out
+ * of the chronicle, chapter by chapter, from the account's own auctions alone: how much others do makes no difference to what
+ * is found.
+ */
+export class Recollection {
+  private kept:
+    { readonly shard: number; readonly chapter: Chapter; readonly events: readonly FeedEvent[] } | undefined;
+
+  constructor(
+    private readonly ports: RecollectingPorts,
+    private readonly turns: Turns,
+    private readonly account: string,
+  ) {}
+
+  /** What is at hand, to be taken without waiting for anything; undefined where it must be recalled first. */
+  behind(shard: number, position: number): Section | undefined {
+    const { feed } = this.ports;
+    const { account, kept } = this;
+    if (feed.reaches(shard, position)) {
+      return {
+        upTo: feed.positions()[shard] ?? position,
+        isLast: true,
+        events: () => feed.since(account, shard, position),
+        gains: () => feed.gainsSince(account, shard, position),
+      };
+    }
+    if (kept?.shard !== shard || position < kept.chapter.behind || position >= kept.chapter.upTo)
+      return undefined;
+    const events = kept.events.filter((event) => event.position > position);
+    return {
+      upTo: kept.chapter.upTo,
+      isLast: false,
+      events: () => events,
+      gains: () => events.map(({ auctionId }) => ({ auctionId, entries: 1 })),
+    };
+  }
+
+  /** Afterwards what comes next behind this position is at hand. Fails with ChronicleAway, in the end. */
+  async recall(shard: number, position: number): Promise<void> {
+    await this.find(
+      shard,
+      () => this.behind(shard, position),
+      async (reach) => {
+        if (reach.upTo > position) await this.read(reach, position);
+        return this.behind(shard, position);
+      },
+    );
+  }
+
+  /** What was live for the account when the shard was there. Fails with ChronicleAway, in the end. */
+  liveAt(shard: number, position: number): Promise<readonly Sight[]> {
+    const { feed } = this.ports;
+    return this.find(
+      shard,
+      () => (feed.reaches(shard, position) ? feed.liveAt(this.account, shard, position) : undefined),
+      async (reach) => (reach.upTo < position ? undefined : this.readLive(reach, position)),
+    );
+  }
+
+  /** Looks for something until it is found, one place after the other. */
+  private async find<T>(
+    shard: number,
+    atHand: () => T | undefined,
+    kept: (reach: Reach) => Promise<T | undefined>,
+  ): Promise<T> {
+    return (
+      atHand() ??
+      this.turns.take(async () => {
+        const { clock, limits } = this.ports;
+        const until = clock.monotonicNanos() + BigInt(limits.catchUpMillis) * NANOS_PER_MILLI;
+        let cause: unknown;
+        for (;;) {
+          try {
+            const reach = await this.reach(shard);
+            const found = atHand() ?? (reach && (await kept(reach)));
+            if (found !== undefined) return found;
+          } catch (error) {
+            cause = error;
+          }
+          if (clock.monotonicNanos() >= until) throw new ChronicleAway('the chronicle is away', { cause });
+          await pause(clock, TRY_AGAIN_MILLIS);
+        }
+      })
+    );
+  }
+
+  /** Of what is over there the chronicle knows, and of the rest the feed: between them there must be no gap. */
+  private async reach(shard: number): Promise<Reach | undefined> {
+    const { feed, chronicle } = this.ports;
+    const upTo = Math.min(await chronicle.position(shard), feed.positions()[shard] ?? 0);
+    if (!feed.reaches(shard, upTo)) return undefined;
+    return { shard, upTo, others: feed.openAt(this.account, shard, upTo) };
+  }
+
+  private async read({ shard, upTo, others }: Reach, position: number): Promise<void> {
+    const { account } = this;
+    const { chronicle, limits } = this.ports;
+    const chapter = new Chapter(account, position, upTo, limits);
+    const from = { openAt: position, happenedBehind: position };
+    const wanted = { account, shard, others, ...from, upTo: () => chapter.upTo };
+    for await (const part of chronicle.histories(wanted)) chapter.add(part);
+    this.kept = { shard, events: chapter.end(), chapter };
+  }
+
+  private async readLive({ shard, others }: Reach, position: number): Promise<Sight[]> {
+    const { account } = this;
+    const states = new Map<string, AuctionState>();
+    const wanted = { account, shard, others, openAt: position, happenedBehind: 0, upTo: () => position };
+    for await (const { auctionId, events } of this.ports.chronicle.histories(wanted)) {
+      const state = events.reduce(evolve, states.get(auctionId));
+      if (state !== undefined) states.set(auctionId, state);
+    }
+    return [...states.values()].flatMap((state) => liveFor(account, state));
+  }
+}

@@ -1,0 +1,120 @@
+import type { AuctionEvent, Placed } from '../events.js';
+import type { NumberedEntry } from '../told/timeline-entry.js';
+import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
+import type { Principal } from '#libs/edge/endpoint.js';
+import type { CommandName } from './client-messages.js';
+import type { ResyncReason } from './server-messages.js';
+
+/** A token that has been found good. */
+export interface Session {
+  readonly principal: Principal;
+  /** In seconds since 1970. */
+  readonly expiresAt: number;
+}
+export type SessionOutcome = Session | 'unauthorized' | 'unavailable';
+
+/** Says whether a token still holds at this moment; asked again and again, so it answers from memory when it can. */
+export type SessionCheck = () => SessionOutcome | Promise<SessionOutcome>;
+
+export interface Sessions {
+  /** What never changes about the token is looked at once, however often the check is made. */
+  checkOf(token: string): SessionCheck;
+}
+
+export interface CommandCall {
+  readonly name: CommandName;
+  readonly fields: JsonObject;
+  readonly principal: Principal;
+  readonly connectionId: string;
+}
+
+/** As over HTTP. */
+export interface CommandAnswer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Takes the same way as the endpoint of the same name, to the same buckets and the same table of answers. */
+export interface Commands {
+  run(call: CommandCall): Promise<CommandAnswer>;
+}
+
+export interface Refused {
+  readonly status: number;
+  readonly error: string;
+}
+
+export interface WantedHistories {
+  readonly account: string;
+  readonly shard: number;
+  /** Auctions that were not over for the account at this position, */
+  readonly openAt: number;
+  /** and in which something happened behind this one. */
+  readonly happenedBehind: number;
+  /** Those of them that may not be over for the account yet, as far as the chronicle goes. */
+  readonly others: readonly string[];
+  /** Nothing behind this position is wanted; asked again and again, for it may become less. */
+  readonly upTo: () => number;
+}
+
+/** Some of an auction's events, in order. Those of one auction follow each other. */
+export interface HistoryPart {
+  readonly auctionId: string;
+  readonly events: readonly Placed<AuctionEvent>[];
+}
+
+/** The histories of an account's own auctions as they are kept for good, a moment behind the journals. */
+export interface Chronicle {
+  /** Up to which record of the shard's journal it goes. */
+  position(shard: number): Promise<number>;
+  histories(wanted: WantedHistories): AsyncIterable<HistoryPart>;
+}
+
+/** Whoever answers may be behind: what is over may still be open to it. */
+export interface TimelinePart {
+  readonly entries: readonly NumberedEntry[];
+  /** Whether the auction is over for the account as far as this goes. */
+  readonly isOver: boolean;
+}
+
+/** What is not, or not yet, in the feed's memory. */
+export interface Archive {
+  /** The account's view as JSON text, and whether the auction is over for it. */
+  view(
+    account: string,
+    auctionId: string,
+  ): Promise<{ readonly text: string; readonly isOver: boolean } | Refused>;
+  /** The next entries of the account's timeline behind `afterSeq`: as many as asked for, or all there are. */
+  events(
+    account: string,
+    auctionId: string,
+    afterSeq: number,
+    limit: number,
+  ): Promise<TimelinePart | Refused>;
+}
+
+export interface ConnectionStanding {
+  readonly connectionId: string;
+  readonly account: string;
+  readonly attachment: number;
+  readonly graceMillis: number | undefined;
+}
+
+/** Tells the owners which connections are here, so that they know whose quotes are to go. */
+export interface Presence {
+  here(standing: ConnectionStanding): void;
+  gone(standing: ConnectionStanding, how: 'BYE' | 'LOST'): void;
+}
+
+/** `client` also stands for a connection that was lost. */
+export type EndedBy = 'gateway' | 'client';
+
+export interface StreamMeter {
+  opened(): void;
+  /** Once for each, as soon as it is told nothing more. */
+  closed(code: number, by: EndedBy): void;
+  received(type: string): void;
+  resumed(outcome: 'RESUMED' | 'INVALID' | 'EXPIRED'): void;
+  resynced(reason: ResyncReason): void;
+}

@@ -1,0 +1,237 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import { newestFirst, type Feed, type Sight } from '../feed/feed.js';
+import type { Recollection } from '../feed/recollection.js';
+import type { Outbox } from '#libs/socket/outbox.js';
+import type { ResumePoint } from '../resume-point.js';
+import type { ResyncReason } from '../server-messages.js';
+import { Replay, type Gap } from './replay.js';
+import { concerns, isAhead, isTold, shardOf, type Subscription } from './subscription.js';
+import type { Teller } from './teller.js';
+
+/** Why subscriptions of a token, by number, cannot be told what comes next. */
+export type Broken = ReadonlyMap<number, ResyncReason>;
+export type Reasons = ReadonlyMap<Subscription, ResyncReason>;
+
+export interface ResumptionPorts {
+  readonly outbox: Outbox<Subscription>;
+  readonly teller: Teller;
+  readonly recollection: Recollection;
+  readonly feed: Feed;
+  readonly clock: Clock;
+  readonly account: string;
+  /** How long what the client has seen, and nobody here knows of, is waited for. */
+  readonly patienceMillis: number;
+  readonly onResync: (reason: ResyncReason) => void;
+  /** All has been told; these are left, to be told anew from the present. */
+  readonly onDone: (left: Reasons) => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/**
+ * A connection on its way from where its token was given out to the present. Snapshots that had not arrived whole are shown
+ * again as they were then, so that what came behind them follows: also how auctions ended that are over by now.
+ *
+ * The present of this gateway may be behind what the client has seen, although it has read all that it was told there is: brokers
+ * tell an older end for a while. So a client is not taken for one that lies before it has been waited for what is missing. Meanwhile
+ * its other subscriptions are told what happens, as far as a token can say so: while something of the lane is missing that is the
+ * lane alone, for in a subscription to all auctions what comes out of another shard would be counted in its place. In the end the journals
+ * are asked once more: only what they do not have is given up, and while they cannot be read that is for another gateway to say.
+ */
+export class Resumption {
+  private readonly replay: Replay;
+  private readonly left: Map<Subscription, ResyncReason>;
+  private isStopped = false;
+  private wake: (() => void) | undefined;
+  private patienceEndsAt: bigint | undefined;
+  /** Behind the end of patience: what is at hand is all that there was then. */
+  private hasReadAll = false;
+
+  constructor(
+    private readonly ports: ResumptionPorts,
+    private readonly point: ResumePoint,
+    broken: Broken,
+  ) {
+    const { teller, recollection, outbox, feed } = ports;
+    const present = feed.positions();
+    this.left = reasonsIn(teller.all(), broken);
+    for (const subscription of this.left.keys()) subscription.isComplete = false;
+    this.replay = new Replay(
+      {
+        recollection,
+        hasRoom: () => outbox.hasRoom,
+        tell: (shard, event) => !this.isStopped && teller.tell(shard, event),
+        isWhole: (shard) =>
+          shard !== point.lane || this.ahead().every(({ auctionId }) => auctionId !== undefined),
+      },
+      // A shard on which nobody depends who is continued need not be recalled.
+      present.map((position, shard) => (this.isNeeded(shard) ? (point.positions[shard] ?? 0) : position)),
+      point.lane,
+    );
+  }
+
+  /** By shard, up to where everything has been told. */
+  get cursors(): readonly number[] {
+    return this.replay.cursors;
+  }
+
+  begin(): void {
+    const incomplete = this.toBeShownAgain();
+    if (incomplete.length === 0) this.goOn();
+    else {
+      this.behind(this.seenThen(), (sights) => {
+        this.showAgain(incomplete, sights);
+        this.goOn();
+      });
+    }
+  }
+
+  /** What is at hand of what is still to be told, by auction; undefined where something would have to be recalled. */
+  untold(): Iterable<string | undefined> {
+    return this.replay.untold();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.wake?.();
+  }
+
+  /** A subscription is gone: perhaps nobody waits any more. */
+  look(): void {
+    this.wake?.();
+  }
+
+  private goOn(): void {
+    if (this.isStopped) return;
+    const { teller, onDone } = this.ports;
+    const outcome = this.replay.goOn();
+    if (outcome === 'STOPPED') return;
+    teller.leave();
+    if (outcome === 'DONE' && this.ahead().length === 0) {
+      onDone(this.left);
+      return;
+    }
+    const ready = outcome === 'DONE' || outcome === 'NOT_WHOLE' ? this.news() : this.ready(outcome);
+    this.behind(ready, () => {
+      this.goOn();
+    });
+  }
+
+  private async ready(outcome: 'WAITING' | Gap): Promise<void> {
+    const { outbox, recollection } = this.ports;
+    await outbox.room();
+    if (outcome !== 'WAITING') await recollection.recall(outcome.shard, outcome.position);
+  }
+
+  /** Of these the client has seen more than there is here. */
+  private ahead(): Subscription[] {
+    return this.ports.teller.all().filter(isAhead);
+  }
+
+  /** Resolves when there may be more to tell, or nothing is waited for any more. */
+  private async news(): Promise<void> {
+    if (this.hasReadAll) this.giveUp();
+    else if (!(await this.gain())) await this.readAll();
+  }
+
+  /** True as soon as the account's timelines have gained something, or nobody waits for that any more; false at the end of patience. */
+  private gain(): Promise<boolean> {
+    const { feed, clock, account, patienceMillis } = this.ports;
+    const now = clock.monotonicNanos();
+    this.patienceEndsAt ??= now + BigInt(patienceMillis) * NANOS_PER_MILLI;
+    const left = Math.max(0, Math.ceil(Number(this.patienceEndsAt - now) / Number(NANOS_PER_MILLI)));
+    return new Promise((resolve) => {
+      const end = (hasGained: boolean): void => {
+        unlisten();
+        cancel();
+        this.wake = undefined;
+        resolve(hasGained);
+      };
+      const wake = (): void => {
+        end(true);
+      };
+      const unlisten = feed.listen(account, { onEvents: wake });
+      const cancel = clock.after(left, () => {
+        end(false);
+      });
+      this.wake = wake;
+    });
+  }
+
+  private async readAll(): Promise<void> {
+    const { feed, patienceMillis } = this.ports;
+    const heads = await feed.heads();
+    const isRead = (): boolean => this.isStopped || feed.hasRead(heads);
+    if (!(await feed.waitUntil(isRead, patienceMillis))) throw new Error('the journals cannot be read');
+    this.hasReadAll = true;
+  }
+
+  private giveUp(): void {
+    for (const subscription of this.ahead()) {
+      subscription.isComplete = false;
+      this.left.set(subscription, 'HISTORY_GONE');
+    }
+  }
+
+  private showAgain(incomplete: readonly Subscription[], sights: readonly Sight[]): void {
+    const { teller, onResync } = this.ports;
+    for (const subscription of incomplete) {
+      if (this.isStopped) return;
+      const shown = sights.filter(({ state }) =>
+        concerns(subscription, { auctionId: state.terms.auction_id }),
+      );
+      if (subscription.auctionId !== undefined && shown.length === 0) continue;
+      this.left.delete(subscription);
+      onResync('SNAPSHOT_INCOMPLETE');
+      teller.tellResync(subscription, 'SNAPSHOT_INCOMPLETE');
+      teller.tellSnapshot(subscription, shown, true);
+    }
+  }
+
+  /** What was live for the account where the token was given out. */
+  private async seenThen(): Promise<readonly Sight[]> {
+    const { recollection } = this.ports;
+    const sights: Sight[] = [];
+    for (const [shard, position] of this.point.positions.entries()) {
+      if (this.isNeeded(shard)) sights.push(...(await recollection.liveAt(shard, position)));
+    }
+    return sights.sort(newestFirst);
+  }
+
+  /** Not those that are told of before behind their snapshot: that begins with the present. */
+  private toBeShownAgain(): Subscription[] {
+    return [...this.left].flatMap(([subscription, reason]) => {
+      const { isOver, told } = subscription;
+      return reason === 'SNAPSHOT_INCOMPLETE' && !isOver && told === undefined ? [subscription] : [];
+    });
+  }
+
+  private isNeeded(shard: number): boolean {
+    const dependent = [...this.ports.teller.all().filter(isTold), ...this.toBeShownAgain()];
+    return dependent.some(({ auctionId }) => auctionId === undefined || shardOf(auctionId) === shard);
+  }
+
+  private behind<T>(ready: Promise<T>, next: (value: T) => void): void {
+    const { outbox, onFault } = this.ports;
+    ready
+      .then((value) => {
+        if (this.isStopped) return;
+        outbox.together(() => {
+          next(value);
+        });
+      })
+      .catch((error: unknown) => {
+        if (!this.isStopped) onFault(error);
+      });
+  }
+}
+
+function reasonsIn(subscriptions: readonly Subscription[], broken: Broken): Map<Subscription, ResyncReason> {
+  const reasons = new Map<Subscription, ResyncReason>();
+  for (const subscription of subscriptions) {
+    const reason = broken.get(subscription.number);
+    if (reason !== undefined) reasons.set(subscription, reason);
+  }
+  return reasons;
+}

@@ -1,0 +1,272 @@
+import type { TimelineEntry } from '../../told/timeline-entry.js';
+import type { FeedEvent } from '../feed/change.js';
+import { isOverFor } from '../../told/viewer.js';
+import type { Sight } from '../feed/feed.js';
+import type { FeedListener } from '../feed/listeners.js';
+import type { Recollection } from '../feed/recollection.js';
+import type { StreamLimits } from '#libs/socket/limits.js';
+import type { Outbox } from '#libs/socket/outbox.js';
+import type { Channel, ResumePoint } from '../resume-point.js';
+import type { ResyncReason, SubscriptionName } from '../server-messages.js';
+import { Bookmark, type BookmarkPorts, type ConnectionName } from './bookmark.js';
+import { Resumption, type Broken, type Reasons } from './resumption.js';
+import type { Seen, Subscription } from './subscription.js';
+import { Teller } from './teller.js';
+
+export interface BookPorts extends BookmarkPorts {
+  readonly limits: StreamLimits;
+  readonly outbox: Outbox<Subscription>;
+  readonly onResync: (reason: ResyncReason) => void;
+  /** The auction has to be shown and is not in the feed's memory: `showEnded` is expected, unless it is told anew meanwhile. */
+  readonly onNotHere: (subscription: Subscription) => void;
+  /** Its client is to be told what it missed before it began. */
+  readonly onBehind: (subscription: Subscription) => void;
+  /** The connection has not been told what it should have been. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The subscriptions of one connection from the first word to the last: begun, continued, told anew, ended. */
+export class SubscriptionBook implements FeedListener {
+  private readonly bookmark: Bookmark;
+  private readonly teller: Teller;
+  private unlisten: (() => void) | undefined;
+  private resumption: Resumption | undefined;
+  /** What the feed has taken in and the subscriptions have not been told yet. */
+  private inDelivery: { readonly events: readonly FeedEvent[]; next: number } = { events: [], next: 0 };
+  private waitingForLive: (() => void)[] = [];
+  private isStopped = false;
+
+  constructor(
+    private readonly ports: BookPorts,
+    private readonly name: ConnectionName,
+  ) {
+    const { outbox, clock, limits } = ports;
+    this.bookmark = new Bookmark(ports, name);
+    this.teller = new Teller(outbox, this.bookmark, clock, limits.snapshotPart);
+  }
+
+  get account(): string {
+    return this.name.account;
+  }
+
+  get size(): number {
+    return this.teller.size;
+  }
+
+  /** Changes whenever all are told anew. */
+  get round(): number {
+    return this.teller.currentRound;
+  }
+
+  get names(): SubscriptionName[] {
+    return this.teller.all().map(({ id, channel, auctionId }) => ({
+      subscription_id: id,
+      channel,
+      ...(auctionId === undefined ? {} : { auction_id: auctionId }),
+    }));
+  }
+
+  /** Says that we are there, and how far the client has been told. */
+  beat(): void {
+    this.teller.beat();
+  }
+
+  add(channel: Channel, auctionId: string | undefined, told?: number): Subscription {
+    return this.teller.add(channel, auctionId, told);
+  }
+
+  has(subscription: Subscription): boolean {
+    return this.teller.has(subscription);
+  }
+
+  remove(id: string): boolean {
+    const isRemoved = this.teller.remove(id);
+    if (this.size === 0) this.stopListening();
+    this.resumption?.look();
+    return isRemoved;
+  }
+
+  /** Resolves when the connection has been told all that it missed; nothing begins before. */
+  live(): Promise<void> {
+    if (this.resumption === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waitingForLive.push(resolve);
+    });
+  }
+
+  /** From here on the subscription hears what the account's timelines gain. */
+  begin(subscription: Subscription, sights: readonly Sight[]): void {
+    this.teller.tellSnapshot(subscription, sights, true);
+    this.listen();
+  }
+
+  /** The snapshot of one that is to be told first what it missed before: it hears of nothing else until then. */
+  beginBehind(subscription: Subscription, sight: Sight): void {
+    this.teller.tellSnapshot(subscription, [sight], false);
+  }
+
+  /** An entry of before. With the last one the subscription must be where the feed is at this moment. */
+  tellMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
+    this.teller.tellMissed(subscription, timelineSeq, entry, isLast);
+    if (isLast) this.listen();
+  }
+
+  /** The same where no entry is left to be told. */
+  caughtUp(subscription: Subscription): void {
+    this.teller.complete(subscription);
+    this.listen();
+  }
+
+  /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
+  showEnded(subscription: Subscription, view: string): void {
+    this.teller.tellEnded(subscription, view);
+  }
+
+  /** Takes the subscriptions of a token over, without a word yet. */
+  restore(point: ResumePoint, seen: Seen): void {
+    this.teller.restore(point, seen);
+  }
+
+  /** Tells what has happened since the token, and then anew those that cannot be continued. */
+  resume(point: ResumePoint, broken: Broken, recollection: Recollection): void {
+    const { feed, clock, limits, outbox, onResync, onFault } = this.ports;
+    if (this.size === 0) return;
+    const resumption = new Resumption(
+      {
+        outbox,
+        teller: this.teller,
+        recollection,
+        feed,
+        clock,
+        account: this.account,
+        patienceMillis: limits.catchUpMillis,
+        onResync,
+        onDone: (left) => {
+          this.keepUpWithFeed();
+          this.listen();
+          if (left.size > 0) this.resync(left);
+          for (const subscription of this.teller.all())
+            if (subscription.told !== undefined) this.ports.onBehind(subscription);
+        },
+        onFault,
+      },
+      point,
+      broken,
+    );
+    this.resumption = resumption;
+    this.bookmark.begin(point.lane, resumption.cursors);
+    this.guarded(() => {
+      resumption.begin();
+    });
+  }
+
+  onEvents(shard: number, events: readonly FeedEvent[]): void {
+    this.guarded(() => {
+      // Whatever is not told any more stands in the snapshots that were taken instead: the feed is behind the whole batch.
+      const inDelivery = { events, next: 0 };
+      this.inDelivery = inDelivery;
+      for (const event of events) {
+        if (!this.teller.tell(shard, event)) break;
+        inDelivery.next += 1;
+      }
+      inDelivery.next = events.length;
+      this.bookmark.leave();
+    });
+  }
+
+  /**
+   * Whether no snapshot could stand for what is dropped, the events of these auctions and whatever is still to be told,
+   * because one of the auctions is over by now.
+   */
+  wouldLose(auctions: Iterable<string>): boolean {
+    for (const id of auctions) if (this.isOver(id)) return true;
+    for (const { told, auctionId = '' } of this.teller.all())
+      if (told !== undefined && this.isOver(auctionId)) return true;
+    const { events, next } = this.inDelivery;
+    for (const { auctionId } of events.slice(next)) if (this.wouldBeMissed(auctionId)) return true;
+    for (const id of this.resumption?.untold() ?? [])
+      if (id === undefined || this.wouldBeMissed(id)) return true;
+    return false;
+  }
+
+  /** Too much was waiting: what has not left is not counted, and the present is told instead. */
+  makeGood(dropped: ReadonlyMap<Subscription, number>): void {
+    this.teller.takeBack(dropped);
+    this.keepUpWithFeed();
+    const all = this.teller.all();
+    if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, 'SLOW_READER'])));
+  }
+
+  /** Tells subscriptions anew from the present; events go on behind that. */
+  resync(reasons: Reasons): void {
+    // All of them before anything is said: no token may claim that one was told what has been taken back.
+    for (const subscription of reasons.keys()) {
+      subscription.isComplete = false;
+      subscription.told = undefined;
+    }
+    // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
+    this.teller.beat();
+    const { round } = this;
+    for (const [subscription, reason] of reasons) {
+      if (this.round !== round || this.isStopped) return;
+      this.ports.onResync(reason);
+      this.teller.tellResync(subscription, reason);
+      const sights = this.sightsOf(subscription);
+      if (sights === undefined) this.ports.onNotHere(subscription);
+      else this.begin(subscription, sights);
+    }
+  }
+
+  /** Nothing is told any more. */
+  stop(): void {
+    this.isStopped = true;
+    this.resumption?.stop();
+    this.resumption = undefined;
+    this.waitingForLive = [];
+    this.stopListening();
+  }
+
+  private listen(): void {
+    if (this.isStopped || this.size === 0) return;
+    this.unlisten ??= this.ports.feed.listen(this.name.account, this);
+  }
+
+  private stopListening(): void {
+    this.unlisten?.();
+    this.unlisten = undefined;
+  }
+
+  private keepUpWithFeed(): void {
+    this.resumption?.stop();
+    this.resumption = undefined;
+    this.bookmark.keepUpWithFeed();
+    for (const resolve of this.waitingForLive.splice(0)) resolve();
+  }
+
+  private guarded(tell: () => void): void {
+    try {
+      this.ports.outbox.together(tell);
+    } catch (error) {
+      this.ports.onFault(error);
+    }
+  }
+
+  private wouldBeMissed(auctionId: string): boolean {
+    return this.teller.hears(auctionId) && this.isOver(auctionId);
+  }
+
+  /** What the feed does not remember any more is over for everybody. */
+  private isOver(auctionId: string): boolean {
+    const sight = this.ports.feed.find(auctionId, this.name.account);
+    return sight === undefined || isOverFor(sight.state, sight.viewer);
+  }
+
+  private sightsOf({ auctionId, isOver }: Subscription): readonly Sight[] | undefined {
+    const { feed } = this.ports;
+    if (auctionId === undefined) return feed.live(this.name.account);
+    // It knows the end already, where the feed may have yet to come to it.
+    if (isOver) return undefined;
+    const sight = feed.find(auctionId, this.name.account);
+    return sight === undefined ? undefined : [sight];
+  }
+}

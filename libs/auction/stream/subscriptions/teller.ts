@@ -1,0 +1,165 @@
+import { instantFromNanos } from '#libs/base/instant.js';
+import type { TimelineEntry } from '../../told/timeline-entry.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { membersOf, type FeedEvent } from '../feed/change.js';
+import type { Sight } from '../feed/feed.js';
+import type { Outbox } from '#libs/socket/outbox.js';
+import type { Channel, ResumePoint } from '../resume-point.js';
+import { eventMessage, message, snapshotMessage, type ResyncReason } from '../server-messages.js';
+import type { Bookmark } from './bookmark.js';
+import { snapshotParts } from './snapshots.js';
+import { concerns, isTold, newSubscription, restored, type Seen, type Subscription } from './subscription.js';
+
+/**
+ * Numbers what the subscriptions of one connection are told and gives it the tokens that say how far that is. Events reach
+ * only those subscriptions that are complete: their snapshot is on its way, with everything that belongs before it.
+ */
+export class Teller {
+  private readonly subscriptions = new Map<string, Subscription>();
+  private nextNumber = 1;
+  /** Everything is told anew from time to time; then what was being told before is void. */
+  private round = 0;
+
+  constructor(
+    private readonly outbox: Outbox<Subscription>,
+    private readonly bookmark: Bookmark,
+    private readonly clock: Clock,
+    private readonly snapshotPart: number,
+  ) {}
+
+  get size(): number {
+    return this.subscriptions.size;
+  }
+
+  get currentRound(): number {
+    return this.round;
+  }
+
+  all(): Subscription[] {
+    return [...this.subscriptions.values()];
+  }
+
+  has(subscription: Subscription): boolean {
+    return this.subscriptions.get(subscription.id) === subscription;
+  }
+
+  /** `told`: up to which entry its client knows the auction's timeline; it is to be told what came behind that. */
+  add(channel: Channel, auctionId: string | undefined, told?: number): Subscription {
+    const subscription = newSubscription(this.nextNumber, channel, auctionId, told);
+    this.nextNumber += 1;
+    this.subscriptions.set(subscription.id, subscription);
+    return subscription;
+  }
+
+  /** What is on its way to it still arrives: a token on one of its events stands for the others too. */
+  remove(id: string): boolean {
+    return this.subscriptions.delete(id);
+  }
+
+  restore({ nextNumber, subscriptions }: ResumePoint, seen: Seen): void {
+    this.nextNumber = nextNumber;
+    for (const mark of subscriptions) {
+      const subscription = restored(mark, seen);
+      this.subscriptions.set(subscription.id, subscription);
+    }
+  }
+
+  /** What has not left counts as never told; all have to be told anew. */
+  takeBack(dropped: ReadonlyMap<Subscription, number>): void {
+    this.round += 1;
+    for (const [subscription, events] of dropped) subscription.seq -= events;
+  }
+
+  /** False when everything is told anew, with this event in it. */
+  tell(shard: number, event: FeedEvent): boolean {
+    const { round } = this;
+    if (this.bookmark.enter(shard, event.position)) {
+      for (const subscription of this.subscriptions.values()) subscription.base = subscription.seq;
+    }
+    for (const subscription of this.subscriptions.values()) {
+      if (!isTold(subscription) || !concerns(subscription, event)) continue;
+      this.tellOne(subscription, shard, event);
+      if (this.round !== round) return false;
+    }
+    return true;
+  }
+
+  /** All of the position in delivery has been told. */
+  leave(): void {
+    this.bookmark.leave();
+  }
+
+  tellResync(subscription: Subscription, reason: ResyncReason): void {
+    subscription.seq = Math.max(subscription.seq, subscription.skip);
+    this.outbox.tellState(message('resync', { subscription_id: subscription.id, reason }));
+  }
+
+  /** With its last part the subscription is complete, unless it will be told what was missed before. */
+  tellSnapshot(subscription: Subscription, sights: readonly Sight[], isComplete: boolean): void {
+    const { round } = this;
+    subscription.isOver = false;
+    if (isComplete) subscription.told = undefined;
+    const parts = snapshotParts(subscription.id, sights, this.snapshotPart, (isLast) => {
+      subscription.isComplete = isLast && isComplete;
+      return this.laterToken();
+    });
+    for (const part of parts) if (this.round === round) this.outbox.tellState(part);
+  }
+
+  /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
+  tellEnded(subscription: Subscription, view: string): void {
+    subscription.isOver = true;
+    subscription.isComplete = subscription.told === undefined;
+    this.outbox.tellState(snapshotMessage(subscription.id, [view], false, this.laterToken()()));
+  }
+
+  /** An entry of before; with the last one the subscription is complete. */
+  tellMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
+    subscription.seq += 1;
+    subscription.told = timelineSeq;
+    if (isLast) this.complete(subscription);
+    const members = membersOf(subscription.auctionId ?? '', timelineSeq, entry);
+    const isLate = this.bookmark.isLate(this.clock.monotonicNanos());
+    const token = isLast || isLate ? this.token() : undefined;
+    const { id, seq, auctionId = '' } = subscription;
+    this.outbox.tellEvent(subscription, auctionId, eventMessage(id, seq, members, token));
+  }
+
+  /** The tokens that the client has do not know it yet, so the next event brings one. */
+  complete(subscription: Subscription): void {
+    subscription.isComplete = true;
+    subscription.told = undefined;
+    this.bookmark.forceToken();
+  }
+
+  /** A heartbeat. Its token holds only as long as nothing before it is taken back, so it goes with what is. */
+  beat(): void {
+    const time = instantFromNanos(this.clock.epochNanos());
+    this.outbox.tellState(message('heartbeat', { server_time: time, resume_token: this.token() }));
+  }
+
+  /** Whether any subscription is told what happens to the auction. */
+  hears(auctionId: string): boolean {
+    return this.all().some((subscription) => isTold(subscription) && concerns(subscription, { auctionId }));
+  }
+
+  /** Stands for the whole connection as it is now. */
+  private token(): string {
+    return this.bookmark.token(this.subscriptions.values(), this.nextNumber);
+  }
+
+  private tellOne(subscription: Subscription, shard: number, event: FeedEvent): void {
+    subscription.seq += 1;
+    if (subscription.seq <= subscription.skip) return;
+    const isDue = this.bookmark.isDue(shard, this.clock.monotonicNanos());
+    const { id, seq } = subscription;
+    const token = isDue ? this.token() : undefined;
+    this.outbox.tellEvent(subscription, event.auctionId, eventMessage(id, seq, event.members, token));
+  }
+
+  /** Says what is so now, when it is rendered. */
+  private laterToken(): () => string {
+    const point = this.bookmark.point(this.subscriptions.values(), this.nextNumber);
+    return () => this.bookmark.seal(point);
+  }
+}

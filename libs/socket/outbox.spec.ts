@@ -1,0 +1,199 @@
+import { describe, expect, it } from '@jest/globals';
+import { settled } from '#libs/auction/stream/fixtures/stepped-clock.js';
+import { TestSocket } from '#libs/auction/stream/fixtures/test-socket.js';
+import { Outbox, type OutboxLimits } from './outbox.js';
+
+const MANY = { bufferedMessages: 100, bufferedBytes: 1_000_000 };
+
+function raise(error: unknown): never {
+  throw error;
+}
+
+interface Opened {
+  readonly limits: OutboxLimits;
+  readonly onOverflow: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+function opened({
+  limits = MANY,
+  onOverflow = (): void => undefined,
+  onFault = raise,
+}: Partial<Opened> = {}): {
+  readonly outbox: Outbox<string>;
+  readonly socket: TestSocket;
+} {
+  const socket = new TestSocket(true);
+  return { socket, outbox: new Outbox<string>(socket, limits, onOverflow, onFault) };
+}
+
+function readAll(socket: TestSocket): string[] {
+  const read: string[] = [];
+  for (let text = socket.read(); text !== undefined; text = socket.read()) read.push(text);
+  return read;
+}
+
+describe('an outbox', () => {
+  it('sends everything in the order in which it was told', () => {
+    const { outbox, socket } = opened();
+    outbox.say('1');
+    outbox.tellEvent('mia', 'auction', '2');
+    outbox.tellState({ size: 0, render: () => '3' });
+    outbox.tellState('4');
+    outbox.say({ size: 0, render: () => '5' });
+    expect(socket.waiting).toHaveLength(1);
+    expect(readAll(socket)).toEqual(['1', '2', '3', '4', '5']);
+  });
+
+  it('hands a reader that keeps up all at once, and one that does not as much as a socket should hold', () => {
+    const socket = new TestSocket();
+    const outbox = new Outbox<string>(
+      socket,
+      { bufferedMessages: 1_000, bufferedBytes: 1e9 },
+      () => undefined,
+      raise,
+    );
+    for (let told = 0; told < 300; told += 1) outbox.say('x'.repeat(1_000));
+    expect(socket.waiting.length).toBeGreaterThan(60);
+    expect(socket.waiting.length).toBeLessThan(70);
+    expect(readAll(socket)).toHaveLength(300);
+  });
+
+  it('says so where what waits cannot be made, to whom the socket does not', () => {
+    const faults: unknown[] = [];
+    const { outbox, socket } = opened({ onFault: (error) => faults.push(error) });
+    outbox.say('first');
+    const broken = new Error('broken');
+    outbox.tellState({ size: 10, render: () => raise(broken) });
+    expect(readAll(socket)).toEqual(['first']);
+    expect(faults).toEqual([broken]);
+  });
+
+  it('renders what may be large only when its turn comes', () => {
+    const { outbox, socket } = opened();
+    let rendered = 0;
+    outbox.say('first');
+    const render = (): string => {
+      rendered += 1;
+      return 'large';
+    };
+    outbox.tellState({ size: 10, render });
+    expect(rendered).toBe(0);
+    expect(readAll(socket)).toEqual(['first', 'large']);
+    expect(rendered).toBe(1);
+  });
+
+  it.each([
+    ['messages', { bufferedMessages: 3, bufferedBytes: 1_000 }, 'x', 4],
+    ['bytes', { bufferedMessages: 1_000, bufferedBytes: 30 }, 'x'.repeat(10), 4],
+  ])('says so when more %s wait than may', (_, limits, text, allowed) => {
+    let overflows = 0;
+    const { outbox } = opened({ limits, onOverflow: () => (overflows += 1) });
+    // One more than the limit: the first is in the socket.
+    for (let told = 0; told < allowed; told += 1) outbox.tellEvent('mia', 'auction', text);
+    expect([overflows, outbox.isOverfull]).toEqual([0, false]);
+    outbox.tellEvent('mia', 'auction', text);
+    expect([overflows, outbox.isOverfull]).toEqual([1, true]);
+  });
+
+  it('takes back all but answers, counts the events of each, and says what they were about', () => {
+    const { outbox, socket } = opened();
+    outbox.say('in the socket');
+    outbox.tellEvent('mia', 'first', 'a');
+    outbox.say('answer 1');
+    outbox.tellState('snapshot');
+    outbox.tellEvent('max', 'second', 'b');
+    outbox.tellState('heartbeat');
+    outbox.tellEvent('mia', 'first', 'c');
+    outbox.say('answer 2');
+    expect(outbox.drop()).toEqual({
+      events: new Map([
+        ['mia', 2],
+        ['max', 1],
+      ]),
+      auctions: new Set(['first', 'second']),
+    });
+    outbox.tellEvent('mia', 'auction', 'anew');
+    expect(readAll(socket)).toEqual(['in the socket', 'answer 1', 'answer 2', 'anew']);
+    expect(outbox.drop()).toEqual({ events: new Map(), auctions: new Set() });
+  });
+
+  it('frees the room of what it takes back', () => {
+    const { outbox } = opened({ limits: { bufferedMessages: 3, bufferedBytes: 30 } });
+    outbox.say('x');
+    for (let told = 0; told < 2; told += 1) outbox.tellEvent('mia', 'auction', 'x'.repeat(10));
+    outbox.tellState({ size: 11, render: () => '' });
+    expect(outbox.isOverfull).toBe(true);
+    outbox.drop();
+    expect([outbox.isOverfull, outbox.hasRoom]).toEqual([false, true]);
+  });
+
+  it('lets nothing out while it is held, and everything in order afterwards', () => {
+    const { outbox, socket } = opened();
+    outbox.hold(true);
+    outbox.say('1');
+    outbox.tellEvent('mia', 'auction', '2');
+    expect(outbox.isHeld).toBe(true);
+    expect(socket.waiting).toEqual([]);
+    outbox.hold(false);
+    outbox.say('3');
+    expect(readAll(socket)).toEqual(['1', '2', '3']);
+  });
+
+  it('keeps a reader that is being told something out of its own way', () => {
+    // A socket that has gone answers at once: what is told meanwhile must neither overtake nor nest.
+    const socket = new TestSocket(true);
+    socket.closedWith = 1006;
+    const outbox = new Outbox<string>(
+      socket,
+      { bufferedMessages: 50_000, bufferedBytes: 1e9 },
+      () => undefined,
+      raise,
+    );
+    outbox.hold(true);
+    const order: number[] = [];
+    for (let told = 0; told < 20_000; told += 1) {
+      const render = (): string => {
+        order.push(told);
+        return 'x'.repeat(70_000);
+      };
+      outbox.say({ size: 0, render });
+    }
+    outbox.hold(false);
+    expect(order).toEqual(Array.from({ length: 20_000 }, (_, index) => index));
+  });
+
+  it('gives room when a quarter of it is used, to all who wait and not while anybody speaks', async () => {
+    const { outbox, socket } = opened({ limits: { bufferedMessages: 8, bufferedBytes: 1_000 } });
+    for (let told = 0; told < 4; told += 1) outbox.say(String(told));
+    expect(outbox.hasRoom).toBe(false);
+    const given: string[] = [];
+    void outbox.room().then(() => given.push('one'));
+    void outbox.room().then(() => given.push('other'));
+    socket.read();
+    expect(given).toEqual([]);
+    await settled();
+    expect(given).toEqual(['one', 'other']);
+    await outbox.room();
+  });
+
+  it('forgets everything when it is ended', () => {
+    const { outbox, socket } = opened();
+    outbox.say('1');
+    outbox.say('2');
+    outbox.end();
+    outbox.say('3');
+    expect(readAll(socket)).toEqual(['1']);
+  });
+
+  it('lets go of the cork even when telling fails', () => {
+    const { outbox, socket } = opened();
+    expect(() => {
+      outbox.together(() => {
+        expect(socket.corks).toBe(1);
+        throw new Error('no');
+      });
+    }).toThrow('no');
+    expect(socket.corks).toBe(0);
+  });
+});
