@@ -1,4 +1,4 @@
-import { areDistinct } from '#libs/engine/ids.js';
+import { areDistinct } from '#libs/auction/shard/ids.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
 import { ownerUrlsAreOnePerShard } from '#libs/link/owner-urls.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';

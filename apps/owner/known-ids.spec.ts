@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { encodeEvent } from '#libs/auction/event-versions.js';
-import { IdFactory } from '#libs/engine/ids.js';
+import { IdFactory } from '#libs/auction/shard/ids.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic } from '#libs/testing/auctions/journaled-auctions.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';

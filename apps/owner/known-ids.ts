@@ -1,5 +1,5 @@
 import { decodeEvent } from '#libs/auction/event-versions.js';
-import type { IdFactory } from '#libs/engine/ids.js';
+import type { IdFactory } from '#libs/auction/shard/ids.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 

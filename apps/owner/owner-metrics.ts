@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
-import type { AwardConclusion, ShardMeter } from '#libs/engine/ports.js';
-import type { Shard } from '#libs/engine/shard.js';
+import type { AwardConclusion, ShardMeter } from '#libs/auction/shard/ports.js';
+import type { Shard } from '#libs/auction/shard/shard.js';
 import { REFUSALS, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];

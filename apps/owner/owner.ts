@@ -1,4 +1,4 @@
-import type { Shard } from '#libs/engine/shard.js';
+import type { Shard } from '#libs/auction/shard/shard.js';
 import { LinkServer } from '#libs/link/server.js';
 import { heedServiceTokens } from '#libs/link/service-tokens.js';
 import { projectionSessions } from '#libs/platform/database/database-sessions.js';

@@ -1,5 +1,5 @@
 import { decodeEvent, encodeEvent } from '#libs/auction/event-versions.js';
-import { AuctionBook } from '#libs/engine/memory/auction-book.js';
+import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
 import { auctionHistory } from './auction-history.js';
 
 /** Takes so many open auctions into memory, as an owner does that recovers, and says what they take. Run with --expose-gc. */

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { sharesOf, type CpuProfile, type ProfileNode } from './shares.js';
 
-const ENGINE = 'file:///sotto/dist/libs/engine/shard.js';
+const SHARD = 'file:///sotto/dist/libs/auction/shard/shard.js';
 const PG = 'file:///sotto/node_modules/pg/lib/client.js';
 const TYPES = 'file:///sotto/node_modules/@nestjs/core/index.js';
 
@@ -17,7 +17,7 @@ function profile(nodes: readonly ProfileNode[], samples: readonly number[]): Cpu
 it('gives the time of Node and V8 to whoever of ours, or of a package, has asked for it', () => {
   const nodes = [
     node(1, '(root)', '', [2, 5]),
-    node(2, 'handle', ENGINE, [3, 4]),
+    node(2, 'handle', SHARD, [3, 4]),
     node(3, 'parse', ''),
     node(4, 'query', PG, [6]),
     node(5, 'processTimers', 'node:internal/timers'),
@@ -25,7 +25,7 @@ it('gives the time of Node and V8 to whoever of ours, or of a package, has asked
   ];
   const { busyMicros, parts } = sharesOf(profile(nodes, [2, 3, 3, 4, 6, 6, 6, 5, 5, 5]));
   expect(busyMicros).toBe(100);
-  expect(Object.fromEntries(parts)).toEqual({ 'libs/engine': 0.3, pg: 0.4, node: 0.3 });
+  expect(Object.fromEntries(parts)).toEqual({ 'libs/auction/shard': 0.3, pg: 0.4, node: 0.3 });
 });
 
 it('counts writing to sockets and collecting garbage by themselves, whoever caused them', () => {
@@ -48,10 +48,10 @@ it('leaves out idling and what it takes to load modules, and names the program b
     node(2, '(idle)', ''),
     node(3, 'evaluate', 'node:internal/modules/esm/module_job', [4]),
     node(4, '', 'file:///sotto/dist/apps/owner/main.js', [5]),
-    node(5, 'run', ENGINE),
-    node(6, 'handle', ENGINE),
+    node(5, 'run', SHARD),
+    node(6, 'handle', SHARD),
   ];
   const of = profile(nodes, [2, 2, 3, 4, 5, 6]);
-  expect(sharesOf(of)).toEqual({ program: 'owner', busyMicros: 10, parts: [['libs/engine', 1]] });
+  expect(sharesOf(of)).toEqual({ program: 'owner', busyMicros: 10, parts: [['libs/auction/shard', 1]] });
   expect(sharesOf(profile([node(1, '(root)', '')], [])).program).toBeUndefined();
 });

@@ -25,7 +25,8 @@ const IDLE = '(idle)';
 const COLLECTOR = '(garbage collector)';
 const LOADING = 'node:internal/modules/';
 const PROGRAM = /\/dist\/(?:apps\/([^/]+)\/main|(bench)\/bench)\.js$/;
-const OURS = /\/dist\/((?:apps|libs)\/[^/]+|bench)\//;
+/** Under the auctions' roof each part counts for itself. */
+const OURS = /\/dist\/(libs\/auction\/[^/]+|(?:apps|libs)\/[^/]+|bench)\//;
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Calls of libuv that have no source of their own; the kernel works in them for whoever is written to, too. */
 const WRITES = new Set(['writev', 'writeBuffer', 'writeUtf8String', 'writeLatin1String']);

@@ -11,7 +11,7 @@ export interface Unseen {
 /** Nothing but a wrong clock brings it about, and test/e2e/full/conditions.full.spec.ts cannot set one everywhere. */
 const WITHOUT_FAKED_TIME: Unseen = {
   what: '* 503 clock_unhealthy',
-  why: 'libfaketime is not installed here; libs/engine/shard-time.db.spec.ts has a clock of its own.',
+  why: 'libfaketime is not installed here; libs/auction/shard/shard-time.db.spec.ts has a clock of its own.',
 };
 
 /** What the documents tell and no test can bring about from outside. Whatever is seen after all has no place here. */
@@ -22,7 +22,7 @@ export const UNSEEN: readonly Unseen[] = [
   },
   {
     what: '* 409 idempotency_key_in_progress',
-    why: 'An owner whose journal stands still for so long stops; libs/engine/idempotency.db.spec.ts holds a single call up.',
+    why: 'An owner whose journal stands still for so long stops; libs/auction/shard/idempotency.db.spec.ts holds a single call up.',
     byChance: true,
   },
   {

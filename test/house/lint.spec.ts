@@ -45,7 +45,7 @@ describe('the bans on ambient time, chance and settings', () => {
   beforeAll(async () => {
     reports = await lint(['.']);
     const { readFileSync } = await import('node:fs');
-    source = readFileSync(`${FIXTURES}/libs/engine/breaks-the-bans.ts`, 'utf8').split('\n');
+    source = readFileSync(`${FIXTURES}/libs/shard/breaks-the-bans.ts`, 'utf8').split('\n');
   }, 120_000);
 
   function messagesOf(path: string): FileReport['messages'] {
@@ -54,14 +54,14 @@ describe('the bans on ambient time, chance and settings', () => {
 
   it.each(BANNED)('finds "%s" by %s, which says what to use', (text, rule, advice) => {
     const line = source.findIndex((candidate) => candidate.includes(text)) + 1;
-    const found = messagesOf('libs/engine/breaks-the-bans.ts').find(
+    const found = messagesOf('libs/shard/breaks-the-bans.ts').find(
       (message) => message.ruleId === rule && message.line === line,
     );
     expect(found?.message).toMatch(advice);
   });
 
   it('reports nothing that the table does not expect', () => {
-    expect(messagesOf('libs/engine/breaks-the-bans.ts')).toHaveLength(BANNED.length);
+    expect(messagesOf('libs/shard/breaks-the-bans.ts')).toHaveLength(BANNED.length);
   });
 
   it('finds what a tool of operators says by a console, which is silent about a full disk', () => {
@@ -77,7 +77,7 @@ describe('the bans on ambient time, chance and settings', () => {
 });
 
 describe('the limits on size', () => {
-  const stdin = ['--stdin', '--stdin-filename', `${FIXTURES}/libs/engine/loop.ts`];
+  const stdin = ['--stdin', '--stdin-filename', `${FIXTURES}/libs/shard/loop.ts`];
 
   it('lets no file have more than 500 lines and no function more than 70', async () => {
     const longFunction = [

@@ -7,7 +7,7 @@ const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'owner-answers-before-the-journal',
     mistake: 'Callers are answered when their commands are decided, not when they are durable.',
-    file: 'libs/engine/command-loop.ts',
+    file: 'libs/shard/command-loop.ts',
     symbol: 'CommandLoop.commit',
     replace: ['let append: Append | undefined;', 'let append: Append | undefined; this.answer(turn);'],
     promise: /^(acknowledged means present exactly once|withdraw-all takes back all that may be taken back)/,
@@ -45,7 +45,7 @@ const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'clock-steps-go-unnoticed',
     mistake: 'An owner notices a clock that was set by hand only when it asks the database again.',
-    file: 'libs/engine/conditions/clock-watch.ts',
+    file: 'libs/shard/conditions/clock-watch.ts',
     symbol: 'ClockWatch.isSound',
     replace: ['&& magnitude(this.wallAgainstMonotonic() - this.baseline) <= MAX_STEP_NANOS', ''],
     promise: /./,
@@ -53,7 +53,7 @@ const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'recovery-believes-a-reader-that-is-behind',
     mistake: 'A recovery ends with the first page that is not full, though its writer knows of more.',
-    file: 'libs/engine/recovery/recovery.ts',
+    file: 'libs/auction/shard/recovery/recovery.ts',
     symbol: 'recover',
     replace: [
       'hash = follow(shard, hash, page);',
@@ -61,7 +61,7 @@ const JOURNALS: readonly SimulatorBug[] = [
     ],
     also: [
       {
-        file: 'libs/engine/recovery/recovery.ts',
+        file: 'libs/auction/shard/recovery/recovery.ts',
         symbol: 'recover',
         replace: ['if (hash !== head.hash)', "if (hash === '')"],
       },
@@ -71,7 +71,7 @@ const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'snapshot-without-answers',
     mistake: 'Answers that belong to no auction are not taken out of a snapshot.',
-    file: 'libs/engine/recovery/recovery.ts',
+    file: 'libs/auction/shard/recovery/recovery.ts',
     symbol: 'restore',
     replace: ['stored.restore(answers);', 'stored.restore([...answers].slice(0, 0));'],
     promise: /./,
@@ -79,7 +79,7 @@ const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'owner-forgets-keys',
     mistake: 'Only the first command of an auction is found again by its key.',
-    file: 'libs/engine/memory/auction-book.ts',
+    file: 'libs/auction/shard/memory/auction-book.ts',
     symbol: 'AuctionBook.note',
     replace: ['event.command !== undefined', 'event.command !== undefined && entry.durable === undefined'],
     promise: /./,
@@ -107,7 +107,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'create-releases-what-was-refused',
     mistake: 'A create that is refused gives back what was never set aside for it; its owner ends of it.',
-    file: 'libs/engine/tasks/create-task.ts',
+    file: 'libs/auction/shard/tasks/create-task.ts',
     symbol: 'CreateTask.unused',
     replace: ['granted?.ok === true ?', 'granted?.ok === false ?'],
     promise: /^no process throws/,
@@ -150,7 +150,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'command-is-done-though-too-late',
     mistake: 'A command is carried out after the moment until which it was meant.',
-    file: 'libs/engine/tasks/shard-context.ts',
+    file: 'libs/auction/shard/tasks/shard-context.ts',
     symbol: 'isTooLate',
     replace: ['now > notAfter', 'now > notAfter && now < notAfter'],
     promise: /^what is no longer meant is not done/,
@@ -158,7 +158,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'frozen-makers-stay',
     mistake: 'Quotes that stand are not taken back when the protection of their maker trips.',
-    file: 'libs/engine/guardian.ts',
+    file: 'libs/auction/shard/guardian.ts',
     symbol: 'Guardian.pull',
     replace: ['quote.updated_at >= until', 'quote.updated_at < until'],
     promise: /./,
@@ -222,7 +222,7 @@ const TOLD: readonly SimulatorBug[] = [
   {
     name: 'owner-heeds-no-lost-streams',
     mistake: 'An owner does not heed which streams a gateway has lost.',
-    file: 'libs/engine/connections/connection-book.ts',
+    file: 'libs/auction/shard/connections/connection-book.ts',
     symbol: 'ConnectionBook.presence',
     replace: [
       'if (row !== undefined) this.move(end.connection_id, ended(row.connection, end, gateway, now));',

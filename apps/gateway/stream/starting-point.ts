@@ -1,5 +1,5 @@
 import type { AuctionState } from '#libs/auction/state.js';
-import { readMoment, SNAPSHOT_FORMAT } from '#libs/engine/recovery/shard-snapshot.js';
+import { readMoment, SNAPSHOT_FORMAT } from '#libs/auction/shard/recovery/shard-snapshot.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { sealedContent } from '#libs/journal/sealed-snapshots.js';
 import { recordBehind, type Snapshot, type SnapshotStore } from '#libs/journal/snapshots.js';

@@ -5,7 +5,7 @@ import { holdsOf } from '#libs/auction/holds-of.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
-import { awardToSettle, unended } from '#libs/engine/pending-awards.js';
+import { awardToSettle, unended } from '#libs/auction/shard/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 /** What is set aside of one resource of one account for one shard. */

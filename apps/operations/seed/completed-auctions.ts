@@ -9,7 +9,7 @@ import type {
   SettlementAttempt,
   SettlementDesk,
 } from '#libs/auction/settlement/settlement.js';
-import { PendingAwards } from '#libs/engine/pending-awards.js';
+import { PendingAwards } from '#libs/auction/shard/pending-awards.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isConnectionFailure } from '#libs/platform/database/postgres.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';

@@ -8,8 +8,8 @@ import { planSubmit, type QuoteDraft } from '#libs/auction/decide/plan-submit.js
 import type { Rejection } from '#libs/base/rejection.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { Terms } from '#libs/auction/terms.js';
-import type { IdFactory } from '#libs/engine/ids.js';
-import type { PolicyDesk } from '#libs/engine/policy-desk.js';
+import type { IdFactory } from '#libs/auction/shard/ids.js';
+import type { PolicyDesk } from '#libs/auction/shard/policy-desk.js';
 import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { Cast } from './cast.js';

@@ -2,10 +2,10 @@ import type { AuctionEvent, AuctionEventBody, CommandMark } from '#libs/auction/
 import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
-import type { AuctionBook } from '#libs/engine/memory/auction-book.js';
-import type { Entry } from '#libs/engine/memory/auction-book.js';
-import type { AuctionHistories } from '#libs/engine/ports.js';
-import { retire } from '#libs/engine/memory/retirement.js';
+import type { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
+import type { Entry } from '#libs/auction/shard/memory/auction-book.js';
+import type { AuctionHistories } from '#libs/auction/shard/ports.js';
+import { retire } from '#libs/auction/shard/memory/retirement.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 
 const APPEND_RECORDS = 1_000;

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { AuctionBook } from '#libs/engine/memory/auction-book.js';
-import { NotedConnections } from '#libs/engine/connections/noted-connections.js';
-import { recover } from '#libs/engine/recovery/recovery.js';
-import { momentOf } from '#libs/engine/recovery/shard-snapshot.js';
-import { SnapshotKeeper } from '#libs/engine/recovery/snapshot-keeper.js';
-import { StoredAnswers } from '#libs/engine/memory/stored-answers.js';
+import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
+import { NotedConnections } from '#libs/auction/shard/connections/noted-connections.js';
+import { recover } from '#libs/auction/shard/recovery/recovery.js';
+import { momentOf } from '#libs/auction/shard/recovery/shard-snapshot.js';
+import { SnapshotKeeper } from '#libs/shard/snapshot-keeper.js';
+import { StoredAnswers } from '#libs/auction/shard/memory/stored-answers.js';
 import { HistoryTable } from '#libs/journal/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';

@@ -6,7 +6,7 @@ import type { AuctionState } from '#libs/auction/state.js';
 import type { FailedAward, SettledAward } from '#libs/auction/settlement/journaled-settlements.js';
 import { couldSettle } from '#libs/auction/settlement/settlement-plan.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
-import { awardToSettle } from '#libs/engine/pending-awards.js';
+import { awardToSettle } from '#libs/auction/shard/pending-awards.js';
 import { lawfulSession, WrittenJournal } from './journaled-auctions.js';
 
 export interface SettledSession {

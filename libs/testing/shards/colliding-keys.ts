@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Marks, type CommandName } from '#libs/engine/memory/marks.js';
+import { Marks, type CommandName } from '#libs/shard/marks.js';
 
 /** Two keys under which commands of the account look alike to an auction's marks. There are some among any hundred thousand. */
 export function collidingKeys(command: Omit<CommandName, 'key'>): [string, string] {

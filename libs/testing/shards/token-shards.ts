@@ -1,6 +1,6 @@
-import { AccountBuckets } from '#libs/engine/tokens/buckets.js';
-import { TokenExchange } from '#libs/engine/tokens/token-exchange.js';
-import { TokenHome } from '#libs/engine/tokens/token-home.js';
+import { AccountBuckets } from '#libs/shard/tokens/buckets.js';
+import { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
+import { TokenHome } from '#libs/shard/tokens/token-home.js';
 import type { BucketName, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { SteppedClock } from '#libs/auction/stream/fixtures/stepped-clock.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
-import { SNAPSHOT_FORMAT } from '#libs/engine/recovery/shard-snapshot.js';
+import { SNAPSHOT_FORMAT } from '#libs/auction/shard/recovery/shard-snapshot.js';
 import { recordHash } from '#libs/journal/hash-chain.js';
 import type { EntryKind } from '#libs/journal/journal.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';

@@ -1,4 +1,4 @@
-import type { ShardSettings } from '#libs/engine/shard-ports.js';
+import type { ShardSettings } from '#libs/auction/shard/shard-ports.js';
 import type { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
 import type { Random } from '../kernel/random.js';
 import type { Scheduler } from '../kernel/scheduler.js';

@@ -1,7 +1,7 @@
 import type { AuctionEvent, AwardSettlement } from '#libs/auction/events.js';
 import type { AuctionState } from '#libs/auction/state.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
-import { awardToSettle } from '#libs/engine/pending-awards.js';
+import { awardToSettle } from '#libs/auction/shard/pending-awards.js';
 
 /** How an award ended, and which record says so. */
 export type JournaledEnd = { readonly shard: number; readonly sequence: number } & (

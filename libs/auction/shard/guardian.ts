@@ -1,0 +1,60 @@
+import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { contractKey, type PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
+import type { Instant } from '#libs/base/instant.js';
+import { activeQuote } from '../state.js';
+import type { AuctionBook } from './memory/auction-book.js';
+import type { Task } from '#libs/shard/task.js';
+import { PullQuoteTask, VoidTask } from './tasks/internal-tasks.js';
+import type { ShardContext } from './tasks/shard-context.js';
+
+export interface GuardianPorts {
+  readonly context: ShardContext;
+  readonly book: AuctionBook;
+  readonly policy: Pick<PolicyWatch, 'latest' | 'onChange'>;
+  readonly submit: (task: Task) => boolean;
+}
+
+/** Acts for those who are not asking: a maker whose protection has tripped, an auction whose market is gone for good. */
+export class Guardian {
+  private unsubscribe: () => void = () => undefined;
+
+  constructor(private readonly ports: GuardianPorts) {}
+
+  start(): void {
+    // However long ago it was seen: what has closed stays closed, and of what is newer this hears.
+    const { latest } = this.ports.policy;
+    if (latest !== undefined) this.heed(latest);
+    this.unsubscribe = this.ports.policy.onChange((snapshot) => {
+      this.heed(snapshot);
+    });
+  }
+
+  stop(): void {
+    this.unsubscribe();
+  }
+
+  private heed(snapshot: PolicySnapshot): void {
+    for (const [maker, until] of snapshot.frozen) this.pull(maker, until);
+    const gone = new Set<string>();
+    for (const [key, contract] of snapshot.contracts) if (contract.status === 'CLOSED') gone.add(key);
+    if (gone.size > 0) this.voidWith(gone);
+  }
+
+  /** A freeze may be over before this owner hears of it: what was quoted before its end goes all the same. */
+  private pull(maker: string, until: Instant): void {
+    for (const entry of this.ports.book.of(maker)) {
+      const quote = activeQuote(entry.head, maker);
+      if (quote === undefined || quote.updated_at >= until) continue;
+      this.ports.submit(new PullQuoteTask(this.ports.context, entry, maker, 'PROTECTION'));
+    }
+  }
+
+  private voidWith(gone: ReadonlySet<string>): void {
+    const reason = 'MARKET_STOPPED_TRADING';
+    for (const entry of this.ports.book.all()) {
+      const { status, terms } = entry.head;
+      if (status !== 'OPEN' || !terms.routes.some((route) => gone.has(contractKey(route)))) continue;
+      this.ports.submit(new VoidTask(this.ports.context, entry, { by: 'SYSTEM', reason }));
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import type { Operation } from '../events.js';
+import type { Instant } from '#libs/base/instant.js';
+import { findQuote } from '../state.js';
+import { isOverFor, viewerOf, type ViewerRole } from '../told/viewer.js';
+import { fault, type BucketName, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
+import type { Entry } from './memory/auction-book.js';
+import { asRepeat, KEY_CONFLICT, type CommandsInWork } from '#libs/shard/commands-in-work.js';
+import type { CommandScope, CompletedAuctions, StoredAnswer } from './ports.js';
+import type { QuoteMeter } from '#libs/shard/tokens/buckets.js';
+import type { StoredAnswers } from './memory/stored-answers.js';
+import { refusalReply } from '#libs/shard/task.js';
+import { isTooLate, TOO_LATE } from './tasks/shard-context.js';
+import type { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
+
+export type QuoteCommand = Extract<LinkRequest, { op: 'submit' | 'revise' | 'withdraw' }>;
+export type AuctionCommand = QuoteCommand | Extract<LinkRequest, { op: 'cancel' }>;
+export type ShardCommand = Extract<LinkRequest, { op: 'create' | 'withdraw_all' }>;
+
+export interface IntakePorts {
+  readonly shard: number;
+  /** Of the auctions of this account. */
+  readonly find: (account: string, auctionId: string) => Entry | undefined;
+  readonly inWork: CommandsInWork;
+  readonly stored: StoredAnswers;
+  readonly completed: CompletedAuctions;
+  /** The last position of the journal. */
+  readonly durableHead: () => number;
+  readonly tokens: TokenExchange;
+  readonly perAuction: QuoteMeter;
+  readonly now: () => Instant;
+  /** 503 while this owner takes no such command, else undefined. */
+  readonly paused: (op: LinkRequest['op']) => LinkReply | undefined;
+}
+
+const OPERATION: Readonly<Record<AuctionCommand['op'] | ShardCommand['op'], Operation>> = {
+  create: 'CREATE',
+  cancel: 'CANCEL',
+  submit: 'SUBMIT',
+  revise: 'REVISE',
+  withdraw: 'WITHDRAW',
+  withdraw_all: 'WITHDRAW_ALL',
+};
+
+const BUCKET: Readonly<Record<AuctionCommand['op'] | ShardCommand['op'], BucketName>> = {
+  create: 'create',
+  cancel: 'cancel',
+  submit: 'quote',
+  revise: 'quote',
+  withdraw: 'withdraw',
+  withdraw_all: 'withdraw',
+};
+
+const NOT_FOUND = fault(404, 'auction_not_found');
+const QUOTE_NOT_FOUND = fault(404, 'quote_not_found');
+const FORBIDDEN = fault(403, 'forbidden');
+const RATE_LIMITED = fault(429, 'auction_mutation_rate_limited');
+const CONFLICT = fault(409, 'idempotency_key_conflict', KEY_CONFLICT);
+const EXPIRED = refusalReply(TOO_LATE);
+const OVER = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
+
+/**
+ * All that stands between a command's arrival and the command loop, in the documented order: visibility, role, repeat, token
+ * bucket, pauses. Nothing here changes the shard.
+ */
+export class Intake {
+  constructor(private readonly ports: IntakePorts) {}
+
+  /** `run` hands the command to the loop and resolves with its durable outcome. */
+  onAuction(command: AuctionCommand, run: (entry: Entry) => Promise<LinkReply>): Promise<LinkReply> {
+    const entry = this.ports.find(command.account, command.auction_id);
+    if (entry?.durable === undefined) return this.onCompleted(command);
+    const { durable } = entry;
+    const viewer = viewerOf(durable, command.account);
+    // The same look-up as for an id that never was, so that the time tells neither.
+    if (viewer === undefined) return this.onCompleted(command);
+    if (viewer.role !== roleFor(command)) return Promise.resolve(FORBIDDEN);
+    if (!ownsQuote(entry, command)) return Promise.resolve(QUOTE_NOT_FOUND);
+    return this.ports.inWork.once(nameOf(command), command.content, async () => {
+      const answered = await this.answered(entry, command);
+      if (answered !== undefined) return answered;
+      // An end that is still on its way to the journal is for the loop to decide by, and to tell of when it stands.
+      if (isOverFor(durable, viewer)) return (await this.metered(command)) ?? this.over(command);
+      return (await this.metered(command)) ?? this.ports.paused(command.op) ?? run(entry);
+    });
+  }
+
+  onShard(
+    command: ShardCommand,
+    auctionIds: readonly string[],
+    run: () => Promise<LinkReply>,
+  ): Promise<LinkReply> {
+    return this.ports.inWork.once(nameOf(command), command.content, async () => {
+      const answered = await this.onceBefore(command, auctionIds);
+      if (answered !== undefined) return answered;
+      const metered =
+        command.op === 'withdraw_all' && !command.metered ? undefined : await this.metered(command);
+      return metered ?? this.ports.paused(command.op) ?? run();
+    });
+  }
+
+  /** `auctionIds` are those under which the auction of a create may be known; none where no auction comes of the command. */
+  private async onceBefore(
+    command: ShardCommand,
+    auctionIds: readonly string[],
+  ): Promise<LinkReply | undefined> {
+    if (auctionIds.length === 0) return this.kept(command, undefined);
+    for (const auctionId of auctionIds) {
+      const live = this.ports.find(command.account, auctionId);
+      const answered = live === undefined ? this.kept(command, auctionId) : this.answered(live, command);
+      const answer = await answered;
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
+  }
+
+  private async answered(
+    entry: Entry,
+    command: AuctionCommand | ShardCommand,
+  ): Promise<LinkReply | undefined> {
+    const name = { ...named(command), account_id: command.account };
+    for (const position of entry.marks.find(name)) {
+      const answer = await this.ports.stored.ofAuction(entry, position, name);
+      if (answer !== undefined) return repeatOf(answer, command.content);
+    }
+    return undefined;
+  }
+
+  private async kept(command: ShardCommand, auctionId: string | undefined): Promise<LinkReply | undefined> {
+    const where = auctionId === undefined ? { shard: this.ports.shard } : { auctionId };
+    const scope = { ...named(command), account: command.account, ...where };
+    const answer = this.ports.stored.recent(scope) ?? (await this.found(scope));
+    return answer === undefined ? undefined : repeatOf(answer, command.content);
+  }
+
+  /** Of an auction that has been, the owner's own word comes before that of the projections. */
+  private async found(scope: CommandScope): Promise<StoredAnswer | undefined> {
+    const [forgotten, projected] = await Promise.all([
+      this.ports.stored.ofForgotten(scope),
+      this.projected(scope),
+    ]);
+    return forgotten ?? projected;
+  }
+
+  private async projected(scope: CommandScope): Promise<StoredAnswer | undefined> {
+    const { completed, stored, durableHead } = this.ports;
+    const answer = await completed.answer(scope);
+    const isThere = answer !== undefined && answer.position > 0 && answer.position <= durableHead();
+    return isThere ? await stored.proven(answer, scope) : undefined;
+  }
+
+  /** The auction is not in memory: it is over, or it never was. */
+  private async onCompleted(command: AuctionCommand): Promise<LinkReply> {
+    const { completed } = this.ports;
+    const role = await completed.roleOn(command.auction_id, command.account);
+    if (role === undefined) return NOT_FOUND;
+    if (role !== roleFor(command)) return FORBIDDEN;
+    if ('quote_id' in command) {
+      const owned = await completed.ownsQuote(command.auction_id, command.quote_id, command.account);
+      if (!owned) return QUOTE_NOT_FOUND;
+    }
+    const scope = { ...named(command), account: command.account, auctionId: command.auction_id };
+    const answer = await this.projected(scope);
+    if (answer !== undefined) return repeatOf(answer, command.content);
+    return (await this.metered(command)) ?? this.over(command);
+  }
+
+  private over(command: AuctionCommand): LinkReply {
+    return isTooLate(command, this.ports.now()) ? EXPIRED : OVER;
+  }
+
+  private async metered(command: AuctionCommand | ShardCommand): Promise<LinkReply | undefined> {
+    const perAuction = command.op === 'submit' || command.op === 'revise' ? command.auction_id : undefined;
+    if (perAuction !== undefined && !this.ports.perAuction.has(command.account, perAuction))
+      return RATE_LIMITED;
+    const taken = this.ports.tokens.take(command.account, BUCKET[command.op]);
+    if (!(typeof taken === 'boolean' ? taken : await taken)) return RATE_LIMITED;
+    if (perAuction !== undefined && !this.ports.perAuction.take(command.account, perAuction))
+      return RATE_LIMITED;
+    return undefined;
+  }
+}
+
+function named(command: AuctionCommand | ShardCommand): { operation: Operation; key: string } {
+  return { operation: OPERATION[command.op], key: command.key };
+}
+
+function nameOf(command: AuctionCommand | ShardCommand): string {
+  const auction = 'auction_id' in command ? command.auction_id : '';
+  return `${auction}/${OPERATION[command.op]}/${command.account}/${command.key}`;
+}
+
+function roleFor(command: AuctionCommand): ViewerRole {
+  return command.op === 'cancel' ? 'ORIGINATOR' : 'MARKET_MAKER';
+}
+
+function ownsQuote(entry: Entry, command: AuctionCommand): boolean {
+  if (!('quote_id' in command) || entry.durable === undefined) return true;
+  return findQuote(entry.durable, command.quote_id)?.maker === command.account;
+}
+
+function repeatOf(answer: StoredAnswer, content: string): LinkReply {
+  return answer.content === content ? asRepeat(answer.reply) : CONFLICT;
+}

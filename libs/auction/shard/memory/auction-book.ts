@@ -1,0 +1,183 @@
+import { decideCompletion } from '../../completion.js';
+import type { AuctionEvent, Placed } from '../../events.js';
+import type { Instant } from '#libs/base/instant.js';
+import { evolve } from '../../evolve/evolve.js';
+import { isLive, type AuctionState } from '../../state.js';
+import { Marks } from '#libs/shard/marks.js';
+import { Sharing } from './sharing.js';
+
+/**
+ * An auction in the owner's memory. `head` includes what is on its way to the journal and is what commands are decided
+ * against; `durable` is what anyone may be told. Both are immutable values and mostly the same one.
+ */
+export interface Entry {
+  readonly id: string;
+  head: AuctionState;
+  durable: AuctionState | undefined;
+  /** Journal positions of the auction's events, in order. */
+  readonly positions: number[];
+  readonly marks: Marks;
+  /** The earliest moment for which the agenda holds an appointment. */
+  dueAt: Instant | undefined;
+  /** It is closed, and its awards are counted against their makers' protection: they may be made. */
+  mayDecide: boolean;
+  /** Where the award or its absence stands: from here on the auction is over for makers without an award. */
+  decidedAt: number | undefined;
+  /** Where each winner's award ended, by maker: from there on the auction is over for that winner. */
+  awardEnds: Map<string, number> | undefined;
+  /** Where its last event stands. */
+  completedAt: number | undefined;
+}
+
+/** All auctions that this shard keeps in memory: the live ones, and completed ones until the projections have them. */
+export class AuctionBook {
+  private readonly entries = new Map<string, Entry>();
+  private readonly byAccount = new Map<string, Map<string, Entry>>();
+  /** Completed and not yet forgotten, in the order of completion. */
+  private completed: Entry[] = [];
+  private live = 0;
+  private readonly sharing = new Sharing();
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  get liveCount(): number {
+    return this.live;
+  }
+
+  all(): IterableIterator<Entry> {
+    return this.entries.values();
+  }
+
+  find(auctionId: string): Entry | undefined {
+    return this.entries.get(auctionId);
+  }
+
+  /** Every auction in which the account is originator or invited, in no particular order. */
+  of(account: string): Iterable<Entry> {
+    return this.byAccount.get(account)?.values() ?? [];
+  }
+
+  /**
+   * An auction in which the account is originator or invited. One in which it is not is missed at the same step as one
+   * that never was, so the time of an answer tells nothing either.
+   */
+  findFor(account: string, auctionId: string): Entry | undefined {
+    return this.byAccount.get(account)?.get(auctionId);
+  }
+
+  /** Takes an event that is on its way to the journal into `head`. */
+  apply(placed: Placed<AuctionEvent>): Entry {
+    const { event, position } = placed;
+    const entry = this.entries.get(event.auction_id);
+    if (entry === undefined) return this.enter(this.opened(placed), placed);
+    const wasLive = isLive(entry.head.status);
+    entry.head = evolve(entry.head, placed);
+    entry.positions.push(position);
+    this.note(entry, placed);
+    if (wasLive && !isLive(entry.head.status)) this.live -= 1;
+    return entry;
+  }
+
+  /** Puts back an entry out of a snapshot. */
+  restore(entry: Entry): void {
+    entry.head = this.sharing.state(entry.head);
+    entry.durable = entry.head;
+    this.entries.set(entry.id, entry);
+    this.index(entry);
+    if (isLive(entry.head.status)) this.live += 1;
+    else this.completed.push(entry);
+  }
+
+  /** Auctions that are completed and have reached the projections. */
+  overBy(projectedTo: number): readonly Entry[] {
+    const kept = this.completed.findIndex((entry) => (entry.completedAt ?? Infinity) > projectedTo);
+    return kept < 0 ? this.completed : this.completed.slice(0, kept);
+  }
+
+  /** Forgets them. */
+  evict(projectedTo: number): void {
+    const gone = this.overBy(projectedTo);
+    this.completed = this.completed.slice(gone.length);
+    for (const entry of gone) this.forget(entry);
+  }
+
+  private forget(entry: Entry): void {
+    this.entries.delete(entry.id);
+    for (const account of accountsOf(entry.head)) {
+      const mine = this.byAccount.get(account);
+      mine?.delete(entry.id);
+      if (mine?.size === 0) this.byAccount.delete(account);
+    }
+  }
+
+  private opened(placed: Placed<AuctionEvent>): AuctionState {
+    return this.sharing.state(evolve(undefined, placed));
+  }
+
+  private enter(state: AuctionState, placed: Placed<AuctionEvent>): Entry {
+    const entry: Entry = {
+      id: placed.event.auction_id,
+      head: state,
+      durable: undefined,
+      mayDecide: false,
+      positions: [placed.position],
+      marks: new Marks(),
+      dueAt: undefined,
+      decidedAt: undefined,
+      awardEnds: undefined,
+      completedAt: undefined,
+    };
+    this.entries.set(entry.id, entry);
+    this.index(entry);
+    this.note(entry, placed);
+    this.live += 1;
+    return entry;
+  }
+
+  private index(entry: Entry): void {
+    for (const account of accountsOf(entry.head)) {
+      const mine = this.byAccount.get(account);
+      if (mine === undefined) this.byAccount.set(account, new Map([[entry.id, entry]]));
+      else mine.set(entry.id, entry);
+    }
+  }
+
+  private note(entry: Entry, { event, position }: Placed<AuctionEvent>): void {
+    if (event.command !== undefined) {
+      entry.marks.note(event.command, position);
+    }
+    if (event.type === 'AUCTION_AWARDED' || event.type === 'AUCTION_NOT_AWARDED') entry.decidedAt = position;
+    if (event.type === 'EXECUTION_CONFIRMED' || event.type === 'EXECUTION_FAILED') {
+      const award = entry.head.awards.find(({ award_id: id }) => id === event.data.award_id);
+      if (award !== undefined) (entry.awardEnds ??= new Map()).set(award.maker, position);
+    }
+    if (event.type === 'AUCTION_COMPLETED') {
+      entry.completedAt = position;
+      entry.decidedAt ??= position;
+      this.completed.push(entry);
+    }
+  }
+}
+
+function accountsOf(state: AuctionState): string[] {
+  return [state.terms.originator.account_id, ...state.terms.audience.map((party) => party.account_id)];
+}
+
+/** When the auction next needs attention without anybody asking for it. */
+export function nextDue(state: AuctionState): Instant | undefined {
+  if (state.status === 'OPEN') {
+    let due = state.terms.closes_at;
+    for (const book of state.books) {
+      const quote = book.quotes.at(-1);
+      if (quote?.status === 'ACTIVE' && quote.expires_at !== undefined && quote.expires_at < due) {
+        due = quote.expires_at;
+      }
+    }
+    return due;
+  }
+  // A decision of which the journal has only a part: the rest of it has been due since then.
+  if (state.status === 'CLOSED' || decideCompletion(state).length > 0) return state.terms.opened_at;
+  return isLive(state.status) ? state.execution_deadline : undefined;
+}

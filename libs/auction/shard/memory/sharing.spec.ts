@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import type { AuctionState } from '../../state.js';
+import { anOpenAuction, aQuote } from '#libs/testing/auctions/builders.js';
+import { withdraws } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
+import { Sharing } from './sharing.js';
+
+const { state } = given(anOpenAuction(), aQuote('mia'), aQuote('max'), withdraws('mia'), aQuote('mia'));
+
+/** As it comes out of a snapshot: everything in copies of its own. */
+function copied(): AuctionState {
+  return JSON.parse(JSON.stringify(state)) as AuctionState;
+}
+
+it('changes nothing of what a state says', () => {
+  expect(new Sharing().state(copied())).toEqual(state);
+});
+
+it('keeps once what quotes of an auction hold alike', () => {
+  const { held, books } = new Sharing().state(copied());
+  const quotes = books.flatMap((book) => book.quotes);
+  expect(quotes.length).toBeGreaterThan(1);
+  for (const { held: own } of quotes) expect([held.keys, quotes[0]!.held.keys]).toContain(own.keys);
+});

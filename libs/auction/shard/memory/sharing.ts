@@ -1,0 +1,72 @@
+import { heldAs, holdOf } from '../../held.js';
+import type { AuctionState, Quote } from '../../state.js';
+import type { Hold, Party, Route, Terms } from '../../terms.js';
+
+/** Beyond so many texts the pool begins anew: what is in use stays, it is only no longer shared with what comes. */
+const MOST_TEXTS = 100_000;
+
+/**
+ * Every event that is read brings its own copies of the same few texts, and a shard keeps auctions by the ten thousand. What
+ * several of them say is kept once.
+ */
+export class Sharing {
+  private readonly texts = new Map<string, string>();
+
+  /** The same terms. */
+  terms(terms: Terms): Terms {
+    return {
+      ...terms,
+      allocation: this.text(terms.allocation),
+      quote_revision_policy: this.text(terms.quote_revision_policy),
+      result_disclosure: this.text(terms.result_disclosure),
+      originator: this.party(terms.originator),
+      routes: terms.routes.map((route) => this.route(route)),
+      audience: terms.audience.map((party) => this.party(party)),
+    };
+  }
+
+  /** The same state, as it would be if its events had been read one after the other. */
+  state(state: AuctionState): AuctionState {
+    const terms = this.terms(state.terms);
+    const held = heldAs(this.hold(holdOf(state)));
+    const known = [held];
+    const quoteOf = (quote: Quote): Quote => {
+      const held = heldAs(holdOf(quote), known);
+      if (known.every(({ keys }) => keys !== held.keys)) known.push(held);
+      return { ...quote, maker: this.text(quote.maker), held };
+    };
+    const books = state.books.map((book) => ({
+      ...book,
+      maker: this.text(book.maker),
+      quotes: book.quotes.map(quoteOf),
+    }));
+    return { ...state, terms, held, books };
+  }
+
+  private hold(hold: readonly Hold[]): Hold[] {
+    return hold.map(({ venue, resource, asset, amount }) => {
+      return { venue: this.text(venue), resource: this.text(resource), asset: this.text(asset), amount };
+    });
+  }
+
+  private party({ account_id: account, display_name: name, alias }: Party): Party {
+    return { account_id: this.text(account), display_name: this.text(name), alias };
+  }
+
+  private route({ venue, contract_id: contract, outcome, title }: Route): Route {
+    return {
+      venue: this.text(venue),
+      contract_id: this.text(contract),
+      outcome: this.text(outcome),
+      title: this.text(title),
+    };
+  }
+
+  private text<Text extends string>(text: Text): Text {
+    const known = this.texts.get(text);
+    if (known !== undefined) return known as Text;
+    if (this.texts.size >= MOST_TEXTS) this.texts.clear();
+    this.texts.set(text, text);
+    return text;
+  }
+}

@@ -1,0 +1,62 @@
+import { checkReason } from '../decide/printable.js';
+import { fault, reply, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
+import type { AuctionBook } from './memory/auction-book.js';
+import type { Conditions } from '#libs/shard/conditions/conditions.js';
+import type { CompletedAuctions } from './ports.js';
+import type { Task } from '#libs/shard/task.js';
+import { OrderedVoidTask, ShiftTask } from './tasks/operator-tasks.js';
+import type { Settle, ShardContext } from './tasks/shard-context.js';
+
+type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+
+export interface OperatorDeskPorts {
+  readonly context: ShardContext;
+  readonly book: AuctionBook;
+  readonly completed: CompletedAuctions;
+  readonly conditions: Conditions;
+  readonly submit: (task: Task) => boolean;
+  /** The shard's row. */
+  readonly status: () => LinkReply;
+}
+
+const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
+const INVALID = fault(400, 'invalid_request');
+const NOT_FOUND = fault(404, 'auction_not_found');
+const NOT_OPEN = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
+
+/** What operators order. Every order that changes something is journaled with who gave it. */
+export class OperatorDesk {
+  constructor(private readonly ports: OperatorDeskPorts) {}
+
+  async void(order: Request<'void'>): Promise<LinkReply> {
+    if (order.reason === undefined || !isReason(order.reason)) return INVALID;
+    const entry = this.ports.book.find(order.auction_id);
+    if (entry?.durable === undefined) return this.voidCompleted(order.auction_id);
+    return this.run((settle) => new OrderedVoidTask(this.ports.context, entry, order, settle));
+  }
+
+  async shift(order: Request<'drain' | 'resume'>): Promise<LinkReply> {
+    if (!isReason(order.reason)) return INVALID;
+    // Whoever is stopping does not come back; the next process of this shard takes everything anyway.
+    if (this.ports.conditions.leaving) return UNAVAILABLE;
+    const done = await this.run((settle) => new ShiftTask(this.ports.conditions, order, settle));
+    return done.status === 200 ? this.ports.status() : done;
+  }
+
+  /** The projections have it: it is over, or it never was. */
+  private async voidCompleted(auctionId: string): Promise<LinkReply> {
+    const status = await this.ports.completed.statusOf(auctionId);
+    if (status === undefined) return NOT_FOUND;
+    return status === 'VOIDED' ? reply(200, { auction_id: auctionId, status }) : NOT_OPEN;
+  }
+
+  private run(make: (settle: Settle) => Task): Promise<LinkReply> {
+    return new Promise((resolve) => {
+      if (!this.ports.submit(make(resolve))) resolve(UNAVAILABLE);
+    });
+  }
+}
+
+function isReason(reason: string | undefined): boolean {
+  return reason !== '' && checkReason(reason) === undefined;
+}

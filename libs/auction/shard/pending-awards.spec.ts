@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { AuctionState } from '../state.js';
+import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
+import { closes, reports } from '#libs/testing/auctions/commands.js';
+import { given } from '#libs/testing/auctions/given.js';
+import { MovableClock } from '#libs/testing/movable-clock.js';
+import type { Entry } from './memory/auction-book.js';
+import { Marks } from '#libs/shard/marks.js';
+import { PendingAwards } from './pending-awards.js';
+
+const [MIA, MAX] = ['award-of-quote-of-mia', 'award-of-quote-of-max'];
+const CONFIRMED = { award_id: MIA, step: 'CONFIRMED', attempt: 1 } as const;
+
+let clock: MovableClock;
+let awards: PendingAwards;
+
+beforeEach(() => {
+  clock = new MovableClock();
+  awards = new PendingAwards(clock);
+});
+afterEach(() => clock.forgetTimers());
+
+const awarded = given(anOpenAuction(), aQuote('mia'), aQuote('max'), closes());
+
+function entry(durable: AuctionState | undefined, head = durable ?? awarded.state): Entry {
+  return {
+    id: head.terms.auction_id,
+    head,
+    durable,
+    positions: [],
+    marks: new Marks(),
+    awardEnds: undefined,
+    dueAt: undefined,
+    mayDecide: false,
+    decidedAt: undefined,
+    completedAt: undefined,
+  };
+}
+
+async function listed(known: string[] = []): Promise<string[]> {
+  return (await awards.next(known, 0)).map(({ award_id: id }) => id);
+}
+
+it('names every award that has not ended, and nothing that the asker has in hand', async () => {
+  awards.note(entry(awarded.state));
+  expect(await listed()).toEqual([MIA, MAX]);
+  expect(await listed([MIA])).toEqual([MAX]);
+  expect(await listed([MIA, MAX])).toEqual([]);
+});
+
+it('names an award again to whoever has forgotten it', async () => {
+  awards.note(entry(awarded.state));
+  expect(await listed([MIA, MAX])).toEqual([]);
+  expect(await listed()).toEqual([MIA, MAX]);
+});
+
+it('says of an award who buys and who sells, and what each has set aside for it', async () => {
+  awards.note(entry(awarded.state));
+  const [first] = await awards.next([], 0);
+  const [award] = awarded.state.awards;
+  expect(first).toEqual({
+    award_id: MIA,
+    attempts: 0,
+    deadline: at(120_000),
+    auction_id: awarded.state.terms.auction_id,
+    price_atoms: 500_000,
+    quantity_atoms: 4_000_000,
+    routes: [{ venue: 'venue_a', contract_id: 'rain', outcome: 'YES' }],
+    buyer: { account: 'olga', hold: award?.originator_hold },
+    seller: { account: 'mia', hold: award?.maker_hold },
+  });
+});
+
+it('turns the sides round where the originator sells', async () => {
+  const sold = given(anOpenAuction({ side: 'SELL', limit_price_atoms: 400_000 }), aQuote('mia'), closes());
+  awards.note(entry(sold.state));
+  expect(await awards.next([], 0)).toMatchObject([
+    { buyer: { account: 'mia' }, seller: { account: 'olga' } },
+  ]);
+});
+
+it('forgets what has ended', async () => {
+  const one = entry(awarded.state);
+  awards.note(one);
+  one.durable = awarded.and(reports(CONFIRMED)).state;
+  awards.note(one);
+  expect(await listed()).toEqual([MAX]);
+  one.durable = awarded
+    .and(reports(CONFIRMED))
+    .and(reports({ ...CONFIRMED, award_id: MAX, step: 'FAILED' })).state;
+  awards.note(one);
+  expect(await listed()).toEqual([]);
+});
+
+it('knows nothing of an award that is still on its way to the journal', async () => {
+  awards.note(entry(undefined, awarded.state));
+  expect(await listed()).toEqual([]);
+});
+
+it('lets a caller wait, and wakes it with the first award', async () => {
+  const waiting = awards.next([], 60_000);
+  awards.note(entry(given(anOpenAuction(), aQuote('mia', { submitted_at: at(1) })).state));
+  awards.note(entry(awarded.state));
+  expect((await waiting).map(({ award_id: id }) => id)).toEqual([MIA, MAX]);
+});
+
+it('lets nobody wait longer than it wants to', async () => {
+  const waiting = awards.next([], 5_000);
+  clock.leap(5_000);
+  expect(await waiting).toEqual([]);
+});

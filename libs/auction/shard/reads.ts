@@ -1,0 +1,153 @@
+import { quotesFor } from '../told/own-quotes.js';
+import { quoteView } from '../told/quote-view.js';
+import { bookOf, type AuctionState } from '../state.js';
+import { timeline } from '../told/timeline.js';
+import { auctionView } from '../told/view.js';
+import { viewVersion } from '../told/view-version.js';
+import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '../told/viewer.js';
+import {
+  fault,
+  NOT_HELD,
+  reply,
+  type LinkPeer,
+  type LinkReply,
+  type LinkRequest,
+} from '../protocol/protocol.js';
+import type { AuctionBook, Entry } from './memory/auction-book.js';
+import type { CompletedAuctions, ListRow } from './ports.js';
+import type { StoredAnswers } from './memory/stored-answers.js';
+
+type Read<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+
+export interface ReadPorts {
+  readonly book: AuctionBook;
+  readonly stored: StoredAnswers;
+  readonly completed: CompletedAuctions;
+  readonly projectedTo: () => number;
+  /** The last position that may be told of. */
+  readonly durableHead: () => number;
+}
+
+interface Held {
+  readonly entry: Entry;
+  readonly state: AuctionState;
+  readonly viewer: Viewer;
+}
+
+/** Answers from memory, of what is durable only. What is over for the viewer is left to the projections as soon as they have it. */
+export class Reads {
+  constructor(private readonly ports: ReadPorts) {}
+
+  auction(request: Read<'auction'>, peer: LinkPeer): LinkReply {
+    const held = this.held(request.auction_id, request.account);
+    if (held === undefined) return NOT_HELD;
+    if (!peer.readFallback && isOverFor(held.state, held.viewer)) return NOT_HELD;
+    return reply(200, auctionView(held.state, held.viewer));
+  }
+
+  /** Newest first. The views are text, so whoever merges pages need not read them. */
+  async auctions(request: Read<'auctions'>, peer: LinkPeer): Promise<LinkReply> {
+    const held = this.heldRows(request);
+    if (peer.activeOnly) return reply(200, held);
+    const { account, limit, before } = request;
+    const mark = before === undefined ? undefined : { o: before.opened_at, i: before.auction_id };
+    const completed = await this.ports.completed.page(account, limit, mark);
+    const byId = new Map([...held, ...completed].map((row) => [row[1], row]));
+    return reply(200, [...byId.values()].sort(newestFirst).slice(0, limit));
+  }
+
+  private heldRows(request: Read<'auctions'>): ListRow[] {
+    const rows: [string, string, Held][] = [];
+    for (const entry of this.ports.book.of(request.account)) {
+      const held = this.heldEntry(entry, request.account);
+      if (held === undefined) continue;
+      const { opened_at: openedAt } = held.state.terms;
+      if (request.before === undefined || isBefore(openedAt, entry.id, request.before)) {
+        rows.push([openedAt, entry.id, held]);
+      }
+    }
+    rows.sort(newestFirst);
+    return rows.slice(0, request.limit).map(([openedAt, id, { state, viewer }]) => {
+      return [openedAt, id, JSON.stringify(auctionView(state, viewer))];
+    });
+  }
+
+  quotes(request: Read<'auction_quotes'>): LinkReply {
+    const held = this.held(request.auction_id, request.account);
+    return held === undefined ? NOT_HELD : reply(200, { quotes: quotesFor(held.state, held.viewer) });
+  }
+
+  /** The account's quotes in auctions of which the projections do not yet have everything: `[submitted_at, quote_id, status, JSON text]`. */
+  unprojectedQuotes(request: Read<'my_quotes'>): LinkReply {
+    const projected = this.ports.projectedTo();
+    const rows: string[][] = [];
+    for (const entry of this.ports.book.of(request.account)) {
+      const { durable } = entry;
+      if (durable === undefined || (entry.positions.at(-1) ?? 0) <= projected) continue;
+      for (const quote of bookOf(durable, request.account)?.quotes ?? []) {
+        const view = quoteView(durable, quote);
+        rows.push([quote.submitted_at, quote.quote_id, view.status, JSON.stringify(view)]);
+      }
+    }
+    return reply(200, rows);
+  }
+
+  async events(request: Read<'events'>): Promise<LinkReply> {
+    const held = this.held(request.auction_id, request.account);
+    if (held === undefined) return NOT_HELD;
+    const { entry, state, viewer } = held;
+    const version = viewVersion(state, viewer);
+    const history = await this.ports.stored.eventsOf(entry, this.ports.durableHead());
+    const { entries } = timeline(history, viewer);
+    // What was journaled while the history was read belongs to the next page.
+    const known = entries.slice(0, version);
+    if (known.length < version) return fault(503, 'audit_timeline_incomplete');
+    const from = request.after_seq;
+    const page = known.slice(from, from + request.limit);
+    const more = known.length > from + page.length ? { next_after_seq: from + page.length } : {};
+    return reply(200, {
+      auction_id: entry.id,
+      role: viewer.role,
+      status: statusFor(state, viewer),
+      complete: true,
+      events: page,
+      ...more,
+    });
+  }
+
+  private held(auctionId: string, account: string): Held | undefined {
+    const entry = this.ports.book.findFor(account, auctionId);
+    return entry === undefined ? undefined : this.heldEntry(entry, account);
+  }
+
+  private heldEntry(entry: Entry, account: string): Held | undefined {
+    if (entry.durable === undefined) return undefined;
+    const viewer = viewerOf(entry.durable, account);
+    if (viewer === undefined) return undefined;
+    if (isOverFor(entry.durable, viewer) && this.isProjectedFor(entry, viewer)) return undefined;
+    return { entry, state: entry.durable, viewer };
+  }
+
+  private isProjectedFor(entry: Entry, viewer: Viewer): boolean {
+    const overAt = overAtFor(entry, viewer);
+    return overAt !== undefined && overAt <= this.ports.projectedTo();
+  }
+}
+
+/** Where the event stands with which the auction was over for the viewer. */
+function overAtFor(
+  { durable, awardEnds, decidedAt, completedAt }: Entry,
+  viewer: Viewer,
+): number | undefined {
+  if (durable === undefined || viewer.role === 'ORIGINATOR' || !isDecided(durable)) return completedAt;
+  return awardOf(durable, viewer.account_id) === undefined ? decidedAt : awardEnds?.get(viewer.account_id);
+}
+
+function isBefore(openedAt: string, id: string, mark: { opened_at: string; auction_id: string }): boolean {
+  return openedAt < mark.opened_at || (openedAt === mark.opened_at && id < mark.auction_id);
+}
+
+function newestFirst(a: readonly [string, string, unknown], b: readonly [string, string, unknown]): number {
+  if (a[0] !== b[0]) return a[0] > b[0] ? -1 : 1;
+  return a[1] > b[1] ? -1 : 1;
+}

@@ -1,0 +1,116 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { AuctionState } from '../../state.js';
+import { nextTurn } from '#libs/platform/time/clock.js';
+import type { Entry } from '../memory/auction-book.js';
+import { Marks } from '#libs/shard/marks.js';
+import type { NotedConnection } from '../connections/noted-connections.js';
+import type { PlacedAnswer } from '../ports.js';
+
+/** Raised whenever what is written here, or the state of an auction, changes its shape: older snapshots are then no use. */
+export const SNAPSHOT_FORMAT = 4;
+
+/** One auction, as a line of the snapshot. */
+interface EntryLine {
+  readonly state: AuctionState;
+  readonly positions: readonly number[];
+  readonly marks: readonly (readonly [number, number])[];
+  readonly decided_at?: number;
+  readonly completed_at?: number;
+  readonly award_ends?: readonly (readonly [string, number])[];
+}
+
+interface HeadLine {
+  readonly last_event_at: Instant;
+  readonly answers: readonly (readonly [string, PlacedAnswer])[];
+  readonly connections: readonly (readonly [string, NotedConnection])[];
+}
+
+/** What a shard remembers besides its auctions. */
+export interface BesideAuctions {
+  readonly lastEventAt: Instant;
+  readonly answers: ReadonlyMap<string, PlacedAnswer>;
+  readonly connections: ReadonlyMap<string, NotedConnection>;
+}
+
+/** A shard's memory as it was behind one record: cheap to take, for states are values, and written out at leisure. */
+export interface ShardMoment {
+  readonly sequence: number;
+  readonly head: HeadLine;
+  readonly entries: readonly (readonly [Entry, AuctionState])[];
+}
+
+const SLICE = 100;
+
+export function momentOf(
+  sequence: number,
+  entries: Iterable<Entry>,
+  { lastEventAt, answers, connections }: BesideAuctions,
+): ShardMoment {
+  const captured: [Entry, AuctionState][] = [];
+  for (const entry of entries) if (entry.durable !== undefined) captured.push([entry, entry.durable]);
+  return {
+    sequence,
+    head: { last_event_at: lastEventAt, answers: [...answers], connections: [...connections] },
+    entries: captured,
+  };
+}
+
+/** In slices, with the event loop let go between them: commands wait for none of it. */
+export async function writeMoment({ sequence, head, entries }: ShardMoment): Promise<Buffer> {
+  const pieces: Buffer[] = [Buffer.from(`${JSON.stringify(head)}\n`)];
+  for (let from = 0; from < entries.length; from += SLICE) {
+    const lines = entries.slice(from, from + SLICE).map(([entry, state]) => {
+      return `${JSON.stringify(lineOf(entry, state, sequence))}\n`;
+    });
+    pieces.push(Buffer.from(lines.join('')));
+    await nextTurn();
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Positions and marks only ever grow, so what came behind the moment is told by its number. */
+function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine {
+  const until = (position: number | undefined): number | undefined =>
+    position !== undefined && position <= sequence ? position : undefined;
+  const decided = until(entry.decidedAt);
+  const completed = until(entry.completedAt);
+  const ends = [...(entry.awardEnds ?? [])].filter(([, position]) => position <= sequence);
+  return {
+    state,
+    positions: entry.positions.filter((position) => position <= sequence),
+    marks: entry.marks.upTo(sequence),
+    ...(decided === undefined ? {} : { decided_at: decided }),
+    ...(completed === undefined ? {} : { completed_at: completed }),
+    ...(ends.length === 0 ? {} : { award_ends: ends }),
+  };
+}
+
+export interface RestoredMoment {
+  readonly lastEventAt: Instant;
+  readonly answers: readonly (readonly [string, PlacedAnswer])[];
+  readonly connections: readonly (readonly [string, NotedConnection])[];
+  readonly entries: readonly Entry[];
+}
+
+export function readMoment(content: Buffer): RestoredMoment {
+  const [headLine = '', ...lines] = content.toString('utf8').split('\n');
+  const head = JSON.parse(headLine) as HeadLine;
+  const entries = lines.filter((line) => line !== '').map((line) => entryOf(JSON.parse(line) as EntryLine));
+  const { last_event_at: lastEventAt, answers, connections } = head;
+  return { lastEventAt, answers, connections, entries };
+}
+
+function entryOf(line: EntryLine): Entry {
+  return {
+    id: line.state.terms.auction_id,
+    head: line.state,
+    durable: line.state,
+    positions: [...line.positions],
+    marks: new Marks(line.marks),
+    dueAt: undefined,
+    mayDecide: false,
+    decidedAt: line.decided_at,
+    awardEnds: line.award_ends === undefined ? undefined : new Map(line.award_ends),
+    completedAt: line.completed_at,
+  };
+}

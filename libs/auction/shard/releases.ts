@@ -1,0 +1,75 @@
+import type { AuctionEventBody } from '../events.js';
+import { holdOf } from '../held.js';
+import { activeQuotes, findQuote, type AuctionState } from '../state.js';
+import type { Hold } from '../terms.js';
+import { beyond } from './hold-arithmetic.js';
+
+export interface Release {
+  readonly account: string;
+  readonly hold: readonly Hold[];
+}
+
+/** What an event sets free, given the auction before it. Nothing is set free before the event is durable. */
+export function releasesOf(before: AuctionState, body: AuctionEventBody): Release[] {
+  switch (body.type) {
+    case 'QUOTE_WITHDRAWN':
+    case 'QUOTE_EXPIRED':
+      return ofQuote(before, body.data.quote_id);
+    case 'QUOTE_REVISED':
+      return ofRevision(before, body.data.quote.quote_id, body.data.quote.hold);
+    case 'AUCTION_CANCELLED':
+    case 'AUCTION_VOIDED':
+    case 'AUCTION_NOT_AWARDED':
+      return ofEveryone(before);
+    case 'AUCTION_AWARDED':
+      return beyondAwards(before, body.data.awards);
+    case 'EXECUTION_CONFIRMED':
+    case 'EXECUTION_FAILED':
+      return ofAward(before, body.data.award_id);
+    default:
+      return [];
+  }
+}
+
+function ofQuote(before: AuctionState, quoteId: string): Release[] {
+  const quote = findQuote(before, quoteId);
+  return quote === undefined ? [] : [{ account: quote.maker, hold: holdOf(quote) }];
+}
+
+function ofRevision(before: AuctionState, quoteId: string, hold: readonly Hold[]): Release[] {
+  const quote = findQuote(before, quoteId);
+  return quote === undefined ? [] : some(quote.maker, beyond(holdOf(quote), hold));
+}
+
+function ofEveryone(before: AuctionState): Release[] {
+  return [
+    { account: before.terms.originator.account_id, hold: holdOf(before) },
+    ...activeQuotes(before).map((quote) => ({ account: quote.maker, hold: holdOf(quote) })),
+  ];
+}
+
+type AwardedBody = Extract<AuctionEventBody, { type: 'AUCTION_AWARDED' }>;
+
+function beyondAwards(before: AuctionState, awards: AwardedBody['data']['awards']): Release[] {
+  const kept = awards.flatMap((award) => award.originator_hold);
+  return [
+    ...some(before.terms.originator.account_id, beyond(holdOf(before), kept)),
+    ...activeQuotes(before).flatMap((quote) => {
+      const award = awards.find((candidate) => candidate.quote_id === quote.quote_id);
+      return some(quote.maker, beyond(holdOf(quote), award?.maker_hold ?? []));
+    }),
+  ];
+}
+
+function ofAward(before: AuctionState, awardId: string): Release[] {
+  const award = before.awards.find((candidate) => candidate.award_id === awardId);
+  if (award === undefined) return [];
+  return [
+    { account: award.maker, hold: award.maker_hold },
+    { account: before.terms.originator.account_id, hold: award.originator_hold },
+  ];
+}
+
+function some(account: string, hold: readonly Hold[]): Release[] {
+  return hold.length === 0 ? [] : [{ account, hold }];
+}

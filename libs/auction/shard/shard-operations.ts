@@ -1,0 +1,209 @@
+import {
+  codeOf,
+  fault,
+  reply,
+  type LinkPeer,
+  type LinkReply,
+  type LinkRequest,
+} from '../protocol/protocol.js';
+import type { Entry } from './memory/auction-book.js';
+import type { CommandLoop } from '#libs/shard/command-loop.js';
+import type { ConnectionDesk } from './connections/connection-desk.js';
+import type { Intake } from './intake.js';
+import type { OperatorDesk } from './operator-desk.js';
+import type { PendingAwards } from './pending-awards.js';
+import type { ShardMeter } from './ports.js';
+import type { Preflights } from './preflights.js';
+import type { Reads } from './reads.js';
+import type { Task } from '#libs/shard/task.js';
+import { CancelTask } from './tasks/cancel-task.js';
+import { CreateTask } from './tasks/create-task.js';
+import { ExecutionTask } from './tasks/internal-tasks.js';
+import { reviseRule, submitRule, withdrawRule } from './tasks/quote-rules.js';
+import { QuoteTask, type QuoteRule } from './tasks/quote-task.js';
+import type { Settle, ShardContext } from './tasks/shard-context.js';
+import { WithdrawAllTask } from './tasks/withdraw-all-task.js';
+import type { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
+import type { TokenHome } from '#libs/shard/tokens/token-home.js';
+
+export interface OperationPorts {
+  readonly context: ShardContext;
+  readonly intake: Intake;
+  readonly reads: Reads;
+  readonly preflights: Preflights;
+  readonly tokens: TokenExchange;
+  readonly home: TokenHome;
+  readonly loop: CommandLoop;
+  readonly meter: ShardMeter;
+  readonly status: () => LinkReply;
+  readonly awards: PendingAwards;
+  readonly connections: ConnectionDesk;
+  readonly operators: OperatorDesk;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+type QuoteCommand = Request<'submit' | 'revise' | 'withdraw'>;
+
+const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
+const UNKNOWN_AUCTION = fault(404, 'auction_not_found');
+const COMMANDS: ReadonlySet<LinkRequest['op']> = new Set<LinkRequest['op']>([
+  'create',
+  'cancel',
+  'submit',
+  'revise',
+  'withdraw',
+  'withdraw_all',
+  'void',
+  'drain',
+  'resume',
+]);
+
+const COME_LATER = 429;
+
+/**
+ * Whether the caller may take this for the last word on its command. Some refusals are journaled, and the append proves that they were
+ * current. The others rest on what memory holds, or does not hold: that there is no such auction or quote, that the key was never
+ * used, that another quote stands.
+ */
+export function isRefusedForGood({ op }: LinkRequest, { status }: LinkReply): boolean {
+  if (status < 400 || status >= 500 || status === COME_LATER) return false;
+  return COMMANDS.has(op) || op === 'execution_report';
+}
+
+/** Everything that may be asked of a shard, and who answers it. */
+export class ShardOperations {
+  constructor(private readonly ports: OperationPorts) {}
+
+  async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    const answer = await this.guarded(request, peer);
+    if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer) ?? 'ok');
+    return answer;
+  }
+
+  /** What cannot be looked up is not guessed: the caller may come again with the same key. */
+  private async guarded(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+    try {
+      return await this.answer(request, peer);
+    } catch (error) {
+      this.ports.onFault(request.op, error);
+      return UNAVAILABLE;
+    }
+  }
+
+  private answer(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> | LinkReply {
+    const { reads, preflights } = this.ports;
+    switch (request.op) {
+      case 'create':
+        return this.create(request);
+      case 'withdraw_all':
+        return this.withdrawAll(request);
+      case 'cancel':
+        return this.cancel(request);
+      case 'submit':
+      case 'revise':
+      case 'withdraw':
+        return this.quote(request);
+      case 'auction':
+        return reads.auction(request, peer);
+      case 'auctions':
+        return reads.auctions(request, peer);
+      case 'auction_quotes':
+        return reads.quotes(request);
+      case 'my_quotes':
+        return reads.unprojectedQuotes(request);
+      case 'events':
+        return reads.events(request);
+      case 'originator_preflight':
+        return preflights.ofOriginator(request);
+      case 'quote_preflight':
+        return preflights.ofQuote(request);
+      case 'limits':
+        return this.limits(request);
+      case 'take_tokens':
+        return this.ports.home.grant(request);
+      case 'call_in':
+        return this.ports.tokens.callIn(request);
+      case 'execution_report':
+        return this.report(request);
+      case 'pending_awards':
+        return this.pendingAwards(request);
+      case 'shard_status':
+        return this.ports.status();
+      case 'presence':
+        return this.ports.connections.presence(request);
+      case 'void':
+        return this.ports.operators.void(request);
+      case 'drain':
+      case 'resume':
+        return this.ports.operators.shift(request);
+    }
+  }
+
+  private async limits({ account }: Request<'limits'>): Promise<LinkReply> {
+    return reply(200, { available: await this.ports.home.available(account) });
+  }
+
+  private create(request: Request<'create'>): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    const auctionIds = context.ids.auctions(request.account, request.key);
+    return intake.onShard(request, auctionIds, async () => {
+      await context.policy.freshenForCreate(request.body);
+      if (!context.policy.isKnown) return UNAVAILABLE;
+      return this.run((settle) => new CreateTask(context, request, settle));
+    });
+  }
+
+  private withdrawAll(request: Request<'withdraw_all'>): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    return intake.onShard(request, [], () => {
+      return this.run((settle) => new WithdrawAllTask(context, request, settle));
+    });
+  }
+
+  private cancel(request: Request<'cancel'>): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    return intake.onAuction(request, (entry) => {
+      return this.run((settle) => new CancelTask(context, entry, request, settle));
+    });
+  }
+
+  private quote(request: QuoteCommand): Promise<LinkReply> {
+    const { context, intake } = this.ports;
+    return intake.onAuction(request, async (entry: Entry) => {
+      if (request.op !== 'withdraw') {
+        await context.policy.freshenForQuote(request.account);
+        if (!context.policy.isKnownFor(request.account)) return UNAVAILABLE;
+      }
+      return this.run((settle) => new QuoteTask(context, entry, request, this.ruleOf(request), settle));
+    });
+  }
+
+  private ruleOf(request: QuoteCommand): QuoteRule {
+    const { context } = this.ports;
+    switch (request.op) {
+      case 'submit':
+        return submitRule(context, request);
+      case 'revise':
+        return reviseRule(context, request);
+      case 'withdraw':
+        return withdrawRule(request);
+    }
+  }
+
+  private report(request: Request<'execution_report'>): Promise<LinkReply> | LinkReply {
+    const entry = this.ports.context.book.find(request.auction_id);
+    if (entry === undefined) return UNKNOWN_AUCTION;
+    return this.run((settle) => new ExecutionTask(this.ports.context, entry, request, settle));
+  }
+
+  private async pendingAwards({ known, wait_ms: wait }: Request<'pending_awards'>): Promise<LinkReply> {
+    return reply(200, await this.ports.awards.next(known, wait));
+  }
+
+  private run(make: (settle: Settle) => Task): Promise<LinkReply> {
+    return new Promise((resolve) => {
+      if (!this.ports.loop.submit(make(resolve))) resolve(UNAVAILABLE);
+    });
+  }
+}

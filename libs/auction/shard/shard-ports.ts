@@ -1,0 +1,59 @@
+import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
+import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
+import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
+import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
+import type { OwnerLink } from '#libs/link/client.js';
+import type { LinkNotice } from '../protocol/protocol.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Tracing } from '#libs/platform/tracing/tracing.js';
+import type { IdFactory } from './ids.js';
+import type {
+  AuctionHistories,
+  AwardConclusion,
+  CompletedAuctions,
+  ProtectionDesk,
+  ShardMeter,
+} from './ports.js';
+
+/** Everything outside the shard's own memory, as its process has set it up. */
+export interface ShardPorts {
+  readonly shard: number;
+  readonly clock: Clock;
+  readonly writer: JournalWriter;
+  readonly reader: JournalReader;
+  readonly snapshots: SealedSnapshots;
+  readonly desk: ReservationDesk;
+  readonly preflight: PreflightDesk;
+  readonly policy: PolicyWatch;
+  readonly ids: IdFactory;
+  readonly completed: CompletedAuctions;
+  readonly histories: AuctionHistories;
+  readonly conclusion: AwardConclusion;
+  readonly protection: ProtectionDesk;
+  /** The other owners by shard. */
+  readonly peers: ReadonlyMap<number, OwnerLink>;
+  /** The database's clock. */
+  readonly referenceNanos: () => Promise<bigint>;
+  readonly journalHasRoom: () => Promise<boolean>;
+  readonly meter: ShardMeter;
+  /** The journal has come so far, and may be read up to there. */
+  readonly announce: (notice: LinkNotice) => void;
+  readonly settings: ShardSettings;
+  /** The journal no longer takes this process for its owner, or nobody knows what it has written: stop. */
+  readonly onJournalFailure: (error: unknown) => void;
+  readonly onFault: (what: string, error: unknown) => void;
+  /** Without it nothing of this shard is traced. */
+  readonly tracing?: Tracing;
+}
+
+export interface ShardSettings {
+  readonly activeAuctionLimit: number;
+  readonly commandsPerMakerLimit: number;
+  readonly limitsFactor: number;
+  /** Events between one snapshot and the next. */
+  readonly snapshotEvery: number;
+  readonly maxClockOffsetMillis: number;
+  readonly maxProjectionLagEvents: number;
+  readonly maxProjectionLagMillis: number;
+}

@@ -1,0 +1,54 @@
+import { decideCancel } from '../../decide/cancel.js';
+import type { Instant } from '#libs/base/instant.js';
+import { auctionView } from '../../told/view.js';
+import { fault, reply, type LinkRequest } from '../../protocol/protocol.js';
+import type { Entry } from '../memory/auction-book.js';
+import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';
+import { dueDrafts, isPastClose } from './due-events.js';
+import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
+
+export type CancelRequest = Extract<LinkRequest, { op: 'cancel' }>;
+
+export class CancelTask implements Task {
+  readonly lane: string;
+
+  constructor(
+    private readonly context: ShardContext,
+    private readonly entry: Entry,
+    private readonly request: CancelRequest,
+    readonly settle: Settle,
+  ) {
+    this.lane = `${request.auction_id}/${request.account}`;
+  }
+
+  prelude(now: Instant): readonly Draft[] {
+    return dueDrafts(this.entry, now, this.context);
+  }
+
+  reservation(): undefined {
+    return undefined;
+  }
+
+  decide(now: Instant): Decision {
+    if (isTooLate(this.request, now)) return { drafts: [], answer: () => refusalReply(TOO_LATE) };
+    const { head: state } = this.entry;
+    const head = { ...drafted(this.request, 'CANCEL', now), auctionId: this.entry.id };
+    const reason = this.request.reason === undefined ? {} : { reason: this.request.reason };
+    const decided = decideCancel(state, { by: 'ORIGINATOR', ...reason }, { now });
+    if (decided.ok) {
+      return {
+        drafts: decided.events.map(({ at, body }, index) =>
+          index === 0 ? { ...head, at, body } : { at, body, auctionId: this.entry.id },
+        ),
+        answer: () =>
+          reply(200, auctionView(this.entry.head, { account_id: this.request.account, role: 'ORIGINATOR' })),
+      };
+    }
+    const { error, message, status } = decided;
+    const refusal: Draft = { ...head, body: { type: 'CANCEL_REJECTED', data: { error, message } } };
+    return {
+      drafts: state.completed_at === undefined && !isPastClose(state, now) ? [refusal] : [],
+      answer: () => fault(status, error, message),
+    };
+  }
+}

@@ -1,0 +1,59 @@
+import { activeQuotes } from '../../state.js';
+import type { Instant } from '#libs/base/instant.js';
+import { decideWithdraw } from '../../decide/withdraw.js';
+import { reply, type LinkReply } from '../../protocol/protocol.js';
+import type { Entry } from '../memory/auction-book.js';
+import type { ConnectionBook } from '../connections/connection-book.js';
+import type { Decision, Draft, Task } from '#libs/shard/task.js';
+import { draftsOf } from './due-events.js';
+import { InternalTask } from './internal-tasks.js';
+import type { Settle, ShardContext } from './shard-context.js';
+
+const HEARD: LinkReply = reply(200, {});
+/** Notes in one part: what one append may hold is bounded. */
+const PART = 500;
+
+/** Journals what a fresh process must know of the connections. Settled behind all that was decided of them before. */
+export class NotesTask implements Task {
+  readonly lane = 'connections';
+
+  constructor(
+    private readonly connections: ConnectionBook,
+    readonly settle: Settle,
+  ) {}
+
+  prelude(): readonly Draft[] {
+    return [];
+  }
+
+  reservation(): undefined {
+    return undefined;
+  }
+
+  decide(now: Instant): Decision {
+    const drafts = this.connections.takeNotes(PART).map((body) => ({ at: now, body }));
+    const rest = this.connections.owesNotes ? ({ unfinished: true } as const) : {};
+    return { drafts, answer: () => HEARD, ...rest };
+  }
+}
+
+/** Withdraws the quote of a connection that is gone, unless it has come back before its turn. */
+export class DisconnectTask extends InternalTask {
+  constructor(
+    context: ShardContext,
+    entry: Entry,
+    private readonly connectionId: string,
+    private readonly isForfeit: () => boolean,
+  ) {
+    super(context, entry);
+  }
+
+  protected drafts(now: Instant): readonly Draft[] {
+    if (!this.isForfeit()) return [];
+    const { head } = this.entry;
+    const quote = activeQuotes(head).find((active) => active.connection_id === this.connectionId);
+    if (quote === undefined) return [];
+    const decided = decideWithdraw(head, { quote_id: quote.quote_id, by: 'DISCONNECT' }, { now });
+    return decided.ok ? draftsOf(head, decided.events) : [];
+  }
+}

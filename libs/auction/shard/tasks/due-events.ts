@@ -1,0 +1,46 @@
+import { decideClose } from '../../decide/close.js';
+import { decideCompletion } from '../../completion.js';
+import type { Decided } from '../../decided.js';
+import { decideExpiries } from '../../decide/expire.js';
+import type { DomainEvent } from '../../events.js';
+import type { Instant } from '#libs/base/instant.js';
+import type { AuctionState } from '../../state.js';
+import type { Entry } from '../memory/auction-book.js';
+import type { Draft } from '#libs/shard/task.js';
+import type { ShardContext } from './shard-context.js';
+
+const OUTCOME: ReadonlySet<DomainEvent['type']> = new Set<DomainEvent['type']>([
+  'AUCTION_AWARDED',
+  'AUCTION_NOT_AWARDED',
+  'AUCTION_COMPLETED',
+]);
+
+/**
+ * What has fallen due for the auction by `now`: quotes that expired, the close, its outcome, and whatever is missing of a
+ * decision within which a journal ended. An owner whose clock is not to be trusted closes nothing.
+ */
+export function dueDrafts(entry: Entry, now: Instant, context: ShardContext): Draft[] {
+  return context.clockIsSound() ? draftsOf(entry.head, dueEvents(entry, now, context)) : [];
+}
+
+/** The outcome waits until the close is durable and the awards are counted: see `AwardCount`. */
+function dueEvents({ head, mayDecide }: Entry, now: Instant, { ids }: ShardContext): readonly Decided[] {
+  if (!isPastClose(head, now))
+    return head.status === 'OPEN' ? decideExpiries(head, now) : decideCompletion(head);
+  const closing = decideClose(head, { awardId: (quoteId) => ids.award(quoteId) });
+  return mayDecide ? closing : closing.filter(({ body: { type } }) => !OUTCOME.has(type));
+}
+
+/** Its time is over and its outcome is not decided: what is refused now must not come to stand before that. */
+export function isPastClose(state: AuctionState, now: Instant): boolean {
+  return (state.status === 'OPEN' && now >= state.terms.closes_at) || isUndecided(state);
+}
+
+/** The close stands, so nothing but the winner rule decides any more. */
+export function isUndecided({ status, not_awarded_reason: reason }: AuctionState): boolean {
+  return status === 'CLOSED' && reason === undefined;
+}
+
+export function draftsOf(state: AuctionState, decided: readonly Decided[]): Draft[] {
+  return decided.map(({ at, body }) => ({ at, body, auctionId: state.terms.auction_id }));
+}

@@ -1,0 +1,101 @@
+import type { EndRequest } from '../../commands.js';
+import { decideExecution, type ExecutionReport } from '../../decide/execution.js';
+import type { WithdrawnBy } from '../../events.js';
+import type { Instant } from '#libs/base/instant.js';
+import { activeQuote } from '../../state.js';
+import { decideVoid } from '../../decide/void.js';
+import { decideWithdraw } from '../../decide/withdraw.js';
+import { reply, type LinkReply } from '../../protocol/protocol.js';
+import type { Entry } from '../memory/auction-book.js';
+import type { Decision, Draft, Task } from '#libs/shard/task.js';
+import { draftsOf, dueDrafts } from './due-events.js';
+import type { Settle, ShardContext } from './shard-context.js';
+
+const DONE: LinkReply = reply(200, {});
+const nothing: Settle = () => undefined;
+
+/** Work on one auction that no caller has asked for and no reservation is needed for. */
+export abstract class InternalTask implements Task {
+  readonly lane: string;
+
+  constructor(
+    protected readonly context: ShardContext,
+    protected readonly entry: Entry,
+    readonly settle: Settle = nothing,
+  ) {
+    this.lane = `${entry.id}/`;
+  }
+
+  prelude(now: Instant): readonly Draft[] {
+    return dueDrafts(this.entry, now, this.context);
+  }
+
+  reservation(): undefined {
+    return undefined;
+  }
+
+  decide(now: Instant): Decision {
+    return { drafts: this.drafts(now), answer: () => DONE };
+  }
+
+  protected abstract drafts(now: Instant): readonly Draft[];
+}
+
+/** Brings an auction up to the present: its expiries and its close are the prelude of every task. */
+export class DueTask extends InternalTask {
+  protected drafts(): readonly Draft[] {
+    return [];
+  }
+}
+
+/** Withdraws a maker's quote for it: its protection has tripped, or its connection is gone. */
+export class PullQuoteTask extends InternalTask {
+  constructor(
+    context: ShardContext,
+    entry: Entry,
+    private readonly maker: string,
+    private readonly by: WithdrawnBy,
+  ) {
+    super(context, entry);
+  }
+
+  protected drafts(now: Instant): readonly Draft[] {
+    const quote = activeQuote(this.entry.head, this.maker);
+    if (quote === undefined) return [];
+    const decided = decideWithdraw(this.entry.head, { quote_id: quote.quote_id, by: this.by }, { now });
+    return decided.ok ? draftsOf(this.entry.head, decided.events) : [];
+  }
+}
+
+export class VoidTask extends InternalTask {
+  constructor(
+    context: ShardContext,
+    entry: Entry,
+    private readonly request: EndRequest,
+    settle: Settle = nothing,
+  ) {
+    super(context, entry, settle);
+  }
+
+  protected drafts(now: Instant): readonly Draft[] {
+    const decided = decideVoid(this.entry.head, this.request, { now });
+    return decided.ok ? draftsOf(this.entry.head, decided.events) : [];
+  }
+}
+
+/** What became of an award at its venue. A report that says nothing new changes nothing. */
+export class ExecutionTask extends InternalTask {
+  constructor(
+    context: ShardContext,
+    entry: Entry,
+    private readonly report: ExecutionReport,
+    settle: Settle = nothing,
+  ) {
+    super(context, entry, settle);
+  }
+
+  protected drafts(now: Instant): readonly Draft[] {
+    const decided = decideExecution(this.entry.head, this.report, { now });
+    return decided.ok ? draftsOf(this.entry.head, decided.events) : [];
+  }
+}

@@ -1,0 +1,82 @@
+import type { Instant } from '#libs/base/instant.js';
+import { decideVoid } from '../../decide/void.js';
+import {
+  fault,
+  reply,
+  type LinkReply,
+  type LinkRequest,
+  type OperatorOrder,
+} from '../../protocol/protocol.js';
+import type { Entry } from '../memory/auction-book.js';
+import type { Conditions } from '#libs/shard/conditions/conditions.js';
+import type { Decision, Draft, Task } from '#libs/shard/task.js';
+import { draftsOf, dueDrafts } from './due-events.js';
+import type { Settle, ShardContext } from './shard-context.js';
+
+const DONE: LinkReply = reply(200, {});
+
+/** An operator ends an auction. Said again, it is answered with what has become of the auction. */
+export class OrderedVoidTask implements Task {
+  readonly lane: string;
+
+  constructor(
+    private readonly context: ShardContext,
+    private readonly entry: Entry,
+    private readonly order: OperatorOrder,
+    readonly settle: Settle,
+  ) {
+    this.lane = `${entry.id}/`;
+  }
+
+  prelude(now: Instant): readonly Draft[] {
+    return dueDrafts(this.entry, now, this.context);
+  }
+
+  reservation(): undefined {
+    return undefined;
+  }
+
+  decide(now: Instant): Decision {
+    const { head } = this.entry;
+    const { operator, reason, request_id: requestId } = this.order;
+    const why = reason === undefined ? {} : { reason };
+    const decided = decideVoid(head, { by: 'OPERATOR', operator, ...why }, { now });
+    if (decided.ok) {
+      const drafts = draftsOf(head, decided.events).map((draft) => ({ ...draft, requestId }));
+      return { drafts, answer: () => this.told() };
+    }
+    if (head.status === 'VOIDED') return { drafts: [], answer: () => this.told() };
+    return { drafts: [], answer: () => fault(decided.status, decided.error, decided.message) };
+  }
+
+  private told(): LinkReply {
+    return reply(200, { auction_id: this.entry.id, status: this.entry.head.status });
+  }
+}
+
+/** Drains the shard or takes it back into work. An order that changes nothing is not written down. */
+export class ShiftTask implements Task {
+  readonly lane = 'shift';
+
+  constructor(
+    private readonly conditions: Conditions,
+    private readonly order: Extract<LinkRequest, { op: 'drain' | 'resume' }>,
+    readonly settle: Settle,
+  ) {}
+
+  prelude(): readonly Draft[] {
+    return [];
+  }
+
+  reservation(): undefined {
+    return undefined;
+  }
+
+  decide(now: Instant): Decision {
+    const { op, operator, reason, request_id: requestId } = this.order;
+    const isChange = op === 'drain' ? this.conditions.drain() : this.conditions.resume();
+    const data = reason === undefined ? { operator } : { operator, reason };
+    const type = op === 'drain' ? 'SHARD_DRAINED' : 'SHARD_RESUMED';
+    return { drafts: isChange ? [{ at: now, requestId, body: { type, data } }] : [], answer: () => DONE };
+  }
+}

@@ -1,0 +1,152 @@
+import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
+import { holdOf } from '../../held.js';
+import type { AuctionEventBody, QuoteOperation, ShardEventBody } from '../../events.js';
+import type { Instant } from '#libs/base/instant.js';
+import { quoteView } from '../../told/quote-view.js';
+import type { Rejection } from '#libs/base/rejection.js';
+import { bookOf, findQuote, type AuctionState } from '../../state.js';
+import type { Hold } from '../../terms.js';
+import { isOverFor } from '../../told/viewer.js';
+import { fault, reply, type Claim, type CommandName, type LinkReply } from '../../protocol/protocol.js';
+import type { Entry } from '../memory/auction-book.js';
+import { beyond, larger } from '../hold-arithmetic.js';
+import {
+  AGAIN,
+  isKept,
+  refusalReply,
+  type Decision,
+  type Draft,
+  type Refusal,
+  type Task,
+} from '#libs/shard/task.js';
+import { dueDrafts, isPastClose } from './due-events.js';
+import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
+
+export type QuoteRequest = { readonly auction_id: string } & Claim & CommandName;
+
+/** What one of the three quote commands adds to the common way. */
+export interface QuoteRule {
+  readonly operation: QuoteOperation;
+  readonly quoteId: string | undefined;
+  /** Status of the first answer. */
+  readonly created: 200 | 201;
+  plan(state: AuctionState, now: Instant): QuotePlan | Rejection;
+}
+
+export interface QuotePlan {
+  readonly ok: true;
+  readonly quoteId: string;
+  /** Absent where the command needs no capacity. */
+  readonly reserve?: Pick<ReserveRequest, 'need' | 'current'>;
+  body(hold: readonly Hold[]): AuctionEventBody;
+  /** What the journal must say before it; asked when the event is sure to follow. */
+  before?(): ShardEventBody | undefined;
+}
+
+export class QuoteTask implements Task {
+  readonly lane: string;
+
+  constructor(
+    private readonly context: ShardContext,
+    private readonly entry: Entry,
+    private readonly request: QuoteRequest,
+    private readonly rule: QuoteRule,
+    readonly settle: Settle,
+  ) {
+    this.lane = `${request.auction_id}/${request.account}`;
+  }
+
+  prelude(now: Instant): readonly Draft[] {
+    return dueDrafts(this.entry, now, this.context);
+  }
+
+  reservation(now: Instant): ReserveRequest | undefined {
+    if (isTooLate(this.request, now)) return undefined;
+    const plan = this.rule.plan(this.entry.head, now);
+    if (!plan.ok || plan.reserve === undefined) return undefined;
+    return { account: this.request.account, ...plan.reserve, forQuote: true };
+  }
+
+  decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
+    const unsure =
+      this.rule.operation === 'WITHDRAW' ? undefined : unsureOf(this.context, this.request.account);
+    if (unsure !== undefined) return { drafts: [], answer: () => unsure, unused: this.unused(granted) };
+    if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
+    const plan = this.rule.plan(this.entry.head, now);
+    if (!plan.ok) return this.refuse(plan, now, granted);
+    if (plan.reserve === undefined) return this.accept(plan, [], now);
+    if (granted === undefined) return AGAIN;
+    if (!granted.ok) return this.refuse(granted, now, granted);
+    return this.accept(plan, granted.hold, now);
+  }
+
+  private accept(plan: QuotePlan, hold: readonly Hold[], now: Instant): Decision {
+    const body = plan.body(hold);
+    const head = drafted(this.request, this.rule.operation, now);
+    const before = plan.before?.();
+    return {
+      drafts: [
+        ...(before === undefined ? [] : [{ at: now, body: before }]),
+        { ...head, body, auctionId: this.entry.id },
+      ],
+      answer: () => this.shown(plan.quoteId),
+    };
+  }
+
+  private shown(quoteId: string): LinkReply {
+    const quote = findQuote(this.entry.head, quoteId);
+    if (quote === undefined) return fault(500, 'internal_error');
+    return reply(this.rule.created, quoteView(this.entry.head, quote));
+  }
+
+  private refuse(refusal: Refusal, now: Instant, granted: ReserveOutcome | undefined): Decision {
+    const { error, message } = refusal;
+    return {
+      drafts: isKept(refusal) && this.isJournaled(now) ? [this.rejection(error, message, now)] : [],
+      answer: () => refusalReply(refusal),
+      unused: this.unused(granted),
+    };
+  }
+
+  /** What is refused after the auction is over for the caller is neither journaled nor stored, nor what is too much. */
+  private isJournaled(now: Instant): boolean {
+    const { head } = this.entry;
+    if (commandsOf(head, this.request.account) >= this.context.commandsPerMakerLimit) return false;
+    return (
+      !isPastClose(head, now) && !isOverFor(head, { account_id: this.request.account, role: 'MARKET_MAKER' })
+    );
+  }
+
+  private rejection(error: string, message: string, now: Instant): Draft {
+    const { operation, quoteId } = this.rule;
+    const data = { maker: this.request.account, operation, error, message };
+    return {
+      ...drafted(this.request, operation, now),
+      auctionId: this.entry.id,
+      body: { type: 'QUOTE_REJECTED', data: quoteId === undefined ? data : { ...data, quote_id: quoteId } },
+    };
+  }
+
+  private unused(granted: ReserveOutcome | undefined) {
+    if (granted?.ok !== true) return [];
+    const current = this.currentHold();
+    return [{ account: this.request.account, hold: beyond(larger(current, granted.hold), current) }];
+  }
+
+  private currentHold(): readonly Hold[] {
+    const quoteId = this.rule.quoteId;
+    return quoteId === undefined ? [] : holdOf(findQuote(this.entry.head, quoteId));
+  }
+}
+
+/** What was lost since the command was taken in, and without which nothing may be decided that lasts. */
+function unsureOf({ clockIsSound, policy }: ShardContext, maker: string): LinkReply | undefined {
+  // What has fallen due is not journaled, so nothing may be built on it.
+  if (!clockIsSound()) return fault(503, 'clock_unhealthy');
+  return policy.isKnownFor(maker) ? undefined : fault(503, 'auction_owner_unavailable');
+}
+
+/** How many commands of this maker the auction has already recorded. */
+export function commandsOf(state: AuctionState, maker: string): number {
+  return bookOf(state, maker)?.quote_events ?? 0;
+}

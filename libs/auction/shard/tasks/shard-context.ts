@@ -1,0 +1,43 @@
+import type { Instant } from '#libs/base/instant.js';
+import type { CommandMark, Operation } from '../../events.js';
+import { rejected } from '#libs/base/rejection.js';
+import type { Claim, CommandName, LinkReply } from '../../protocol/protocol.js';
+import type { AuctionBook } from '../memory/auction-book.js';
+import type { ConnectionBook } from '../connections/connection-book.js';
+import type { IdFactory } from '../ids.js';
+import type { PolicyDesk } from '../policy-desk.js';
+
+/** What the tasks of a shard may look at. */
+export interface ShardContext {
+  readonly book: AuctionBook;
+  readonly ids: IdFactory;
+  readonly policy: PolicyDesk;
+  readonly connections: Pick<ConnectionBook, 'noteBeforeQuote'>;
+  readonly clockIsSound: () => boolean;
+  readonly activeAuctionLimit: number;
+  readonly commandsPerMakerLimit: number;
+}
+
+/** Past its own time nothing is done for the caller any more; what was decided before is told even then. */
+export function isTooLate({ not_after: notAfter }: CommandName, now: Instant): boolean {
+  return notAfter !== undefined && now > notAfter;
+}
+
+export const TOO_LATE = rejected('COMMAND_EXPIRED', 'The command came after its not_after.');
+
+export type Settle = (reply: LinkReply) => void;
+
+export function markOf(request: Claim & CommandName, operation: Operation): CommandMark {
+  return { account_id: request.account, operation, key: request.key, content: request.content };
+}
+
+export interface DraftHead {
+  readonly at: Instant;
+  readonly requestId: string;
+  readonly command: CommandMark;
+}
+
+/** How every draft of a caller's command begins. */
+export function drafted(request: Claim & CommandName, operation: Operation, at: Instant): DraftHead {
+  return { at, requestId: request.request_id, command: markOf(request, operation) };
+}

@@ -1,0 +1,98 @@
+import type { Instant } from '#libs/base/instant.js';
+import { activeQuote } from '../../state.js';
+import { decideWithdraw } from '../../decide/withdraw.js';
+import { reply, type LinkRequest } from '../../protocol/protocol.js';
+import type { Entry } from '../memory/auction-book.js';
+import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';
+import { draftsOf, dueDrafts } from './due-events.js';
+import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
+
+export type WithdrawAllRequest = Extract<LinkRequest, { op: 'withdraw_all' }>;
+
+const DONE = reply(200, {});
+
+interface NotWithdrawable {
+  readonly quote_id: string;
+  readonly error: string;
+}
+
+/** Quotes in one part: what one append may hold is bounded, what a maker may have is not. */
+const PART = 500;
+
+/** This shard's part of taking back all of a maker's quotes. The answer is recorded behind the last of them. */
+export class WithdrawAllTask implements Task {
+  readonly lane: string;
+  private readonly withdrawn: string[] = [];
+  private readonly notWithdrawable = new Map<string, string>();
+  private isBegun = false;
+
+  constructor(
+    private readonly context: ShardContext,
+    private readonly request: WithdrawAllRequest,
+    readonly settle: Settle,
+  ) {
+    this.lane = `withdraw-all/${request.account}/${request.key}`;
+  }
+
+  prelude(now: Instant): readonly Draft[] {
+    return this.quoted().flatMap((entry) => dueDrafts(entry, now, this.context));
+  }
+
+  reservation(): undefined {
+    return undefined;
+  }
+
+  decide(now: Instant): Decision {
+    if (this.isRefused(now)) return { drafts: [], answer: () => refusalReply(TOO_LATE) };
+    this.isBegun = true;
+    const withdrawals: Draft[] = [];
+    for (const entry of this.quoted()) {
+      if (withdrawals.length >= PART) return { drafts: withdrawals, answer: () => DONE, unfinished: true };
+      withdrawals.push(...this.withdraw(entry, now));
+    }
+    const result = { withdrawn: this.withdrawn, not_withdrawable: this.refusals() };
+    const record: Draft = {
+      ...drafted(this.request, 'WITHDRAW_ALL', now),
+      body: { type: 'ALL_WITHDRAWN', data: { account_id: this.request.account, ...result } },
+    };
+    return { drafts: [...withdrawals, record], answer: () => reply(200, result) };
+  }
+
+  /**
+   * One call has one verdict, and the shard that meters it gives it: where that was in time the others carry it out, however
+   * long the way to them was. What is begun is finished.
+   */
+  private isRefused(now: Instant): boolean {
+    return this.request.metered && !this.isBegun && isTooLate(this.request, now);
+  }
+
+  private withdraw(entry: Entry, now: Instant): Draft[] {
+    const quote = activeQuote(entry.head, this.request.account);
+    if (quote === undefined || this.notWithdrawable.has(quote.quote_id)) return [];
+    const decided = decideWithdraw(entry.head, { quote_id: quote.quote_id, by: 'MARKET_MAKER' }, { now });
+    if (!decided.ok) {
+      this.notWithdrawable.set(quote.quote_id, decided.error);
+      return [];
+    }
+    this.withdrawn.push(quote.quote_id);
+    return draftsOf(entry.head, decided.events);
+  }
+
+  private refusals(): NotWithdrawable[] {
+    return [...this.notWithdrawable].map(([quoteId, error]) => ({ quote_id: quoteId, error }));
+  }
+
+  /** In the order of the ids, so that equal shards give equal journals. */
+  private quoted(): Entry[] {
+    const { account, auction_ids: ids, venue } = this.request;
+    const wanted = ids === undefined ? undefined : new Set(ids);
+    return [...this.context.book.of(account)]
+      .filter(
+        (entry) =>
+          activeQuote(entry.head, account) !== undefined &&
+          (wanted?.has(entry.id) ?? true) &&
+          (venue === undefined || entry.head.terms.routes.some((route) => route.venue === venue)),
+      )
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+}
