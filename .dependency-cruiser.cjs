@@ -14,32 +14,30 @@ const MAY_IMPORT = {
   shard: ['base', 'journal', 'link', 'platform'],
   socket: ['base', 'journal', 'platform'],
   projecting: ['base', 'journal', 'platform'],
-  admission: ['base', 'platform'],
-  auction: [
-    'admission',
-    'base',
-    'edge',
-    'journal',
-    'ledger',
-    'link',
-    'platform',
-    'projecting',
-    'shard',
-    'socket',
-  ],
-  schema: ['admission', 'auction', 'base', 'identity', 'journal', 'ledger', 'platform'],
+  auction: ['base', 'edge', 'journal', 'ledger', 'link', 'platform', 'projecting', 'shard', 'socket'],
+  schema: ['auction', 'base', 'identity', 'journal', 'ledger', 'platform'],
 };
 
-/** The rules of auctions, and what they speak of: not the rest under the auctions' roof. */
-const PURE = '^libs/(base/|auction/(?!(projections|protocol|settlement|shard|stream)/))';
+/** What each part of libs/auction may import of the others. */
+const UNDER_THE_ROOF = {
+  rules: [],
+  protocol: ['rules'],
+  admission: ['rules', 'protocol'],
+  settlement: ['rules', 'protocol'],
+  projections: ['rules', 'protocol'],
+  stream: ['rules', 'protocol'],
+  shard: ['rules', 'protocol', 'admission', 'settlement', 'projections', 'stream'],
+};
+
+/** The rules of auctions, and what they speak of. */
+const PURE = '^libs/(base|auction/rules)/';
 
 /** Imports against the arrows that still stand: generic libs that name the auction. Entries only ever go. */
 const TO_BE_TURNED_ROUND = {
   link: ['auction'],
-  shard: ['admission', 'auction'],
+  shard: ['auction'],
   socket: ['auction'],
   projecting: ['auction'],
-  admission: ['auction'],
 };
 
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';
@@ -56,15 +54,34 @@ function libRules([lib, downwards]) {
   };
 }
 
+function roofRules([part, allowed]) {
+  return {
+    name: `auction-${part}-imports-only-these-parts`,
+    comment: `libs/auction/${part} may import ${allowed.length === 0 ? 'no other part' : allowed.join(', ')}.`,
+    severity: 'error',
+    // A test against a real database may need the tables of others.
+    from: { path: `^libs/auction/${part}/`, pathNot: '\\.db\\.spec\\.ts$' },
+    to: { path: '^libs/auction/', pathNot: `^libs/auction/(${[part, ...allowed].join('|')})/` },
+  };
+}
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     ...Object.entries(MAY_IMPORT).map(libRules),
+    ...Object.entries(UNDER_THE_ROOF).map(roofRules),
     {
       name: 'every-lib-is-on-the-map',
       comment: 'A new lib is entered in MAY_IMPORT before anything else.',
       severity: 'error',
       from: { path: '^libs/', pathNot: `^libs/(${[...Object.keys(MAY_IMPORT), 'testing'].join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'every-part-of-the-auctions-is-on-the-map',
+      comment: 'What is of auctions lies in one of the parts in UNDER_THE_ROOF.',
+      severity: 'error',
+      from: { path: '^libs/auction/', pathNot: `^libs/auction/(${Object.keys(UNDER_THE_ROOF).join('|')})/` },
       to: {},
     },
     {

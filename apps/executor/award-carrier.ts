@@ -1,4 +1,4 @@
-import type { ExecutionReport } from '#libs/auction/decide/execution.js';
+import type { ExecutionReport } from '#libs/auction/rules/decide/execution.js';
 import type {
   AwardToSettle,
   SettlementAttempt,

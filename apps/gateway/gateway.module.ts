@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { MakerGroups } from '#libs/admission/policy/maker-groups.js';
-import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
+import { MakerGroups } from '#libs/auction/admission/policy/maker-groups.js';
+import { MakerProtection } from '#libs/auction/admission/policy/maker-protection.js';
 import { endpointSpecsOf } from '#libs/edge/endpoint-decorator.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { AccountController } from './account/account.controller.js';

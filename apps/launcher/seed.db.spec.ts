@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { loadPolicy } from '#libs/admission/policy/load-policy.js';
+import { loadPolicy } from '#libs/auction/admission/policy/load-policy.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { seedDemo } from './seed.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { seedContracts, seedPolicy, type PolicySeed } from '#libs/admission/policy/seed-policy.js';
+import { seedContracts, seedPolicy, type PolicySeed } from '#libs/auction/admission/policy/seed-policy.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { seedBalances } from '#libs/ledger/seed.js';

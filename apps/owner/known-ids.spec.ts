@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { encodeEvent } from '#libs/auction/event-versions.js';
+import { encodeEvent } from '#libs/auction/rules/event-versions.js';
 import { IdFactory } from '#libs/auction/shard/ids.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic } from '#libs/testing/auctions/journaled-auctions.js';

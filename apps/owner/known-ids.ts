@@ -1,4 +1,4 @@
-import { decodeEvent } from '#libs/auction/event-versions.js';
+import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import type { IdFactory } from '#libs/auction/shard/ids.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, it } from '@jest/globals';
 import type { SettlementOutcome } from '#libs/auction/settlement/settlement.js';
-import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
+import type { ReservationDesk } from '#libs/auction/admission/reservation-desk.js';
 import { OwnerMetrics } from './owner-metrics.js';
 
 const IDLE_DESK: ReservationDesk = {

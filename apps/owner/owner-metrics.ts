@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
+import type { ReservationDesk } from '#libs/auction/admission/reservation-desk.js';
 import type { AwardConclusion, ShardMeter } from '#libs/auction/shard/ports.js';
 import type { Shard } from '#libs/auction/shard/shard.js';
 import { REFUSALS, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';

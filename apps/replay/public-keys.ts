@@ -1,5 +1,10 @@
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
-import { keyIdOf, SIGNATURE_ALGORITHM, signedText, type ReplayBundle } from '#libs/auction/replay/bundle.js';
+import {
+  keyIdOf,
+  SIGNATURE_ALGORITHM,
+  signedText,
+  type ReplayBundle,
+} from '#libs/auction/rules/replay/bundle.js';
 
 const SIGNATURE = /^[0-9a-f]{128}$/;
 

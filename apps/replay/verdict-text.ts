@@ -1,6 +1,6 @@
-import type { RankingRow } from '#libs/auction/audit/audit-ranking.js';
-import type { Finding } from '#libs/auction/replay/finding.js';
-import type { AuctionState } from '#libs/auction/state.js';
+import type { RankingRow } from '#libs/auction/rules/audit/audit-ranking.js';
+import type { Finding } from '#libs/auction/rules/replay/finding.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { Verdict } from './verdict.js';
 
 const REASONS: Readonly<Record<RankingRow['reason'], string>> = {

@@ -1,10 +1,10 @@
-import type { RankingRow } from '#libs/auction/audit/audit-ranking.js';
-import { replay } from '#libs/auction/replay/replay.js';
-import type { ReplayBundle } from '#libs/auction/replay/bundle.js';
-import type { Finding } from '#libs/auction/replay/finding.js';
-import { alterations } from '#libs/auction/replay/integrity.js';
-import { readBundle } from '#libs/auction/replay/shape.js';
-import type { AuctionState } from '#libs/auction/state.js';
+import type { RankingRow } from '#libs/auction/rules/audit/audit-ranking.js';
+import { replay } from '#libs/auction/rules/replay/replay.js';
+import type { ReplayBundle } from '#libs/auction/rules/replay/bundle.js';
+import type { Finding } from '#libs/auction/rules/replay/finding.js';
+import { alterations } from '#libs/auction/rules/replay/integrity.js';
+import { readBundle } from '#libs/auction/rules/replay/shape.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 import { sha256, signatureFault } from './public-keys.js';
 
 /** Whether the key that signed the bundle is known to be the service's, or only the one that the bundle names. */

@@ -1,4 +1,4 @@
-import { encodeEvent } from '#libs/auction/event-versions.js';
+import { encodeEvent } from '#libs/auction/rules/event-versions.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { auctionHistory, type HistoryOf } from '../load/auction-history.js';

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { decideClose } from '#libs/auction/decide/close.js';
-import type { ContractFacts } from '#libs/auction/commands.js';
-import type { AuctionEvent, AuctionEventBody, CommandMark, Operation } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve/evolve.js';
-import { decideExecution } from '#libs/auction/decide/execution.js';
-import { holdFor } from '#libs/auction/holds.js';
+import { decideClose } from '#libs/auction/rules/decide/close.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
+import type { AuctionEvent, AuctionEventBody, CommandMark, Operation } from '#libs/auction/rules/events.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
+import { decideExecution } from '#libs/auction/rules/decide/execution.js';
+import { holdFor } from '#libs/auction/rules/holds.js';
 import { plusMillis, type Instant } from '#libs/base/instant.js';
-import { opened, planCreate } from '#libs/auction/decide/plan-create.js';
-import { planRevise, revised } from '#libs/auction/decide/plan-revise.js';
-import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { versionOf } from '#libs/auction/event-versions.js';
+import { opened, planCreate } from '#libs/auction/rules/decide/plan-create.js';
+import { planRevise, revised } from '#libs/auction/rules/decide/plan-revise.js';
+import { planSubmit, submitted } from '#libs/auction/rules/decide/plan-submit.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { versionOf } from '#libs/auction/rules/event-versions.js';
 
 export interface HistoryOf {
   readonly number: number;

@@ -1,4 +1,4 @@
-import { decodeEvent, encodeEvent } from '#libs/auction/event-versions.js';
+import { decodeEvent, encodeEvent } from '#libs/auction/rules/event-versions.js';
 import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
 import { auctionHistory } from './auction-history.js';
 

@@ -1,5 +1,5 @@
-import type { AuctionEvent } from '#libs/auction/events.js';
-import { encodeEvent } from '#libs/auction/event-versions.js';
+import type { AuctionEvent } from '#libs/auction/rules/events.js';
+import { encodeEvent } from '#libs/auction/rules/event-versions.js';
 import { auctionHistory } from './auction-history.js';
 
 /** Payloads of revisions, as owners write them all day. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { encodeEvent } from '#libs/auction/event-versions.js';
+import { encodeEvent } from '#libs/auction/rules/event-versions.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { openPool } from '#libs/platform/database/postgres.js';

@@ -1,6 +1,6 @@
-import { evolve } from '#libs/auction/evolve/evolve.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { decodeEvent } from '#libs/auction/event-versions.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { readAhead } from '#libs/journal/read-ahead.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';

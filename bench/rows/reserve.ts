@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type pg from 'pg';
-import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
-import type { ReserveRequest } from '#libs/admission/reservation-desk.js';
+import { PostgresReservationDesk } from '#libs/auction/admission/risk/postgres-desk.js';
+import type { ReserveRequest } from '#libs/auction/admission/reservation-desk.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { alternating } from '../alternating.js';
 import type { Ground } from '../ground/ground.js';

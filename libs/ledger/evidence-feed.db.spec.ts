@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

@@ -1,4 +1,4 @@
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { identityMigrations } from '#libs/identity/migrations/list.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';

@@ -4,8 +4,8 @@ import {
   ReservationFault,
   type ReserveOutcome,
   type ReserveRequest,
-} from '#libs/admission/reservation-desk.js';
-import { decodeEvent } from '#libs/auction/event-versions.js';
+} from '#libs/auction/admission/reservation-desk.js';
+import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import { MAX_BATCH_RECORDS } from '#libs/journal/limits.js';
 import { reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';

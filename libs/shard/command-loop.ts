@@ -2,11 +2,11 @@ import {
   ReservationFault,
   type ReservationDesk,
   type ReserveOutcome,
-} from '#libs/admission/reservation-desk.js';
-import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/events.js';
+} from '#libs/auction/admission/reservation-desk.js';
+import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { encodeEvent, versionOf } from '#libs/auction/rules/event-versions.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { fault, type CommittedRecords, type LinkReply } from '#libs/auction/protocol/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ReservationFault, type ReservationDesk } from '#libs/admission/reservation-desk.js';
+import { ReservationFault, type ReservationDesk } from '#libs/auction/admission/reservation-desk.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';

@@ -1,4 +1,4 @@
-import type { CommandMark } from '#libs/auction/events.js';
+import type { CommandMark } from '#libs/auction/rules/events.js';
 
 export type CommandName = Pick<CommandMark, 'operation' | 'account_id' | 'key'>;
 

@@ -1,6 +1,6 @@
-import type { EvidenceInvalid } from '#libs/admission/evidence-invalid.js';
-import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
-import type { AuctionEventBody, CommandMark, ShardEventBody } from '#libs/auction/events.js';
+import type { EvidenceInvalid } from '#libs/auction/admission/evidence-invalid.js';
+import type { ReserveOutcome, ReserveRequest } from '#libs/auction/admission/reservation-desk.js';
+import type { AuctionEventBody, CommandMark, ShardEventBody } from '#libs/auction/rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Rejection } from '#libs/base/rejection.js';
 import { fault, type LinkReply } from '#libs/auction/protocol/protocol.js';

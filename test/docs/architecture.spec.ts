@@ -15,14 +15,15 @@ const DOCUMENT = 'docs/architecture.md';
 /** Every lib may import these, so the drawing leaves them out. */
 const BELOW_ALL = ['base', 'platform'];
 const LIB_RULE = /^(.*)-imports-only-what-it-may$/;
+const PART_RULE = /^auction-(.*)-imports-only-these-parts$/;
 
-/** What each lib may import besides itself, out of the rules that are checked. */
-function checkedImports(): Imports {
+/** What each lib, or part of one, may import besides itself, out of the rules that are checked. */
+function checkedImports(rule: RegExp): Imports {
   const config = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as {
     forbidden: LibRule[];
   };
   const rules = config.forbidden.flatMap(({ name, to }) => {
-    const lib = LIB_RULE.exec(name)?.[1];
+    const lib = rule.exec(name)?.[1];
     const allowed = /\(([^)]*)\)/.exec(to.pathNot ?? '')?.[1]?.split('|') ?? [];
     return lib === undefined
       ? []
@@ -43,7 +44,7 @@ function drawnImports(): Record<string, string[]> {
 }
 
 describe('the graph of the libraries', () => {
-  const checked = checkedImports();
+  const checked = checkedImports(LIB_RULE);
 
   it('stands in the table as it is checked', () => {
     const rows = rowsWith(DOCUMENT, 'Library', 'May import').filter(
@@ -51,6 +52,15 @@ describe('the graph of the libraries', () => {
     );
     const told = rows.map((row) => [codeIn(row.Library ?? '')[0], codeIn(row['May import'] ?? '').sort()]);
     expect(Object.fromEntries(told)).toEqual(checked);
+  });
+
+  it('stands in a table of its own for the parts of auctions', () => {
+    const rows = rowsWith(DOCUMENT, 'Part', 'May import of the others');
+    const told = rows.map((row) => [
+      codeIn(row.Part ?? '')[0],
+      codeIn(row['May import of the others'] ?? '').sort(),
+    ]);
+    expect(Object.fromEntries(told)).toEqual(checkedImports(PART_RULE));
   });
 
   it('is drawn as it is checked, without the arrows to base and platform', () => {

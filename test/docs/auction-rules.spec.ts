@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { holdFor } from '#libs/auction/holds.js';
+import { holdFor } from '#libs/auction/rules/holds.js';
 import { averagePrice, owed } from '#libs/base/money.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import type { Allocation, Side } from '#libs/auction/terms.js';
-import { auctionView } from '#libs/auction/told/view.js';
-import { award, rank, type Contender, type Contest } from '#libs/auction/winner-rule.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import type { Allocation, Side } from '#libs/auction/rules/terms.js';
+import { auctionView } from '#libs/auction/rules/told/view.js';
+import { award, rank, type Contender, type Contest } from '#libs/auction/rules/winner-rule.js';
 import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/shard/tokens/buckets.js';
 import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
 import { cancels, closes, reports } from '#libs/testing/auctions/commands.js';
@@ -129,7 +129,7 @@ describe('who sees what', () => {
   });
 
   it('names every kind of timeline entry once', () => {
-    const source = textOf('libs/auction/told/timeline-entry.ts');
+    const source = textOf('libs/auction/rules/told/timeline-entry.ts');
     const kinds = new Set(
       [...source.matchAll(/'((?:AUCTION|QUOTE|INVITATION|EXECUTION)_\w+)'/g)].map(([, kind]) => kind),
     );

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { assetOf } from '#libs/auction/holds.js';
+import { assetOf } from '#libs/auction/rules/holds.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { seedBalances } from '#libs/ledger/seed.js';

@@ -49,7 +49,7 @@ describe('which files are looked at once more', () => {
 
   it('takes what drawn input has found for a finding', () => {
     const first = run(
-      file('libs/auction/awards.properties.spec.ts', 3, 'to the atom'),
+      file('libs/auction/rules/awards.properties.spec.ts', 3, 'to the atom'),
       file('b.spec.ts', 1, 'late'),
     );
     expect(toLookAtAgain(first)).toEqual([]);

@@ -41,7 +41,7 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'desk-grants-anything',
     mistake: 'A quote is granted without a look at what its account has over all shards.',
-    file: 'libs/admission/risk/claim-statement.ts',
+    file: 'libs/auction/admission/risk/claim-statement.ts',
     symbol: 'claimStatement',
     replace: [
       'then r.account_id is not null and ${others} + a.total <= e.amount',

@@ -37,7 +37,7 @@ const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'desk-not-fenced',
     mistake: 'A deposed owner may still write its reservations.',
-    file: 'libs/admission/risk/desk-writer.ts',
+    file: 'libs/auction/admission/risk/desk-writer.ts',
     symbol: 'DeskWriter.open',
     replace: ['if (opening.epoch !== this.settings.epoch) throw this.fence();', ''],
     promise: /./,
@@ -91,7 +91,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'desk-ignores-other-shards',
     mistake: 'What other shards have set aside is not counted.',
-    file: 'libs/admission/risk/postgres-desk.ts',
+    file: 'libs/auction/admission/risk/postgres-desk.ts',
     symbol: 'PostgresReservationDesk.decideOne',
     replace: ['return others + draft.total(key);', 'return others * 0 + draft.total(key);'],
     promise: /./,
@@ -115,7 +115,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'later-quote-first',
     mistake: 'Among equal prices the later quote comes first.',
-    file: 'libs/auction/winner-rule.ts',
+    file: 'libs/auction/rules/winner-rule.ts',
     symbol: 'compare',
     replace: ['return a.priority - b.priority;', 'return b.priority - a.priority;'],
     promise: /^winners/,
@@ -123,7 +123,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'reserve-of-sales-ignored',
     mistake: 'The reserve of a sale is not looked at.',
-    file: 'libs/auction/winner-rule.ts',
+    file: 'libs/auction/rules/winner-rule.ts',
     symbol: 'meetsReserve',
     replace: ['quote.price_atoms >= reserve', 'true'],
     promise: /^(winners|streams tell what happened)/,
@@ -131,7 +131,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'minimum-fill-ignored',
     mistake: 'A single winner need not reach the minimum fill.',
-    file: 'libs/auction/winner-rule.ts',
+    file: 'libs/auction/rules/winner-rule.ts',
     symbol: 'single',
     replace: [
       'ranked.find((quote) => quote.quantity_atoms >= contest.min_fill_quantity_atoms)',
@@ -142,7 +142,7 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'expired-quote-wins',
     mistake: 'A quote that expires with the close takes part in the decision.',
-    file: 'libs/auction/decide/close.ts',
+    file: 'libs/auction/rules/decide/close.ts',
     symbol: 'decideClose',
     replace: ['...outcome(state, standing, facts)', '...outcome(state, activeQuotes(state), facts)'],
     promise: /^winners/,
@@ -181,7 +181,7 @@ const TOLD: readonly SimulatorBug[] = [
   {
     name: 'makers-see-rivals',
     mistake: 'A maker is shown the quotes of all makers, not its own alone.',
-    file: 'libs/auction/told/own-quotes.ts',
+    file: 'libs/auction/rules/told/own-quotes.ts',
     symbol: 'ownQuotes',
     replace: [
       '(bookOf(state, maker)?.quotes ?? [])',
@@ -192,7 +192,7 @@ const TOLD: readonly SimulatorBug[] = [
   {
     name: 'conflict-tells-of-rivals',
     mistake: 'The refusal of a second quote tells how many makers have quoted.',
-    file: 'libs/auction/decide/plan-submit.ts',
+    file: 'libs/auction/rules/decide/plan-submit.ts',
     symbol: 'planSubmit',
     replace: [
       "'You have an active quote in this auction; revise it instead.'",
@@ -203,7 +203,7 @@ const TOLD: readonly SimulatorBug[] = [
   {
     name: 'refusal-with-a-code-of-its-own',
     mistake: 'A refusal has a code that no document knows.',
-    file: 'libs/auction/decide/plan-revise.ts',
+    file: 'libs/auction/rules/decide/plan-revise.ts',
     symbol: 'planRevise',
     replace: [
       "rejected('QUOTE_NOT_REVISABLE', 'Quotes of this auction are final.')",

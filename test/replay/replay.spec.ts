@@ -7,8 +7,8 @@ import { parsePlainJson } from '#apps/replay/plain-json.js';
 import { publicKeysIn, sha256 } from '#apps/replay/public-keys.js';
 import { judge, type Verdict } from '#apps/replay/verdict.js';
 import { verdictJson, verdictText } from '#apps/replay/verdict-text.js';
-import { keyIdOf, type ReplayBundle, type ReplayRecord } from '#libs/auction/replay/bundle.js';
-import { sealedRecords, signedFrame } from '#libs/auction/replay/seal.js';
+import { keyIdOf, type ReplayBundle, type ReplayRecord } from '#libs/auction/rules/replay/bundle.js';
+import { sealedRecords, signedFrame } from '#libs/auction/rules/replay/seal.js';
 import { alterationsOf } from './alterations.js';
 
 /** Bundles of real auctions, as a cluster gave them: what was given once must be replayable for ever. */

@@ -1,7 +1,7 @@
-import type { AuctionState } from '#libs/auction/state.js';
-import { evolve } from '#libs/auction/evolve/evolve.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import { plusMillis } from '#libs/base/instant.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { AuctionStory, OPENED_AT } from '#libs/testing/auctions/story.js';
 import { randomSession, realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';

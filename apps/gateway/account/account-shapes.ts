@@ -1,6 +1,6 @@
-import type { ContractFacts } from '#libs/auction/commands.js';
-import type { ListedMaker } from '#libs/admission/policy/principals.js';
-import type { ProtectionSettings } from '#libs/admission/policy/maker-protection.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
+import type { ListedMaker } from '#libs/auction/admission/policy/principals.js';
+import type { ProtectionSettings } from '#libs/auction/admission/policy/maker-protection.js';
 import { positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
-import { listMakers, ownPolicy } from '#libs/admission/policy/principals.js';
+import { MakerProtection } from '#libs/auction/admission/policy/maker-protection.js';
+import { listMakers, ownPolicy } from '#libs/auction/admission/policy/principals.js';
 import type { Pool } from 'pg';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';

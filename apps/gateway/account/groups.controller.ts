@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { MakerGroups, type GroupResult } from '#libs/admission/policy/maker-groups.js';
-import type { MakerGroup } from '#libs/admission/policy/policy-snapshot.js';
+import { MakerGroups, type GroupResult } from '#libs/auction/admission/policy/maker-groups.js';
+import type { MakerGroup } from '#libs/auction/admission/policy/policy-snapshot.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';

@@ -1,6 +1,6 @@
-import type { AwardRow, AwardView, OwnAwardView } from '#libs/auction/told/award-view.js';
-import type { CancelledBy } from '#libs/auction/events.js';
-import type { ExecutionStatus } from '#libs/auction/state.js';
+import type { AwardRow, AwardView, OwnAwardView } from '#libs/auction/rules/told/award-view.js';
+import type { CancelledBy } from '#libs/auction/rules/events.js';
+import type { ExecutionStatus } from '#libs/auction/rules/state.js';
 import type {
   Allocation,
   MakerIdentity,
@@ -9,9 +9,9 @@ import type {
   ResultDisclosure,
   Route,
   Side,
-} from '#libs/auction/terms.js';
-import type { MakerView, OriginatorView } from '#libs/auction/told/view.js';
-import type { ViewedStatus } from '#libs/auction/told/viewer.js';
+} from '#libs/auction/rules/terms.js';
+import type { MakerView, OriginatorView } from '#libs/auction/rules/told/view.js';
+import type { ViewedStatus } from '#libs/auction/rules/told/viewer.js';
 import { positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

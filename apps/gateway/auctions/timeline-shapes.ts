@@ -1,11 +1,11 @@
-import type { NotAwardedReason, QuoteOperation } from '#libs/auction/events.js';
+import type { NotAwardedReason, QuoteOperation } from '#libs/auction/rules/events.js';
 import type {
   Actor,
   ExecutionNews,
   RefusedQuoteCall,
   TimelineEntry,
   WonQuote,
-} from '#libs/auction/told/timeline-entry.js';
+} from '#libs/auction/rules/told/timeline-entry.js';
 import { positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

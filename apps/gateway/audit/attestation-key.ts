@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
-import { keyIdOf } from '#libs/auction/replay/bundle.js';
-import type { BundleSigner } from '#libs/auction/replay/seal.js';
+import { keyIdOf } from '#libs/auction/rules/replay/bundle.js';
+import type { BundleSigner } from '#libs/auction/rules/replay/seal.js';
 
 /** What stands before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');

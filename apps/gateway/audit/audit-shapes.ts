@@ -1,7 +1,7 @@
-import type { AuditEvent, AuditTerms, AuditView } from '#libs/auction/audit/audit.js';
-import type { RankingReason, RankingRow } from '#libs/auction/audit/audit-ranking.js';
-import type { Attestation, ReplayBundle, ReplayRecord } from '#libs/auction/replay/bundle.js';
-import type { AuctionStatus } from '#libs/auction/state.js';
+import type { AuditEvent, AuditTerms, AuditView } from '#libs/auction/rules/audit/audit.js';
+import type { RankingReason, RankingRow } from '#libs/auction/rules/audit/audit-ranking.js';
+import type { Attestation, ReplayBundle, ReplayRecord } from '#libs/auction/rules/replay/bundle.js';
+import type { AuctionStatus } from '#libs/auction/rules/state.js';
 import type {
   Allocation,
   Grid,
@@ -10,7 +10,7 @@ import type {
   ResultDisclosure,
   Route,
   Side,
-} from '#libs/auction/terms.js';
+} from '#libs/auction/rules/terms.js';
 import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { auditView, type AuditView } from '#libs/auction/audit/audit.js';
-import { sealedRecords, signedFrame } from '#libs/auction/replay/seal.js';
+import { auditView, type AuditView } from '#libs/auction/rules/audit/audit.js';
+import { sealedRecords, signedFrame } from '#libs/auction/rules/replay/seal.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { AuditNames } from '#libs/auction/projections/audit/audit-names.js';

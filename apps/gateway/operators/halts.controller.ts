@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Halts } from '#libs/admission/policy/halts.js';
+import { Halts } from '#libs/auction/admission/policy/halts.js';
 import { instantFromNanos, type Instant } from '#libs/base/instant.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';

@@ -1,4 +1,4 @@
-import type { Haltable, HaltScope } from '#libs/admission/policy/policy-snapshot.js';
+import type { Haltable, HaltScope } from '#libs/auction/admission/policy/policy-snapshot.js';
 import { arrayOf, MISMATCH, object, type Decoder } from '#libs/edge/decoding/decode.js';
 import { enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';

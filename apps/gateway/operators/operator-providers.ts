@@ -1,7 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { Halts } from '#libs/admission/policy/halts.js';
-import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
+import { Halts } from '#libs/auction/admission/policy/halts.js';
+import { OperatorActions } from '#libs/auction/admission/policy/operator-actions.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Logger } from '#libs/platform/process/log.js';

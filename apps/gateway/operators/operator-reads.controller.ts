@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { MAX_AUDIENCE } from '#libs/admission/policy/audience.js';
-import { entitlementOf } from '#libs/admission/policy/entitlement.js';
-import { MAX_GROUPS, MAX_MEMBERS } from '#libs/admission/policy/maker-groups.js';
-import { OperatorActions } from '#libs/admission/policy/operator-actions.js';
+import { MAX_AUDIENCE } from '#libs/auction/admission/policy/audience.js';
+import { entitlementOf } from '#libs/auction/admission/policy/entitlement.js';
+import { MAX_GROUPS, MAX_MEMBERS } from '#libs/auction/admission/policy/maker-groups.js';
+import { OperatorActions } from '#libs/auction/admission/policy/operator-actions.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
 import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';

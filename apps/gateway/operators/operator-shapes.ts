@@ -1,7 +1,7 @@
-import type { Entitlement } from '#libs/admission/policy/entitlement.js';
-import type { ListedHalt } from '#libs/admission/policy/halts.js';
-import type { OperatorEntry } from '#libs/admission/policy/operator-actions.js';
-import type { Halt } from '#libs/admission/policy/policy-snapshot.js';
+import type { Entitlement } from '#libs/auction/admission/policy/entitlement.js';
+import type { ListedHalt } from '#libs/auction/admission/policy/halts.js';
+import type { OperatorEntry } from '#libs/auction/admission/policy/operator-actions.js';
+import type { Halt } from '#libs/auction/admission/policy/policy-snapshot.js';
 import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

@@ -1,4 +1,4 @@
-import type { NewAction, OperatorActions } from '#libs/admission/policy/operator-actions.js';
+import type { NewAction, OperatorActions } from '#libs/auction/admission/policy/operator-actions.js';
 import type { LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
 import type { OwnerRouter } from '../owner-router.js';
 

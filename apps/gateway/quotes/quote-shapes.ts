@@ -1,9 +1,9 @@
-import type { WithdrawnBy } from '#libs/auction/events.js';
-import type { AwardedQuoteView } from '#libs/auction/told/own-quotes.js';
-import type { PartyView } from '#libs/auction/told/party-view.js';
-import type { LossReason, QuoteView } from '#libs/auction/told/quote-view.js';
-import type { QuoteStatus } from '#libs/auction/state.js';
-import type { RouteVerdict, Verdict } from '#libs/admission/risk/verdict.js';
+import type { WithdrawnBy } from '#libs/auction/rules/events.js';
+import type { AwardedQuoteView } from '#libs/auction/rules/told/own-quotes.js';
+import type { PartyView } from '#libs/auction/rules/told/party-view.js';
+import type { LossReason, QuoteView } from '#libs/auction/rules/told/quote-view.js';
+import type { QuoteStatus } from '#libs/auction/rules/state.js';
+import type { RouteVerdict, Verdict } from '#libs/auction/admission/risk/verdict.js';
 import { atoms, positive, uuid } from '#libs/edge/decoding/decode-scalars.js';
 import { named } from '#libs/edge/documents/components.js';
 import {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { listContracts } from '#libs/admission/policy/contract-registry.js';
+import { listContracts } from '#libs/auction/admission/policy/contract-registry.js';
 import { object } from '#libs/edge/decoding/decode.js';
 import { text } from '#libs/edge/decoding/decode-scalars.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { evolve } from '#libs/auction/evolve/evolve.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import { OPENED_AT } from '#libs/testing/auctions/story.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { decodeEvent } from '#libs/auction/event-versions.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
 import { momentOf, SNAPSHOT_FORMAT, writeMoment } from '#libs/auction/shard/recovery/shard-snapshot.js';
 import { randomSession } from '#libs/testing/auctions/journaled-auctions.js';

@@ -1,4 +1,4 @@
-import type { AuctionState } from '#libs/auction/state.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 import { readMoment, SNAPSHOT_FORMAT } from '#libs/auction/shard/recovery/shard-snapshot.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { sealedContent } from '#libs/journal/sealed-snapshots.js';

@@ -1,6 +1,6 @@
-import type { NumberedEntry } from '#libs/auction/told/timeline-entry.js';
-import { phaseOf } from '#libs/auction/told/view.js';
-import type { ViewedStatus } from '#libs/auction/told/viewer.js';
+import type { NumberedEntry } from '#libs/auction/rules/told/timeline-entry.js';
+import { phaseOf } from '#libs/auction/rules/told/view.js';
+import type { ViewedStatus } from '#libs/auction/rules/told/viewer.js';
 import { payloadOf, type Reply } from '#libs/edge/reply/reply.js';
 import { shardOfId } from '#libs/auction/protocol/routing.js';
 import type { Archive, Refused, TimelinePart } from '#libs/auction/stream/ports.js';

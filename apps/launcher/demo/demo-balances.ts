@@ -1,5 +1,5 @@
-import type { ContractFacts } from '#libs/auction/commands.js';
-import { assetOf } from '#libs/auction/holds.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
+import { assetOf } from '#libs/auction/rules/holds.js';
 import type { Entry } from '#libs/ledger/ledger.js';
 import type { LimitSeed } from '#libs/ledger/seed.js';
 import type { DemoAccount } from './demo-accounts.js';

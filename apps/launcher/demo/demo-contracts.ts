@@ -1,4 +1,4 @@
-import type { ContractFacts } from '#libs/auction/commands.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 
 interface VenueGrid {

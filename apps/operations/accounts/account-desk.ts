@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
-import { PrincipalRegister } from '#libs/admission/policy/principal-register.js';
+import { PrincipalRegister } from '#libs/auction/admission/policy/principal-register.js';
 import { AccountAdministration, type KnownUser } from '#libs/identity/accounts/account-administration.js';
 import { emailKey } from '#libs/identity/accounts/email.js';
 import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';

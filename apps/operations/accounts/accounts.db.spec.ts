@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { loadPolicy } from '#libs/admission/policy/load-policy.js';
+import { loadPolicy } from '#libs/auction/admission/policy/load-policy.js';
 import { openIdentity, type Identity } from '#libs/identity/identity.js';
 import { LONGEST_LIFETIMES } from '#libs/identity/sessions/session-lifetimes.js';
 import type { LoginResult } from '#libs/identity/sessions/outcomes.js';

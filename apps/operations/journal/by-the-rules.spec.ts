@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AuctionEvent } from '#libs/auction/events.js';
-import type { Route } from '#libs/auction/terms.js';
-import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import type { AuctionEvent } from '#libs/auction/rules/events.js';
+import type { Route } from '#libs/auction/rules/terms.js';
+import { decodeEvent, encodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { lawfulSession } from '#libs/testing/auctions/journaled-auctions.js';
 import { ByTheRules, type Rules } from './by-the-rules.js';

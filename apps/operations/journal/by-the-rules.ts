@@ -1,6 +1,6 @@
-import type { AuctionEvent, DomainEvent } from '#libs/auction/events.js';
-import { Rerun } from '#libs/auction/replay/rerun.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import type { AuctionEvent, DomainEvent } from '#libs/auction/rules/events.js';
+import { Rerun } from '#libs/auction/rules/replay/rerun.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { messageOf } from '#libs/journal/journal-errors.js';
 

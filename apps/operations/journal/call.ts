@@ -1,4 +1,4 @@
-import { SHAPES } from '#libs/auction/event-shapes.js';
+import { SHAPES } from '#libs/auction/rules/event-shapes.js';
 import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import type { EntryKind } from '#libs/journal/journal.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';

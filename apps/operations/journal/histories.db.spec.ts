@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
-import { HistoryTable } from '#libs/journal/histories/history-table.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
+import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { lawfulSession } from '#libs/testing/auctions/journaled-auctions.js';

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { evolve } from '#libs/auction/evolve/evolve.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { SHAPES } from '#libs/auction/event-shapes.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { SHAPES } from '#libs/auction/rules/event-shapes.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
 import { BEFORE_FIRST, recordHash, sealEvent } from '#libs/journal/hash-chain.js';
-import { HistoryTable } from '#libs/journal/histories/history-table.js';
+import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import type { AuctionEvent } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve/evolve.js';
-import { holdsOf } from '#libs/auction/holds-of.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import type { AuctionEvent } from '#libs/auction/rules/events.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
+import { holdsOf } from '#libs/auction/rules/holds-of.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { awardToSettle, unended } from '#libs/auction/shard/pending-awards.js';
 import type { JournalEntry } from '#libs/journal/journal.js';

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
 import { JournalHome, WrongHome } from '#libs/journal/home/journal-home.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { listContracts } from '#libs/admission/policy/contract-registry.js';
-import type { ContractFacts } from '#libs/auction/commands.js';
+import { listContracts } from '#libs/auction/admission/policy/contract-registry.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { AccountDesk, type AccountEntry } from '../accounts/account-desk.js';
 import { lacksOf } from './lacks.js';

@@ -1,6 +1,6 @@
 import { normalInstant } from '#libs/edge/decoding/instant-text.js';
-import type { ContractFacts } from '#libs/auction/commands.js';
-import type { RouteKey } from '#libs/admission/policy/policy-snapshot.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
+import type { RouteKey } from '#libs/auction/admission/policy/policy-snapshot.js';
 import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 
 export const USAGE = `Usage: npm run ledger -- <command> [options] [--output json]

@@ -1,9 +1,13 @@
 import type { Pool } from 'pg';
-import { findContract, listContracts, setContractStatus } from '#libs/admission/policy/contract-registry.js';
-import type { RouteKey } from '#libs/admission/policy/policy-snapshot.js';
-import { seedContracts } from '#libs/admission/policy/seed-policy.js';
-import type { ContractFacts } from '#libs/auction/commands.js';
-import { assetOf } from '#libs/auction/holds.js';
+import {
+  findContract,
+  listContracts,
+  setContractStatus,
+} from '#libs/auction/admission/policy/contract-registry.js';
+import type { RouteKey } from '#libs/auction/admission/policy/policy-snapshot.js';
+import { seedContracts } from '#libs/auction/admission/policy/seed-policy.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
+import { assetOf } from '#libs/auction/rules/holds.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { COLLATERAL } from '#libs/ledger/ledger.js';

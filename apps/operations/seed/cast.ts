@@ -1,4 +1,4 @@
-import type { CreateBody, SubmitBody } from '#libs/auction/commands.js';
+import type { CreateBody, SubmitBody } from '#libs/auction/rules/commands.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import type { ClusterFile } from './place.js';
 

@@ -1,9 +1,9 @@
-import { decideClose } from '#libs/auction/decide/close.js';
-import { decideExecution } from '#libs/auction/decide/execution.js';
-import { holdFor } from '#libs/auction/holds.js';
+import { decideClose } from '#libs/auction/rules/decide/close.js';
+import { decideExecution } from '#libs/auction/rules/decide/execution.js';
+import { holdFor } from '#libs/auction/rules/holds.js';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
-import { opened } from '#libs/auction/decide/plan-create.js';
-import { submitted } from '#libs/auction/decide/plan-submit.js';
+import { opened } from '#libs/auction/rules/decide/plan-create.js';
+import { submitted } from '#libs/auction/rules/decide/plan-submit.js';
 import type {
   AwardToSettle,
   SettlementAttempt,

@@ -2,11 +2,11 @@ import {
   ReservationFault,
   type ReservationDesk,
   type ReserveRequest,
-} from '#libs/admission/reservation-desk.js';
+} from '#libs/auction/admission/reservation-desk.js';
 import { instantFromNanos, type Instant } from '#libs/base/instant.js';
-import { opened } from '#libs/auction/decide/plan-create.js';
-import { submitted } from '#libs/auction/decide/plan-submit.js';
-import type { Hold } from '#libs/auction/terms.js';
+import { opened } from '#libs/auction/rules/decide/plan-create.js';
+import { submitted } from '#libs/auction/rules/decide/plan-submit.js';
+import type { Hold } from '#libs/auction/rules/terms.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { refused, type PlannedOpening, type Planner } from './planner.js';
 import type { ShardScribe } from './shard-scribe.js';

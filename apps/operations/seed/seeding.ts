@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Pool } from 'pg';
-import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
-import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
+import { PolicyWatch } from '#libs/auction/admission/policy/policy-watch.js';
+import { PostgresReservationDesk } from '#libs/auction/admission/risk/postgres-desk.js';
 import type { Instant } from '#libs/base/instant.js';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/auction/shard/ids.js';

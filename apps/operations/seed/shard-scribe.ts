@@ -1,7 +1,7 @@
-import type { AuctionEvent, AuctionEventBody, CommandMark } from '#libs/auction/events.js';
+import type { AuctionEvent, AuctionEventBody, CommandMark } from '#libs/auction/rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { encodeEvent, versionOf } from '#libs/auction/event-versions.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { encodeEvent, versionOf } from '#libs/auction/rules/event-versions.js';
 import type { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
 import type { Entry } from '#libs/auction/shard/memory/auction-book.js';
 import type { AuctionHistories } from '#libs/auction/shard/ports.js';

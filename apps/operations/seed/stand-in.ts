@@ -6,7 +6,7 @@ import { recover } from '#libs/auction/shard/recovery/recovery.js';
 import { momentOf } from '#libs/auction/shard/recovery/shard-snapshot.js';
 import { SnapshotKeeper } from '#libs/shard/snapshot-keeper.js';
 import { StoredAnswers } from '#libs/auction/shard/memory/stored-answers.js';
-import { HistoryTable } from '#libs/journal/histories/history-table.js';
+import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import type { CompletedStatus } from '../events.js';
+import type { CompletedStatus } from '../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import { completionFor, type ViewerRole } from '../told/viewer.js';
-import { auctionView } from '../told/view.js';
-import { quotesFor } from '../told/own-quotes.js';
+import { completionFor, type ViewerRole } from '../rules/told/viewer.js';
+import { auctionView } from '../rules/told/view.js';
+import { quotesFor } from '../rules/told/own-quotes.js';
 import { AnswerReader, type AnswerScope, type KeptAnswer } from './reader/answer-reader.js';
 import { AuctionReader, type AuctionMark, type AuctionRow } from './reader/auction-reader.js';
 import { projectedPosition } from '#libs/projecting/projected-position.js';

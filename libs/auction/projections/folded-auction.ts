@@ -1,7 +1,7 @@
-import type { AuctionEvent, Placed } from '../events.js';
-import { evolve } from '../evolve/evolve.js';
-import type { AuctionState, Quote } from '../state.js';
-import { isDecided, isOverFor, type Viewer } from '../told/viewer.js';
+import type { AuctionEvent, Placed } from '../rules/events.js';
+import { evolve } from '../rules/evolve/evolve.js';
+import type { AuctionState, Quote } from '../rules/state.js';
+import { isDecided, isOverFor, type Viewer } from '../rules/told/viewer.js';
 
 /** An auction after some of its events: what it is, how many they were and where the last of them stands. */
 export interface FoldedAuction {

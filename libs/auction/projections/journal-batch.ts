@@ -1,5 +1,5 @@
-import type { AuctionEvent, ShardEvent } from '../events.js';
-import { decodeEvent } from '../event-versions.js';
+import type { AuctionEvent, ShardEvent } from '../rules/events.js';
+import { decodeEvent } from '../rules/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 
 export interface JournaledAuctionEvent {

@@ -1,5 +1,5 @@
-import type { CreateBody, ReviseBody, SubmitBody } from '../commands.js';
-import type { AwardSettlement } from '../events.js';
+import type { CreateBody, ReviseBody, SubmitBody } from '../rules/commands.js';
+import type { AwardSettlement } from '../rules/events.js';
 import type { Atoms } from '#libs/base/money.js';
 
 /** Who asks, as the gateway has verified it. It travels as a claim of the gateway's, never as a field of a body. */

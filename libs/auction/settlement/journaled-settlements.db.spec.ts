@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { holdFor } from '../holds.js';
+import { admissionMigrations } from '../admission/migrations/list.js';
+import { holdFor } from '../rules/holds.js';
 import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

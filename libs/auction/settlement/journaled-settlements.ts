@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { AwardSettlement } from '../events.js';
+import type { AwardSettlement } from '../rules/events.js';
 import { plusMillis } from '#libs/base/instant.js';
 import { columnsOf, ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
 import { publishEvidence } from '#libs/ledger/publish-evidence.js';

@@ -1,9 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { holdFor, type Need } from '../holds.js';
+import { admissionMigrations } from '../admission/migrations/list.js';
+import { holdFor, type Need } from '../rules/holds.js';
 import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
-import type { Side } from '../terms.js';
+import type { Side } from '../rules/terms.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

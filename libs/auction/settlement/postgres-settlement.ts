@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { AwardSettlement } from '../events.js';
+import type { AwardSettlement } from '../rules/events.js';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { isLockTimeout, isSerializationFailure, withTransaction } from '#libs/platform/database/postgres.js';

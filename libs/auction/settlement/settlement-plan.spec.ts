@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { holdFor, type Need } from '../holds.js';
+import { holdFor, type Need } from '../rules/holds.js';
 import { HIGHEST_PRICE_ATOMS, issueCost, owed } from '#libs/base/money.js';
 import { ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
 import type { AwardToSettle } from './settlement.js';

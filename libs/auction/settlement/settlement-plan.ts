@@ -1,7 +1,7 @@
-import type { AwardSettlement } from '../events.js';
-import { assetOf } from '../holds.js';
+import type { AwardSettlement } from '../rules/events.js';
+import { assetOf } from '../rules/holds.js';
 import { issueCost, owed, type Atoms } from '#libs/base/money.js';
-import type { Hold, ResourceType } from '../terms.js';
+import type { Hold, ResourceType } from '../rules/terms.js';
 import { COLLATERAL, ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
 import type { AwardToSettle, SettlingParty } from './settlement.js';
 

@@ -1,7 +1,7 @@
-import type { AwardSettlement } from '../events.js';
+import type { AwardSettlement } from '../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Atoms } from '#libs/base/money.js';
-import type { Hold, Route } from '../terms.js';
+import type { Hold, Route } from '../rules/terms.js';
 
 /** One side of an award with what it has set aside for it. */
 export interface SettlingParty {

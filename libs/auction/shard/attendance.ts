@@ -1,7 +1,7 @@
-import type { ExecutionReport } from '../decide/execution.js';
+import type { ExecutionReport } from '../rules/decide/execution.js';
 import type { Instant } from '#libs/base/instant.js';
 import { millisBetween } from '#libs/base/instant.js';
-import type { AuctionState } from '../state.js';
+import type { AuctionState } from '../rules/state.js';
 import type { SettlementOutcome } from '../settlement/settlement.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { Agenda } from '#libs/shard/agenda.js';

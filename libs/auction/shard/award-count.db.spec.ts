@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
-import type { AuctionState } from '../state.js';
+import { MakerProtection } from '../admission/policy/maker-protection.js';
+import type { AuctionState } from '../rules/state.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import { submitOrder } from '#libs/testing/shards/shard-orders.js';

@@ -1,9 +1,9 @@
-import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
-import { decideClose } from '../decide/close.js';
-import type { AwardTerms } from '../events.js';
+import type { PolicyWatch } from '../admission/policy/policy-watch.js';
+import { decideClose } from '../rules/decide/close.js';
+import type { AwardTerms } from '../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { owed } from '#libs/base/money.js';
-import type { AuctionState } from '../state.js';
+import type { AuctionState } from '../rules/state.js';
 import { nextTurn, pause, type Clock } from '#libs/platform/time/clock.js';
 import type { IdFactory } from './ids.js';
 import type { CountedAward, ProtectionDesk } from './ports.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { setContractStatus } from '#libs/admission/policy/contract-registry.js';
-import { Halts } from '#libs/admission/policy/halts.js';
-import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
-import { activeQuote, type AuctionState } from '../state.js';
+import { setContractStatus } from '../admission/policy/contract-registry.js';
+import { Halts } from '../admission/policy/halts.js';
+import { MakerProtection } from '../admission/policy/maker-protection.js';
+import { activeQuote, type AuctionState } from '../rules/state.js';
 import type { ShardPorts } from './shard-ports.js';
 import type { LinkRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';

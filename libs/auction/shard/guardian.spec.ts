@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import type { PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
-import { policyOf } from '#libs/admission/policy/snapshot.fixture.js';
+import type { PolicySnapshot } from '../admission/policy/policy-snapshot.js';
+import { policyOf } from '../admission/policy/snapshot.fixture.js';
 import { aContract, anOpenAuction } from '#libs/testing/auctions/builders.js';
 import { placed } from '#libs/testing/auctions/given.js';
 import { AuctionBook } from './memory/auction-book.js';

@@ -1,7 +1,7 @@
-import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
-import { contractKey, type PolicySnapshot } from '#libs/admission/policy/policy-snapshot.js';
+import type { PolicyWatch } from '../admission/policy/policy-watch.js';
+import { contractKey, type PolicySnapshot } from '../admission/policy/policy-snapshot.js';
 import type { Instant } from '#libs/base/instant.js';
-import { activeQuote } from '../state.js';
+import { activeQuote } from '../rules/state.js';
 import type { AuctionBook } from './memory/auction-book.js';
 import type { Task } from '#libs/shard/task.js';
 import { PullQuoteTask, VoidTask } from './tasks/internal-tasks.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Hold } from '../terms.js';
+import type { Hold } from '../rules/terms.js';
 import { beyond, larger } from './hold-arithmetic.js';
 
 const hold: fc.Arbitrary<Hold> = fc.record({

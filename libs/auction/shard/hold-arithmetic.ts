@@ -1,5 +1,5 @@
-import { isSameResource } from '#libs/admission/risk/resource-key.js';
-import type { Hold } from '../terms.js';
+import { isSameResource } from '../admission/risk/resource-key.js';
+import type { Hold } from '../rules/terms.js';
 
 function nameOf(hold: Hold): string {
   return `${hold.venue}/${hold.resource}/${hold.asset}`;

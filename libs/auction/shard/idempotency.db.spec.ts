@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { collidingKeys } from '#libs/testing/shards/colliding-keys.js';
-import { HistoryTable, type AuctionHistory } from '#libs/journal/histories/history-table.js';
+import { HistoryTable, type AuctionHistory } from './histories/history-table.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import {

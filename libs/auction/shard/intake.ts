@@ -1,7 +1,7 @@
-import type { Operation } from '../events.js';
+import type { Operation } from '../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import { findQuote } from '../state.js';
-import { isOverFor, viewerOf, type ViewerRole } from '../told/viewer.js';
+import { findQuote } from '../rules/state.js';
+import { isOverFor, viewerOf, type ViewerRole } from '../rules/told/viewer.js';
 import { fault, type BucketName, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
 import { asRepeat, KEY_CONFLICT, type CommandsInWork } from '#libs/shard/commands-in-work.js';

@@ -1,4 +1,4 @@
-import { checkReason } from '../decide/printable.js';
+import { checkReason } from '../rules/decide/printable.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
 import type { AuctionBook } from './memory/auction-book.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { DomainEvent } from '../events.js';
-import { decodeEvent } from '../event-versions.js';
+import type { DomainEvent } from '../rules/events.js';
+import { decodeEvent } from '../rules/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction, type Answer } from '#libs/testing/shards/shard-fixture.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import type { AuctionState } from '../state.js';
+import type { AuctionState } from '../rules/state.js';
 import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
 import { closes, reports } from '#libs/testing/auctions/commands.js';
 import { given } from '#libs/testing/auctions/given.js';

@@ -1,5 +1,5 @@
 import type { AwardToSettle } from '../settlement/settlement.js';
-import type { AuctionState, Award } from '../state.js';
+import type { AuctionState, Award } from '../rules/state.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import type { Entry } from './memory/auction-book.js';
 

@@ -1,12 +1,12 @@
-import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
-import { resolveAudience } from '#libs/admission/policy/audience.js';
-import { judgeCreate, judgeQuote } from '#libs/admission/policy/judge.js';
-import { contractsFor } from '#libs/admission/policy/policy-snapshot.js';
-import type { CreateBody, CreateFacts } from '../commands.js';
+import type { PolicyWatch } from '../admission/policy/policy-watch.js';
+import { resolveAudience } from '../admission/policy/audience.js';
+import { judgeCreate, judgeQuote } from '../admission/policy/judge.js';
+import { contractsFor } from '../admission/policy/policy-snapshot.js';
+import type { CreateBody, CreateFacts } from '../rules/commands.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Atoms } from '#libs/base/money.js';
 import type { Rejection } from '#libs/base/rejection.js';
-import type { Terms } from '../terms.js';
+import type { Terms } from '../rules/terms.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { AwardCount } from './award-count.js';
 import type { IdFactory } from './ids.js';

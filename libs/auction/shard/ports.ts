@@ -1,6 +1,6 @@
-import type { CompletedStatus, Operation } from '../events.js';
+import type { CompletedStatus, Operation } from '../rules/events.js';
 import type { SettlementDesk } from '../settlement/settlement.js';
-import type { HistoryTable } from '#libs/journal/histories/history-table.js';
+import type { HistoryTable } from './histories/history-table.js';
 import type { LinkReply } from '../protocol/protocol.js';
 
 export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';

@@ -1,10 +1,10 @@
-import { quotesFor } from '../told/own-quotes.js';
-import { quoteView } from '../told/quote-view.js';
-import { bookOf, type AuctionState } from '../state.js';
-import { timeline } from '../told/timeline.js';
-import { auctionView } from '../told/view.js';
-import { viewVersion } from '../told/view-version.js';
-import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '../told/viewer.js';
+import { quotesFor } from '../rules/told/own-quotes.js';
+import { quoteView } from '../rules/told/quote-view.js';
+import { bookOf, type AuctionState } from '../rules/state.js';
+import { timeline } from '../rules/told/timeline.js';
+import { auctionView } from '../rules/told/view.js';
+import { viewVersion } from '../rules/told/view-version.js';
+import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '../rules/told/viewer.js';
 import {
   fault,
   NOT_HELD,

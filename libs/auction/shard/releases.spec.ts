@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { holdOf } from '../held.js';
-import type { AuctionEvent, Placed } from '../events.js';
-import { evolve } from '../evolve/evolve.js';
-import type { AuctionState } from '../state.js';
-import type { Hold } from '../terms.js';
+import { holdOf } from '../rules/held.js';
+import type { AuctionEvent, Placed } from '../rules/events.js';
+import { evolve } from '../rules/evolve/evolve.js';
+import type { AuctionState } from '../rules/state.js';
+import type { Hold } from '../rules/terms.js';
 import { anOpenAuction, at, aQuote, CONTRACT } from '#libs/testing/auctions/builders.js';
 import {
   cancels,

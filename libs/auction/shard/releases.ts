@@ -1,7 +1,7 @@
-import type { AuctionEventBody } from '../events.js';
-import { holdOf } from '../held.js';
-import { activeQuotes, findQuote, type AuctionState } from '../state.js';
-import type { Hold } from '../terms.js';
+import type { AuctionEventBody } from '../rules/events.js';
+import { holdOf } from '../rules/held.js';
+import { activeQuotes, findQuote, type AuctionState } from '../rules/state.js';
+import type { Hold } from '../rules/terms.js';
 import { beyond } from './hold-arithmetic.js';
 
 export interface Release {

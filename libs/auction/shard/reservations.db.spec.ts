@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { AuctionState } from '../state.js';
+import type { AuctionState } from '../rules/state.js';
 import type { AwardToSettle } from '../settlement/settlement.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';

@@ -1,6 +1,6 @@
-import type { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
-import type { PreflightDesk } from '#libs/admission/preflight-desk.js';
-import type { ReservationDesk } from '#libs/admission/reservation-desk.js';
+import type { PolicyWatch } from '../admission/policy/policy-watch.js';
+import type { PreflightDesk } from '../admission/preflight-desk.js';
+import type { ReservationDesk } from '../admission/reservation-desk.js';
 import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { OwnerLink } from '#libs/link/client.js';

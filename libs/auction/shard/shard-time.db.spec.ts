@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { AuctionEvent } from '../events.js';
+import type { AuctionEvent } from '../rules/events.js';
 import {
   instantFromNanos,
   millisBetween,
@@ -7,7 +7,7 @@ import {
   plusMillis,
   type Instant,
 } from '#libs/base/instant.js';
-import { decodeEvent } from '../event-versions.js';
+import { decodeEvent } from '../rules/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { PostgresSettlement } from '../settlement/postgres-settlement.js';
 import type { AwardToSettle } from '../settlement/settlement.js';

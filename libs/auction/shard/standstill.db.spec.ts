@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import type { Pool } from 'pg';
-import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
+import { PolicyWatch } from '../admission/policy/policy-watch.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, rainAuction } from '#libs/testing/shards/shard-fixture.js';

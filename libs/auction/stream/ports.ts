@@ -1,5 +1,5 @@
-import type { AuctionEvent, Placed } from '../events.js';
-import type { NumberedEntry } from '../told/timeline-entry.js';
+import type { AuctionEvent, Placed } from '../rules/events.js';
+import type { NumberedEntry } from '../rules/told/timeline-entry.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
 import type { Principal } from '#libs/edge/endpoint.js';
 import type { CommandName } from './client-messages.js';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
-import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
+import { PostgresReservationDesk } from '#libs/auction/admission/risk/postgres-desk.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';

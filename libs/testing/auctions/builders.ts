@@ -1,13 +1,13 @@
-import type { ContractFacts, CreateBody, CreateFacts } from '#libs/auction/commands.js';
-import type { Decided } from '#libs/auction/decided.js';
-import type { QuoteTerms } from '#libs/auction/events.js';
-import { holdFor, type Need } from '#libs/auction/holds.js';
+import type { ContractFacts, CreateBody, CreateFacts } from '#libs/auction/rules/commands.js';
+import type { Decided } from '#libs/auction/rules/decided.js';
+import type { QuoteTerms } from '#libs/auction/rules/events.js';
+import { holdFor, type Need } from '#libs/auction/rules/holds.js';
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 import type { Atoms } from '#libs/base/money.js';
-import { originatorNeed } from '#libs/auction/decide/plan-create.js';
-import { needOf } from '#libs/auction/decide/plan-submit.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import type { Hold, Party, Route, Terms } from '#libs/auction/terms.js';
+import { originatorNeed } from '#libs/auction/rules/decide/plan-create.js';
+import { needOf } from '#libs/auction/rules/decide/plan-submit.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import type { Hold, Party, Route, Terms } from '#libs/auction/rules/terms.js';
 import { OPENED_AT, storyTerms } from './story.js';
 
 export const CONTRACT = 1_000_000;

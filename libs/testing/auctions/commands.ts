@@ -1,18 +1,24 @@
-import { decideCancel } from '#libs/auction/decide/cancel.js';
-import { decideClose } from '#libs/auction/decide/close.js';
-import type { CreateBody, CreateFacts, EndRequest, ReviseBody, SubmitBody } from '#libs/auction/commands.js';
-import type { Decided, Decision } from '#libs/auction/decided.js';
-import type { WithdrawnBy } from '#libs/auction/events.js';
-import { decideExecution, type ExecutionReport } from '#libs/auction/decide/execution.js';
-import { decideExpiries } from '#libs/auction/decide/expire.js';
+import { decideCancel } from '#libs/auction/rules/decide/cancel.js';
+import { decideClose } from '#libs/auction/rules/decide/close.js';
+import type {
+  CreateBody,
+  CreateFacts,
+  EndRequest,
+  ReviseBody,
+  SubmitBody,
+} from '#libs/auction/rules/commands.js';
+import type { Decided, Decision } from '#libs/auction/rules/decided.js';
+import type { WithdrawnBy } from '#libs/auction/rules/events.js';
+import { decideExecution, type ExecutionReport } from '#libs/auction/rules/decide/execution.js';
+import { decideExpiries } from '#libs/auction/rules/decide/expire.js';
 import type { Instant } from '#libs/base/instant.js';
-import { opened, planCreate } from '#libs/auction/decide/plan-create.js';
-import { planRevise, revised } from '#libs/auction/decide/plan-revise.js';
-import { planSubmit, submitted } from '#libs/auction/decide/plan-submit.js';
+import { opened, planCreate } from '#libs/auction/rules/decide/plan-create.js';
+import { planRevise, revised } from '#libs/auction/rules/decide/plan-revise.js';
+import { planSubmit, submitted } from '#libs/auction/rules/decide/plan-submit.js';
 import type { Rejection } from '#libs/base/rejection.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { decideVoid } from '#libs/auction/decide/void.js';
-import { decideWithdraw } from '#libs/auction/decide/withdraw.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { decideVoid } from '#libs/auction/rules/decide/void.js';
+import { decideWithdraw } from '#libs/auction/rules/decide/withdraw.js';
 import { aCreate, aParty, at, createFacts, grantFor, NO_TOKENS, type Tokens } from './builders.js';
 
 /** A command as the owner carries it out, where capacity is never short. */

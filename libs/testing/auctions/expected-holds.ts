@@ -1,6 +1,6 @@
-import { holdsOf } from '#libs/auction/holds-of.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import type { Hold } from '#libs/auction/terms.js';
+import { holdsOf } from '#libs/auction/rules/holds-of.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import type { Hold } from '#libs/auction/rules/terms.js';
 
 /** What the reservations must say of these auctions, in the words of `ShardWorld.reservedBy`: nothing of what is zero. */
 export function expectedHolds(states: Iterable<AuctionState>): Record<string, number> {

@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals';
-import type { Decided, Decision } from '#libs/auction/decided.js';
-import type { AuctionEvent, EventType, Placed } from '#libs/auction/events.js';
-import { evolve } from '#libs/auction/evolve/evolve.js';
+import type { Decided, Decision } from '#libs/auction/rules/decided.js';
+import type { AuctionEvent, EventType, Placed } from '#libs/auction/rules/events.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { ConflictCode, EngineCode } from '#libs/base/rejection.js';
-import type { AuctionState } from '#libs/auction/state.js';
-import { versionOf } from '#libs/auction/event-versions.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
+import { versionOf } from '#libs/auction/rules/event-versions.js';
 import type { Step } from './builders.js';
 import type { Command } from './commands.js';
 

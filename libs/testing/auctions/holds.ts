@@ -1,4 +1,4 @@
-import type { Hold } from '#libs/auction/terms.js';
+import type { Hold } from '#libs/auction/rules/terms.js';
 
 /** Holds added up by venue, resource and asset. */
 export function sumsOf(holds: readonly Hold[]): ReadonlyMap<string, bigint> {

@@ -7,9 +7,9 @@ import type {
   Operation,
   Placed,
   ShardEvent,
-} from '#libs/auction/events.js';
+} from '#libs/auction/rules/events.js';
 import { plusMillis } from '#libs/base/instant.js';
-import { encodeEvent } from '#libs/auction/event-versions.js';
+import { encodeEvent } from '#libs/auction/rules/event-versions.js';
 import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { OPENED_AT } from './story.js';

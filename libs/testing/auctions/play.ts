@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { evolve } from '#libs/auction/evolve/evolve.js';
-import type { Decided, Decision } from '#libs/auction/decided.js';
-import type { AuctionEvent, AuctionEventBody, Placed, QuoteOperation } from '#libs/auction/events.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
+import type { Decided, Decision } from '#libs/auction/rules/decided.js';
+import type { AuctionEvent, AuctionEventBody, Placed, QuoteOperation } from '#libs/auction/rules/events.js';
 import { plusMillis, type Instant } from '#libs/base/instant.js';
 import type { Rejection } from '#libs/base/rejection.js';
-import { bookOf, isLive, type AuctionState } from '#libs/auction/state.js';
-import { isOverFor } from '#libs/auction/told/viewer.js';
+import { bookOf, isLive, type AuctionState } from '#libs/auction/rules/state.js';
+import { isOverFor } from '#libs/auction/rules/told/viewer.js';
 import { aContract, at, type Tokens } from './builders.js';
 import { cancels, closes, expires, opens, reports, revises, submits, voids, withdraws } from './commands.js';
 import type { Command } from './commands.js';

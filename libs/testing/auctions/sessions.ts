@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { CreateBody } from '#libs/auction/commands.js';
-import type { ExecutionReport } from '#libs/auction/decide/execution.js';
+import type { CreateBody } from '#libs/auction/rules/commands.js';
+import type { ExecutionReport } from '#libs/auction/rules/decide/execution.js';
 import type { Atoms } from '#libs/base/money.js';
 import { at } from './builders.js';
 

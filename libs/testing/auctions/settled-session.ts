@@ -1,8 +1,8 @@
-import { evolve } from '#libs/auction/evolve/evolve.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
-import type { AwardSettlement, DomainEvent } from '#libs/auction/events.js';
-import { assetOf } from '#libs/auction/holds.js';
-import type { AuctionState } from '#libs/auction/state.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
+import type { AwardSettlement, DomainEvent } from '#libs/auction/rules/events.js';
+import { assetOf } from '#libs/auction/rules/holds.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { FailedAward, SettledAward } from '#libs/auction/settlement/journaled-settlements.js';
 import { couldSettle } from '#libs/auction/settlement/settlement-plan.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';

@@ -1,5 +1,5 @@
-import { holdOf } from '#libs/auction/held.js';
-import { evolve } from '#libs/auction/evolve/evolve.js';
+import { holdOf } from '#libs/auction/rules/held.js';
+import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import type {
   AuctionEvent,
   AuctionEventBody,
@@ -11,11 +11,11 @@ import type {
   QuoteOperation,
   QuoteTerms,
   WithdrawnBy,
-} from '#libs/auction/events.js';
+} from '#libs/auction/rules/events.js';
 import { plusMillis, type Instant } from '#libs/base/instant.js';
-import { bookOf, type AuctionState } from '#libs/auction/state.js';
-import type { Party, Terms } from '#libs/auction/terms.js';
-import type { Viewer } from '#libs/auction/told/viewer.js';
+import { bookOf, type AuctionState } from '#libs/auction/rules/state.js';
+import type { Party, Terms } from '#libs/auction/rules/terms.js';
+import type { Viewer } from '#libs/auction/rules/told/viewer.js';
 
 export const OPENED_AT = '2026-11-20T12:00:00.000000001Z';
 export const CLOSES_AT = plusMillis(OPENED_AT, 60_000);

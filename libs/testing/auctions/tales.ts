@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { plusMillis } from '#libs/base/instant.js';
-import { activeQuote, activeQuotes, type AuctionState, type Quote } from '#libs/auction/state.js';
-import type { Terms } from '#libs/auction/terms.js';
+import { activeQuote, activeQuotes, type AuctionState, type Quote } from '#libs/auction/rules/state.js';
+import type { Terms } from '#libs/auction/rules/terms.js';
 import { AuctionStory, OPENED_AT, storyTerms } from './story.js';
 
 const MAKERS = ['mia', 'max', 'moe'] as const;

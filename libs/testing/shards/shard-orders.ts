@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/commands.js';
+import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/rules/commands.js';
 import { shardOfCreate } from '#libs/auction/protocol/routing.js';
 import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
-import { activeQuote, isLive, type AuctionState } from '#libs/auction/state.js';
+import { activeQuote, isLive, type AuctionState } from '#libs/auction/rules/state.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import type { Answer, LiveShard } from './shard-fixture.js';
 import { cancelOrder, reviseOrder, submitOrder, withdrawAllOrder, withdrawOrder } from './shard-orders.js';

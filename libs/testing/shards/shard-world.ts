@@ -1,9 +1,9 @@
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import { seedContracts, seedPolicy } from '#libs/admission/policy/seed-policy.js';
-import type { ContractFacts } from '#libs/auction/commands.js';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
+import { seedContracts, seedPolicy } from '#libs/auction/admission/policy/seed-policy.js';
+import type { ContractFacts } from '#libs/auction/rules/commands.js';
 import { instantFromNanos, plusMillis, type Instant } from '#libs/base/instant.js';
-import { assetOf } from '#libs/auction/holds.js';
-import type { Hold } from '#libs/auction/terms.js';
+import { assetOf } from '#libs/auction/rules/holds.js';
+import type { Hold } from '#libs/auction/rules/terms.js';
 import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { seedBalances } from '#libs/ledger/seed.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { publicKeysIn } from '#apps/replay/public-keys.js';
 import { judge } from '#apps/replay/verdict.js';
-import type { AuditView } from '#libs/auction/audit/audit.js';
-import type { ReplayBundle } from '#libs/auction/replay/bundle.js';
+import type { AuditView } from '#libs/auction/rules/audit/audit.js';
+import type { ReplayBundle } from '#libs/auction/rules/replay/bundle.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { Books } from '../books.js';
 import {

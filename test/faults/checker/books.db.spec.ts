@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
 import { instantFromNanos, plusMillis } from '#libs/base/instant.js';
 import { custodyMigrations } from '#libs/ledger/migrations/list.js';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';

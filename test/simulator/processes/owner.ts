@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
-import { MakerProtection } from '#libs/admission/policy/maker-protection.js';
-import { PolicyWatch } from '#libs/admission/policy/policy-watch.js';
-import { PostgresReservationDesk } from '#libs/admission/risk/postgres-desk.js';
-import { PostgresPreflight } from '#libs/admission/risk/postgres-preflight.js';
+import { MakerProtection } from '#libs/auction/admission/policy/maker-protection.js';
+import { PolicyWatch } from '#libs/auction/admission/policy/policy-watch.js';
+import { PostgresReservationDesk } from '#libs/auction/admission/risk/postgres-desk.js';
+import { PostgresPreflight } from '#libs/auction/admission/risk/postgres-preflight.js';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/auction/shard/ids.js';
 import { Shard } from '#libs/auction/shard/shard.js';
-import { HistoryTable } from '#libs/journal/histories/history-table.js';
+import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';

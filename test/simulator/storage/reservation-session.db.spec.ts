@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { admissionMigrations } from '#libs/admission/migrations/list.js';
-import type { ClaimKind, ClaimLine } from '#libs/admission/risk/claim.js';
-import { DeskSession, type OpenedSession } from '#libs/admission/risk/desk-session.js';
-import { accountKey, type AccountKey, type ResourceKey } from '#libs/admission/risk/resource-key.js';
+import { admissionMigrations } from '#libs/auction/admission/migrations/list.js';
+import type { ClaimKind, ClaimLine } from '#libs/auction/admission/risk/claim.js';
+import { DeskSession, type OpenedSession } from '#libs/auction/admission/risk/desk-session.js';
+import { accountKey, type AccountKey, type ResourceKey } from '#libs/auction/admission/risk/resource-key.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { Host } from '../kernel/host.js';
 import { Random } from '../kernel/random.js';

@@ -1,8 +1,8 @@
-import type { Freezes } from '#libs/admission/freezes.js';
-import type { ClaimLine, ClaimOfEpoch } from '#libs/admission/risk/claim.js';
-import type { OpenedSession, ReservedLine } from '#libs/admission/risk/desk-session.js';
-import { accountKey, type AccountKey } from '#libs/admission/risk/resource-key.js';
-import { Standing } from '#libs/admission/risk/reserved-rows.js';
+import type { Freezes } from '#libs/auction/admission/freezes.js';
+import type { ClaimLine, ClaimOfEpoch } from '#libs/auction/admission/risk/claim.js';
+import type { OpenedSession, ReservedLine } from '#libs/auction/admission/risk/desk-session.js';
+import { accountKey, type AccountKey } from '#libs/auction/admission/risk/resource-key.js';
+import { Standing } from '#libs/auction/admission/risk/reserved-rows.js';
 import type { Host } from '../kernel/host.js';
 import type { Database } from './database.js';
 import { DatabaseFault } from './database-fault.js';

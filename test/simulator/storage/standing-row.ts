@@ -1,4 +1,4 @@
-import type { StandingRow } from '#libs/admission/risk/reserved-rows.js';
+import type { StandingRow } from '#libs/auction/admission/risk/reserved-rows.js';
 import type { Tables } from './tables.js';
 import type { Transaction } from './transaction.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { decodeEvent } from '#libs/auction/event-versions.js';
+import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import { seedBalances } from '#libs/ledger/seed.js';
 import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';

@@ -1,5 +1,5 @@
-import type { AuctionEvent } from '#libs/auction/events.js';
-import type { AuctionState } from '#libs/auction/state.js';
+import type { AuctionEvent } from '#libs/auction/rules/events.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { FailedAward, SettledAward } from '#libs/auction/settlement/journaled-settlements.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { awardIn, endBy, type JournaledEnd } from '../ledger/journaled-end.js';

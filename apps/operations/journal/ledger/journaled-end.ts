@@ -1,5 +1,5 @@
-import type { AuctionEvent, AwardSettlement } from '#libs/auction/events.js';
-import type { AuctionState } from '#libs/auction/state.js';
+import type { AuctionEvent, AwardSettlement } from '#libs/auction/rules/events.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { awardToSettle } from '#libs/auction/shard/pending-awards.js';
 

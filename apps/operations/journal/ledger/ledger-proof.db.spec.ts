@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import type { PoolClient } from 'pg';
-import type { AuctionEvent } from '#libs/auction/events.js';
+import type { AuctionEvent } from '#libs/auction/rules/events.js';
 import { instantFromNanos } from '#libs/base/instant.js';
-import { decodeEvent, isOfAuction } from '#libs/auction/event-versions.js';
+import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
 import { failAsJournaled, settleAsJournaled } from '#libs/auction/settlement/journaled-settlements.js';
 import { seedBalances } from '#libs/ledger/seed.js';
 import type { JournalEntry } from '#libs/journal/journal.js';

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import type { AuctionEvent } from '#libs/auction/events.js';
-import type { AuctionState } from '#libs/auction/state.js';
+import type { AuctionEvent } from '#libs/auction/rules/events.js';
+import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import { AwardSet } from './award-set.js';
 import { awardIn, endBy, type JournaledEnd } from './journaled-end.js';

@@ -1,4 +1,4 @@
-import type { AwardSettlement } from '#libs/auction/events.js';
+import type { AwardSettlement } from '#libs/auction/rules/events.js';
 import type { Entry } from '#libs/ledger/ledger.js';
 import { couldSettle, entriesAsSettled } from '#libs/auction/settlement/settlement-plan.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';

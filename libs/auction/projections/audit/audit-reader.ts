@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import type { AuctionEvent } from '../../events.js';
+import type { AuctionEvent } from '../../rules/events.js';
 import { instantFromNanos, type Instant } from '#libs/base/instant.js';
-import type { AuctionState, AuctionStatus } from '../../state.js';
-import { decodeEvent } from '../../event-versions.js';
-import type { Witnessed } from '../../audit/audit.js';
+import type { AuctionState, AuctionStatus } from '../../rules/state.js';
+import { decodeEvent } from '../../rules/event-versions.js';
+import type { Witnessed } from '../../rules/audit/audit.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { AuctionMark } from '../reader/auction-reader.js';
 import { BEFORE_ALL } from '../reader/before-all.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { AuctionEvent, Placed } from '../../events.js';
-import { evolve } from '../../evolve/evolve.js';
-import type { AuctionState } from '../../state.js';
+import type { AuctionEvent, Placed } from '../../rules/events.js';
+import { evolve } from '../../rules/evolve/evolve.js';
+import type { AuctionState } from '../../rules/state.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { randomSession, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';

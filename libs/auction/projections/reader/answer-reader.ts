@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { replyFor } from '../../told/command-reply.js';
-import type { Operation } from '../../events.js';
+import { replyFor } from '../../rules/told/command-reply.js';
+import type { Operation } from '../../rules/events.js';
 import { Gathered } from '#libs/platform/gathered.js';
 import { placed, readHistory, type EventRow } from './history-reader.js';
 

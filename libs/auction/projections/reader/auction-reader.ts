@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import type { CompletedStatus } from '../../events.js';
+import type { CompletedStatus } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { AuctionState } from '../../state.js';
-import { auctionView } from '../../told/view.js';
-import { viewerOf, type Viewer, type ViewerRole } from '../../told/viewer.js';
+import type { AuctionState } from '../../rules/state.js';
+import { auctionView } from '../../rules/told/view.js';
+import { viewerOf, type Viewer, type ViewerRole } from '../../rules/told/viewer.js';
 import { storedInstant } from '../stored-instant.js';
 import { BEFORE_ALL } from './before-all.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { AuctionEvent, Placed } from '../../events.js';
-import { evolve } from '../../evolve/evolve.js';
-import type { AuctionState } from '../../state.js';
-import { isOverFor, viewerOf } from '../../told/viewer.js';
+import type { AuctionEvent, Placed } from '../../rules/events.js';
+import { evolve } from '../../rules/evolve/evolve.js';
+import type { AuctionState } from '../../rules/state.js';
+import { isOverFor, viewerOf } from '../../rules/told/viewer.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { AuctionEvent, Placed } from '../../events.js';
+import type { AuctionEvent, Placed } from '../../rules/events.js';
 import { placed, type EventRow } from './history-reader.js';
 import { projectedPosition } from '#libs/projecting/projected-position.js';
 

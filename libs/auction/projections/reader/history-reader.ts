@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { AuctionEvent, Placed } from '../../events.js';
-import { decodeEvent } from '../../event-versions.js';
+import type { AuctionEvent, Placed } from '../../rules/events.js';
+import { decodeEvent } from '../../rules/event-versions.js';
 
 export const HISTORY = `
   select sequence, payload from execution.events where auction_id = $1 and sequence <= $2 order by sequence`;

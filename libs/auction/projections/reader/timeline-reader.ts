@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { timeline } from '../../told/timeline.js';
-import type { NumberedEntry } from '../../told/timeline-entry.js';
-import { viewVersion } from '../../told/view-version.js';
-import { statusFor, type ViewedStatus, type ViewerRole } from '../../told/viewer.js';
+import { timeline } from '../../rules/told/timeline.js';
+import type { NumberedEntry } from '../../rules/told/timeline-entry.js';
+import { viewVersion } from '../../rules/told/view-version.js';
+import { statusFor, type ViewedStatus, type ViewerRole } from '../../rules/told/viewer.js';
 import type { FoundAuction } from './auction-reader.js';
 import { readHistory } from './history-reader.js';
 

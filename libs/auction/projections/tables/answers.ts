@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { CommandMark, ShardEvent } from '../../events.js';
+import type { CommandMark, ShardEvent } from '../../rules/events.js';
 import { plusMillis } from '#libs/base/instant.js';
 import type { JournaledShardEvent } from '../journal-batch.js';
 import type { Schemas } from '#libs/projecting/schemas.js';

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Instant } from '#libs/base/instant.js';
-import type { AuctionState } from '../../state.js';
-import { completionFor, type Viewer } from '../../told/viewer.js';
+import type { AuctionState } from '../../rules/state.js';
+import { completionFor, type Viewer } from '../../rules/told/viewer.js';
 import type { FoldedAuction } from '../folded-auction.js';
 import type { Schemas } from '#libs/projecting/schemas.js';
 import { instants, integers, texts } from './columns.js';

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import type { AuctionEvent } from '../../events.js';
-import { decodeEvent } from '../../event-versions.js';
+import type { AuctionEvent } from '../../rules/events.js';
+import { decodeEvent } from '../../rules/event-versions.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
 import type { JournaledAuctionEvent } from '../journal-batch.js';
 import type { Schemas } from '#libs/projecting/schemas.js';

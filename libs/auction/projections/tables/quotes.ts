@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import { quoteView } from '../../told/quote-view.js';
-import type { AuctionState, Quote } from '../../state.js';
+import { quoteView } from '../../rules/told/quote-view.js';
+import type { AuctionState, Quote } from '../../rules/state.js';
 import type { Schemas } from '#libs/projecting/schemas.js';
 import { instants, texts } from './columns.js';
 

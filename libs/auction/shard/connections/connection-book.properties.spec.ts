@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { AuctionEvent, DomainEvent, ShardEventBody } from '../../events.js';
+import type { AuctionEvent, DomainEvent, ShardEventBody } from '../../rules/events.js';
 import type { ConnectionClaim, ConnectionEnd } from '../../protocol/protocol.js';
 import { ConnectionBook } from './connection-book.js';
 import { LEASE_MILLIS } from './connection.js';

@@ -1,4 +1,4 @@
-import type { ShardEventBody } from '../../events.js';
+import type { ShardEventBody } from '../../rules/events.js';
 import type { LinkRequest } from '../../protocol/protocol.js';
 import {
   awaited,

@@ -1,5 +1,5 @@
-import type { DomainEvent } from '../../events.js';
-import { activeQuotes, findQuote, type AuctionState } from '../../state.js';
+import type { DomainEvent } from '../../rules/events.js';
+import { activeQuotes, findQuote, type AuctionState } from '../../rules/state.js';
 import { fault, reply, type LinkReply } from '../../protocol/protocol.js';
 import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from '../memory/auction-book.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { CreateBody } from '../../commands.js';
-import type { DomainEvent } from '../../events.js';
-import { decodeEvent } from '../../event-versions.js';
+import type { CreateBody } from '../../rules/commands.js';
+import type { DomainEvent } from '../../rules/events.js';
+import { decodeEvent } from '../../rules/event-versions.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import type { ConnectionClaim, ConnectionEnd } from '../../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';

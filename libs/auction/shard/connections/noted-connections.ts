@@ -1,4 +1,4 @@
-import type { DomainEvent } from '../../events.js';
+import type { DomainEvent } from '../../rules/events.js';
 
 /** What the journal says of a connection whose quotes are watched. */
 export interface NotedConnection {

@@ -1,8 +1,8 @@
-import { decideCompletion } from '../../completion.js';
-import type { AuctionEvent, Placed } from '../../events.js';
+import { decideCompletion } from '../../rules/completion.js';
+import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import { evolve } from '../../evolve/evolve.js';
-import { isLive, type AuctionState } from '../../state.js';
+import { evolve } from '../../rules/evolve/evolve.js';
+import { isLive, type AuctionState } from '../../rules/state.js';
 import { Marks } from '#libs/shard/marks.js';
 import { Sharing } from './sharing.js';
 

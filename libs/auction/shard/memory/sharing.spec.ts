@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { AuctionState } from '../../state.js';
+import type { AuctionState } from '../../rules/state.js';
 import { anOpenAuction, aQuote } from '#libs/testing/auctions/builders.js';
 import { withdraws } from '#libs/testing/auctions/commands.js';
 import { given } from '#libs/testing/auctions/given.js';

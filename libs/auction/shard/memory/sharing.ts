@@ -1,6 +1,6 @@
-import { heldAs, holdOf } from '../../held.js';
-import type { AuctionState, Quote } from '../../state.js';
-import type { Hold, Party, Route, Terms } from '../../terms.js';
+import { heldAs, holdOf } from '../../rules/held.js';
+import type { AuctionState, Quote } from '../../rules/state.js';
+import type { Hold, Party, Route, Terms } from '../../rules/terms.js';
 
 /** Beyond so many texts the pool begins anew: what is in use stays, it is only no longer shared with what comes. */
 const MOST_TEXTS = 100_000;

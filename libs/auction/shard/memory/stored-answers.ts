@@ -1,7 +1,7 @@
-import type { DomainEvent } from '../../events.js';
-import { replyFor } from '../../told/command-reply.js';
-import { decodeEvent } from '../../event-versions.js';
-import type { AuctionEvent, Placed } from '../../events.js';
+import type { DomainEvent } from '../../rules/events.js';
+import { replyFor } from '../../rules/told/command-reply.js';
+import { decodeEvent } from '../../rules/event-versions.js';
+import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '../../protocol/protocol.js';
 import type { Entry } from './auction-book.js';

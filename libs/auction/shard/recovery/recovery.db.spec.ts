@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { evolve } from '../../evolve/evolve.js';
-import { isLive, type AuctionState } from '../../state.js';
-import { decodeEvent } from '../../event-versions.js';
+import { evolve } from '../../rules/evolve/evolve.js';
+import { isLive, type AuctionState } from '../../rules/state.js';
+import { decodeEvent } from '../../rules/event-versions.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { eventually } from '#libs/testing/eventually.js';

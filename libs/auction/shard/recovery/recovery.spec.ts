@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeEvent } from '../../event-versions.js';
+import { encodeEvent } from '../../rules/event-versions.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';

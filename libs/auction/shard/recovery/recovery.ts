@@ -1,7 +1,7 @@
-import { holdsOf } from '../../holds-of.js';
+import { holdsOf } from '../../rules/holds-of.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { Hold } from '../../terms.js';
-import { decodeEvent } from '../../event-versions.js';
+import type { Hold } from '../../rules/terms.js';
+import { decodeEvent } from '../../rules/event-versions.js';
 import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';

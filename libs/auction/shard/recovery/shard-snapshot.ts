@@ -1,5 +1,5 @@
 import type { Instant } from '#libs/base/instant.js';
-import type { AuctionState } from '../../state.js';
+import type { AuctionState } from '../../rules/state.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import type { Entry } from '../memory/auction-book.js';
 import { Marks } from '#libs/shard/marks.js';

@@ -1,6 +1,6 @@
-import { decideCancel } from '../../decide/cancel.js';
+import { decideCancel } from '../../rules/decide/cancel.js';
 import type { Instant } from '#libs/base/instant.js';
-import { auctionView } from '../../told/view.js';
+import { auctionView } from '../../rules/told/view.js';
 import { fault, reply, type LinkRequest } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';

@@ -1,6 +1,6 @@
-import { activeQuotes } from '../../state.js';
+import { activeQuotes } from '../../rules/state.js';
 import type { Instant } from '#libs/base/instant.js';
-import { decideWithdraw } from '../../decide/withdraw.js';
+import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply, type LinkReply } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';

@@ -1,8 +1,8 @@
-import type { ReserveOutcome, ReserveRequest } from '#libs/admission/reservation-desk.js';
+import type { ReserveOutcome, ReserveRequest } from '../../admission/reservation-desk.js';
 import type { Instant } from '#libs/base/instant.js';
-import { opened, planCreate, type PlannedAuction } from '../../decide/plan-create.js';
+import { opened, planCreate, type PlannedAuction } from '../../rules/decide/plan-create.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
-import { auctionView } from '../../told/view.js';
+import { auctionView } from '../../rules/told/view.js';
 import { fault, reply, type LinkReply, type LinkRequest } from '../../protocol/protocol.js';
 import type { Release } from '../releases.js';
 import {

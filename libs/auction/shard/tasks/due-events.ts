@@ -1,10 +1,10 @@
-import { decideClose } from '../../decide/close.js';
-import { decideCompletion } from '../../completion.js';
-import type { Decided } from '../../decided.js';
-import { decideExpiries } from '../../decide/expire.js';
-import type { DomainEvent } from '../../events.js';
+import { decideClose } from '../../rules/decide/close.js';
+import { decideCompletion } from '../../rules/completion.js';
+import type { Decided } from '../../rules/decided.js';
+import { decideExpiries } from '../../rules/decide/expire.js';
+import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { AuctionState } from '../../state.js';
+import type { AuctionState } from '../../rules/state.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Draft } from '#libs/shard/task.js';
 import type { ShardContext } from './shard-context.js';

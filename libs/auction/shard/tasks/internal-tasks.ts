@@ -1,10 +1,10 @@
-import type { EndRequest } from '../../commands.js';
-import { decideExecution, type ExecutionReport } from '../../decide/execution.js';
-import type { WithdrawnBy } from '../../events.js';
+import type { EndRequest } from '../../rules/commands.js';
+import { decideExecution, type ExecutionReport } from '../../rules/decide/execution.js';
+import type { WithdrawnBy } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import { activeQuote } from '../../state.js';
-import { decideVoid } from '../../decide/void.js';
-import { decideWithdraw } from '../../decide/withdraw.js';
+import { activeQuote } from '../../rules/state.js';
+import { decideVoid } from '../../rules/decide/void.js';
+import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply, type LinkReply } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Decision, Draft, Task } from '#libs/shard/task.js';

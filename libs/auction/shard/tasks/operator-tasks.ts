@@ -1,5 +1,5 @@
 import type { Instant } from '#libs/base/instant.js';
-import { decideVoid } from '../../decide/void.js';
+import { decideVoid } from '../../rules/decide/void.js';
 import {
   fault,
   reply,

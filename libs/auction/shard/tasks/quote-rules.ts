@@ -1,10 +1,10 @@
-import type { QuoteFacts } from '../../commands.js';
+import type { QuoteFacts } from '../../rules/commands.js';
 import type { Instant } from '#libs/base/instant.js';
-import { planRevise, revised } from '../../decide/plan-revise.js';
-import { planSubmit, submitted } from '../../decide/plan-submit.js';
+import { planRevise, revised } from '../../rules/decide/plan-revise.js';
+import { planSubmit, submitted } from '../../rules/decide/plan-submit.js';
 import { rejected } from '#libs/base/rejection.js';
-import type { AuctionState } from '../../state.js';
-import { decideWithdraw } from '../../decide/withdraw.js';
+import type { AuctionState } from '../../rules/state.js';
+import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import type { LinkRequest } from '../../protocol/protocol.js';
 import { commandsOf, type QuoteRule } from './quote-task.js';
 import type { ShardContext } from './shard-context.js';

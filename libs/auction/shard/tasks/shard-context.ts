@@ -1,5 +1,5 @@
 import type { Instant } from '#libs/base/instant.js';
-import type { CommandMark, Operation } from '../../events.js';
+import type { CommandMark, Operation } from '../../rules/events.js';
 import { rejected } from '#libs/base/rejection.js';
 import type { Claim, CommandName, LinkReply } from '../../protocol/protocol.js';
 import type { AuctionBook } from '../memory/auction-book.js';

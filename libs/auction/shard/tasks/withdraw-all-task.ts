@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/base/instant.js';
-import { activeQuote } from '../../state.js';
-import { decideWithdraw } from '../../decide/withdraw.js';
+import { activeQuote } from '../../rules/state.js';
+import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply, type LinkRequest } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';

@@ -1,5 +1,5 @@
-import { evolve } from '../../evolve/evolve.js';
-import type { AuctionState } from '../../state.js';
+import { evolve } from '../../rules/evolve/evolve.js';
+import type { AuctionState } from '../../rules/state.js';
 import type { StreamLimits } from '#libs/socket/limits.js';
 import type { HistoryPart } from '../ports.js';
 import { accountsOf, eventsFor, type FeedEvent } from './change.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JournalEntry } from '#libs/journal/journal.js';
-import { encodeEvent } from '../../event-versions.js';
+import { encodeEvent } from '../../rules/event-versions.js';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';

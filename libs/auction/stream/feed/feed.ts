@@ -1,5 +1,5 @@
-import type { AuctionState } from '../../state.js';
-import { isOverFor, viewerOf, type Viewer } from '../../told/viewer.js';
+import type { AuctionState } from '../../rules/state.js';
+import { isOverFor, viewerOf, type Viewer } from '../../rules/told/viewer.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import type { OfferedEvents } from '#libs/journal/offered.js';
 import type { Clock } from '#libs/platform/time/clock.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeEvent } from '../../event-versions.js';
+import { encodeEvent } from '../../rules/event-versions.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';

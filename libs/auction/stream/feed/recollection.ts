@@ -1,5 +1,5 @@
-import { evolve } from '../../evolve/evolve.js';
-import type { AuctionState } from '../../state.js';
+import { evolve } from '../../rules/evolve/evolve.js';
+import type { AuctionState } from '../../rules/state.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { StreamLimits } from '#libs/socket/limits.js';
 import type { Chronicle } from '../ports.js';

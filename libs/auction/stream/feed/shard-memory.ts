@@ -1,7 +1,7 @@
-import { partiesOf } from '../../told/concerned.js';
-import { evolve } from '../../evolve/evolve.js';
-import type { AuctionState } from '../../state.js';
-import { decodeEvent } from '../../event-versions.js';
+import { partiesOf } from '../../rules/told/concerned.js';
+import { evolve } from '../../rules/evolve/evolve.js';
+import type { AuctionState } from '../../rules/state.js';
+import { decodeEvent } from '../../rules/event-versions.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import type { Change } from './change.js';
 import { History } from './history.js';

@@ -1,5 +1,5 @@
-import type { NumberedEntry } from '../../told/timeline-entry.js';
-import { viewVersion } from '../../told/view-version.js';
+import type { NumberedEntry } from '../../rules/told/timeline-entry.js';
+import { viewVersion } from '../../rules/told/view-version.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { Feed } from '../feed/feed.js';
 import type { Outbox } from '#libs/socket/outbox.js';

@@ -1,4 +1,4 @@
-import { auctionView } from '../../told/view.js';
+import { auctionView } from '../../rules/told/view.js';
 import type { Sight } from '../feed/feed.js';
 import type { Part } from '#libs/socket/outbox.js';
 import { snapshotMessage } from '../server-messages.js';

@@ -1,6 +1,6 @@
-import type { TimelineEntry } from '../../told/timeline-entry.js';
+import type { TimelineEntry } from '../../rules/told/timeline-entry.js';
 import type { FeedEvent } from '../feed/change.js';
-import { isOverFor } from '../../told/viewer.js';
+import { isOverFor } from '../../rules/told/viewer.js';
 import type { Sight } from '../feed/feed.js';
 import type { FeedListener } from '../feed/listeners.js';
 import type { Recollection } from '../feed/recollection.js';

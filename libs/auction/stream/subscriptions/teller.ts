@@ -1,5 +1,5 @@
 import { instantFromNanos } from '#libs/base/instant.js';
-import type { TimelineEntry } from '../../told/timeline-entry.js';
+import type { TimelineEntry } from '../../rules/told/timeline-entry.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { membersOf, type FeedEvent } from '../feed/change.js';
 import type { Sight } from '../feed/feed.js';

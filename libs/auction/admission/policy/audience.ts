@@ -1,0 +1,81 @@
+import type { AudienceRequest, ResolvedAudience } from '../../rules/commands.js';
+import { rejected, type Rejection } from '#libs/base/rejection.js';
+import type { PolicySnapshot, Principal, RouteKey } from './policy-snapshot.js';
+
+export const MAX_AUDIENCE = 64;
+
+/**
+ * Who is invited, from what the originator asked for; frozen with the auction by the caller. An id or a group that is
+ * unknown refuses the request, for the originator made a mistake. A known maker that is not eligible (suspended, not
+ * entitled to a venue, of the originator's own control group) is left out without a word: why it is not eligible is
+ * none of the originator's business. `alias` is asked only for those who are invited.
+ */
+export function resolveAudience(
+  snapshot: PolicySnapshot,
+  originator: string,
+  request: AudienceRequest,
+  routes: readonly RouteKey[],
+  alias: (accountId: string) => string,
+): ResolvedAudience {
+  const asked = membersAsked(snapshot, originator, request);
+  if (!(asked instanceof Set)) return asked;
+  const excluded = new Set(request.exclude_market_maker_ids);
+  const unknown = firstUnknownMaker(snapshot, [...asked, ...excluded]);
+  if (unknown !== undefined) {
+    return rejected('AUDIENCE_MEMBER_UNKNOWN', `Account ${unknown} is no market maker.`);
+  }
+  const candidates = request.all_eligible === true ? snapshot.principals.keys() : asked;
+  const invited = eligibleOf(snapshot, originator, candidates, routes).filter(
+    (maker) => !excluded.has(maker.account_id),
+  );
+  if (invited.length === 0) return rejected('AUDIENCE_EMPTY', 'No eligible market maker remains.');
+  if (invited.length > MAX_AUDIENCE) {
+    return rejected('AUDIENCE_TOO_LARGE', `${invited.length} market makers are more than ${MAX_AUDIENCE}.`);
+  }
+  return { ok: true, makers: invited.map((maker) => asParty(maker, alias)) };
+}
+
+function asParty({ account_id, display_name }: Principal, alias: (accountId: string) => string) {
+  return { account_id, display_name, alias: alias(account_id) };
+}
+
+/** Ids listed one by one and through groups. Another originator's group is as unknown as one that never existed. */
+function membersAsked(
+  snapshot: PolicySnapshot,
+  originator: string,
+  request: AudienceRequest,
+): Set<string> | Rejection {
+  const asked = new Set(request.market_maker_ids);
+  for (const groupId of request.group_ids ?? []) {
+    const group = snapshot.groups.get(groupId);
+    if (group?.owner !== originator) return rejected('GROUP_UNKNOWN', `There is no group ${groupId}.`);
+    for (const member of group.market_maker_ids) asked.add(member);
+  }
+  return asked;
+}
+
+function firstUnknownMaker(snapshot: PolicySnapshot, ids: readonly string[]): string | undefined {
+  return ids.find((id) => snapshot.principals.get(id)?.is_maker !== true);
+}
+
+/** Sorted by account id, so that the same policy always freezes the same audience. */
+function eligibleOf(
+  snapshot: PolicySnapshot,
+  originator: string,
+  candidates: Iterable<string>,
+  routes: readonly RouteKey[],
+): Principal[] {
+  const ownGroup = snapshot.principals.get(originator)?.control_group;
+  const eligible: Principal[] = [];
+  for (const id of candidates) {
+    const maker = snapshot.principals.get(id);
+    if (maker === undefined || id === originator || !isEligible(maker, routes)) continue;
+    if (ownGroup !== undefined && maker.control_group === ownGroup) continue;
+    eligible.push(maker);
+  }
+  return eligible.sort((a, b) => (a.account_id < b.account_id ? -1 : 1));
+}
+
+function isEligible(maker: Principal, routes: readonly RouteKey[]): boolean {
+  return maker.is_maker && !maker.suspended && routes.every((route) => maker.venues.has(route.venue));
+}
