@@ -66,7 +66,7 @@ export default defineConfig(
   },
   {
     // A console says nothing of output that could not be written: standard-output.ts does.
-    files: ['apps/operations/**/*.ts'],
+    files: ['apps/operations/**/*.ts', 'libs/auction/proof/**/*.ts'],
     rules: { 'no-console': ['error', { allow: ['error'] }] },
   },
   {

@@ -3,7 +3,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { callOf, USAGE, UsageFault } from './accounts/call.js';
 import { runAccounts } from './accounts/run-accounts.js';
 import { asToolFault } from './tool-fault.js';
-import { openDatabase } from './journal/database.js';
+import { openDatabase } from './open-database.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';

@@ -6,7 +6,7 @@ import { createBackup } from './backup/create-backup.js';
 import { BackupDamaged, type Manifest } from './backup/manifest.js';
 import { openEmptyDatabase, openHalfRestored, type PlaceToRestore } from './backup/restore-place.js';
 import { backupToRestore, checkBackup, restoreBackup, resumeRestore } from './backup/restore-backup.js';
-import { openDatabase } from './journal/database.js';
+import { openDatabase } from './open-database.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';
 import { print } from '#libs/platform/terminal/standard-output.js';
 import { tellFault } from '#libs/platform/terminal/tool-faults.js';

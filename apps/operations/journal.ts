@@ -4,22 +4,23 @@ import { moveJournals } from '#libs/journal/moving/move-journals.js';
 import { SHARDS } from '#libs/auction/protocol/routing.js';
 import type { Environment } from '#libs/platform/settings/config.js';
 import { ConfigFault, EXIT } from '#libs/platform/process/start-fault.js';
-import { acceptRestored } from './journal/accept/accept-restored.js';
-import { acceptanceDocument, acceptanceLines } from './journal/accept/acceptance-text.js';
-import { callOf, USAGE, UsageFault, type Call } from './journal/call.js';
+import { acceptRestored } from '#libs/auction/proof/accept/accept-restored.js';
+import { acceptanceDocument, acceptanceLines } from '#libs/auction/proof/accept/acceptance-text.js';
+import { callOf, USAGE, UsageFault, type Call } from '#libs/auction/proof/call.js';
 import {
   comparedDocument,
   comparedLine,
   compareShards,
   hasNoneInKafka,
   outcomeOf,
-} from './journal/compare.js';
-import { dump, type DumpEnd } from './journal/dump.js';
-import { lacksOf, marksOf, refuseWithout } from './journal/marks.js';
-import { ALL_SHARDS, atPlace, type Place } from './journal/place.js';
-import { Progress } from './journal/progress.js';
-import { verdictLines } from './journal/verdict-text.js';
-import { verify } from './journal/verify.js';
+} from '#libs/auction/proof/compare.js';
+import { dump, type DumpEnd } from '#libs/auction/proof/dump.js';
+import { lacksOf, marksOf, refuseWithout } from '#libs/auction/proof/marks.js';
+import { ALL_SHARDS, type Place } from '#libs/auction/proof/place.js';
+import { atPlace } from './journal/at-place.js';
+import { Progress } from '#libs/auction/proof/progress.js';
+import { verdictLines } from '#libs/auction/proof/verdict-text.js';
+import { verify } from '#libs/auction/proof/verify.js';
 import { refuseWhoOwnsNoTables } from './ledger/owner-of-tables.js';
 import { asToolFault } from './tool-fault.js';
 import { mention } from '#libs/platform/terminal/standard-error.js';

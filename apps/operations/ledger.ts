@@ -1,7 +1,7 @@
 import type { Environment } from '#libs/platform/settings/config.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { asToolFault } from './tool-fault.js';
-import { openDatabase } from './journal/database.js';
+import { openDatabase } from './open-database.js';
 import { callOf, USAGE, UsageFault } from './ledger/call.js';
 import { runLedger } from './ledger/run-ledger.js';
 import { CommandFault, EXIT_USAGE } from './ops/faults.js';

@@ -6,7 +6,6 @@ import { migrationConfig } from './config.js';
 import { databasePlaceSettings } from './database-url.js';
 import { idKeySettings } from './id-keys.js';
 import { opsSettings } from './ops/place.js';
-import { seedSettings } from './seed/place.js';
 
 /** What each program here reads from its environment, by its name; `kafka` reads nothing. */
 export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
@@ -19,5 +18,4 @@ export const toolSettings: Readonly<Record<string, ConfigDefinition>> = {
   migrate: migrationConfig,
   ops: opsSettings,
   projection: { ...databasePlaceSettings, ...kafkaSettings },
-  seed: seedSettings,
 };

@@ -10,7 +10,7 @@ export interface Seeded {
 
 /** `npm run seed` on the cluster of that data folder. */
 export async function seedCluster(dataDir: string, args: readonly string[]): Promise<Seeded> {
-  const script = fileURLToPath(new URL('../../apps/operations/seed.js', import.meta.url));
+  const script = fileURLToPath(new URL('../seed.js', import.meta.url));
   const child = spawn(process.execPath, [script, ...args], {
     env: { ...process.env, DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -62,14 +62,14 @@ describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
 });
 
 it.each([
-  ['accounts', 'list'],
-  ['ledger', 'show'],
-  ['projection', 'lag'],
-  ['backup', `create --folder ${path.join(folder, 'none')}`],
-  ['seed', '--completed 1'],
-  ['ops', 'shards'],
-])('a data folder that is none is named by %s -- %s', async (tool, args) => {
-  const run = await runTool(`apps/operations/${tool}.js`, args.split(' '), { DATA_DIR: '/proc/data' });
+  ['apps/operations/accounts', 'list'],
+  ['apps/operations/ledger', 'show'],
+  ['apps/operations/projection', 'lag'],
+  ['apps/operations/backup', `create --folder ${path.join(folder, 'none')}`],
+  ['bench/seed', '--completed 1'],
+  ['apps/operations/ops', 'shards'],
+])('a data folder that is none is named by %s -- %s', async (program, args) => {
+  const run = await runTool(`${program}.js`, args.split(' '), { DATA_DIR: '/proc/data' });
   expect([69, 78]).toContain(run.code);
   expect(run.errors.trimEnd().split('\n')).toHaveLength(1);
 });

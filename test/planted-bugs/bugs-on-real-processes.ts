@@ -84,7 +84,7 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'one-gateway-carries-no-commands',
     mistake: 'The second gateway answers every command with 503; reads and streams are as they should be.',
-    file: 'apps/gateway/owner-router.ts',
+    file: 'libs/auction/api/owner-router.ts',
     symbol: 'OwnerRouter.ask',
     replace: [
       'if (link === undefined) return ROUTING;',
@@ -116,7 +116,7 @@ export const FUZZ_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'refused-and-done',
     mistake: 'A group is made although it is refused.',
-    file: 'apps/gateway/account/groups.controller.ts',
+    file: 'libs/auction/api/account/groups.controller.ts',
     symbol: 'GroupsController.create',
     replace: [
       `if (refusal !== undefined) return refusal;
@@ -132,12 +132,12 @@ export const FUZZ_BUGS: readonly BugOnProcesses[] = [
   {
     name: 'contracts-ask-for-anything',
     mistake: 'The database is asked for names of contracts as they come.',
-    file: 'apps/gateway/registry/contracts.controller.ts',
+    file: 'libs/auction/api/registry/contracts.controller.ts',
     symbol: 'name',
     replace: ['text({ printable: true })', 'text()'],
     also: [
       {
-        file: 'apps/gateway/registry/contracts.controller.ts',
+        file: 'libs/auction/api/registry/contracts.controller.ts',
         symbol: 'listContractsEndpoint',
         replace: ['text({ maxLength: 64, printable: true })', 'text({ maxLength: 64 })'],
       },

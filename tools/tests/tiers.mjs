@@ -24,7 +24,7 @@ export const PARTS = {
   },
   streams: {
     includes: (path) =>
-      /^(libs\/auction\/stream|libs\/socket|apps\/gateway\/stream)\/|^test\/e2e\/.*stream/.test(path),
+      /^(libs\/auction\/stream|libs\/auction\/api\/stream|libs\/socket)\/|^test\/e2e\/.*stream/.test(path),
     after: 'the stream: connection, outbox, resume, back-pressure',
   },
   kafka: {
@@ -53,7 +53,7 @@ export const PARTS = {
   },
   operations: {
     includes: (path) =>
-      /^(apps\/operations|apps\/launcher|test\/(operations|launcher|deploy))\/|^test\/e2e\/.*(operat|backup|alert|launch)/.test(
+      /^(apps\/operations|apps\/launcher|libs\/auction\/proof|test\/(operations|launcher|deploy))\/|^test\/e2e\/.*(operat|backup|alert|launch)/.test(
         path,
       ),
     after: 'a command of the terminal, backup and restore, manifests, alerts',

@@ -20,7 +20,7 @@ import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
 import { lawfulSession } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { runTool, type ToolRun } from '#libs/testing/cluster/tool-run.js';
-import { callOf } from './call.js';
+import { callOf } from '#libs/auction/proof/call.js';
 
 jest.setTimeout(60_000);
 

@@ -38,13 +38,13 @@ afterAll(async () => {
 
 async function seeded(): Promise<typeof told> {
   const counts = ['--completed', String(COMPLETED), '--open', String(OPEN), '--quotes', String(QUOTES)];
-  const { code, output, errors } = await tool('seed', ...counts, '--audience', '10');
+  const { code, output, errors } = await tool('bench/seed.js', ...counts, '--audience', '10');
   if (code !== 0) throw new Error(`the seed ended with ${String(code)}: ${errors}`);
   return JSON.parse(output) as typeof told;
 }
 
-function tool(name: string, ...args: string[]): Promise<ToolRun> {
-  return runTool(`apps/operations/${name}.js`, args, {
+function tool(program: string, ...args: string[]): Promise<ToolRun> {
+  return runTool(program, args, {
     DATA_DIR: dataDir,
     DATABASE_URL: cluster.file.database_url,
   });
@@ -58,8 +58,8 @@ describe('a cluster that was filled for measuring', () => {
   });
 
   it('has journals, projections and reservations that agree', async () => {
-    expect(await tool('journal', 'verify')).toMatchObject({ code: 0 });
-    expect(await tool('projection', 'compare')).toMatchObject({ code: 0 });
+    expect(await tool('apps/operations/journal.js', 'verify')).toMatchObject({ code: 0 });
+    expect(await tool('apps/operations/projection.js', 'compare')).toMatchObject({ code: 0 });
   });
 
   it('serves again: what was seeded is read, and what is new is opened and quoted', async () => {
@@ -73,6 +73,6 @@ describe('a cluster that was filled for measuring', () => {
 });
 
 it('refuses what it does not know, and says why in a line', async () => {
-  expect(await tool('seed', '--completed', 'many')).toMatchObject({ code: 64 });
-  expect(await tool('seed')).toMatchObject({ code: 64 });
+  expect(await tool('bench/seed.js', '--completed', 'many')).toMatchObject({ code: 64 });
+  expect(await tool('bench/seed.js')).toMatchObject({ code: 64 });
 });

@@ -1,0 +1,57 @@
+import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import type { JournalStore } from '#libs/journal/stores/journal-store.js';
+import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
+import type { StorePorts } from '#libs/journal/stores/store-ports.js';
+import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
+import { openPool } from '#libs/platform/database/postgres.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { findIdKeys } from '../id-keys.js';
+import { openDatabase } from '../open-database.js';
+import { ALL_SHARDS, type Place } from '#libs/auction/proof/place.js';
+import { refuseAnotherKafka } from '#libs/auction/proof/refuse-another-kafka.js';
+
+const POOL = 6;
+const NAME = 'journal-tool';
+
+/** Opens what the commands of the journal work on, and closes it behind them. */
+export async function atPlace<T>(
+  environment: Environment,
+  tell: (line: string) => void,
+  work: (place: Place) => Promise<T>,
+): Promise<T> {
+  const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
+  const idKeys = await findIdKeys(environment);
+  const seals = idKeys === undefined ? undefined : new JournalSeals(idKeys);
+  const clock = new SystemClock();
+  const { url: databaseUrl, close } = await openDatabase(environment, tell);
+  const pool = openPool(databaseUrl, { applicationName: NAME, max: POOL });
+  const ports: StorePorts = { databaseUrl, pool, clock, instance: NAME, shards: ALL_SHARDS, seals, tell };
+  const opened: JournalStore[] = [];
+  try {
+    return await work({
+      pool,
+      clock,
+      databaseUrl,
+      seals,
+      store: async (kind) => {
+        const store = await (kind === undefined
+          ? openJournalStore(settings, ports)
+          : storeOfKind(kind, settings, ports));
+        opened.push(store);
+        await refuseAnotherKafka(store, pool).catch(unlessSilent);
+        return store;
+      },
+    });
+  } finally {
+    await Promise.all(opened.map((store) => store.close()));
+    await pool.end();
+    await close();
+  }
+}
+
+/** A Kafka that does not answer is told by who reads there, shard by shard. */
+function unlessSilent(error: unknown): void {
+  if (!(error instanceof StartFault) || error.exitCode === EXIT.config) throw error;
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { allMigrations } from '#libs/schema/all-migrations.js';
+import { defineConfig, loadConfig, type Environment } from '#libs/platform/settings/config.js';
+import { startEmbeddedPostgres } from '#libs/platform/embedded-postgres/embedded-postgres.js';
+import { lockFolder } from '#libs/platform/files/folder-lock.js';
+import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
+import { refuseUnmigratedDatabase } from '#libs/platform/database/migrated-database.js';
+import { migrate } from '#libs/platform/database/migrate.js';
+import { nonEmpty, postgresUrl } from '#libs/platform/settings/setting-types.js';
+import { markerOf } from '#libs/platform/supervision/marker.js';
+import { databaseUrl } from './database-url.js';
+
+const settings = defineConfig({
+  DATABASE_URL: {
+    schema: postgresUrl().optional(),
+    describe: 'Database to work on, instead of that of the cluster',
+    secret: true,
+  },
+  DATA_DIR: { schema: nonEmpty(), describe: 'Data folder of the cluster', default: '.data' },
+});
+
+export interface OpenDatabase {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The database to work on. Journals are moved while their cluster is stopped, and the embedded database stops with its cluster: then it is
+ * started for as long as this takes, and the data folder kept from anybody who would start on it.
+ */
+export async function openDatabase(
+  environment: Environment,
+  tell: (line: string) => void,
+): Promise<OpenDatabase> {
+  const { DATABASE_URL: given, DATA_DIR: folder } = loadConfig(settings, environment);
+  const idle = given === undefined ? await lockIdle(folder) : undefined;
+  if (idle === undefined) {
+    const url = await databaseUrl(environment);
+    await refuseUnfitDatabaseAt(url, refuseUnmigratedDatabase);
+    return { url, close: () => Promise.resolve() };
+  }
+  try {
+    tell(`no cluster runs on ${folder}: its database is started for this`);
+    const server = await startEmbeddedPostgres({
+      folder: path.join(folder, 'postgres'),
+      logFile: path.join(folder, 'logs', 'postgres.log'),
+      marker: idle.marker,
+    });
+    const close = async (): Promise<void> => {
+      await server.stop();
+      await idle.lock.release();
+    };
+    // A server that is left running would keep a tool that refuses its data from ending.
+    await migrate(server.url, allMigrations, { info: () => undefined }).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
+    return { url: server.url, close };
+  } catch (error) {
+    await idle.lock.release();
+    throw error;
+  }
+}
+
+/** Undefined where a cluster runs, or never ran. */
+async function lockIdle(folder: string) {
+  if (!existsSync(path.join(folder, 'postgres'))) return undefined;
+  const marker = await markerOf(folder);
+  const outcome = await lockFolder(marker.folder, `npm run journal, process ${process.pid}`);
+  return 'lock' in outcome ? { lock: outcome.lock, marker } : undefined;
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { CompletedReader } from '../../projections/completed-reader.js';
+
+export const AUCTION_NOT_FOUND = errorReply(404, 'auction_not_found');
+export const PROJECTION_UNAVAILABLE = errorReply(503, 'completed_projection_unavailable');
+
+/** The completed projection's answers, with a database that does not answer as one of them. */
+@Injectable()
+export class CompletedReads {
+  constructor(private readonly reader: CompletedReader) {}
+
+  /** An auction that is invisible and one that never was cost the same query and give the same bytes. */
+  auction(auctionId: string, account: string): Promise<Reply> {
+    return this.guarded(async () => {
+      const found = await this.reader.auction(auctionId, account);
+      if (found === undefined) return AUCTION_NOT_FOUND;
+      return { status: 200, body: found.view, headers: { 'x-auction-completed-as-of': found.completedAsOf } };
+    });
+  }
+
+  quotes(auctionId: string, account: string): Promise<Reply> {
+    return this.guarded(async () => {
+      const quotes = await this.reader.quotesOf(auctionId, account);
+      return quotes === undefined ? AUCTION_NOT_FOUND : { status: 200, body: { quotes } };
+    });
+  }
+
+  async guarded(read: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await read();
+    } catch {
+      return PROJECTION_UNAVAILABLE;
+    }
+  }
+}

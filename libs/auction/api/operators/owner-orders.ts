@@ -1,0 +1,61 @@
+import type { NewAction, OperatorActions } from '../../admission/policy/operator-actions.js';
+import type { LinkReply, LinkRequest } from '../../protocol/protocol.js';
+import type { OwnerRouter } from '../owner-router.js';
+
+/** What only the owner of a shard can do for an operator. */
+export type OwnerOrder = Extract<LinkRequest, { op: 'void' | 'drain' | 'resume' }>;
+
+export interface OrderPorts {
+  readonly owners: Pick<OwnerRouter, 'ask'>;
+  readonly actions: OperatorActions;
+  readonly newId: () => string;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+const ACTIONS = { drain: 'DRAIN_SHARD', resume: 'RESUME_SHARD', void: 'VOID_AUCTION' } as const;
+
+/**
+ * An order is entered in the operators' book before its owner hears of it, and its outcome behind: whatever happens in between,
+ * nothing was done that the book does not know of. Without the book there are no orders.
+ */
+export class OwnerOrders {
+  constructor(private readonly ports: OrderPorts) {}
+
+  async give(shard: number, order: OwnerOrder): Promise<LinkReply> {
+    const { actions, newId, owners } = this.ports;
+    const action = { action_id: newId(), ...actionOf(shard, order) };
+    await actions.enter(action, 'ASKED');
+    const reply = await owners.ask(shard, order);
+    await this.conclude(action, reply);
+    return reply;
+  }
+
+  /** What was done is done, also where its outcome cannot be entered: the shard's own journal has it. */
+  private async conclude(
+    action: NewAction & { readonly action_id: string },
+    reply: LinkReply,
+  ): Promise<void> {
+    const { actions, onFault } = this.ports;
+    try {
+      if (reply.status === 200) await actions.enter(action, 'DONE');
+      else await actions.enter(action, reply.status >= 500 ? 'UNKNOWN' : 'REFUSED', codeOf(reply));
+    } catch (error) {
+      onFault(error, action.request_id);
+    }
+  }
+}
+
+function actionOf(shard: number, order: OwnerOrder): NewAction {
+  const { op, operator, request_id, reason } = order;
+  return {
+    action: ACTIONS[op],
+    by: operator,
+    target: op === 'void' ? order.auction_id : String(shard),
+    request_id,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function codeOf({ body }: LinkReply): string {
+  return /"error":"([^"]*)"/.exec(body)?.[1] ?? 'auction_not_found';
+}

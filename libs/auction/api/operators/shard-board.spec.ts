@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { LinkReply } from '../../protocol/protocol.js';
+import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { OwnerProbe } from './owner-probe.js';
+import { ShardBoard, type ShardRow } from './shard-board.js';
+
+const KNOWN = { epoch: 3, journal_head: 40, projection_lag_events: 2 };
+const UNAVAILABLE: LinkReply = { status: 503, body: '{"error":"auction_owner_unavailable"}' };
+const never = <T>(): Promise<T> => new Promise(() => undefined);
+
+let listener: Server | undefined;
+afterEach(() => {
+  listener?.closeAllConnections();
+  listener?.close();
+});
+
+/** An owner's listener that answers `/readyz` like this, or not at all. */
+async function listening(condition: string | undefined): Promise<string> {
+  const server = createServer((_request, response) => {
+    if (condition !== undefined) response.writeHead(503).end(JSON.stringify({ status: condition }));
+  });
+  listener = server;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The only shard's row, and how long it took. */
+async function look(
+  reply: Promise<LinkReply>,
+  url: string,
+  known = Promise.resolve(KNOWN),
+): Promise<[ShardRow, number]> {
+  const board = new ShardBoard({
+    owners: { shards: [0], ask: () => reply },
+    probe: new OwnerProbe([url]),
+    book: { known: () => known },
+    clock: new SystemClock(),
+  });
+  const began = performance.now();
+  const [row] = await board.rows();
+  return [row!, performance.now() - began];
+}
+
+describe('a row of the board', () => {
+  it('is what the owner promised to tell, and no more', async () => {
+    const told = { shard: 0, state: 'DRAINING', epoch: 4, active_auctions: 1, policy_version: 9 };
+    const [row] = await look(
+      Promise.resolve({ status: 200, body: JSON.stringify(told) }),
+      'http://127.0.0.1:9',
+    );
+    expect(row).toEqual({ shard: 0, state: 'DRAINING', epoch: 4, active_auctions: 1 });
+  });
+
+  it.each([
+    ['recovering', 'RECOVERING'],
+    ['ready', 'RECOVERING'],
+    ['draining', 'DRAINING'],
+    ['journal_failed', 'UNREACHABLE'],
+    [undefined, 'UNREACHABLE'],
+  ])(
+    'of an owner without a link that says %s is %s, with what the database knows',
+    async (condition, state) => {
+      const [row, millis] = await look(Promise.resolve(UNAVAILABLE), await listening(condition));
+      expect(row).toEqual({ shard: 0, state, ...KNOWN });
+      expect(millis).toBeLessThan(1_000);
+    },
+  );
+
+  it('comes within a second when owner, listener and database are all frozen', async () => {
+    const [row, millis] = await look(never(), await listening(undefined), never());
+    expect(row).toEqual({ shard: 0, state: 'UNREACHABLE' });
+    expect(millis).toBeLessThan(1_000);
+  });
+
+  it('is still the owner’s own when it is only slow', async () => {
+    const slow = new Promise<LinkReply>((resolve) => {
+      setTimeout(resolve, 400, { status: 200, body: '{"state":"ACTIVE"}' });
+    });
+    const [row] = await look(slow, 'http://127.0.0.1:9');
+    expect(row).toEqual({ shard: 0, state: 'ACTIVE' });
+  });
+});

@@ -1,0 +1,56 @@
+import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { OwnerCongested, OwnerGarbled, type OwnerLink } from '#libs/link/client.js';
+import type { LinkNotice, LinkReply, LinkRequest } from '../protocol/protocol.js';
+
+const UNAVAILABLE: LinkReply = { status: 503, body: '{"error":"auction_owner_unavailable"}' };
+const ROUTING: LinkReply = { status: 503, body: '{"error":"owner_routing_unavailable"}' };
+const GARBLED: LinkReply = { status: 503, body: '{"error":"owner_response_invalid"}' };
+
+/** Brings requests to the owner of their shard. An owner that cannot be asked is an answer like any other. */
+export class OwnerRouter {
+  private notified: (shard: number, notice: LinkNotice) => void = () => undefined;
+
+  constructor(private readonly links: readonly OwnerLink[]) {}
+
+  /** Who is told what owners say unasked. */
+  onNotice(notified: (shard: number, notice: LinkNotice) => void): void {
+    this.notified = notified;
+  }
+
+  noticed(shard: number, notice: LinkNotice): void {
+    this.notified(shard, notice);
+  }
+
+  get shards(): number[] {
+    return [...this.links.keys()];
+  }
+
+  get reachable(): number {
+    return this.links.filter((link) => link.connected).length;
+  }
+
+  async ask(shard: number, request: LinkRequest): Promise<LinkReply> {
+    const link = this.links[shard];
+    if (link === undefined) return ROUTING;
+    try {
+      return await link.request(request);
+    } catch (error) {
+      if (error instanceof OwnerCongested) return ROUTING;
+      return error instanceof OwnerGarbled ? GARBLED : UNAVAILABLE;
+    }
+  }
+
+  /** Every owner's reply, or the first that is not a success: what all shards must contribute to is never shortened. */
+  async askAll(request: LinkRequest): Promise<readonly LinkReply[] | LinkReply> {
+    const replies = await Promise.all(this.shards.map((shard) => this.ask(shard, request)));
+    return replies.find((reply) => reply.status !== 200) ?? replies;
+  }
+
+  close(): void {
+    for (const link of this.links) link.close();
+  }
+}
+
+export function passOn({ status, body }: LinkReply): Reply {
+  return body === '' ? errorReply(status, 'auction_not_found') : { status, body };
+}

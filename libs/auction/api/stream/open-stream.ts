@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Registry } from 'prom-client';
+import { instantFromNanos } from '#libs/base/instant.js';
+import type { JournalReader } from '#libs/journal/journal.js';
+import { refuseUnreadable } from '#libs/journal/journal-errors.js';
+import { findJournalLife } from '#libs/journal/life/journal-life.js';
+import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { Config } from '#libs/platform/settings/config.js';
+import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import type { Logger } from '#libs/platform/process/log.js';
+import { quietly } from '#libs/platform/process/quiet-faults.js';
+import { Chronicle } from '../../projections/reader/chronicle.js';
+import { Feed } from '../../stream/feed/feed.js';
+import { Recollector } from '../../stream/feed/recollection.js';
+import { STREAM_LIMITS } from '#libs/socket/limits.js';
+import type { Sessions } from '../../stream/ports.js';
+import { ResumeTokens } from '#libs/socket/resume-token.js';
+import { StreamHub } from '../../stream/stream-hub.js';
+import type { OwnerRouter } from '../owner-router.js';
+import { PresenceReporter } from './presence-reporter.js';
+import { startingPoint } from './starting-point.js';
+import type { StreamArchive } from './stream-archive.js';
+import type { StreamCommands } from './stream-commands.js';
+import { StreamMetrics } from './stream-metrics.js';
+import type { streamSettings } from './stream-settings.js';
+import { StreamServer } from './stream-server.js';
+
+export interface StreamParts {
+  readonly config: Config<typeof streamSettings>;
+  readonly pool: Pool;
+  readonly journal: JournalReader;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly scope: ProcessScope;
+  readonly owners: OwnerRouter;
+  readonly sessions: Sessions;
+  readonly commands: StreamCommands;
+  readonly archive: StreamArchive;
+}
+
+/** Opens the live side: it can take handshakes as soon as it knows all that the journals say. */
+export async function openStream(parts: StreamParts): Promise<StreamServer> {
+  const {
+    config,
+    pool,
+    journal: reader,
+    clock,
+    log,
+    registry,
+    scope,
+    owners,
+    sessions,
+    commands,
+    archive,
+  } = parts;
+  const snapshots = new PostgresSnapshotStore(pool);
+  const history = config.STREAM_HISTORY_EVENTS;
+  const tell = quietly((shard, error) => {
+    log.warn({ err: error, shard }, 'the journals cannot be followed at present');
+  }, clock);
+  const feed = new Feed({
+    reader,
+    clock,
+    shards: owners.shards.length,
+    history,
+    startingPoint: (shard) => startingPoint(shard, reader, snapshots, history),
+    onFailure: (error, shard) => {
+      tell(shard === undefined ? 'all' : String(shard), error);
+    },
+  });
+  const meter = new StreamMetrics(registry, () => feed);
+  await feed.start().catch(refuseUnreadable);
+  owners.onNotice((shard, notice) => {
+    feed.hear(shard, notice);
+  });
+  const presence = new PresenceReporter({
+    gateway: randomUUID(),
+    shards: owners.shards,
+    ask: (shard, request) => owners.ask(shard, request),
+    clock,
+  });
+  presence.start();
+  const onFault = (error: unknown): void => {
+    log.error({ err: error }, 'a stream message failed');
+  };
+  const limits = { ...STREAM_LIMITS, heartbeatMillis: config.STREAM_HEARTBEAT_MS };
+  const hub = new StreamHub(
+    {
+      feed,
+      recollector: new Recollector({ feed, chronicle: new Chronicle(pool), clock, limits }),
+      tokens: new ResumeTokens(config.STREAM_KEYS, await findJournalLife(pool)),
+      sessions,
+      commands,
+      archive,
+      presence,
+      meter,
+      clock,
+      limits,
+      newId: randomUUID,
+      onFault,
+    },
+    clock,
+    config.STREAM_CONNECTIONS_PER_ACCOUNT,
+  );
+  hub.start();
+  scope.onStop('feed', () => feed.stop());
+  scope.onStop('presence', () => {
+    presence.stop();
+  });
+  return new StreamServer(hub, sessions, onFault);
+}
+
+export function nowOf(clock: Clock): () => string {
+  return () => instantFromNanos(clock.epochNanos());
+}

@@ -1,0 +1,141 @@
+import { MISMATCH } from '#libs/edge/decoding/decode.js';
+import { instant } from '#libs/edge/decoding/decode-scalars.js';
+import type { BoundEndpoint, Call, EndpointSpec } from '#libs/edge/endpoint.js';
+import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
+import { idempotencyKey } from '#libs/edge/exchange/idempotency-key.js';
+import {
+  codeOf,
+  errorReply,
+  FORBIDDEN,
+  INTERNAL_ERROR,
+  payloadOf,
+  type Reply,
+} from '#libs/edge/reply/reply.js';
+import type { JsonValue } from '#libs/edge/decoding/strict-json.js';
+import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
+import type { CommandName } from '../../stream/client-messages.js';
+import type { CommandAnswer, CommandCall, Commands } from '../../stream/ports.js';
+import { cancelAuction } from '../auctions/auction-endpoints.js';
+import {
+  preflightQuote,
+  reviseQuote,
+  submitQuote,
+  withdrawAllQuotes,
+  withdrawQuote,
+} from '../quotes/quote-endpoints.js';
+
+const ENDPOINTS: Readonly<Record<CommandName, EndpointSpec>> = {
+  'quote.submit': submitQuote,
+  'quote.revise': reviseQuote,
+  'quote.withdraw': withdrawQuote,
+  'quote.withdraw_all': withdrawAllQuotes,
+  'quote.preflight': preflightQuote,
+  'auction.cancel': cancelAuction,
+};
+const INVALID = errorReply(400, 'invalid_json');
+const EXPIRED = errorReply(422, 'COMMAND_EXPIRED', 'The command came after its not_after.');
+
+export interface CommandPorts {
+  readonly newRequestId: () => string;
+  readonly now: () => string;
+  /** Every command begins a trace of its own. */
+  readonly tracing?: Tracing;
+}
+
+/** Commands of a stream are calls of the same endpoints, so that nothing about them can differ but how they came. */
+export class StreamCommands implements Commands {
+  private readonly bound: ReadonlyMap<EndpointSpec, BoundEndpoint>;
+  private readonly tracing: Tracing;
+
+  constructor(
+    controllers: readonly object[],
+    private readonly ports: CommandPorts,
+  ) {
+    this.bound = new Map(endpointsOf(controllers).map((endpoint) => [endpoint.spec, endpoint]));
+    this.tracing = ports.tracing ?? noTracing;
+  }
+
+  async run(call: CommandCall): Promise<CommandAnswer> {
+    const requestId = this.ports.newRequestId();
+    const span = this.tracing.root(call.name, 'server');
+    const reply =
+      span === undefined ? await this.answer(call, requestId) : await this.traced(span, call, requestId);
+    return { status: reply.status, body: payloadOf(reply) ?? '' };
+  }
+
+  private answer(call: CommandCall, requestId: string): Reply | Promise<Reply> {
+    const endpoint = this.bound.get(ENDPOINTS[call.name]);
+    if (endpoint === undefined) throw new Error(`nothing answers ${call.name}`);
+    const read = this.read(endpoint, call, requestId);
+    return 'status' in read ? read : endpoint.handle(read);
+  }
+
+  private async traced(span: Span, call: CommandCall, requestId: string): Promise<Reply> {
+    span.set({ requestId, operation: ENDPOINTS[call.name].operationId });
+    let reply = INTERNAL_ERROR;
+    try {
+      reply = await this.tracing.within(span, () => this.answer(call, requestId));
+      return reply;
+    } finally {
+      span.set({ status: reply.status, code: codeOf(reply) });
+      span.end();
+    }
+  }
+
+  /** The checks of the edge, in their order. */
+  private read(
+    endpoint: BoundEndpoint,
+    { fields, principal, connectionId }: CommandCall,
+    requestId: string,
+  ): Call | Reply {
+    const { spec } = endpoint;
+    if (spec.capability !== undefined && !principal.capabilities.has(spec.capability)) return FORBIDDEN;
+    // One copy without all that is not of the body: to take fields out of an object one by one costs many times that.
+    const { idempotency_key: key, not_after: given, auction_id, quote_id, ...content } = fields;
+    const ids = idsIn(endpoint, { auctionID: auction_id, quoteID: quote_id });
+    if ('status' in ids) return ids;
+    const body = spec.body?.decode(content);
+    const notAfter = given === undefined ? undefined : instant.decode(given);
+    if (body === MISMATCH || notAfter === MISMATCH || !isTextOrAbsent(key)) return INVALID;
+    const named =
+      spec.idempotency === 'required' ? idempotencyKey(key === undefined ? [] : [key]) : undefined;
+    if (typeof named === 'object') return named;
+    // What has no answer to be stored is not decided by an owner either.
+    if (named === undefined && notAfter !== undefined && notAfter < this.ports.now()) return EXPIRED;
+    return {
+      requestId,
+      principal,
+      bearerToken: undefined,
+      ids: ids.values,
+      query: undefined,
+      body,
+      idempotencyKey: named,
+      accept: undefined,
+      remoteAddress: undefined,
+      overStream: { connectionId, ...(notAfter === undefined ? {} : { notAfter }) },
+    };
+  }
+}
+
+/** Those that the endpoint has in its path, out of all that a message may name. */
+function idsIn(
+  { spec, idNames }: BoundEndpoint,
+  named: Readonly<Record<string, JsonValue | undefined>>,
+): { readonly values: Readonly<Record<string, string>> } | Reply {
+  const values: Record<string, string> = {};
+  for (const name of idNames) {
+    const kind = spec.ids?.[name];
+    if (kind === undefined) throw new Error(`${spec.operationId} has no id ${name}`);
+    const value = named[name];
+    if (typeof value !== 'string') return INVALID;
+    if (!kind.accepts(value)) return errorReply(400, kind.fault);
+    values[name] = value;
+  }
+  // An id of something that the endpoint knows nothing of is a field too many.
+  const isForeign = Object.keys(named).some((name) => named[name] !== undefined && !idNames.includes(name));
+  return isForeign ? INVALID : { values };
+}
+
+function isTextOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
+}

@@ -1,0 +1,18 @@
+import type { Pool } from 'pg';
+import type { JournalSeals } from '#libs/journal/seals/journal-seals.js';
+import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { SHARDS } from '../protocol/routing.js';
+
+export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+/** What commands work on. */
+export interface Place {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly databaseUrl: string;
+  /** Undefined where no key is known: then nothing is written, and no seal is checked. */
+  readonly seals: JournalSeals | undefined;
+  /** That where the journals are kept, or the one that is named. */
+  readonly store: (kind?: StoreKind) => Promise<JournalStore>;
+}
