@@ -29,9 +29,11 @@ describe('the sandbox of a simulation', () => {
 
   it('is not entered by what an earlier file of tests has left in the same process', () => {
     const { hrtime: leftBehind } = process;
+    const { performance: leftToo } = globalThis;
     const leave = enterSandbox(new Scheduler(), () => 1);
     try {
       expect(leftBehind.bigint()).toBeGreaterThan(0n);
+      expect(leftToo.now()).toBeGreaterThan(0);
     } finally {
       leave();
     }
