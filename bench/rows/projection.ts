@@ -103,7 +103,7 @@ async function catchUp(url: string, client: pg.Client, last: number): Promise<nu
 
 async function positionOf(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ sequence: string }>(
-    'select sequence from execution.positions where shard = $1',
+    'select sequence from auction_history.projection_offsets where shard = $1',
     [SHARD],
   );
   return Number(rows[0]?.sequence ?? 0);

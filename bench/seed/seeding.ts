@@ -107,7 +107,12 @@ class Seeding {
       await this.told(this.playOpen(), `of ${open} open auctions`);
       await this.projected();
     }
-    for (const table of ['completed.viewers', 'completed.auctions', 'execution.events', 'journal.records']) {
+    for (const table of [
+      'completed.viewers',
+      'completed.auctions',
+      'auction_history.events',
+      'journal.records',
+    ]) {
       await this.parts.pool.query(`analyze ${table}`);
     }
     return { completed, open, ...this.sample.told };

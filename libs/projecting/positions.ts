@@ -10,8 +10,8 @@ export type ProjectedEnd = Pick<JournalHead, 'sequence' | 'hash'>;
 export class PositionsTable {
   private readonly table: string;
 
-  constructor({ execution }: Schemas) {
-    this.table = `${execution}.positions`;
+  constructor({ auction_history }: Schemas) {
+    this.table = `${auction_history}.projection_offsets`;
   }
 
   /** Whoever holds the row is the only one to write rows of the shard, until its transaction ends. */

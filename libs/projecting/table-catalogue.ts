@@ -13,11 +13,11 @@ export interface CataloguedTable {
 const DIGIT_OF_AUCTION = 'left(auction_id::text, 1)::smallint';
 
 /**
- * Every table of the projections, in the order in which locks are taken on them: the projector takes that on `positions`
+ * Every table of the projections, in the order in which locks are taken on them: the projector takes that on `projection_offsets`
  * first, and readers look at viewers before auctions.
  */
 export const CATALOGUE: readonly CataloguedTable[] = [
-  { schema: 'execution', name: 'positions', key: ['shard'], shard: 'shard' },
+  { schema: 'auction_history', name: 'projection_offsets', key: ['shard'], shard: 'shard' },
   {
     schema: 'completed',
     name: 'viewers',
@@ -25,10 +25,10 @@ export const CATALOGUE: readonly CataloguedTable[] = [
     shard: DIGIT_OF_AUCTION,
   },
   { schema: 'completed', name: 'auctions', key: ['auction_id'], shard: 'shard' },
-  { schema: 'execution', name: 'events', key: ['auction_id', 'sequence'], shard: 'shard' },
-  { schema: 'execution', name: 'quotes', key: ['quote_id'], shard: DIGIT_OF_AUCTION },
+  { schema: 'auction_history', name: 'events', key: ['auction_id', 'sequence'], shard: 'shard' },
+  { schema: 'auction_history', name: 'quotes', key: ['quote_id'], shard: DIGIT_OF_AUCTION },
   {
-    schema: 'execution',
+    schema: 'auction_history',
     name: 'answers',
     key: ['account_id', 'operation', 'key', 'shard'],
     shard: 'shard',

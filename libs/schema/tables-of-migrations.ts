@@ -20,7 +20,12 @@ const MADE: Readonly<Record<string, readonly string[]>> = {
   ],
   InitialProjections1790000400000: [
     ...['audit.reads', 'completed.auctions', 'completed.viewers'],
-    ...['execution.answers', 'execution.events', 'execution.positions', 'execution.quotes'],
+    ...[
+      'auction_history.answers',
+      'auction_history.events',
+      'auction_history.projection_offsets',
+      'auction_history.quotes',
+    ],
   ],
 };
 

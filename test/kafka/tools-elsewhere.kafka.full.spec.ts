@@ -88,16 +88,18 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
       }
       await store.close();
       await cut.database.pool.query(
-        `insert into execution.positions (shard, epoch, sequence, hash) values (1, 1, 7, sha256('x'))`,
+        `insert into auction_history.projection_offsets (shard, epoch, sequence, hash) values (1, 1, 7, sha256('x'))`,
       );
       const before = await records();
       const place = { DATABASE_URL: cut.database.url, KAFKA_TOPIC_PREFIX: cut.prefix };
       const copy = 'copy --from postgres --to kafka';
       expectFault(await run('journal', copy, place), 1, 'it ends at 3, but projections know record 7');
       expect(await records()).toBe(before);
-      await cut.database.pool.query('update execution.positions set sequence = 3 where shard = 1');
+      await cut.database.pool.query(
+        'update auction_history.projection_offsets set sequence = 3 where shard = 1',
+      );
       expectFault(await run('journal', copy, place), 1, 'record 3 is not the one of which');
-      await cut.database.pool.query('delete from execution.positions');
+      await cut.database.pool.query('delete from auction_history.projection_offsets');
       await cut.database.pool.query('insert into risk.shard_fence values (2, 5)');
       expectFault(
         await run('journal', copy, place),

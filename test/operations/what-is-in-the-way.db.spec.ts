@@ -113,7 +113,7 @@ it('a data folder that is none is named', async () => {
 
 /** As if the end of its journal had been cut off since. */
 async function projectedFurther({ pool }: TestDatabase): Promise<void> {
-  await pool.query(`insert into execution.positions (shard, epoch, sequence, hash) values (0, 1, 7, sha256('cut off'))
+  await pool.query(`insert into auction_history.projection_offsets (shard, epoch, sequence, hash) values (0, 1, 7, sha256('cut off'))
                     on conflict (shard) do update set sequence = 7, hash = sha256('cut off')`);
 }
 

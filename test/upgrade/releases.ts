@@ -61,7 +61,7 @@ export function releases(): Release[] {
   });
 }
 
-const SCHEMAS = `('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'execution', 'audit')`;
+const SCHEMAS = `('identity', 'control', 'risk', 'custody', 'journal', 'completed', 'auction_history', 'audit')`;
 const PARTS = [
   `select c.oid::regclass || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
      || case when a.attnotnull then ' not null' else '' end || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')

@@ -112,14 +112,16 @@ describe('a rebuild of the projections', () => {
 
   it('exchanges nothing while a backup reads, so that no table of it is empty', async () => {
     await database.pool.query(
-      `insert into execution.positions (shard, epoch, sequence, hash) values (0, 1, 0, $1)`,
+      `insert into auction_history.projection_offsets (shard, epoch, sequence, hash) values (0, 1, 0, $1)`,
       [Buffer.alloc(32)],
     );
     let rebuilt: Promise<void> | undefined;
     const manifest = await create(() => {
       rebuilt ??= rebuild(silent);
     });
-    expect(manifest.tables.find((table) => table.name === 'execution.positions')?.rows).toBe(1);
+    expect(manifest.tables.find((table) => table.name === 'auction_history.projection_offsets')?.rows).toBe(
+      1,
+    );
     await rebuilt;
   });
 

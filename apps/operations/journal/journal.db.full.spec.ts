@@ -71,13 +71,13 @@ beforeAll(async () => {
       [account, venue, resource, asset.join('/'), amount],
     );
   }
-  for (const table of ['journal.records', 'risk.reserved', 'execution.quotes']) {
+  for (const table of ['journal.records', 'risk.reserved', 'auction_history.quotes']) {
     await pool.query(`create table ${copyOf(table)} as table ${table}`);
   }
 });
 
 afterEach(async () => {
-  for (const table of ['journal.records', 'risk.reserved', 'execution.quotes']) {
+  for (const table of ['journal.records', 'risk.reserved', 'auction_history.quotes']) {
     await database.pool.query(`truncate ${table}`);
     await database.pool.query(`insert into ${table} select * from ${copyOf(table)}`);
   }
@@ -135,7 +135,7 @@ describe('npm run journal -- verify', () => {
     ],
     [
       'a quote that stands otherwise in the projections',
-      `update execution.quotes set status = status || 'X' where quote_id = (select min(quote_id::text)::uuid from execution.quotes)`,
+      `update auction_history.quotes set status = status || 'X' where quote_id = (select min(quote_id::text)::uuid from auction_history.quotes)`,
       '1 NOT AS THE JOURNALS SAY',
     ],
     [

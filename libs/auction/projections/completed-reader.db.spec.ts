@@ -149,14 +149,14 @@ describe('the timeline of a completed auction', () => {
       ({ isOver, events: all }) => isOver && all.length > 4,
     )!;
     for (const position of [events[0]!, events[2]!, events.at(-1)!].map((placed) => placed.position)) {
-      await database.pool.query('begin; create table public.kept as select * from execution.events');
+      await database.pool.query('begin; create table public.kept as select * from auction_history.events');
       await database.pool.query('commit');
       try {
-        await database.pool.query('delete from execution.events where sequence = $1', [position]);
+        await database.pool.query('delete from auction_history.events where sequence = $1', [position]);
         expect(await reader.events(id, viewer.account_id, 0, 10)).toBe('incomplete');
       } finally {
-        await database.pool.query('truncate execution.events');
-        await database.pool.query('insert into execution.events select * from public.kept');
+        await database.pool.query('truncate auction_history.events');
+        await database.pool.query('insert into auction_history.events select * from public.kept');
         await database.pool.query('drop table public.kept');
       }
       expect(await reader.events(id, viewer.account_id, 0, 10)).toMatchObject({ complete: true });

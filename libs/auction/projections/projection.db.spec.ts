@@ -14,10 +14,10 @@ import { LIVE } from '#libs/projecting/schemas.js';
 const TABLES = {
   'completed.auctions': 'auction_id',
   'completed.viewers': 'viewer_id, opened_at, auction_id',
-  'execution.events': 'auction_id, sequence',
-  'execution.quotes': 'quote_id',
-  'execution.answers': 'account_id, operation, key, shard',
-  'execution.positions': 'shard',
+  'auction_history.events': 'auction_id, sequence',
+  'auction_history.quotes': 'quote_id',
+  'auction_history.answers': 'account_id, operation, key, shard',
+  'auction_history.projection_offsets': 'shard',
 };
 jest.setTimeout(60_000);
 const METER = { applied: () => undefined };
@@ -62,7 +62,7 @@ describe('the projection of a journal', () => {
     const whole = await rows(database.pool);
     expect(whole['completed.auctions']!.length).toBeGreaterThan(10);
     expect(whole['completed.viewers']!.length).toBeGreaterThan(30);
-    expect(whole['execution.quotes']!.length).toBeGreaterThan(30);
+    expect(whole['auction_history.quotes']!.length).toBeGreaterThan(30);
 
     for (const sizes of [[1], [3, 1, 17, 2], [40]]) {
       await database.pool.query(`truncate ${Object.keys(TABLES).join(', ')}`);
@@ -135,7 +135,7 @@ describe('the projection of a journal', () => {
     await expect(one.take(shard, records.slice(11, 20))).rejects.toThrow(PositionGap);
     const other = randomSession(8, 30).records;
     await expect(one.take(shard, other.slice(10, 20))).rejects.toThrow(JournalCorrupt);
-    expect((await rows(database.pool))['execution.positions']).toHaveLength(1);
+    expect((await rows(database.pool))['auction_history.projection_offsets']).toHaveLength(1);
   });
 
   async function countStatements(batch: readonly JournalEntry[]): Promise<number> {

@@ -14,7 +14,7 @@ export interface Mark {
 }
 
 const MARKS = `
-  select 'projections' as of, shard, sequence, encode(hash, 'hex') as hash from execution.positions where sequence > 0
+  select 'projections' as of, shard, sequence, encode(hash, 'hex') as hash from auction_history.projection_offsets where sequence > 0
   union all
   select 'snapshot', shard, sequence, encode(hash, 'hex') from journal.snapshots
   union all

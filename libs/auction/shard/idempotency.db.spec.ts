@@ -304,7 +304,7 @@ describe('withdraw-all', () => {
 
 describe('what was never carried out', () => {
   const PLANT = `
-    insert into execution.answers (account_id, sequence, expires_at, shard, status, operation, key, content, body)
+    insert into auction_history.answers (account_id, sequence, expires_at, shard, status, operation, key, content, body)
     values ($1, $2, 9000000000000000000, 0, $3, $4, $5, $6, $7)`;
 
   it.each([0, 1, 2, 1_000_000])(
@@ -330,14 +330,19 @@ describe('what was never carried out', () => {
     expect(first.body.withdrawn).toContain(quote.quote_id);
     await world.project();
     await restarted();
-    await world.database.pool.query(`update execution.answers set status = 999, body = 'anything'`);
+    await world.database.pool.query(`update auction_history.answers set status = 999, body = 'anything'`);
     expect(await live.ask(order)).toEqual(first);
   });
 });
 
 /** All that the projections have of an auction is gone, as who may write them can make it. */
 async function unprojected(auctionId: string): Promise<void> {
-  for (const table of ['execution.events', 'execution.quotes', 'completed.viewers', 'completed.auctions']) {
+  for (const table of [
+    'auction_history.events',
+    'auction_history.quotes',
+    'completed.viewers',
+    'completed.auctions',
+  ]) {
     await world.database.pool.query(`delete from ${table} where auction_id = $1`, [auctionId]);
   }
 }
@@ -374,8 +379,8 @@ describe('what is over', () => {
     await live.ask(cancelOrder(OLGA, auctionId));
     await forgotten(auctionId);
     await world.database.pool.query(
-      `update execution.events told set type = other.type, payload = replace(other.payload, $3, $2)
-       from execution.events other
+      `update auction_history.events told set type = other.type, payload = replace(other.payload, $3, $2)
+       from auction_history.events other
        where told.auction_id = $1 and told.command_key = $2 and other.auction_id = $1 and other.command_key = $3`,
       [auctionId, refused.key, accepted.key],
     );

@@ -103,7 +103,7 @@ async function until(what: () => boolean | Promise<boolean>): Promise<void> {
 
 async function positions(): Promise<number[]> {
   const { rows } = await database.pool.query<{ sequence: number }>(
-    'select sequence from execution.positions order by shard',
+    'select sequence from auction_history.projection_offsets order by shard',
   );
   return rows.map(({ sequence }) => sequence);
 }
@@ -311,7 +311,7 @@ describe('a follower', () => {
 describe('answers whose time is over', () => {
   it('go in small bites, the oldest first, and nothing else goes', async () => {
     await database.pool.query(
-      `insert into execution.answers
+      `insert into auction_history.answers
        select gen_random_uuid(), n, n * 1000, 0, 422, 'CREATE', 'k' || n, '', '' from generate_series(1, 10) n`,
     );
     const answers = new AnswersTable(LIVE);
@@ -324,7 +324,7 @@ describe('answers whose time is over', () => {
 
   async function keys(): Promise<string[]> {
     const { rows } = await database.pool.query<{ key: string }>(
-      'select key from execution.answers order by sequence',
+      'select key from auction_history.answers order by sequence',
     );
     return rows.map(({ key }) => key);
   }

@@ -33,7 +33,7 @@ beforeEach(async () => {
     statementTimeoutMs: 300,
     answerTimeoutMs: 1_000,
   });
-  await database.pool.query('truncate execution.positions');
+  await database.pool.query('truncate auction_history.projection_offsets');
   for (const shard of SHARDS) await stand(shard, 10);
   clock = new MovableClock();
   heads = new Map(SHARDS.map((shard) => [shard, 10 + shard]));
@@ -59,7 +59,7 @@ afterEach(async () => {
 
 async function stand(shard: number, sequence: number): Promise<void> {
   await database.pool.query(
-    `insert into execution.positions (shard, epoch, sequence, hash) values ($1, 1, $2, sha256(''))
+    `insert into auction_history.projection_offsets (shard, epoch, sequence, hash) values ($1, 1, $2, sha256(''))
      on conflict (shard) do update set sequence = excluded.sequence`,
     [shard, sequence],
   );
@@ -87,7 +87,7 @@ describe('what is known of journals and projections', () => {
 
   it('keeps its last value while the positions are locked, with a lag that grows on, and is told to be old', async () => {
     const locker = await database.pool.connect();
-    await locker.query('begin; lock table execution.positions in access exclusive mode');
+    await locker.query('begin; lock table auction_history.projection_offsets in access exclusive mode');
     try {
       heads.set(0, 50);
       clock.leap(LOOK_MS);

@@ -16,7 +16,7 @@ export interface ComparePorts {
 }
 
 /** Nobody else sees them or waits for them, and they go with the session, whatever becomes of it. */
-const COPIES: Schemas = { completed: 'pg_temp', execution: 'pg_temp' };
+const COPIES: Schemas = { completed: 'pg_temp', auction_history: 'pg_temp' };
 
 /**
  * Makes the projections again from the journal, up to where they are, and compares. All of it sees one moment of the

@@ -58,18 +58,18 @@ async function counts(): Promise<Record<string, number>> {
 
 async function schemas(): Promise<string[]> {
   const { rows } = await database.pool.query<{ name: string }>(
-    `select nspname as name from pg_namespace where nspname ~ '^(completed|execution)' order by 1`,
+    `select nspname as name from pg_namespace where nspname ~ '^(completed|auction_history)' order by 1`,
   );
   return rows.map(({ name }) => name);
 }
 
 async function definitions(): Promise<string[]> {
   const { rows } = await database.pool.query<{ text: string }>(
-    `select indexdef as text from pg_indexes where schemaname in ('completed', 'execution')
+    `select indexdef as text from pg_indexes where schemaname in ('completed', 'auction_history')
      union all select table_schema || '.' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable
-     from information_schema.columns where table_schema in ('completed', 'execution')
+     from information_schema.columns where table_schema in ('completed', 'auction_history')
      union all select conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
-     where connamespace in ('completed'::regnamespace, 'execution'::regnamespace)
+     where connamespace in ('completed'::regnamespace, 'auction_history'::regnamespace)
      order by 1`,
   );
   return rows.map(({ text }) => text);
@@ -84,7 +84,7 @@ describe('comparing the projections with the journal', () => {
     const one = projector();
     for (let at = 0; at < other.records.length; at += 7) await one.take(0, other.records.slice(at, at + 7));
     expect(await differing(other)).toEqual({});
-    expect(await schemas()).toEqual(['completed', 'execution']);
+    expect(await schemas()).toEqual(['auction_history', 'completed']);
   });
 
   it('compares with the journal as far as the projections have come', async () => {
@@ -96,19 +96,19 @@ describe('comparing the projections with the journal', () => {
     await projector().take(0, journal.records);
     const { pool } = database;
     const lost = await pool.query<{ id: string }>(
-      'delete from execution.quotes where quote_id = (select min(quote_id::text)::uuid from execution.quotes) returning quote_id as id',
+      'delete from auction_history.quotes where quote_id = (select min(quote_id::text)::uuid from auction_history.quotes) returning quote_id as id',
     );
     const changed = await pool.query<{ id: string }>(
       `update completed.auctions set state = state || ' ', events = events + 1
        where auction_id = (select min(auction_id::text)::uuid from completed.auctions) returning auction_id as id`,
     );
     await pool.query(
-      `insert into execution.answers values (gen_random_uuid(), 5, 9e18, 0, 422, 'CREATE', 'made-up', '', '')`,
+      `insert into auction_history.answers values (gen_random_uuid(), 5, 9e18, 0, 422, 'CREATE', 'made-up', '', '')`,
     );
     expect(await differing(journal)).toEqual({
-      'execution.quotes': [{ key: [lost.rows[0]!.id], kind: 'missing', columns: [] }],
+      'auction_history.quotes': [{ key: [lost.rows[0]!.id], kind: 'missing', columns: [] }],
       'completed.auctions': [{ key: [changed.rows[0]!.id], kind: 'different', columns: ['events', 'state'] }],
-      'execution.answers': [expect.objectContaining({ kind: 'surplus' })],
+      'auction_history.answers': [expect.objectContaining({ kind: 'surplus' })],
     });
     await rebuild(journal);
     expect(await differing(journal)).toEqual({});
@@ -117,7 +117,7 @@ describe('comparing the projections with the journal', () => {
   it('takes no notice of answers whose time is over', async () => {
     await projector().take(0, journal.records);
     await database.pool.query(
-      `insert into execution.answers values (gen_random_uuid(), 5, 1, 0, 422, 'CREATE', 'old', '', '')`,
+      `insert into auction_history.answers values (gen_random_uuid(), 5, 1, 0, 422, 'CREATE', 'old', '', '')`,
     );
     expect(await differing(journal)).toEqual({});
   });
@@ -132,7 +132,7 @@ describe('rebuilding the projections', () => {
     await rebuild(journal);
     expect({ counts: await counts(), definitions: await definitions() }).toEqual(before);
     expect(await differing(journal)).toEqual({});
-    expect(await schemas()).toEqual(['completed', 'execution']);
+    expect(await schemas()).toEqual(['auction_history', 'completed']);
   });
 
   it('makes good what an interrupted rebuild has left behind', async () => {
@@ -141,7 +141,7 @@ describe('rebuilding the projections', () => {
     );
     await projector().take(0, journal.records);
     await rebuild(journal);
-    expect(await schemas()).toEqual(['completed', 'execution']);
+    expect(await schemas()).toEqual(['auction_history', 'completed']);
   });
 
   it.each([undefined, 0])('lets a projector go on that works meanwhile (shard %s)', async (shard) => {
@@ -171,7 +171,7 @@ describe('rebuilding the projections', () => {
       await rebuild(grown, shard);
       expect(await counts()).toEqual(before);
       expect(await differing(journal)).toEqual({});
-      const { rows } = await database.pool.query('select sequence from execution.positions');
+      const { rows } = await database.pool.query('select sequence from auction_history.projection_offsets');
       expect(rows).toEqual([{ sequence: 70 }]);
     },
   );
@@ -180,15 +180,15 @@ describe('rebuilding the projections', () => {
     const other = randomSession(13, 10, 1);
     await projector().take(0, journal.records);
     await projector().take(1, other.records);
-    await database.pool.query(`update execution.quotes set view = 'wrong'`);
+    await database.pool.query(`update auction_history.quotes set view = 'wrong'`);
     await database.pool.query(`delete from completed.viewers`);
-    await database.pool.query(`update execution.answers set body = 'wrong'`);
+    await database.pool.query(`update auction_history.answers set body = 'wrong'`);
     await rebuild(journal, 0);
     expect(await differing(journal, 0)).toEqual({});
     expect(Object.keys(await differing(other, 1))).toEqual([
       'completed.viewers',
-      'execution.quotes',
-      'execution.answers',
+      'auction_history.quotes',
+      'auction_history.answers',
     ]);
     await rebuild(other, 1);
     expect(await differing(other, 1)).toEqual({});

@@ -20,7 +20,7 @@ export interface RebuildPorts {
   readonly say: (line: string) => void;
 }
 
-const COPIES: Schemas = { completed: 'completed_rebuilt', execution: 'execution_rebuilt' };
+const COPIES: Schemas = { completed: 'completed_rebuilt', auction_history: 'auction_history_rebuilt' };
 const LOCK = 2_980_114_507;
 const ATTEMPTS = 20;
 const PAUSE_MILLIS = 500;

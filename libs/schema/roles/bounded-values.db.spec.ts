@@ -154,7 +154,7 @@ describe('what has no room with who reads it', () => {
     [
       'projector',
       'a position',
-      `insert into execution.positions (shard, epoch, sequence, hash) values (0, 1, ${BEYOND_NUMBERS}, decode(repeat('00', 32), 'hex'))`,
+      `insert into auction_history.projection_offsets (shard, epoch, sequence, hash) values (0, 1, ${BEYOND_NUMBERS}, decode(repeat('00', 32), 'hex'))`,
     ],
     [
       'projector',

@@ -159,7 +159,7 @@ describe('the roles of the database', () => {
     ['operations', 'append to a journal', `insert into journal.shards values (0, 7)`],
     ['operations', 'move money', `update custody.balances set amount = 1`],
     ['operations', 'sign sessions', `select from identity.signing_keys`],
-    ['operations', 'write a projection', `update execution.positions set sequence = 1`],
+    ['operations', 'write a projection', `update auction_history.projection_offsets set sequence = 1`],
   ];
 
   it.each(forbidden)('%s cannot %s', async (role, _what, statement) => {

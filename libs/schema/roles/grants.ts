@@ -102,10 +102,10 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'completed.auctions': PROJECTED,
   'completed.viewers': PROJECTED,
 
-  'execution.positions': PROJECTED,
-  'execution.events': PROJECTED,
-  'execution.quotes': PROJECTED,
-  'execution.answers': PROJECTED,
+  'auction_history.projection_offsets': PROJECTED,
+  'auction_history.events': PROJECTED,
+  'auction_history.quotes': PROJECTED,
+  'auction_history.answers': PROJECTED,
 
   'audit.reads': {
     gateway: ['select', 'insert (reader_id, request_id, gateway, what, auction_ids, status)'],

@@ -93,7 +93,7 @@ export class ShardWorld {
 
   private async projectedTo(shard: number): Promise<number> {
     const { rows } = await this.database.pool.query<{ sequence: number }>(
-      'select sequence from execution.positions where shard = $1',
+      'select sequence from auction_history.projection_offsets where shard = $1',
       [shard],
     );
     return rows[0]?.sequence ?? 0;

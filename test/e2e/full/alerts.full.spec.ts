@@ -87,7 +87,7 @@ it('while the positions of the projections are locked, all figures are told at o
   const { id, shard } = await opens();
   await eventually(() => expectProjected(shard), 20_000);
   const others: Scrape[] = [];
-  const scrapes = await whileLocked('execution.positions', 'access exclusive', async () => {
+  const scrapes = await whileLocked('auction_history.projection_offsets', 'access exclusive', async () => {
     await maker.quotes(id, 500_000, 1);
     const seen = await scraper.scrapes('projector', LOCKED_FOR_S);
     for (const name of ['owner-0', 'gateway-0', 'executor', 'postgres'])

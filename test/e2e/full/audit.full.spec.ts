@@ -305,7 +305,7 @@ describe('a completed auction', () => {
 
   it("shows no hash of the journal's own, from which names could be found by trial", async () => {
     const hashes = await books.rows<{ hash: string }>(
-      `select encode(hash, 'hex') as hash from execution.events where auction_id = $1`,
+      `select encode(hash, 'hex') as hash from auction_history.events where auction_id = $1`,
       [ids.won],
     );
     const text = JSON.stringify([await view('won'), await bundle('won')]);
@@ -355,14 +355,14 @@ describe('every read of an auditor', () => {
   it('is refused where the history cannot be proved complete', async () => {
     const spoilt = async (change: string, wanted: readonly [string, string]): Promise<void> => {
       const kept = await books.rows(
-        'select * from execution.events where auction_id = $1 order by sequence limit 1 offset 2',
+        'select * from auction_history.events where auction_id = $1 order by sequence limit 1 offset 2',
         [ids.split],
       );
       const { sequence, payload } = kept[0] as { sequence: string; payload: string };
-      await books.rows(`update execution.events set ${change} where auction_id = $1 and sequence = $2`, [
-        ids.split,
-        sequence,
-      ]);
+      await books.rows(
+        `update auction_history.events set ${change} where auction_id = $1 and sequence = $2`,
+        [ids.split, sequence],
+      );
       try {
         expect([
           verdict(await auditor.get(`${AUDIT}/${ids.split}`)),
@@ -370,7 +370,7 @@ describe('every read of an auditor', () => {
         ]).toEqual(wanted);
       } finally {
         await books.rows(
-          `update execution.events set payload = $3, auction_id = $1 where sequence = $2 and auction_id in ($1, $4)`,
+          `update auction_history.events set payload = $3, auction_id = $1 where sequence = $2 and auction_id in ($1, $4)`,
           [ids.split, sequence, payload, ids.split.replace(/^.{8}/, 'ffffffff')],
         );
       }

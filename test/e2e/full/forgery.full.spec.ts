@@ -138,9 +138,9 @@ async function forgedEnd(): Promise<number> {
     previousHash = hash;
   }
   await database.query('delete from journal.snapshots where shard = $1', [shard]);
-  await database.query(`update execution.positions set hash = decode($2, 'hex') where shard = $1`, [
-    shard,
-    previousHash,
-  ]);
+  await database.query(
+    `update auction_history.projection_offsets set hash = decode($2, 'hex') where shard = $1`,
+    [shard, previousHash],
+  );
   return forged;
 }

@@ -103,7 +103,7 @@ describe('every operation that may say so says', () => {
   it('completed_projection_unavailable while the projections are away, or do not answer', async () => {
     // An owner that is asked for what it does not hold leaves it to them.
     const unknown = `0${randomUUID().slice(1, 14)}8${randomUUID().slice(15)}`;
-    const schemas = ['completed', 'execution'];
+    const schemas = ['completed', 'auction_history'];
     for (const schema of schemas) await books.rows(`alter schema ${schema} rename to ${schema}_away`);
     try {
       await expectEvery('completed_projection_unavailable', (path) => !isAudit(path), unknown);

@@ -173,15 +173,15 @@ describe('completed auctions', () => {
     const id = await completed();
     const kept = await books.rows<{ row: string }>(
       `with gone as (
-         delete from execution.events where (auction_id, sequence) = (
-           select auction_id, sequence from execution.events where auction_id = $1 order by sequence offset 1 limit 1)
+         delete from auction_history.events where (auction_id, sequence) = (
+           select auction_id, sequence from auction_history.events where auction_id = $1 order by sequence offset 1 limit 1)
          returning *)
        select to_jsonb(gone)::text as row from gone`,
       [id],
     );
     mend.push(() =>
       books.rows(
-        'insert into execution.events select * from jsonb_populate_record(null::execution.events, $1)',
+        'insert into auction_history.events select * from jsonb_populate_record(null::auction_history.events, $1)',
         [kept[0]!.row],
       ),
     );

@@ -21,7 +21,7 @@ interface TimelinePage {
 const STREAM_PAGE = 1_000;
 const INCOMPLETE = errorReply(503, 'audit_timeline_incomplete');
 
-/** A caller's timeline, from the owner's journal while the auction is held there, else from the execution projection. */
+/** A caller's timeline, from the owner's journal while the auction is held there, else from the history's projection. */
 @Injectable()
 export class TimelineStream {
   constructor(

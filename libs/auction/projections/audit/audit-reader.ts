@@ -26,7 +26,7 @@ export const COMPLETED = `
   where auction_id = $1 and completed_at is not null`;
 
 export const RECORDS = `
-  select sequence, payload, encode(hash, 'hex') as hash from execution.events
+  select sequence, payload, encode(hash, 'hex') as hash from auction_history.events
   where auction_id = $1 order by sequence`;
 
 export interface AuditRow {
@@ -36,7 +36,7 @@ export interface AuditRow {
   readonly completed_at: Instant;
 }
 
-/** A record as the execution projection has it. */
+/** A record as the history's projection has it. */
 export interface ProjectedRecord {
   readonly sequence: number;
   readonly payload: string;

@@ -64,13 +64,13 @@ async function audited(id: string): Promise<AuditedAuction> {
 /** Changes a stored row, looks, and puts it back. */
 async function whileChanged(change: string, id: string, position: number, look: () => Promise<void>) {
   const { pool } = database;
-  await pool.query('create table public.kept as select * from execution.events');
+  await pool.query('create table public.kept as select * from auction_history.events');
   try {
     await pool.query(change, [id, position]);
     await look();
   } finally {
-    await pool.query('truncate execution.events');
-    await pool.query('insert into execution.events select * from public.kept');
+    await pool.query('truncate auction_history.events');
+    await pool.query('insert into auction_history.events select * from public.kept');
     await pool.query('drop table public.kept');
   }
 }
@@ -124,9 +124,9 @@ describe('a completed auction', () => {
     const [id, { events }] = completed.find(([, one]) => one.events.length > 4)!;
     const places = [events[0]!, events[2]!, events.at(-1)!].map(({ position }) => position);
     for (const change of [
-      'delete from execution.events where auction_id = $1 and sequence = $2',
-      `update execution.events set payload = '{}' where auction_id = $1 and sequence = $2`,
-      'update execution.events set sequence = sequence + 1000000 where auction_id = $1 and sequence = $2',
+      'delete from auction_history.events where auction_id = $1 and sequence = $2',
+      `update auction_history.events set payload = '{}' where auction_id = $1 and sequence = $2`,
+      'update auction_history.events set sequence = sequence + 1000000 where auction_id = $1 and sequence = $2',
     ]) {
       for (const position of change.includes('sequence = sequence') ? places.slice(-1) : places)
         await whileChanged(change, id, position, async () => {
@@ -140,8 +140,8 @@ describe('a completed auction', () => {
     const [id, { events }] = completed.find(([, one]) => one.events.length > 4)!;
     const opened = events[0]!.position;
     for (const change of [
-      `update execution.events set payload = replace(payload, '"BUY"', '"BUY" ') || ' ' where auction_id = $1 and sequence = $2`,
-      `update execution.events set hash = decode(repeat('ab', 32), 'hex') where auction_id = $1 and sequence = $2`,
+      `update auction_history.events set payload = replace(payload, '"BUY"', '"BUY" ') || ' ' where auction_id = $1 and sequence = $2`,
+      `update auction_history.events set hash = decode(repeat('ab', 32), 'hex') where auction_id = $1 and sequence = $2`,
     ])
       await whileChanged(change, id, opened, async () => {
         expect(await provedByJournal(await audited(id), journal)).toBe('incomplete');

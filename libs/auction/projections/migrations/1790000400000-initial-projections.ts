@@ -45,16 +45,16 @@ const COMPLETED = `
  * has to remember them. `answers` is for what belongs to no auction's history.
  */
 const EXECUTION = `
-  create schema execution;
+  create schema auction_history;
 
-  create table execution.positions (
+  create table auction_history.projection_offsets (
     shard smallint primary key check (shard >= 0),
     epoch integer not null,
     sequence bigint not null check (sequence >= 0),
     hash bytea not null check (octet_length(hash) = 32)
   );
 
-  create table execution.events (
+  create table auction_history.events (
     auction_id uuid not null,
     sequence bigint not null,
     occurred_at bigint not null,
@@ -66,9 +66,9 @@ const EXECUTION = `
     payload text not null,
     primary key (auction_id, sequence)
   );
-  create index on execution.events (auction_id, command_key) where command_key is not null;
+  create index on auction_history.events (auction_id, command_key) where command_key is not null;
 
-  create table execution.quotes (
+  create table auction_history.quotes (
     quote_id uuid primary key,
     auction_id uuid not null,
     account_id uuid not null,
@@ -76,10 +76,10 @@ const EXECUTION = `
     status text not null,
     view text not null
   );
-  create index on execution.quotes (account_id, submitted_at, quote_id);
-  create index on execution.quotes (account_id, status, submitted_at, quote_id);
+  create index on auction_history.quotes (account_id, submitted_at, quote_id);
+  create index on auction_history.quotes (account_id, status, submitted_at, quote_id);
 
-  create table execution.answers (
+  create table auction_history.answers (
     account_id uuid not null,
     sequence bigint not null,
     expires_at bigint not null,
@@ -91,7 +91,7 @@ const EXECUTION = `
     body text not null,
     primary key (account_id, operation, key, shard)
   );
-  create index on execution.answers (expires_at);
+  create index on auction_history.answers (expires_at);
 `;
 
 /**
@@ -131,7 +131,7 @@ export class InitialProjections1790000400000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const schema of ['audit', 'execution', 'completed'])
+    for (const schema of ['audit', 'auction_history', 'completed'])
       await runner.query(`drop schema ${schema} cascade`);
   }
 }

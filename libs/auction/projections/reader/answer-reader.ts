@@ -23,7 +23,7 @@ export interface KeptAnswer {
 }
 
 export const BY_KEY = `
-  select sequence, payload from execution.events where auction_id = $1 and command_key = $2 order by sequence`;
+  select sequence, payload from auction_history.events where auction_id = $1 and command_key = $2 order by sequence`;
 
 /**
  * Of creates: each made an auction, or was refused and that is kept, or nobody knows of it, as is nearly always so. An auction begins
@@ -35,19 +35,19 @@ export const OF_CREATES = `
   )
   select asked.place, made.sequence, made.payload, null as content, null::smallint as status, null as body
   from asked cross join lateral (
-    select sequence, payload from execution.events
+    select sequence, payload from auction_history.events
     where auction_id = asked.auction_id and command_key = asked.key order by sequence limit 1
   ) made
   union all
   select asked.place, refused.sequence, null, refused.content, refused.status, refused.body
   from asked cross join lateral (
-    select sequence, content, status, body from execution.answers
+    select sequence, content, status, body from auction_history.answers
     where account_id = asked.account_id and operation = 'CREATE' and key = asked.key limit 1
   ) refused
   order by place, sequence`;
 
 export const OF_SHARD = `
-  select sequence, content, status, body from execution.answers
+  select sequence, content, status, body from auction_history.answers
   where account_id = $1 and operation = $2 and key = $3 and shard = $4`;
 
 /** How many creates are looked up together at most. */

@@ -25,7 +25,7 @@ export interface HistoryPart {
 /** So many auctions are looked up at once, and some of them read at once with so many events each. */
 export const CHRONICLE = { auctions: 256, together: 16, events: 200 } as const;
 
-const HAPPENED = 'select from execution.events event where event.auction_id =';
+const HAPPENED = 'select from auction_history.events event where event.auction_id =';
 
 /** Through an index of its own, in the order in which the auctions ended for the account. */
 export const ENDED = `
@@ -41,7 +41,7 @@ export const TOUCHED = `
 export const PARTS = `
   select event.auction_id, event.sequence, event.payload from unnest($1::uuid[]) wanted (id)
   cross join lateral (
-    select auction_id, sequence, payload from execution.events
+    select auction_id, sequence, payload from auction_history.events
     where auction_id = wanted.id and sequence > $2 and sequence <= $3 order by sequence limit ${CHRONICLE.events}
   ) event`;
 

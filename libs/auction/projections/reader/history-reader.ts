@@ -3,7 +3,7 @@ import type { AuctionEvent, Placed } from '../../rules/events.js';
 import { decodeEvent } from '../../rules/event-versions.js';
 
 export const HISTORY = `
-  select sequence, payload from execution.events where auction_id = $1 and sequence <= $2 order by sequence`;
+  select sequence, payload from auction_history.events where auction_id = $1 and sequence <= $2 order by sequence`;
 
 export interface EventRow {
   readonly sequence: number;
@@ -17,7 +17,7 @@ export async function readHistory(
   upTo: number,
 ): Promise<Placed<AuctionEvent>[]> {
   const { rows } = await pool.query<EventRow>({
-    name: 'execution-history',
+    name: 'auction-history',
     text: HISTORY,
     values: [auctionId, upTo],
   });

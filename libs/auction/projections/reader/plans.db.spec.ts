@@ -33,15 +33,15 @@ beforeAll(async () => {
      from generate_series(1, ${AUCTIONS}) n, generate_series(0, 4) m`,
   );
   await pool.query(
-    `insert into execution.events select ${id(`'a' || n`)}, n * 5 + m, n, 0, 1, 'X', case m when 0 then 'k' end,
+    `insert into auction_history.events select ${id(`'a' || n`)}, n * 5 + m, n, 0, 1, 'X', case m when 0 then 'k' end,
        decode(repeat('00', 32), 'hex'), repeat('x', 100) from generate_series(1, ${AUCTIONS}) n, generate_series(0, 4) m`,
   );
   await pool.query(
-    `insert into execution.quotes select ${id(`'q' || n`)}, ${id(`'a' || n`)}, ${id(`'v' || n % 50`)}, n,
+    `insert into auction_history.quotes select ${id(`'q' || n`)}, ${id(`'a' || n`)}, ${id(`'v' || n % 50`)}, n,
        (array['SETTLED', 'ACTIVE', 'WITHDRAWN'])[n % 3 + 1], repeat('x', 100) from generate_series(1, ${AUCTIONS}) n`,
   );
   await pool.query(
-    `insert into execution.answers select ${id(`'v' || n % 50`)}, n, n, n % 3, 422, 'CREATE', 'k' || n, 'c', 'b'
+    `insert into auction_history.answers select ${id(`'v' || n % 50`)}, n, n, n % 3, 422, 'CREATE', 'k' || n, 'c', 'b'
      from generate_series(1, ${AUCTIONS}) n`,
   );
   await pool.query('analyze');

@@ -23,15 +23,15 @@ const COLUMNS = 'submitted_at::text, quote_id, status, view';
 const NEWEST_FIRST = 'order by quote.submitted_at desc, quote.quote_id desc limit $4';
 
 export const ALL = `
-  select ${COLUMNS} from execution.quotes quote
+  select ${COLUMNS} from auction_history.quotes quote
   where account_id = $1 and (submitted_at, quote_id) < ($2::bigint, $3::uuid) ${NEWEST_FIRST}`;
 
 export const OF_STATUS = `
-  select ${COLUMNS} from execution.quotes quote
+  select ${COLUMNS} from auction_history.quotes quote
   where account_id = $1 and (submitted_at, quote_id) < ($2::bigint, $3::uuid) and status = $5 ${NEWEST_FIRST}`;
 
 export const OWNS = `
-  select from execution.quotes where quote_id = $1 and auction_id = $2 and account_id = $3`;
+  select from auction_history.quotes where quote_id = $1 and auction_id = $2 and account_id = $3`;
 
 export class QuoteReader {
   constructor(private readonly pool: Pool) {}

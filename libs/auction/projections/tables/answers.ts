@@ -20,8 +20,8 @@ interface AnswerRow {
 export class AnswersTable {
   private readonly table: string;
 
-  constructor({ execution }: Schemas) {
-    this.table = `${execution}.answers`;
+  constructor({ auction_history }: Schemas) {
+    this.table = `${auction_history}.answers`;
   }
 
   async put(client: ClientBase, shard: number, events: readonly JournaledShardEvent[]): Promise<void> {

@@ -16,8 +16,8 @@ interface HistoryRow {
 export class EventsTable {
   private readonly table: string;
 
-  constructor({ execution }: Schemas) {
-    this.table = `${execution}.events`;
+  constructor({ auction_history }: Schemas) {
+    this.table = `${auction_history}.events`;
   }
 
   async insert(client: ClientBase, shard: number, events: readonly JournaledAuctionEvent[]): Promise<void> {

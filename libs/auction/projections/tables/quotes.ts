@@ -13,8 +13,8 @@ export interface ChangedQuote {
 export class QuotesTable {
   private readonly table: string;
 
-  constructor({ execution }: Schemas) {
-    this.table = `${execution}.quotes`;
+  constructor({ auction_history }: Schemas) {
+    this.table = `${auction_history}.quotes`;
   }
 
   async put(client: ClientBase, quotes: readonly ChangedQuote[]): Promise<void> {

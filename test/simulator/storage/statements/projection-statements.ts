@@ -3,14 +3,14 @@ import { changed, required, rowsFrom, rowsOf, type Context, type Statements } fr
 
 /** What the projector writes. Its transactions hold the row of their shard's position. */
 export const projectionStatements: Statements = {
-  'execution.positions-lock': {
+  'auction_history.projection_offsets-lock': {
     locks: ([shard]) => [keyOf('positions', String(shard))],
     run: ({ tables, tx }, [shard]) => {
       const row = tx.get(tables.positions, String(shard));
       return rowsOf(row === undefined ? [] : [row]);
     },
   },
-  'insert into execution.positions': {
+  'insert into auction_history.projection_offsets': {
     locks: ([shard]) => [keyOf('positions', String(shard))],
     run: (context, values) => {
       const { tables, tx } = context;
@@ -18,8 +18,8 @@ export const projectionStatements: Statements = {
       return move(context, values);
     },
   },
-  'execution.positions-move': { run: (context, values) => move(context, values) },
-  'execution.events-insert': {
+  'auction_history.projection_offsets-move': { run: (context, values) => move(context, values) },
+  'auction_history.events-insert': {
     run: ({ tables, tx }, [, ids, sequences, , , , keys, , payloads]) => {
       for (const [id, sequence, key = null, payload] of rowsFrom(ids, sequences, keys, payloads)) {
         const auctionId = required(id);
@@ -31,7 +31,7 @@ export const projectionStatements: Statements = {
           payload: required(payload),
         };
         if (known.some((other) => other.sequence === row.sequence))
-          throw new Error('duplicate key in execution.events');
+          throw new Error('duplicate key in auction_history.events');
         tx.put(
           tables.events,
           auctionId,
@@ -41,7 +41,7 @@ export const projectionStatements: Statements = {
       return changed(1);
     },
   },
-  'execution.quotes-put': {
+  'auction_history.quotes-put': {
     run: ({ tables, tx }, columns) => {
       for (const [quoteId, auctionId, account, submitted, status, view] of rowsFrom(...columns)) {
         tx.put(tables.quotes, required(quoteId), {
@@ -89,7 +89,7 @@ export const projectionStatements: Statements = {
       return changed(1);
     },
   },
-  'execution.answers-put': {
+  'auction_history.answers-put': {
     run: ({ tables, tx }, [shard, accounts, sequences, , ...columns]) => {
       for (const row of rowsFrom(accounts, sequences, ...columns)) {
         const [account, sequence, status, operation, key, content, body] = row;
@@ -108,11 +108,11 @@ export const projectionStatements: Statements = {
       return changed(1);
     },
   },
-  'select auction_id, sequence, payload from execution.events': {
+  'select auction_id, sequence, payload from auction_history.events': {
     run: ({ tables, tx }, [ids]) =>
       rowsOf([...(ids as readonly string[])].sort().flatMap((id) => tx.get(tables.events, id) ?? [])),
   },
-  "select shard, sequence, encode(hash, 'hex') as hash from execution.positions": {
+  "select shard, sequence, encode(hash, 'hex') as hash from auction_history.projection_offsets": {
     run: ({ tables, tx }) => rowsOf([...tx.all(tables.positions)].map(([, row]) => row)),
   },
 };

@@ -32,7 +32,7 @@ export const readingStatements: Statements = {
       return rowsOf(rows.slice(0, Number(limit)));
     },
   },
-  'execution-history': {
+  'auction-history': {
     run: ({ tables, tx }, [id, upTo]) =>
       rowsOf((tx.get(tables.events, String(id)) ?? []).filter(({ sequence }) => sequence <= Number(upTo))),
   },
