@@ -4,7 +4,7 @@ import type {
   SettlementAttempt,
   SettlementDesk,
 } from '#libs/auction/settlement/settlement.js';
-import type { OwnerLink } from '#libs/link/client.js';
+import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
 import type { ExecutionStepName } from '#libs/auction/protocol/protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';

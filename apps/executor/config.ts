@@ -1,5 +1,5 @@
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
-import { ownerUrlsAreOnePerShard } from '#libs/link/owner-urls.js';
+import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';

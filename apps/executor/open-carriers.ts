@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import type { SettlementAttempt } from '#libs/auction/settlement/settlement.js';
-import { openLink } from '#libs/link/open-link.js';
+import { openLink } from '#libs/link/link-client.js';
 import { heedServiceTokens, type ServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';

@@ -3,7 +3,7 @@ import { ownerSettings } from '#libs/auction/api/owner-settings.js';
 import { streamSettings } from '#libs/auction/api/stream/stream-settings.js';
 import { sessionSettings } from '#libs/identity/sessions/session-lifetimes.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { ownerUrlsAreOnePerShard } from '#libs/link/owner-urls.js';
+import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';

@@ -1,6 +1,6 @@
 import { areDistinct } from '#libs/auction/shard/ids.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
-import { ownerUrlsAreOnePerShard } from '#libs/link/owner-urls.js';
+import { ownerUrlsAreOnePerShard } from '#libs/auction/protocol/routing.js';
 import { serviceTokenIsSet, serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import { defineConfig } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';

@@ -12,7 +12,7 @@ import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
-import type { LinkNotice } from '#libs/auction/protocol/protocol.js';
+import type { JournalNotice } from '#libs/link/journal-notices.js';
 import type { ServiceTokens } from '#libs/link/service-tokens.js';
 import { repeat } from '#libs/platform/time/clock.js';
 import { refuseUnfitDatabase } from '#libs/platform/database/fit-database.js';
@@ -28,7 +28,7 @@ export interface ShardParts extends OwnerParts {
   readonly pool: Pool;
   readonly projections: Pool;
   readonly tokens: ServiceTokens;
-  readonly announce: (notice: LinkNotice) => void;
+  readonly announce: (notice: JournalNotice) => void;
   readonly onJournalFailure: (error: unknown) => void;
 }
 

@@ -1,5 +1,9 @@
 import type { Shard } from '#libs/auction/shard/shard.js';
-import { LinkServer } from '#libs/link/server.js';
+import { readPreferences, type OwnerRequest } from '#libs/auction/protocol/protocol.js';
+import { journalNotices } from '#libs/link/journal-notices.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import { LinkServer } from '#libs/link/link-server.js';
+import { NoticeBoard } from '#libs/link/notices.js';
 import { heedServiceTokens } from '#libs/link/service-tokens.js';
 import { projectionSessions } from '#libs/platform/database/database-sessions.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
@@ -23,7 +27,7 @@ export class OwnerProcess {
   private readonly projections: Pool;
   private readonly schema: DatabasePulse;
   private shard: Shard | undefined;
-  private link: LinkServer | undefined;
+  private link: LinkServer<OwnerRequest> | undefined;
   private failure: string | undefined;
 
   constructor(private readonly parts: OwnerParts) {
@@ -58,9 +62,11 @@ export class OwnerProcess {
     scope.onStop('pool of projections', () => this.projections.end());
     const tokens = heedServiceTokens(config, { clock, log, scope });
     await this.listen();
-    const link: LinkServer = new LinkServer({
+    const notices = new NoticeBoard(journalNotices);
+    const link = new LinkServer<OwnerRequest>({
       serviceTokens: () => tokens.accepted(),
-      handle: (request, peer) => shard.handle(request, peer),
+      handle: (request, peer): Promise<LinkReply> => shard.handle(request, readPreferences(peer)),
+      notices,
       clock,
       onFault: (error, peer) => {
         log.error({ err: error, peer }, 'a request could not be handled');
@@ -73,7 +79,7 @@ export class OwnerProcess {
       projections: this.projections,
       tokens,
       announce: (notice) => {
-        link.announce(notice);
+        notices.announce(notice);
       },
       onJournalFailure: (error) => {
         this.fail(error);

@@ -1,5 +1,5 @@
-import type { OwnerLink } from '#libs/link/client.js';
-import { openLink } from '#libs/link/open-link.js';
+import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
+import { openLink } from '#libs/link/link-client.js';
 import type { ServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';

@@ -8,11 +8,11 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { openProxy, type Direction, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
-import { OwnerLink } from './client.js';
+import { LinkClient } from './link-client.js';
 import { watchPulse } from './link-pulse.js';
 import type { LinkSocket } from './link-socket.js';
-import { reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
-import { LinkServer } from './server.js';
+import { reply, type LinkReply } from './link-protocol.js';
+import { LinkServer } from './link-server.js';
 
 const TOKEN = 'a-service-token';
 const QUICKER = 40;
@@ -26,21 +26,21 @@ class QuickClock extends SystemClock {
 
 let server: Server;
 let proxy: TcpProxy;
-let link: OwnerLink;
+let link: LinkClient<{ readonly op: 'ping' }>;
 
 beforeEach(async () => {
   server = createServer();
   await listen(server, 0, '127.0.0.1');
   const { port } = server.address() as AddressInfo;
   proxy = await openProxy({ target: { host: '127.0.0.1', port } });
-  new LinkServer({
+  new LinkServer<{ readonly op: 'ping' }>({
     serviceTokens: () => [TOKEN],
     handle: (): Promise<LinkReply> => Promise.resolve(reply(200, {})),
     onFault: () => undefined,
     clock: new QuickClock(),
   }).attach(server);
   const url = `http://127.0.0.1:${proxy.port}`;
-  link = new OwnerLink({ url, serviceToken: () => TOKEN, peer: 'gateway-0', clock: new QuickClock() });
+  link = new LinkClient({ url, serviceToken: () => TOKEN, peer: 'gateway-0', clock: new QuickClock() });
   await eventually(async () => expect((await ask()).status).toBe(200));
 });
 
@@ -52,7 +52,7 @@ afterEach(async () => {
 });
 
 function ask(): Promise<LinkReply> {
-  return link.request({ op: 'limits', account: 'a', request_id: 'r' });
+  return link.request({ op: 'ping' });
 }
 
 function connections(): Promise<number> {
@@ -61,7 +61,7 @@ function connections(): Promise<number> {
 
 describe('a link whose other end has gone without a word', () => {
   it.each<Direction>(['to-server', 'to-client'])(
-    'is made anew when nothing goes %s any more, and the owner keeps no dead one',
+    'is made anew when nothing goes %s any more, and the server keeps no dead one',
     async (direction) => {
       proxy.blackhole(direction);
       proxy.heal();

@@ -1,5 +1,5 @@
 import { WebSocket, type RawData } from 'ws';
-import { MAX_FRAME_BYTES } from '#libs/auction/protocol/protocol.js';
+import { MAX_FRAME_BYTES } from './link-protocol.js';
 
 /** What a link needs of a WebSocket: one of the ws package, or one whose network is simulated. */
 export interface LinkSocket {
@@ -10,12 +10,12 @@ export interface LinkSocket {
   terminate(): void;
   /** Asks the other end for a sign of life, which comes as a `pong`. */
   ping(): void;
-  on(event: 'open' | 'close' | 'ping' | 'pong', heed: () => void): unknown;
-  on(event: 'message', heed: (data: RawData) => void): unknown;
-  on(event: 'error', heed: (error: Error) => void): unknown;
+  on(event: 'open' | 'close' | 'ping' | 'pong', handle: () => void): unknown;
+  on(event: 'message', handle: (data: RawData) => void): unknown;
+  on(event: 'error', handle: (error: Error) => void): unknown;
 }
 
-/** Begins to open a connection; the socket tells what becomes of it. */
+/** Begins to open a connection. The socket's events tell how that goes. */
 export type OpenLinkSocket = (url: string, headers: Readonly<Record<string, string>>) => LinkSocket;
 
 const HANDSHAKE_MILLIS = 2_000;
@@ -28,4 +28,10 @@ export function openWebSocket(url: string, headers: Readonly<Record<string, stri
     handshakeTimeout: HANDSHAKE_MILLIS,
     skipUTF8Validation: true,
   });
+}
+
+/** The package ws hands a frame over in one buffer unless it is told otherwise. */
+export function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8');
 }

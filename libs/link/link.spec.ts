@@ -8,27 +8,24 @@ import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
 import {
-  OwnerCongested,
-  OwnerGarbled,
-  OwnerLink,
-  OwnerUnavailable,
-  type OwnerLinkOptions,
-} from './client.js';
-import {
-  LINK_PATH,
-  reply,
-  type LinkPeer,
-  type LinkReply,
-  type LinkRequest,
-} from '#libs/auction/protocol/protocol.js';
-import { LinkServer, type LinkServerOptions } from './server.js';
+  LinkClient,
+  LinkCongested,
+  LinkGarbled,
+  LinkUnavailable,
+  type LinkClientOptions,
+} from './link-client.js';
+import { LINK_PATH, reply, type LinkPeer, type LinkReply } from './link-protocol.js';
+import { LinkServer, type LinkServerOptions } from './link-server.js';
+
+type Asked =
+  { readonly op: 'echo'; readonly text: string } | { readonly op: 'fail' } | { readonly op: 'never' };
 
 const TOKEN = 'a-service-token';
 const clock = new SystemClock();
 
 let server: Server;
 let port: number;
-let links: OwnerLink[];
+let links: LinkClient<Asked>[];
 
 beforeEach(async () => {
   links = [];
@@ -46,28 +43,33 @@ async function serverUp(): Promise<void> {
   await listen(server, port, '127.0.0.1');
 }
 
-function linked(different: Partial<OwnerLinkOptions> = {}): OwnerLink {
+function linked(different: Partial<LinkClientOptions> = {}): LinkClient<Asked> {
   const url = `http://127.0.0.1:${port}`;
-  const link = new OwnerLink({ url, serviceToken: () => TOKEN, peer: 'gateway-0', clock, ...different });
+  const link = new LinkClient<Asked>({
+    url,
+    serviceToken: () => TOKEN,
+    peer: 'gateway-0',
+    clock,
+    ...different,
+  });
   links.push(link);
   return link;
 }
 
-async function connected(different: Partial<OwnerLinkOptions> = {}): Promise<OwnerLink> {
+async function connected(different: Partial<LinkClientOptions> = {}): Promise<LinkClient<Asked>> {
   const link = linked(different);
   await eventually(() => expect(link.connected).toBe(true));
   return link;
 }
 
-/** Answers `limits` with the account that asks, and never answers `shard_status`. */
-function echo(request: LinkRequest): Promise<LinkReply> {
-  if (request.op === 'limits') return Promise.resolve(reply(200, { account: request.account }));
-  if (request.op === 'my_quotes') return Promise.reject(new Error('a fault of the owner'));
+function echo(request: Asked): Promise<LinkReply> {
+  if (request.op === 'echo') return Promise.resolve(reply(200, { text: request.text }));
+  if (request.op === 'fail') return Promise.reject(new Error('a fault of the server'));
   return new Promise(() => undefined);
 }
 
-function owner(different: Partial<LinkServerOptions> = {}): LinkServer {
-  const end = new LinkServer({
+function serving(different: Partial<LinkServerOptions<Asked>> = {}): LinkServer<Asked> {
+  const end = new LinkServer<Asked>({
     serviceTokens: () => [TOKEN],
     handle: echo,
     onFault: () => undefined,
@@ -78,36 +80,34 @@ function owner(different: Partial<LinkServerOptions> = {}): LinkServer {
   return end;
 }
 
-/** An owner that says whatever a test makes it say. */
-function strangeOwner(onFrame: (socket: WebSocket, frame: string) => void): void {
+/** A server that says whatever a test makes it say. */
+function strangeServer(onFrame: (socket: WebSocket, frame: string) => void): void {
   const sockets = new WebSocketServer({ server, path: LINK_PATH });
   sockets.on('connection', (socket) => {
     socket.on('message', (data: Buffer) => onFrame(socket, data.toString()));
   });
 }
 
-function asks(link: OwnerLink, account: string): Promise<LinkReply> {
-  return link.request({ op: 'limits', account, request_id: 'r' });
+function asks(link: LinkClient<Asked>, text: string): Promise<LinkReply> {
+  return link.request({ op: 'echo', text });
 }
 
-const NEVER_ANSWERED: LinkRequest = { op: 'shard_status' };
+const NEVER_ANSWERED: Asked = { op: 'never' };
 
 describe('frames', () => {
   it('carry all that is asked in one turn together, and each caller gets its own answer', async () => {
-    owner();
+    serving();
     const link = await connected();
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => asks(link, `account-${index}`)),
-    );
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => asks(link, `text ${index}`)));
     expect(answers.map(({ body }) => JSON.parse(body) as object)).toEqual(
-      answers.map((_, index) => ({ account: `account-${index}` })),
+      answers.map((_, index) => ({ text: `text ${index}` })),
     );
   });
 
   it('are one for what is asked in one turn, and another for the next', async () => {
     const frames: unknown[][] = [];
-    strangeOwner((socket, frame) => {
-      const entries = JSON.parse(frame) as [number, LinkRequest][];
+    strangeServer((socket, frame) => {
+      const entries = JSON.parse(frame) as [number, Asked][];
       frames.push(entries);
       socket.send(JSON.stringify(entries.map(([id]) => [id, 200, '{}'])));
     });
@@ -119,9 +119,9 @@ describe('frames', () => {
 
   it('are cut where one would be too long', async () => {
     const lengths: number[] = [];
-    strangeOwner((socket, frame) => {
+    strangeServer((socket, frame) => {
       lengths.push(frame.length);
-      const entries = JSON.parse(frame) as [number, LinkRequest][];
+      const entries = JSON.parse(frame) as [number, Asked][];
       socket.send(JSON.stringify(entries.map(([id]) => [id, 200, '{}'])));
     });
     const link = await connected();
@@ -131,11 +131,10 @@ describe('frames', () => {
     for (const length of lengths) expect(length).toBeLessThan(300_000);
   });
 
-  it('answer in whatever order the owner is done', async () => {
+  it('answer in whatever order the server is done', async () => {
     const late = Promise.withResolvers<LinkReply>();
-    owner({
-      handle: (request) =>
-        'account' in request && request.account === 'late' ? late.promise : echo(request),
+    serving({
+      handle: (request) => (request.op === 'echo' && request.text === 'late' ? late.promise : echo(request)),
     });
     const link = await connected();
     const first = asks(link, 'late');
@@ -144,13 +143,13 @@ describe('frames', () => {
     expect((await first).status).toBe(201);
   });
 
-  it('tell a caller of a fault of the owner without what it was, and tell the owner', async () => {
+  it('tell a caller of a fault without what it was, and tell the server', async () => {
     const faults: unknown[] = [];
-    owner({ onFault: (error, peer) => faults.push([error, peer]) });
+    serving({ onFault: (error, peer) => faults.push([error, peer]) });
     const link = await connected();
-    const answer = await link.request({ op: 'my_quotes', account: 'a', request_id: 'r' });
+    const answer = await link.request({ op: 'fail' });
     expect(answer).toEqual({ status: 500, body: '{"error":"internal_error"}' });
-    expect(faults).toEqual([[expect.objectContaining({ message: 'a fault of the owner' }), 'gateway-0']]);
+    expect(faults).toEqual([[expect.objectContaining({ message: 'a fault of the server' }), 'gateway-0']]);
   });
 });
 
@@ -164,13 +163,13 @@ describe('who may open a link', () => {
     ['no name', { 'x-service-token': TOKEN }, LINK_PATH, '400'],
     ['another path', GOOD, '/elsewhere', '404'],
   ])('%s', async (_what, headers, path, status) => {
-    owner();
+    serving();
     expect(await upgrade(headers, path)).toBe(status);
   });
 
   it('is whoever has one of the tokens, while one replaces the other', async () => {
     let tokens = ['old', 'new'];
-    owner({ serviceTokens: () => tokens });
+    serving({ serviceTokens: () => tokens });
     expect(await upgrade({ ...GOOD, 'x-service-token': 'old' })).toBe('101');
     expect(await upgrade({ ...GOOD, 'x-service-token': 'new' })).toBe('101');
     tokens = ['new'];
@@ -178,13 +177,13 @@ describe('who may open a link', () => {
   });
 
   it('is nobody more than there is room for', async () => {
-    owner({ maxConnections: 1 });
+    serving({ maxConnections: 1 });
     await connected();
     expect(await upgrade(GOOD)).toBe('503');
   });
 
   it('is refused and let go of, though it does not go by itself', async () => {
-    owner();
+    serving();
     const stays = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
     stays.on('error', () => undefined);
     stays.write(`GET ${LINK_PATH} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`);
@@ -202,8 +201,8 @@ describe('who may open a link', () => {
     }
   });
 
-  it('does not hurt the owner by going away in the middle of it', async () => {
-    owner();
+  it('does not hurt the server by going away in the middle of it', async () => {
+    serving();
     for (let visit = 0; visit < 20; visit += 1) {
       const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined);
@@ -216,19 +215,19 @@ describe('who may open a link', () => {
     expect((await asks(link, 'still here')).status).toBe(200);
   });
 
-  it('says how it wants to read, once for the whole link', async () => {
+  it('sends the headers of its protocol, once for the whole link', async () => {
     const peers: LinkPeer[] = [];
-    owner({
+    serving({
       handle: (request, peer) => {
         peers.push(peer);
         return echo(request);
       },
     });
-    await asks(await connected({ reads: { activeOnly: true, readFallback: true } }), 'a');
+    await asks(await connected({ headers: { 'x-mood': 'brief' } }), 'a');
     await asks(await connected({ peer: 'executor-0' }), 'a');
-    expect(peers).toEqual([
-      { name: 'gateway-0', activeOnly: true, readFallback: true },
-      { name: 'executor-0', activeOnly: false, readFallback: false },
+    expect(peers.map(({ name, headers }) => [name, headers['x-mood']])).toEqual([
+      ['gateway-0', 'brief'],
+      ['executor-0', undefined],
     ]);
   });
 
@@ -236,7 +235,7 @@ describe('who may open a link', () => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     return [
       `GET ${path} HTTP/1.1`,
-      'host: owner',
+      'host: server',
       'connection: Upgrade',
       'upgrade: websocket',
       'sec-websocket-version: 13',
@@ -246,7 +245,7 @@ describe('who may open a link', () => {
     ].join('\r\n');
   }
 
-  /** The status with which the owner answers the upgrade. */
+  /** The status with which the server answers the upgrade. */
   function upgrade(headers: Record<string, string>, path = LINK_PATH): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1');
@@ -261,11 +260,11 @@ describe('who may open a link', () => {
 });
 
 describe('a peer that talks nonsense', () => {
-  it.each(['no json', '{}', '[1]', '[[1]]', '[["1",{"op":"limits"}]]', '[[1,null]]', '[[1,"limits"]]'])(
+  it.each(['no json', '{}', '[1]', '[[1]]', '[["1",{"op":"echo"}]]', '[[1,null]]', '[[1,"echo"]]'])(
     'is shown out and hurts nobody (%s)',
     async (nonsense) => {
       const faults: unknown[] = [];
-      owner({ onFault: (error) => faults.push(error) });
+      serving({ onFault: (error) => faults.push(error) });
       const rude = new WebSocket(`ws://127.0.0.1:${port}${LINK_PATH}`, {
         headers: { 'x-service-token': TOKEN, 'x-auction-peer': 'rude' },
       });
@@ -279,66 +278,66 @@ describe('a peer that talks nonsense', () => {
   );
 });
 
-describe('when the owner cannot be asked', () => {
+describe('when the server cannot be asked', () => {
   it('says so at once where there is no connection', async () => {
     server.close();
     const link = linked();
-    await expect(asks(link, 'a')).rejects.toThrow(OwnerUnavailable);
+    await expect(asks(link, 'a')).rejects.toThrow(LinkUnavailable);
   });
 
   it('gives up a request that is not answered in time, and only that one', async () => {
-    owner();
+    serving();
     const link = await connected({ timeoutMillis: 300 });
     const began = performance.now();
-    await expect(link.request(NEVER_ANSWERED)).rejects.toThrow(OwnerUnavailable);
+    await expect(link.request(NEVER_ANSWERED)).rejects.toThrow(LinkUnavailable);
     expect(performance.now() - began).toBeGreaterThanOrEqual(299);
     expect((await asks(link, 'a')).status).toBe(200);
   });
 
   it('gives up sooner where the caller is in a hurry', async () => {
-    owner();
+    serving();
     const link = await connected();
     const patient = link.request(NEVER_ANSWERED);
     let isOver = false;
     patient.catch(() => {
       isOver = true;
     });
-    await expect(link.request(NEVER_ANSWERED, 30)).rejects.toThrow(OwnerUnavailable);
+    await expect(link.request(NEVER_ANSWERED, 30)).rejects.toThrow(LinkUnavailable);
     expect(isOver).toBe(false);
   });
 
   it('is not disturbed by an answer that comes too late', async () => {
     const late = Promise.withResolvers<LinkReply>();
-    owner({ handle: (request) => (request.op === 'shard_status' ? late.promise : echo(request)) });
+    serving({ handle: (request) => (request.op === 'never' ? late.promise : echo(request)) });
     const link = await connected();
-    await expect(link.request(NEVER_ANSWERED, 20)).rejects.toThrow(OwnerUnavailable);
+    await expect(link.request(NEVER_ANSWERED, 20)).rejects.toThrow(LinkUnavailable);
     late.resolve(reply(200, {}));
-    expect((await asks(link, 'a')).body).toBe('{"account":"a"}');
+    expect((await asks(link, 'a')).body).toBe('{"text":"a"}');
   });
 
   it('takes no more than it may keep waiting, and says that it has sent nothing', async () => {
-    owner();
+    serving();
     const link = await connected({ maxPending: 3, timeoutMillis: 200 });
     const waiting = Array.from({ length: 3 }, () => link.request(NEVER_ANSWERED));
-    await expect(link.request(NEVER_ANSWERED)).rejects.toThrow(OwnerCongested);
+    await expect(link.request(NEVER_ANSWERED)).rejects.toThrow(LinkCongested);
     await Promise.allSettled(waiting);
     expect((await asks(link, 'a')).status).toBe(200);
   });
 
-  it('fails all that waits when the owner cuts the line, having told nobody anything', async () => {
-    const end = owner({
+  it('fails all that waits when the server cuts the line, having told nobody anything', async () => {
+    const end = serving({
       handle: () => new Promise((resolve) => setTimeout(() => resolve(reply(200, {})), 60)),
     });
     const link = await connected();
     const waiting = [asks(link, 'a'), asks(link, 'b')].map((asked) => asked.catch((error: unknown) => error));
     await new Promise((resolve) => setTimeout(resolve, 20));
     end.cut();
-    for (const outcome of await Promise.all(waiting)) expect(outcome).toBeInstanceOf(OwnerUnavailable);
+    for (const outcome of await Promise.all(waiting)) expect(outcome).toBeInstanceOf(LinkUnavailable);
     expect(link.connected).toBe(false);
   });
 
-  it('lets replies that are on their way leave when the owner closes in order', async () => {
-    const end = owner({ handle: (request) => echo(request) });
+  it('lets replies that are on their way leave when the server closes in order', async () => {
+    const end = serving({ handle: (request) => echo(request) });
     const link = await connected();
     const asked = asks(link, 'a');
     await eventually(async () => {
@@ -348,8 +347,8 @@ describe('when the owner cannot be asked', () => {
     await eventually(() => expect(link.connected).toBe(false));
   });
 
-  it('comes back by itself when the owner is there again', async () => {
-    const end = owner();
+  it('comes back by itself when the server is there again', async () => {
+    const end = serving();
     const link = await connected();
     const first = link.connection;
     end.cut();
@@ -359,7 +358,7 @@ describe('when the owner cannot be asked', () => {
     expect([typeof first, link.connection]).toEqual(['number', undefined]);
     await new Promise((resolve) => setTimeout(resolve, 150));
     await serverUp();
-    owner();
+    serving();
     await eventually(() => expect(link.connected).toBe(true));
     expect((await asks(link, 'a')).status).toBe(200);
     expect(link.connection).not.toBe(first);
@@ -386,34 +385,34 @@ describe('when the owner cannot be asked', () => {
   });
 
   it('asks nobody any more once it is closed', async () => {
-    owner();
+    serving();
     const link = await connected();
     const waiting = link.request(NEVER_ANSWERED);
     link.close();
-    await expect(waiting).rejects.toThrow(OwnerUnavailable);
-    await expect(asks(link, 'a')).rejects.toThrow(OwnerUnavailable);
+    await expect(waiting).rejects.toThrow(LinkUnavailable);
+    await expect(asks(link, 'a')).rejects.toThrow(LinkUnavailable);
   });
 });
 
-describe('an owner that talks nonsense', () => {
+describe('a server that talks nonsense', () => {
   it.each(['no json', '{}', '[[1]]', '[[1,200]]', '[["1",200,"{}"]]', '[[1,200,{}]]'])(
     'is not believed, and the line is opened anew (%s)',
     async (nonsense) => {
       let sane = false;
-      strangeOwner((socket, frame) => {
-        const entries = JSON.parse(frame) as [number, LinkRequest][];
+      strangeServer((socket, frame) => {
+        const entries = JSON.parse(frame) as [number, Asked][];
         socket.send(sane ? JSON.stringify(entries.map(([id]) => [id, 200, '{}'])) : nonsense);
       });
       const link = await connected();
-      await expect(asks(link, 'a')).rejects.toThrow(OwnerGarbled);
+      await expect(asks(link, 'a')).rejects.toThrow(LinkGarbled);
       sane = true;
       await eventually(async () => expect((await asks(link, 'b')).status).toBe(200));
     },
   );
 
   it('answers nobody that did not ask', async () => {
-    strangeOwner((socket, frame) => {
-      const [[id] = [0]] = JSON.parse(frame) as [number, LinkRequest][];
+    strangeServer((socket, frame) => {
+      const [[id] = [0]] = JSON.parse(frame) as [number, Asked][];
       socket.send(
         JSON.stringify([
           [id + 1_000, 200, '{}'],

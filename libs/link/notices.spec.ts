@@ -5,24 +5,24 @@ import { WebSocket } from 'ws';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { OwnerLink } from './client.js';
-import { readNotice } from './notice-slot.js';
-import {
-  LINK_PATH,
-  NOTICES_HEADER,
-  PEER_HEADER,
-  reply,
-  SERVICE_TOKEN_HEADER,
-  type LinkNotice,
-} from '#libs/auction/protocol/protocol.js';
-import { LinkServer } from './server.js';
+import { LinkClient } from './link-client.js';
+import { LINK_PATH, NOTICES_HEADER, reply } from './link-protocol.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import { journalNotices, type JournalNotice, type WrittenJournalNotice } from './journal-notices.js';
+import { NoticeBoard, receiveNotices } from './notices.js';
+import { LinkServer } from './link-server.js';
+
+interface Asked {
+  readonly op: 'read';
+}
 
 const TOKEN = 'a-service-token';
 
 let server: Server;
 let url: string;
-let owner: LinkServer;
-let links: OwnerLink[];
+let owner: LinkServer<Asked>;
+let notices: NoticeBoard<JournalNotice, WrittenJournalNotice>;
+let links: LinkClient<Asked>[];
 let peers: WebSocket[];
 let body: string;
 
@@ -31,9 +31,11 @@ beforeEach(async () => {
   peers = [];
   body = '{}';
   server = createServer();
-  owner = new LinkServer({
+  notices = new NoticeBoard(journalNotices);
+  owner = new LinkServer<Asked>({
     serviceTokens: () => [TOKEN],
     handle: () => Promise.resolve({ status: 200, body }),
+    notices,
     onFault: () => undefined,
     clock: new SystemClock(),
   });
@@ -49,14 +51,16 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-async function listener(): Promise<{ readonly link: OwnerLink; readonly heard: LinkNotice[] }> {
-  const heard: LinkNotice[] = [];
-  const link = new OwnerLink({
+async function listener(): Promise<{ readonly link: LinkClient<Asked>; readonly heard: JournalNotice[] }> {
+  const heard: JournalNotice[] = [];
+  const link = new LinkClient<Asked>({
     url,
     serviceToken: () => TOKEN,
     peer: 'gateway-0',
     clock: new SystemClock(),
-    onNotice: (notice) => heard.push(notice),
+    onNotice: receiveNotices(journalNotices, (notice: JournalNotice) => {
+      heard.push(notice);
+    }),
   });
   links.push(link);
   await eventually(() => expect(link.connected).toBe(true));
@@ -83,30 +87,30 @@ function quietly(millis = 60): Promise<void> {
 describe('the head of the journal is told', () => {
   it('to everybody who listens when it moves, and to a new link at once', async () => {
     const early = await listener();
-    owner.announce({ head: 7 });
+    notices.announce({ head: 7 });
     await eventually(() => expect(early.heard).toEqual([{ head: 7 }]));
     const late = await listener();
     await eventually(() => expect(late.heard).toEqual([{ head: 7 }]));
-    owner.announce({ head: 8 });
+    notices.announce({ head: 8 });
     await eventually(() =>
       expect([early.heard.at(-1), late.heard.at(-1)]).toEqual([{ head: 8 }, { head: 8 }]),
     );
     // Answers come as before.
-    expect(await early.link.request({ op: 'shard_status' })).toEqual(reply(200, {}));
+    expect(await early.link.request({ op: 'read' })).toEqual(reply(200, {}));
   });
 
   it('once for all that was said in one turn, within the frame of the replies', async () => {
     const { socket, frames } = await rawPeer(true);
-    for (let head = 1; head <= 1_000; head += 1) owner.announce({ head });
+    for (let head = 1; head <= 1_000; head += 1) notices.announce({ head });
     await eventually(() => expect(frames).toEqual(['[[0,0,"{\\"head\\":1000}"]]']));
-    socket.send('[[4,{"op":"shard_status"}]]');
+    socket.send('[[4,{"op":"read"}]]');
     await eventually(() => expect(frames[1]).toBe('[[4,200,"{}"]]'));
     expect(frames).toHaveLength(2);
   });
 
   it('to nobody who does not listen', async () => {
     const { frames } = await rawPeer(false);
-    owner.announce({ head: 7 });
+    notices.announce({ head: 7 });
     await quietly();
     expect(frames).toEqual([]);
   });
@@ -116,10 +120,10 @@ describe('the head of the journal is told', () => {
     const { socket, frames } = await rawPeer(true);
     socket.pause();
     // Replies fill what lies between the two processes.
-    for (let id = 1; id <= 20; id += 1) socket.send(`[[${id},{"op":"shard_status"}]]`);
+    for (let id = 1; id <= 20; id += 1) socket.send(`[[${id},{"op":"read"}]]`);
     await quietly(200);
     for (let head = 1; head <= 500; head += 1) {
-      owner.announce({ head });
+      notices.announce({ head });
       if (head % 10 === 0) await quietly(1);
     }
     socket.resume();
@@ -130,7 +134,7 @@ describe('the head of the journal is told', () => {
 });
 
 describe('what was committed is told with it', () => {
-  const committed = (head: number, ...payloads: string[]): LinkNotice => ({
+  const committed = (head: number, ...payloads: string[]): JournalNotice => ({
     head,
     records: { epoch: 4, hash: `hash of ${head}`, payloads },
   });
@@ -138,7 +142,7 @@ describe('what was committed is told with it', () => {
   it('text by text as it was written', async () => {
     const { heard } = await listener();
     const notice = committed(7, '{"a":"\\"\\u0001ä\\\\"}', '[]');
-    owner.announce(notice);
+    notices.announce(notice);
     await eventually(() => expect(heard).toEqual([notice]));
     // Whoever comes later has not heard what came before, and reads.
     const late = await listener();
@@ -147,16 +151,16 @@ describe('what was committed is told with it', () => {
 
   it('together where one follows the other in one turn, else by the head alone', async () => {
     const { heard } = await listener();
-    owner.announce(committed(7, '1', '2'));
-    owner.announce(committed(8, '3'));
+    notices.announce(committed(7, '1', '2'));
+    notices.announce(committed(8, '3'));
     await eventually(() => expect(heard).toEqual([committed(8, '1', '2', '3')]));
-    owner.announce(committed(9, '4'));
-    owner.announce(committed(11, '6'));
+    notices.announce(committed(9, '4'));
+    notices.announce(committed(11, '6'));
     await eventually(() => expect(heard[1]).toEqual({ head: 11 }));
-    owner.announce({ head: 12 });
-    owner.announce(committed(13, '8'));
+    notices.announce({ head: 12 });
+    notices.announce(committed(13, '8'));
     await eventually(() => expect(heard[2]).toEqual({ head: 13 }));
-    owner.announce(committed(14, '9'));
+    notices.announce(committed(14, '9'));
     await eventually(() => expect(heard[3]).toEqual(committed(14, '9')));
   });
 
@@ -167,7 +171,7 @@ describe('what was committed is told with it', () => {
       [0, 2],
       [10, 3],
     ] as const) {
-      for (let at = 1; at <= most; at += 1) owner.announce(committed(first + at, large));
+      for (let at = 1; at <= most; at += 1) notices.announce(committed(first + at, large));
       await eventually(() => expect(heard.at(-1)?.head).toBe(first + most));
     }
     expect(heard.map(({ records }) => records?.payloads.length)).toEqual([2, undefined]);
@@ -181,7 +185,7 @@ it.each<[string, unknown]>([
   ['{"head":7,"epoch":1}', ['x']],
   ['{"head":7}', ['x']],
 ])('%s with %j is no notice', (said, payloads) => {
-  expect(readNotice(said, payloads)).toBe(undefined);
+  expect(journalNotices.read(said, payloads)).toBe(undefined);
 });
 
 it('a notice that is none ends the link', async () => {
@@ -194,7 +198,7 @@ it('a notice that is none ends the link', async () => {
     }, 5);
   });
   const strange: object = { head: 'seven' };
-  owner.announce(strange as LinkNotice);
+  notices.announce(strange as JournalNotice);
   await closed;
   expect(heard).toEqual([]);
 });

@@ -11,10 +11,16 @@ import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { pickPorts } from '#libs/platform/supervision/ports.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { eventually } from '#libs/testing/eventually.js';
-import { OwnerLink } from './client.js';
-import { LINK_PATH, PEER_HEADER, reply, SERVICE_TOKEN_HEADER } from '#libs/auction/protocol/protocol.js';
-import { LinkServer } from './server.js';
+import { LinkClient } from './link-client.js';
+import { LINK_PATH, reply } from './link-protocol.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import { LinkServer } from './link-server.js';
 import { heedServiceTokens, openServiceTokens, TokenFile } from './service-tokens.js';
+
+interface Asked {
+  readonly op: 'echo';
+  readonly text: string;
+}
 
 const OLD = 'old-'.repeat(8);
 const NEW = 'new-'.repeat(8);
@@ -140,7 +146,7 @@ describe('a file of service tokens', () => {
 
 describe('a rotation', () => {
   let server: Server;
-  let links: LinkServer;
+  let links: LinkServer<Asked>;
   let url: string;
   let good: TokenFile;
   let heard: string[];
@@ -152,12 +158,12 @@ describe('a rotation', () => {
     server = createServer();
     await listen(server, port, '127.0.0.1');
     url = `http://127.0.0.1:${port}`;
-    links = new LinkServer({
+    links = new LinkServer<Asked>({
       serviceTokens: () => good.accepted(),
       // Some answers take their time: what is asked on the old connection is answered on it.
       handle: async (request) => {
-        if ('account' in request) heard.push(request.account);
-        await pause(clock, 'account' in request && request.account === 'slow' ? 300 : 1);
+        heard.push(request.text);
+        await pause(clock, request.text === 'slow' ? 300 : 1);
         return reply(200, {});
       },
       onFault: (error) => faults.push(String(error)),
@@ -183,8 +189,8 @@ describe('a rotation', () => {
     const headers = { [SERVICE_TOKEN_HEADER]: OLD, [PEER_HEADER]: 'gateway-0' };
     const deaf = new WebSocket(`${url.replace('http', 'ws')}${LINK_PATH}`, { headers });
     await once(deaf, 'open');
-    const ask = (account: string): void => {
-      deaf.send(JSON.stringify([[1, { op: 'limits', account, request_id: 'r' }]]));
+    const ask = (text: string): void => {
+      deaf.send(JSON.stringify([[1, { op: 'echo', text }]]));
     };
     ask('before');
     await eventually(() => expect(heard).toEqual(['before']));
@@ -198,7 +204,7 @@ describe('a rotation', () => {
 
   it('in three steps fails no request', async () => {
     const tokens = { shown: OLD };
-    const link = new OwnerLink({
+    const link = new LinkClient<Asked>({
       url,
       serviceToken: () => tokens.shown,
       peer: 'gateway-0',
@@ -213,14 +219,14 @@ describe('a rotation', () => {
     const asking = (async () => {
       while (!stop.signal.aborted) {
         asked += 1;
-        const account = asked % 10 === 0 ? 'slow' : 'quick';
-        const answered = link.request({ op: 'limits', account, request_id: 'r' });
+        const text = asked % 10 === 0 ? 'slow' : 'quick';
+        const answered = link.request({ op: 'echo', text });
         waiting.push(answered.catch((error: unknown) => failed.push(error)));
         await pause(clock, 2);
       }
       await Promise.all(waiting);
     })();
-    // A gateway that is quicker than its owner shows what is not accepted yet, and tries again.
+    // A gateway that is quicker than its server shows what is not accepted yet, and tries again.
     const former = link.connection;
     tokens.shown = NEW;
     link.renew();

@@ -7,24 +7,23 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
-import { OwnerLink } from './client.js';
-import {
-  fault,
-  LINK_PATH,
-  reply,
-  type LinkReply,
-  type LinkRequest,
-} from '#libs/auction/protocol/protocol.js';
-import { LinkServer } from './server.js';
+import { LinkClient } from './link-client.js';
+import { fault, LINK_PATH, reply, type LinkReply } from './link-protocol.js';
+import { LinkServer } from './link-server.js';
+
+interface Asked {
+  readonly op: 'echo';
+  readonly request_id: string;
+}
 
 const TOKEN = 'a-service-token';
 const SHARD = 2;
-const ASKED: LinkRequest = { op: 'limits', account: 'an-account', request_id: 'r-1' };
+const ASKED: Asked = { op: 'echo', request_id: 'r-1' };
 const clock = new SystemClock();
 
 let server: Server;
 let port: number;
-let link: OwnerLink;
+let link: LinkClient<Asked>;
 /** Of the process that asks, and of the one that answers. */
 let here: RecordedTracing;
 let there: RecordedTracing;
@@ -44,7 +43,7 @@ afterEach(() => {
 });
 
 async function linked(tracing?: Tracing): Promise<void> {
-  link = new OwnerLink({
+  link = new LinkClient({
     url: `http://127.0.0.1:${port}`,
     serviceToken: () => TOKEN,
     peer: 'gateway-0',
@@ -56,7 +55,7 @@ async function linked(tracing?: Tracing): Promise<void> {
 }
 
 function answers(handle: () => Promise<LinkReply>, tracing?: Tracing): void {
-  const end = new LinkServer({
+  const end = new LinkServer<Asked>({
     serviceTokens: () => [TOKEN],
     handle,
     onFault: () => undefined,
@@ -67,12 +66,12 @@ function answers(handle: () => Promise<LinkReply>, tracing?: Tracing): void {
 }
 
 /** A peer as it was before there were traces: looks at two parts of an entry, and keeps what it is sent. */
-function formerOwner(): string[] {
+function formerServer(): string[] {
   const frames: string[] = [];
   new WebSocketServer({ server, path: LINK_PATH }).on('connection', (socket) => {
     socket.on('message', (data: Buffer) => {
       frames.push(data.toString());
-      const entries = JSON.parse(data.toString()) as [number, LinkRequest][];
+      const entries = JSON.parse(data.toString()) as [number, Asked][];
       socket.send(JSON.stringify(entries.map(([id]) => [id, 200, '{}'])));
     });
   });
@@ -86,19 +85,16 @@ function withinRequest<T>(work: () => Promise<T>): Promise<T> {
 describe('a request that is traced', () => {
   it('is a span at either end, the one a part of the other, and what it asks for is done in its course', async () => {
     answers(() => {
-      expect(there.current?.name).toBe('limits');
+      expect(there.current?.name).toBe('echo');
       return Promise.resolve(reply(200, {}));
     }, there);
     await linked(here);
     expect(await withinRequest(() => link.request(ASKED))).toEqual({ status: 200, body: '{}' });
-    expect(here.lines).toEqual(['request (open)', 'limits < request']);
+    expect(here.lines).toEqual(['request (open)', 'echo < request']);
     const asking = here.spans[1]!;
-    expect([asking.kind, asking.facts]).toEqual([
-      'client',
-      { operation: 'limits', shard: SHARD, status: 200 },
-    ]);
-    expect(there.lines).toEqual([`limits < ${asking.traceparent}`]);
-    expect(there.spans[0]!.facts).toEqual({ operation: 'limits', requestId: 'r-1', status: 200 });
+    expect([asking.kind, asking.facts]).toEqual(['client', { operation: 'echo', shard: SHARD, status: 200 }]);
+    expect(there.lines).toEqual([`echo < ${asking.traceparent}`]);
+    expect(there.spans[0]!.facts).toEqual({ operation: 'echo', requestId: 'r-1', status: 200 });
   });
 
   it('tells how it was refused', async () => {
@@ -124,19 +120,19 @@ describe('a request that is traced', () => {
     answers(() => new Promise(() => undefined), there);
     await linked(here);
     await expect(withinRequest(() => link.request(ASKED))).rejects.toThrow('no answer in time');
-    expect(here.spans[1]!.facts).toMatchObject({ status: 503, code: 'OwnerUnavailable' });
+    expect(here.spans[1]!.facts).toMatchObject({ status: 503, code: 'LinkUnavailable' });
     expect(here.spans[1]!.ended).toBe(true);
   });
 
   it('is understood by a peer of an earlier version', async () => {
-    const frames = formerOwner();
+    const frames = formerServer();
     await linked(here);
     const answer = await withinRequest(() => link.request(ASKED));
     expect(answer.status).toBe(200);
     expect(JSON.parse(frames[0]!)).toEqual([[1, ASKED, here.spans[1]!.traceparent]]);
   });
 
-  it('is answered by an owner that traces nothing', async () => {
+  it('is answered by a server that traces nothing', async () => {
     answers(() => Promise.resolve(reply(200, {})));
     await linked(here);
     expect((await withinRequest(() => link.request(ASKED))).status).toBe(200);
@@ -148,13 +144,13 @@ describe('a request that is not traced', () => {
     ['outside of any span', () => here],
     ['of a process that traces nothing', () => undefined],
   ])('%s, has the two parts that it always had', async (_which, tracing) => {
-    const frames = formerOwner();
+    const frames = formerServer();
     await linked(tracing());
     await link.request(ASKED);
     expect(frames).toEqual([`[[1,${JSON.stringify(ASKED)}]]`]);
   });
 
-  it('begins no span at the owner', async () => {
+  it('begins no span at the server', async () => {
     answers(() => Promise.resolve(reply(200, {})), there);
     await linked(here);
     await link.request(ASKED);

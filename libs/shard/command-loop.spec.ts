@@ -7,7 +7,7 @@ import {
 } from '#libs/auction/admission/reservation-desk.js';
 import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import { MAX_BATCH_RECORDS } from '#libs/journal/limits.js';
-import { reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
+import { reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';

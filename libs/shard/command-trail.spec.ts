@@ -3,7 +3,7 @@ import { ReservationFault, type ReservationDesk } from '#libs/auction/admission/
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { RecordedTracing } from '#libs/testing/tracing/recorded-tracing.js';
-import { reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
+import { reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
 import { CommandLoop } from './command-loop.js';
 import { AGAIN, type Decision, type Draft, type Task } from './task.js';

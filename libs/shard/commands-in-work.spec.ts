@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { fault, reply, type LinkReply } from '#libs/auction/protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { CommandsInWork } from './commands-in-work.js';
 

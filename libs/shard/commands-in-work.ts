@@ -1,5 +1,5 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
-import { fault, type LinkReply } from '#libs/auction/protocol/protocol.js';
+import { fault, type LinkReply } from '#libs/link/link-protocol.js';
 
 /** How long a repeat waits for the outcome of the call that it repeats. */
 const PATIENCE_MILLIS = 5_000;

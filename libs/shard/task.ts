@@ -3,7 +3,7 @@ import type { ReserveOutcome, ReserveRequest } from '#libs/auction/admission/res
 import type { AuctionEventBody, CommandMark, ShardEventBody } from '#libs/auction/rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Rejection } from '#libs/base/rejection.js';
-import { fault, type LinkReply } from '#libs/auction/protocol/protocol.js';
+import { fault, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Release } from '#libs/auction/shard/releases.js';
 
 /** An event on its way to the journal; its place there is the only thing that it lacks. */

@@ -1,4 +1,6 @@
-import { openLink } from '#libs/link/open-link.js';
+import { journalNotices } from '#libs/link/journal-notices.js';
+import { openLink } from '#libs/link/link-client.js';
+import { receiveNotices } from '#libs/link/notices.js';
 import { heedServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
@@ -7,6 +9,7 @@ import type { Logger } from '#libs/platform/process/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { serviceTokenSettings } from '#libs/link/service-token-settings.js';
 import type { processSettings } from '#libs/platform/settings/process-settings.js';
+import { GATEWAY_READS, type OwnerRequest } from '../protocol/protocol.js';
 import type { ownerSettings } from './owner-settings.js';
 import { OwnerRouter } from './owner-router.js';
 
@@ -25,16 +28,16 @@ export interface OwnersParts {
 export function openOwners({ config, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
   const tokens = heedServiceTokens(config, { clock, log, scope });
   const links = config.OWNER_URLS.map((url, shard) =>
-    openLink(tokens, {
+    openLink<OwnerRequest>(tokens, {
       url,
       peer: config.INSTANCE,
       clock,
-      reads: { activeOnly: true, readFallback: true },
+      headers: GATEWAY_READS,
       timeoutMillis: config.OWNER_TIMEOUT_MS,
       trace: { tracing, shard },
-      onNotice: (notice) => {
+      onNotice: receiveNotices(journalNotices, (notice) => {
         router.noticed(shard, notice);
-      },
+      }),
     }),
   );
   const router = new OwnerRouter(links);

@@ -1,6 +1,8 @@
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import { OwnerCongested, OwnerGarbled, type OwnerLink } from '#libs/link/client.js';
-import type { LinkNotice, LinkReply, LinkRequest } from '../protocol/protocol.js';
+import { LinkCongested, LinkGarbled } from '#libs/link/link-client.js';
+import type { JournalNotice } from '#libs/link/journal-notices.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerLink, OwnerRequest } from '../protocol/protocol.js';
 
 const UNAVAILABLE: LinkReply = { status: 503, body: '{"error":"auction_owner_unavailable"}' };
 const ROUTING: LinkReply = { status: 503, body: '{"error":"owner_routing_unavailable"}' };
@@ -8,16 +10,16 @@ const GARBLED: LinkReply = { status: 503, body: '{"error":"owner_response_invali
 
 /** Brings requests to the owner of their shard. An owner that cannot be asked is an answer like any other. */
 export class OwnerRouter {
-  private notified: (shard: number, notice: LinkNotice) => void = () => undefined;
+  private notified: (shard: number, notice: JournalNotice) => void = () => undefined;
 
   constructor(private readonly links: readonly OwnerLink[]) {}
 
   /** Who is told what owners say unasked. */
-  onNotice(notified: (shard: number, notice: LinkNotice) => void): void {
+  onNotice(notified: (shard: number, notice: JournalNotice) => void): void {
     this.notified = notified;
   }
 
-  noticed(shard: number, notice: LinkNotice): void {
+  noticed(shard: number, notice: JournalNotice): void {
     this.notified(shard, notice);
   }
 
@@ -29,19 +31,19 @@ export class OwnerRouter {
     return this.links.filter((link) => link.connected).length;
   }
 
-  async ask(shard: number, request: LinkRequest): Promise<LinkReply> {
+  async ask(shard: number, request: OwnerRequest): Promise<LinkReply> {
     const link = this.links[shard];
     if (link === undefined) return ROUTING;
     try {
       return await link.request(request);
     } catch (error) {
-      if (error instanceof OwnerCongested) return ROUTING;
-      return error instanceof OwnerGarbled ? GARBLED : UNAVAILABLE;
+      if (error instanceof LinkCongested) return ROUTING;
+      return error instanceof LinkGarbled ? GARBLED : UNAVAILABLE;
     }
   }
 
   /** Every owner's reply, or the first that is not a success: what all shards must contribute to is never shortened. */
-  async askAll(request: LinkRequest): Promise<readonly LinkReply[] | LinkReply> {
+  async askAll(request: OwnerRequest): Promise<readonly LinkReply[] | LinkReply> {
     const replies = await Promise.all(this.shards.map((shard) => this.ask(shard, request)));
     return replies.find((reply) => reply.status !== 200) ?? replies;
   }

@@ -1,6 +1,9 @@
 import type { CreateBody, ReviseBody, SubmitBody } from '../rules/commands.js';
 import type { AwardSettlement } from '../rules/events.js';
 import type { Atoms } from '#libs/base/money.js';
+import type { LinkClient } from '#libs/link/link-client.js';
+import type { LinkPeer, LinkReply } from '#libs/link/link-protocol.js';
+import { ACTIVE_ONLY_HEADER, READ_FALLBACK_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 
 /** Who asks, as the gateway has verified it. It travels as a claim of the gateway's, never as a field of a body. */
 export interface Claim {
@@ -68,11 +71,8 @@ export type LeaseReport = readonly [lease: number, used: number, done: boolean];
 
 export type ExecutionStepName = 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
 
-/**
- * All that may be asked of an owner. A reply is a status and a body that is JSON text already, so a gateway passes it on
- * as it came.
- */
-export type LinkRequest =
+/** All that may be asked of an owner. */
+export type OwnerRequest =
   | ({ readonly op: 'create'; readonly body: CreateBody } & Claim & CommandName)
   | ({ readonly op: 'cancel'; readonly auction_id: string; readonly reason?: string } & Claim & CommandName)
   | ({
@@ -171,63 +171,29 @@ export interface LeasesCalledIn {
   readonly used: readonly (number | null)[];
 }
 
-export interface LinkReply {
-  readonly status: number;
-  /** JSON text; empty where the status says it all. */
-  readonly body: string;
-}
-
-/** What an owner says unasked: its journal has come to `head`, so whoever follows it need not wait for the next look. */
-export interface LinkNotice {
-  readonly head: number;
-  /** What stands there: the last of them at `head`. Missing where there is too much of it, or none. */
-  readonly records?: CommittedRecords;
-}
-
-/** Events that an owner has committed, one behind the other. */
-export interface CommittedRecords {
-  readonly epoch: number;
-  /** Of the last: with it everybody who knows the hash before the first finds out whether these are what follows. */
-  readonly hash: string;
-  readonly payloads: readonly string[];
-}
-
 /** Status with which an owner says that it does not hold what was asked for, so that the completed projection decides. */
 export const NOT_HELD: LinkReply = { status: 404, body: '' };
 
-export function reply(status: number, body: object): LinkReply {
-  return { status, body: JSON.stringify(body) };
-}
+/** A link to an owner. */
+export type OwnerLink = LinkClient<OwnerRequest>;
 
-/** The error code of a refusal, for figures and traces; undefined where it is none. */
-export function codeOf({ status, body }: LinkReply): string | undefined {
-  return status < 400 ? undefined : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
-}
-
-export function fault(status: number, error: string, message?: string): LinkReply {
-  return reply(status, message === undefined ? { error } : { error, message });
-}
-
-/**
- * Where a link is opened. One frame on it carries many requests `[[id, request], ...]` or replies `[[id, status, body], ...]`;
- * a reply with id 0 is a LinkNotice, whose payloads, if it has any, are the fourth part. A request that is traced has a third part, the W3C `traceparent` of whoever asks; it asks for
- * nothing, and a peer of an earlier version does not look at it.
- */
-export const LINK_PATH = '/link';
-export const NOTICE_ID = 0;
-export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
-/** Who holds the other end of a link, and how it wants to read; said once, in the headers with which the link is opened. */
-export interface LinkPeer {
-  readonly name: string;
+/** How a process wants its reads answered. It says so once, when it opens its link. */
+export interface ReadPreferences {
   /** Lists hold active auctions only: the peer merges the completed ones itself. */
   readonly activeOnly: boolean;
   /** The owner may answer for auctions that are over, as long as the projections do not have them. */
   readonly readFallback: boolean;
 }
 
-export const SERVICE_TOKEN_HEADER = 'x-service-token';
-export const PEER_HEADER = 'x-auction-peer';
-export const ACTIVE_ONLY_HEADER = 'x-auction-active-only';
-export const READ_FALLBACK_HEADER = 'x-auction-owner-read-fallback';
-/** `true` from a peer that wants to hear of the journal's head; to the others none of it is sent. */
-export const NOTICES_HEADER = 'x-auction-notices';
+/** Of a gateway, which reads completed auctions itself and asks the owner for the rest. */
+export const GATEWAY_READS: Readonly<Record<string, string>> = {
+  [ACTIVE_ONLY_HEADER]: 'true',
+  [READ_FALLBACK_HEADER]: 'true',
+};
+
+export function readPreferences({ headers }: LinkPeer): ReadPreferences {
+  return {
+    activeOnly: headers[ACTIVE_ONLY_HEADER] === 'true',
+    readFallback: headers[READ_FALLBACK_HEADER] === 'true',
+  };
+}

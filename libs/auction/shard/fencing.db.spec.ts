@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { instantFromNanos, type Instant } from '#libs/base/instant.js';
-import type { LinkRequest } from '../protocol/protocol.js';
+import type { OwnerRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
@@ -85,7 +85,7 @@ describe('the older of two owners', () => {
     it.each([
       ['quotes in an auction', () => submitOrder(MAX, opened, TERMS)],
       ['reports on an award', () => reported(opened)],
-    ])('tells nobody 404 who %s of its successor’s', async (_what, order: () => LinkRequest) => {
+    ])('tells nobody 404 who %s of its successor’s', async (_what, order: () => OwnerRequest) => {
       expect(await older.ask(order())).toMatchObject(UNAVAILABLE);
     });
 
@@ -136,7 +136,7 @@ describe('the older of two owners', () => {
     await younger.stop();
   });
 
-  function reported(id: string): LinkRequest {
+  function reported(id: string): OwnerRequest {
     return { op: 'execution_report', auction_id: id, award_id: id, step: 'SUBMITTED', attempt: 1 };
   }
 

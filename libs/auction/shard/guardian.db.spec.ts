@@ -5,7 +5,7 @@ import { Halts } from '../admission/policy/halts.js';
 import { MakerProtection } from '../admission/policy/maker-protection.js';
 import { activeQuote, type AuctionState } from '../rules/state.js';
 import type { ShardPorts } from './shard-ports.js';
-import type { LinkRequest } from '../protocol/protocol.js';
+import type { OwnerRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { type Answer, LiveShard } from '#libs/testing/shards/shard-fixture.js';
 import {
@@ -58,7 +58,7 @@ function stateOf(auctionId: string): AuctionState {
   return shardOf(auctionId).shard.book.find(auctionId)!.durable!;
 }
 
-function preflightOrder(auctionId: string): LinkRequest {
+function preflightOrder(auctionId: string): OwnerRequest {
   return { op: 'quote_preflight', auction_id: auctionId, ...TERMS, account: MIA, request_id: 'preflight' };
 }
 

@@ -2,7 +2,8 @@ import type { Operation } from '../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { findQuote } from '../rules/state.js';
 import { isOverFor, viewerOf, type ViewerRole } from '../rules/told/viewer.js';
-import { fault, type BucketName, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
+import { fault, type LinkReply } from '#libs/link/link-protocol.js';
+import type { BucketName, OwnerRequest } from '../protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
 import { asRepeat, KEY_CONFLICT, type CommandsInWork } from '#libs/shard/commands-in-work.js';
 import type { CommandScope, CompletedAuctions, StoredAnswer } from './ports.js';
@@ -12,9 +13,9 @@ import { refusalReply } from '#libs/shard/task.js';
 import { isTooLate, TOO_LATE } from './tasks/shard-context.js';
 import type { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
 
-export type QuoteCommand = Extract<LinkRequest, { op: 'submit' | 'revise' | 'withdraw' }>;
-export type AuctionCommand = QuoteCommand | Extract<LinkRequest, { op: 'cancel' }>;
-export type ShardCommand = Extract<LinkRequest, { op: 'create' | 'withdraw_all' }>;
+export type QuoteCommand = Extract<OwnerRequest, { op: 'submit' | 'revise' | 'withdraw' }>;
+export type AuctionCommand = QuoteCommand | Extract<OwnerRequest, { op: 'cancel' }>;
+export type ShardCommand = Extract<OwnerRequest, { op: 'create' | 'withdraw_all' }>;
 
 export interface IntakePorts {
   readonly shard: number;
@@ -29,7 +30,7 @@ export interface IntakePorts {
   readonly perAuction: QuoteMeter;
   readonly now: () => Instant;
   /** 503 while this owner takes no such command, else undefined. */
-  readonly paused: (op: LinkRequest['op']) => LinkReply | undefined;
+  readonly paused: (op: OwnerRequest['op']) => LinkReply | undefined;
 }
 
 const OPERATION: Readonly<Record<AuctionCommand['op'] | ShardCommand['op'], Operation>> = {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PoolClient } from 'pg';
-import type { LinkRequest } from '../protocol/protocol.js';
+import type { OwnerRequest } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import { cancelOrder, submitOrder, withdrawAllOrder } from '#libs/testing/shards/shard-orders.js';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => live.stop());
 
 type Command = Extract<
-  LinkRequest,
+  OwnerRequest,
   { op: 'create' | 'cancel' | 'submit' | 'revise' | 'withdraw' | 'withdraw_all' }
 >;
 

@@ -1,5 +1,6 @@
 import { checkReason } from '../rules/decide/printable.js';
-import { fault, reply, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../protocol/protocol.js';
 import type { AuctionBook } from './memory/auction-book.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
 import type { CompletedAuctions } from './ports.js';
@@ -7,7 +8,7 @@ import type { Task } from '#libs/shard/task.js';
 import { OrderedVoidTask, ShiftTask } from './tasks/operator-tasks.js';
 import type { Settle, ShardContext } from './tasks/shard-context.js';
 
-type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+type Request<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 
 export interface OperatorDeskPorts {
   readonly context: ShardContext;

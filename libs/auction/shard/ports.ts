@@ -1,7 +1,7 @@
 import type { CompletedStatus, Operation } from '../rules/events.js';
 import type { SettlementDesk } from '../settlement/settlement.js';
 import type { HistoryTable } from './histories/history-table.js';
-import type { LinkReply } from '../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
 
 export type ViewerRole = 'ORIGINATOR' | 'MARKET_MAKER';
 

@@ -7,13 +7,14 @@ import { checkQuoteTerms } from '../rules/decide/quote-terms.js';
 import { activeQuote } from '../rules/state.js';
 import type { Grid } from '../rules/terms.js';
 import { viewerOf } from '../rules/told/viewer.js';
-import { fault, reply, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../protocol/protocol.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
 import type { CompletedAuctions } from './ports.js';
 import { planOf } from './tasks/create-task.js';
 import type { ShardContext } from './tasks/shard-context.js';
 
-type Preflight<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+type Preflight<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 
 export interface PreflightPorts {
   readonly context: ShardContext;

@@ -1,6 +1,6 @@
+import type { ReadPreferences } from '../protocol/protocol.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AwardToSettle } from '../settlement/settlement.js';
-import type { LinkPeer } from '../protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { LiveShard, type Answer } from '#libs/testing/shards/shard-fixture.js';
 import {
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => live.stop());
 
-function view(auctionId: string, account: string, peer: Partial<LinkPeer> = {}): Promise<Answer> {
+function view(auctionId: string, account: string, peer: Partial<ReadPreferences> = {}): Promise<Answer> {
   return live.ask({ op: 'auction', auction_id: auctionId, account, request_id: 'r' }, peer);
 }
 
@@ -50,7 +50,7 @@ function quotesOf(auctionId: string, account: string): Promise<Answer> {
 
 async function rows(
   account: string,
-  peer: Partial<LinkPeer> = {},
+  peer: Partial<ReadPreferences> = {},
   limit = 50,
 ): Promise<[string, string, string][]> {
   const { text } = await live.ask({ op: 'auctions', limit, account, request_id: 'r' }, peer);

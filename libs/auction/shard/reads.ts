@@ -5,19 +5,13 @@ import { timeline } from '../rules/told/timeline.js';
 import { auctionView } from '../rules/told/view.js';
 import { viewVersion } from '../rules/told/view-version.js';
 import { awardOf, isDecided, isOverFor, statusFor, viewerOf, type Viewer } from '../rules/told/viewer.js';
-import {
-  fault,
-  NOT_HELD,
-  reply,
-  type LinkPeer,
-  type LinkReply,
-  type LinkRequest,
-} from '../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import { NOT_HELD, type OwnerRequest, type ReadPreferences } from '../protocol/protocol.js';
 import type { AuctionBook, Entry } from './memory/auction-book.js';
 import type { CompletedAuctions, ListRow } from './ports.js';
 import type { StoredAnswers } from './memory/stored-answers.js';
 
-type Read<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+type Read<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 
 export interface ReadPorts {
   readonly book: AuctionBook;
@@ -38,7 +32,7 @@ interface Held {
 export class Reads {
   constructor(private readonly ports: ReadPorts) {}
 
-  auction(request: Read<'auction'>, peer: LinkPeer): LinkReply {
+  auction(request: Read<'auction'>, peer: ReadPreferences): LinkReply {
     const held = this.held(request.auction_id, request.account);
     if (held === undefined) return NOT_HELD;
     if (!peer.readFallback && isOverFor(held.state, held.viewer)) return NOT_HELD;
@@ -46,7 +40,7 @@ export class Reads {
   }
 
   /** Newest first. The views are text, so whoever merges pages need not read them. */
-  async auctions(request: Read<'auctions'>, peer: LinkPeer): Promise<LinkReply> {
+  async auctions(request: Read<'auctions'>, peer: ReadPreferences): Promise<LinkReply> {
     const held = this.heldRows(request);
     if (peer.activeOnly) return reply(200, held);
     const { account, limit, before } = request;

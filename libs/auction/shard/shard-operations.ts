@@ -1,11 +1,5 @@
-import {
-  codeOf,
-  fault,
-  reply,
-  type LinkPeer,
-  type LinkReply,
-  type LinkRequest,
-} from '../protocol/protocol.js';
+import { codeOf, fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest, ReadPreferences } from '../protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
 import type { CommandLoop } from '#libs/shard/command-loop.js';
 import type { ConnectionDesk } from './connections/connection-desk.js';
@@ -42,12 +36,12 @@ export interface OperationPorts {
   readonly onFault: (what: string, error: unknown) => void;
 }
 
-type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+type Request<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 type QuoteCommand = Request<'submit' | 'revise' | 'withdraw'>;
 
 const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 const UNKNOWN_AUCTION = fault(404, 'auction_not_found');
-const COMMANDS: ReadonlySet<LinkRequest['op']> = new Set<LinkRequest['op']>([
+const COMMANDS: ReadonlySet<OwnerRequest['op']> = new Set<OwnerRequest['op']>([
   'create',
   'cancel',
   'submit',
@@ -66,7 +60,7 @@ const COME_LATER = 429;
  * current. The others rest on what memory holds, or does not hold: that there is no such auction or quote, that the key was never
  * used, that another quote stands.
  */
-export function isRefusedForGood({ op }: LinkRequest, { status }: LinkReply): boolean {
+export function isRefusedForGood({ op }: OwnerRequest, { status }: LinkReply): boolean {
   if (status < 400 || status >= 500 || status === COME_LATER) return false;
   return COMMANDS.has(op) || op === 'execution_report';
 }
@@ -75,14 +69,14 @@ export function isRefusedForGood({ op }: LinkRequest, { status }: LinkReply): bo
 export class ShardOperations {
   constructor(private readonly ports: OperationPorts) {}
 
-  async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+  async handle(request: OwnerRequest, peer: ReadPreferences): Promise<LinkReply> {
     const answer = await this.guarded(request, peer);
     if (COMMANDS.has(request.op)) this.ports.meter.command(request.op, answer.status, codeOf(answer) ?? 'ok');
     return answer;
   }
 
   /** What cannot be looked up is not guessed: the caller may come again with the same key. */
-  private async guarded(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+  private async guarded(request: OwnerRequest, peer: ReadPreferences): Promise<LinkReply> {
     try {
       return await this.answer(request, peer);
     } catch (error) {
@@ -91,7 +85,7 @@ export class ShardOperations {
     }
   }
 
-  private answer(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> | LinkReply {
+  private answer(request: OwnerRequest, peer: ReadPreferences): Promise<LinkReply> | LinkReply {
     const { reads, preflights } = this.ports;
     switch (request.op) {
       case 'create':

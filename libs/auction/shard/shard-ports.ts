@@ -3,8 +3,8 @@ import type { PreflightDesk } from '../admission/preflight-desk.js';
 import type { ReservationDesk } from '../admission/reservation-desk.js';
 import type { JournalReader, JournalWriter } from '#libs/journal/journal.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
-import type { OwnerLink } from '#libs/link/client.js';
-import type { LinkNotice } from '../protocol/protocol.js';
+import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
+import type { JournalNotice } from '#libs/link/journal-notices.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import type { IdFactory } from './ids.js';
@@ -38,7 +38,7 @@ export interface ShardPorts {
   readonly journalHasRoom: () => Promise<boolean>;
   readonly meter: ShardMeter;
   /** The journal has come so far, and may be read up to there. */
-  readonly announce: (notice: LinkNotice) => void;
+  readonly announce: (notice: JournalNotice) => void;
   readonly settings: ShardSettings;
   /** The journal no longer takes this process for its owner, or nobody knows what it has written: stop. */
   readonly onJournalFailure: (error: unknown) => void;

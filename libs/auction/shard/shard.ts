@@ -1,5 +1,6 @@
 import { instantFromNanos, nanosFromInstant, type Instant } from '#libs/base/instant.js';
-import { fault, reply, type LinkPeer, type LinkReply, type LinkRequest } from '../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest, ReadPreferences } from '../protocol/protocol.js';
 import { quietly } from '#libs/platform/process/quiet-faults.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { Attendance } from './attendance.js';
@@ -145,7 +146,7 @@ export class Shard {
     return recovered;
   }
 
-  async handle(request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+  async handle(request: OwnerRequest, peer: ReadPreferences): Promise<LinkReply> {
     const { tenure } = this;
     const cameAt = this.ports.clock.monotonicNanos();
     const answer = await this.operations.handle(request, peer);

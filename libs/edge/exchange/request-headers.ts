@@ -1,12 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-
-/** Headers that only gateways and owners may exchange. */
-export const INTERNAL_HEADERS = [
-  'x-service-token',
-  'x-auction-peer',
-  'x-auction-active-only',
-  'x-auction-owner-read-fallback',
-] as const;
+import { INTERNAL_HEADERS } from '#libs/platform/internal-server/internal-headers.js';
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;

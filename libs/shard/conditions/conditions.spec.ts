@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
+import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { CapacityWatch } from './capacity-watch.js';
@@ -50,7 +50,7 @@ afterEach(() => {
   clock.forgetTimers();
 });
 
-function errorOf(op: LinkRequest['op']): string | undefined {
+function errorOf(op: OwnerRequest['op']): string | undefined {
   const answer = conditions.pause(op);
   expect([undefined, 503]).toContain(answer?.status);
   return answer === undefined ? undefined : (JSON.parse(answer.body) as { error: string }).error;

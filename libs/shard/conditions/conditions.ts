@@ -1,4 +1,5 @@
-import { fault, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
+import { fault, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import type { CapacityWatch } from './capacity-watch.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { ProjectionWatch } from './projection-watch.js';
@@ -46,7 +47,7 @@ export class Conditions {
   }
 
   /** Withdrawing and cancelling always work. */
-  pause(op: LinkRequest['op']): LinkReply | undefined {
+  pause(op: OwnerRequest['op']): LinkReply | undefined {
     if (op === 'create') return this.createPause();
     if ((op === 'submit' || op === 'revise') && !this.clock.isSound()) return CLOCK;
     return undefined;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { reply, type LinkReply, type LinkRequest } from '#libs/auction/protocol/protocol.js';
+import { reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import { homeShard } from '#libs/auction/protocol/routing.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
@@ -25,15 +26,15 @@ afterEach(() => {
 
 /** The exchange of shard 1, whose every question to shard 0 is answered so. */
 function exchange(
-  answer: (request: LinkRequest) => LinkReply,
+  answer: (request: OwnerRequest) => LinkReply,
   connection: () => number | undefined = () => 1,
 ) {
-  const asked: LinkRequest[] = [];
+  const asked: OwnerRequest[] = [];
   const link = {
     get connection(): number | undefined {
       return connection();
     },
-    request: (request: LinkRequest): Promise<LinkReply> => {
+    request: (request: OwnerRequest): Promise<LinkReply> => {
       asked.push(request);
       return Promise.resolve(answer(request));
     },

@@ -1,16 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { OwnerLink } from '#libs/link/client.js';
-import {
-  reply,
-  type BucketName,
-  type LeaseHolder,
-  type LeasesCalledIn,
-  type LeaseReport,
-  type LeaseWish,
-  type LinkReply,
-  type LinkRequest,
-  type TokenRequest,
-  type TokensGranted,
+import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
+import { reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type {
+  BucketName,
+  LeaseHolder,
+  LeasesCalledIn,
+  LeaseReport,
+  LeaseWish,
+  OwnerRequest,
+  TokenRequest,
+  TokensGranted,
 } from '#libs/auction/protocol/protocol.js';
 import { homeShard } from '#libs/auction/protocol/routing.js';
 import type { Clock } from '#libs/platform/time/clock.js';
@@ -73,7 +72,7 @@ export class TokenExchange {
   }
 
   /** A home wants to know for good what was used. */
-  callIn({ life, leases }: Extract<LinkRequest, { op: 'call_in' }>): LinkReply {
+  callIn({ life, leases }: Extract<OwnerRequest, { op: 'call_in' }>): LinkReply {
     const isThisLife = life === this.options.holder.life;
     const used = isThisLife ? this.leases.callIn(leases) : leases.map(() => null);
     return reply(200, { used } satisfies LeasesCalledIn);

@@ -1,13 +1,12 @@
-import type { OwnerLink } from '#libs/link/client.js';
-import {
-  reply,
-  type BucketName,
-  type LeasedBucket,
-  type LeasesCalledIn,
-  type LinkReply,
-  type LinkRequest,
-  type TokenRequest,
-  type TokensGranted,
+import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
+import { reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type {
+  BucketName,
+  LeasedBucket,
+  LeasesCalledIn,
+  OwnerRequest,
+  TokenRequest,
+  TokensGranted,
 } from '#libs/auction/protocol/protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from './buckets.js';
@@ -29,7 +28,7 @@ export interface TokenHomeOptions {
   readonly buckets: AccountBuckets;
 }
 
-type TakeTokens = Extract<LinkRequest, { op: 'take_tokens' }>;
+type TakeTokens = Extract<OwnerRequest, { op: 'take_tokens' }>;
 
 /** The buckets of the accounts at home here. Before anybody is refused, what others hold in advance is called in. */
 export class TokenHome {

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OwnerLink } from '#libs/link/client.js';
-import { LinkServer } from '#libs/link/server.js';
+import { readPreferences, type OwnerLink, type OwnerRequest } from '#libs/auction/protocol/protocol.js';
+import { LinkClient } from '#libs/link/link-client.js';
+import { LinkServer } from '#libs/link/link-server.js';
 import { listen } from '#libs/platform/internal-server/internal-server.js';
 import { eventually } from '../eventually.js';
 import { LiveShard, type FixtureOptions } from './shard-fixture.js';
@@ -12,7 +13,7 @@ const TOKEN = 'service-token-of-the-test';
 
 interface LinkEnds {
   readonly servers: readonly Server[];
-  readonly ends: readonly LinkServer[];
+  readonly ends: readonly LinkServer<OwnerRequest>[];
   readonly links: readonly OwnerLink[];
 }
 
@@ -29,12 +30,12 @@ export class LinkedShards {
     const silent = new Set<number>();
     const servers = SHARDS.map(() => createServer());
     const ends = servers.map((server, number) => {
-      const end = new LinkServer({
+      const end = new LinkServer<OwnerRequest>({
         serviceTokens: () => [TOKEN],
         handle: (request, peer) => {
           const live = shards[number];
           const isMute = live === undefined || silent.has(number);
-          return isMute ? new Promise(() => undefined) : live.shard.handle(request, peer);
+          return isMute ? new Promise(() => undefined) : live.shard.handle(request, readPreferences(peer));
         },
         onFault: () => undefined,
         clock: world.clock,
@@ -86,7 +87,7 @@ function linksOf(number: number, servers: readonly Server[], { clock }: ShardWor
     others.map((other) => {
       const { port } = servers[other]?.address() as AddressInfo;
       const url = `http://127.0.0.1:${port}`;
-      return [other, new OwnerLink({ url, serviceToken: () => TOKEN, peer: `owner-${number}`, clock })];
+      return [other, new LinkClient({ url, serviceToken: () => TOKEN, peer: `owner-${number}`, clock })];
     }),
   );
 }

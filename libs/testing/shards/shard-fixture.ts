@@ -13,7 +13,8 @@ import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { SealedSnapshots, type RefusedSnapshot } from '#libs/journal/sealed-snapshots.js';
-import type { LinkPeer, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest, ReadPreferences } from '#libs/auction/protocol/protocol.js';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { eventually } from '../eventually.js';
@@ -36,7 +37,7 @@ const SETTINGS: ShardSettings = {
   maxProjectionLagMillis: 1_000_000_000,
 };
 
-const GATEWAY: LinkPeer = { name: 'test', activeOnly: true, readFallback: false };
+const GATEWAY: ReadPreferences = { activeOnly: true, readFallback: false };
 
 export interface FixtureOptions {
   readonly settings?: Partial<ShardSettings>;
@@ -164,7 +165,7 @@ export class LiveShard {
     return current.ok ? current.snapshot.version : undefined;
   }
 
-  async ask(request: LinkRequest, peer: Partial<LinkPeer> = {}): Promise<Answer> {
+  async ask(request: OwnerRequest, peer: Partial<ReadPreferences> = {}): Promise<Answer> {
     return answerOf(await this.shard.handle(request, { ...GATEWAY, ...peer }));
   }
 

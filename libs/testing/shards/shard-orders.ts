@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CreateBody, ReviseBody, SubmitBody } from '#libs/auction/rules/commands.js';
 import { shardOfCreate } from '#libs/auction/protocol/routing.js';
-import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
+import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 
-type Request<Op extends LinkRequest['op']> = Extract<LinkRequest, { op: Op }>;
+type Request<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 
 let last = 0;
 

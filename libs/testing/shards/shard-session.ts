@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LinkRequest } from '#libs/auction/protocol/protocol.js';
+import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import { activeQuote, isLive, type AuctionState } from '#libs/auction/rules/state.js';
 import type { AwardToSettle } from '#libs/auction/settlement/settlement.js';
 import type { Answer, LiveShard } from './shard-fixture.js';
@@ -47,7 +47,7 @@ export function anyRounds(rounds: number): fc.Arbitrary<Deed[][]> {
 
 /** A command and what its caller was told, if anything. */
 export interface Told {
-  readonly order: LinkRequest;
+  readonly order: OwnerRequest;
   answer: Answer | undefined;
 }
 
@@ -82,7 +82,7 @@ export class ShardSession {
     told.answer = await this.live.ask(order);
   }
 
-  private orderFor({ act, who, where, price, quantity }: Deed): LinkRequest | undefined {
+  private orderFor({ act, who, where, price, quantity }: Deed): OwnerRequest | undefined {
     const originator = ORIGINATORS[who % ORIGINATORS.length] ?? '';
     if (act === 'CREATE')
       return this.live.createOrder(originator, { quantity_atoms: quantity, duration_ms: 60_000 + who });

@@ -1,7 +1,8 @@
 import { AccountBuckets } from '#libs/shard/tokens/buckets.js';
 import { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
 import { TokenHome } from '#libs/shard/tokens/token-home.js';
-import type { BucketName, LinkReply, LinkRequest } from '#libs/auction/protocol/protocol.js';
+import type { BucketName, OwnerRequest } from '#libs/auction/protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { SteppedClock } from '#libs/auction/stream/fixtures/stepped-clock.js';
 
@@ -115,7 +116,7 @@ export class TokenShards {
       get connection(): number {
         return connection();
       },
-      request: (request: LinkRequest, patience = 10_000): Promise<LinkReply> =>
+      request: (request: OwnerRequest, patience = 10_000): Promise<LinkReply> =>
         new Promise((resolve, reject) => {
           this.messages.push(`${from}>${to} ${request.op}`);
           this.clock.after(patience, () => {
@@ -134,7 +135,7 @@ export class TokenShards {
     };
   }
 
-  private async answer(shard: number, request: LinkRequest): Promise<LinkReply> {
+  private async answer(shard: number, request: OwnerRequest): Promise<LinkReply> {
     const { home, exchange } = this.processOf(shard);
     if (request.op === 'take_tokens') return home.grant(request);
     if (request.op === 'call_in') return exchange.callIn(request);

@@ -13,7 +13,9 @@ import { StreamCommands } from '#libs/auction/api/stream/stream-commands.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import type { OwnerLink } from '#libs/link/client.js';
+import { GATEWAY_READS, type OwnerLink } from '#libs/auction/protocol/protocol.js';
+import { journalNotices } from '#libs/link/journal-notices.js';
+import { receiveNotices } from '#libs/link/notices.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { Chronicle, type WantedHistories } from '#libs/auction/projections/reader/chronicle.js';
@@ -67,9 +69,9 @@ function openDesks(life: Life): Desks {
   const { host, random, world } = life;
   const links: OwnerLink[] = SHARDS.map((shard) =>
     openLink(life, shard, {
-      reads: { activeOnly: true, readFallback: true },
+      headers: GATEWAY_READS,
       timeoutMillis: OWNER_TIMEOUT_MILLIS,
-      onNotice: (notice) => owners.noticed(shard, notice),
+      onNotice: receiveNotices(journalNotices, (notice) => owners.noticed(shard, notice)),
     }),
   );
   const owners = new OwnerRouter(links);

@@ -13,9 +13,13 @@ import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { WitnessTable } from '#libs/journal/witness/witness-table.js';
 import { WitnessedWriter } from '#libs/journal/witness/witnessed-writer.js';
-import { OwnerLink } from '#libs/link/client.js';
-import { SERVICE_TOKEN_HEADER } from '#libs/auction/protocol/protocol.js';
-import { LinkServer } from '#libs/link/server.js';
+import { readPreferences, type OwnerLink, type OwnerRequest } from '#libs/auction/protocol/protocol.js';
+import { journalNotices, type JournalNotice } from '#libs/link/journal-notices.js';
+import { LinkClient, type LinkClientOptions } from '#libs/link/link-client.js';
+import { NoticeBoard } from '#libs/link/notices.js';
+import { SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import { LinkServer } from '#libs/link/link-server.js';
 import { isGoodToken } from '#libs/platform/internal-server/good-token.js';
 import { repeat } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
@@ -47,13 +51,15 @@ export async function bootOwner(life: Life, number: number): Promise<void> {
     link.cut();
     life.clock.after(FAILED_LINGER_MILLIS, () => life.exit('its journal has failed'));
   };
-  const link: LinkServer = new LinkServer({
+  const notices = new NoticeBoard(journalNotices);
+  const link = new LinkServer<OwnerRequest>({
     serviceTokens: () => [SERVICE_TOKEN],
-    handle: (request, peer) => shard.handle(request, peer),
+    handle: (request, peer): Promise<LinkReply> => shard.handle(request, readPreferences(peer)),
+    notices,
     clock: life.clock,
     onFault: (error, peer) => world.onFault(host.name, `link of ${peer}`, error),
   });
-  const shard = await openShard(life, number, link, fail);
+  const shard = await openShard(life, number, (notice) => notices.announce(notice), fail);
   await shard.start();
   world.trace.note(`${host.name}: serves`);
   if (failures.length > 0) return;
@@ -67,7 +73,7 @@ export async function bootOwner(life: Life, number: number): Promise<void> {
 async function openShard(
   life: Life,
   number: number,
-  link: LinkServer,
+  announce: (notice: JournalNotice) => void,
   fail: (error: unknown) => void,
 ): Promise<Shard> {
   const { host, clock, random, world } = life;
@@ -112,7 +118,7 @@ async function openShard(
     referenceNanos: () => referenceOf(life),
     journalHasRoom: () => Promise.resolve(true),
     meter: { command: () => undefined, appended: () => undefined },
-    announce: (notice) => link.announce(notice),
+    announce,
     settings: world.settings.shard,
     onJournalFailure: fail,
     onFault: (what, error) => world.onFault(host.name, what, error),
@@ -150,9 +156,9 @@ function peersOf(life: Life, number: number): Map<number, OwnerLink> {
 export function openLink(
   { host, clock, world }: Life,
   shard: number,
-  more: Partial<ConstructorParameters<typeof OwnerLink>[0]> = {},
+  more: Partial<LinkClientOptions> = {},
 ): OwnerLink {
-  return new OwnerLink({
+  return new LinkClient({
     url: `http://${ownerAddress(shard)}`,
     serviceToken: () => SERVICE_TOKEN,
     peer: host.name,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ndjsonReply } from '#libs/edge/reply/ndjson.js';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import type { LinkReply } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
 import { shardOfId } from '../../protocol/routing.js';
 import { CompletedReader } from '../../projections/completed-reader.js';
 import { OwnerRouter, passOn } from '../owner-router.js';

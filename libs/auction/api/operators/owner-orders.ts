@@ -1,9 +1,10 @@
 import type { NewAction, OperatorActions } from '../../admission/policy/operator-actions.js';
-import type { LinkReply, LinkRequest } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { OwnerRouter } from '../owner-router.js';
 
 /** What only the owner of a shard can do for an operator. */
-export type OwnerOrder = Extract<LinkRequest, { op: 'void' | 'drain' | 'resume' }>;
+export type OwnerOrder = Extract<OwnerRequest, { op: 'void' | 'drain' | 'resume' }>;
 
 export interface OrderPorts {
   readonly owners: Pick<OwnerRouter, 'ask'>;

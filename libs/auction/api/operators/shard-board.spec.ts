@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LinkReply } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { OwnerProbe } from './owner-probe.js';
 import { ShardBoard, type ShardRow } from './shard-board.js';

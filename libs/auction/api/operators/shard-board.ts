@@ -1,5 +1,5 @@
 import { pause, type Clock } from '#libs/platform/time/clock.js';
-import type { LinkReply } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRouter } from '../owner-router.js';
 import type { OwnerProbe } from './owner-probe.js';
 import type { JournalBook, KnownOfShard } from './journal-book.js';

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
-import type { LinkReply, LinkRequest } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import { homeShard } from '../../protocol/routing.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 
-type WithdrawAllRequest = Extract<LinkRequest, { op: 'withdraw_all' }>;
+type WithdrawAllRequest = Extract<OwnerRequest, { op: 'withdraw_all' }>;
 
 interface Part {
   readonly withdrawn: readonly string[];

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { LinkReply, LinkRequest } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import { settled, SteppedClock } from '../../stream/fixtures/stepped-clock.js';
 import { PresenceReporter } from './presence-reporter.js';
 
-type Told = Extract<LinkRequest, { op: 'presence' }>;
+type Told = Extract<OwnerRequest, { op: 'presence' }>;
 
 const ACCOUNT = 'mia';
 let clock: SteppedClock;

@@ -1,14 +1,15 @@
-import type { ConnectionClaim, ConnectionEnd, LinkReply, LinkRequest } from '../../protocol/protocol.js';
+import type { ConnectionClaim, ConnectionEnd, OwnerRequest } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { ConnectionStanding, Presence } from '../../stream/ports.js';
 
-type PresenceRequest = Extract<LinkRequest, { op: 'presence' }>;
+type PresenceRequest = Extract<OwnerRequest, { op: 'presence' }>;
 
 export interface PresencePorts {
   /** Names this life of this gateway. */
   readonly gateway: string;
   readonly shards: readonly number[];
-  readonly ask: (shard: number, request: LinkRequest) => Promise<LinkReply>;
+  readonly ask: (shard: number, request: OwnerRequest) => Promise<LinkReply>;
   readonly clock: Clock;
 }
 

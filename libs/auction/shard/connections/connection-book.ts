@@ -1,5 +1,5 @@
 import type { ShardEventBody } from '../../rules/events.js';
-import type { LinkRequest } from '../../protocol/protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import {
   awaited,
   claimed,
@@ -14,7 +14,7 @@ import {
 import { GatewayLeases } from './gateway-leases.js';
 import type { NotedConnection } from './noted-connections.js';
 
-export type PresenceRequest = Extract<LinkRequest, { op: 'presence' }>;
+export type PresenceRequest = Extract<OwnerRequest, { op: 'presence' }>;
 type ConnectionNote = Extract<ShardEventBody, { type: 'CONNECTION_NOTED' }>;
 
 interface Row {

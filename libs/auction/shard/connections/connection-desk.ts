@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../../rules/events.js';
 import { activeQuotes, findQuote, type AuctionState } from '../../rules/state.js';
-import { fault, reply, type LinkReply } from '../../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from '../memory/auction-book.js';
 import type { Task } from '#libs/shard/task.js';

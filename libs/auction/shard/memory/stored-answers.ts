@@ -3,7 +3,7 @@ import { replyFor } from '../../rules/told/command-reply.js';
 import { decodeEvent } from '../../rules/event-versions.js';
 import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';
-import { fault, reply, type LinkReply } from '../../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Entry } from './auction-book.js';
 import { isSameCommand, type CommandName } from '#libs/shard/marks.js';
 import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from '../ports.js';

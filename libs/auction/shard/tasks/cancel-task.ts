@@ -1,13 +1,14 @@
 import { decideCancel } from '../../rules/decide/cancel.js';
 import type { Instant } from '#libs/base/instant.js';
 import { auctionView } from '../../rules/told/view.js';
-import { fault, reply, type LinkRequest } from '../../protocol/protocol.js';
+import { fault, reply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';
 import { dueDrafts, isPastClose } from './due-events.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
-export type CancelRequest = Extract<LinkRequest, { op: 'cancel' }>;
+export type CancelRequest = Extract<OwnerRequest, { op: 'cancel' }>;
 
 export class CancelTask implements Task {
   readonly lane: string;

@@ -1,7 +1,7 @@
 import { activeQuotes } from '../../rules/state.js';
 import type { Instant } from '#libs/base/instant.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
-import { reply, type LinkReply } from '../../protocol/protocol.js';
+import { reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
 import type { Decision, Draft, Task } from '#libs/shard/task.js';

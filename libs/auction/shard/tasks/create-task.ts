@@ -3,7 +3,8 @@ import type { Instant } from '#libs/base/instant.js';
 import { opened, planCreate, type PlannedAuction } from '../../rules/decide/plan-create.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import { auctionView } from '../../rules/told/view.js';
-import { fault, reply, type LinkReply, type LinkRequest } from '../../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { Release } from '../releases.js';
 import {
   AGAIN,
@@ -16,7 +17,7 @@ import {
 } from '#libs/shard/task.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
-export type CreateRequest = Extract<LinkRequest, { op: 'create' }>;
+export type CreateRequest = Extract<OwnerRequest, { op: 'create' }>;
 
 /** Checks a create against everything but capacity; the preflight asks the same. */
 export function planOf(

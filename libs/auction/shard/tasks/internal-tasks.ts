@@ -5,7 +5,7 @@ import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '../../rules/state.js';
 import { decideVoid } from '../../rules/decide/void.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
-import { reply, type LinkReply } from '../../protocol/protocol.js';
+import { reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Decision, Draft, Task } from '#libs/shard/task.js';
 import { draftsOf, dueDrafts } from './due-events.js';

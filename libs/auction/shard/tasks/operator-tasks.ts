@@ -1,12 +1,7 @@
 import type { Instant } from '#libs/base/instant.js';
 import { decideVoid } from '../../rules/decide/void.js';
-import {
-  fault,
-  reply,
-  type LinkReply,
-  type LinkRequest,
-  type OperatorOrder,
-} from '../../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest, OperatorOrder } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
 import type { Decision, Draft, Task } from '#libs/shard/task.js';
@@ -60,7 +55,7 @@ export class ShiftTask implements Task {
 
   constructor(
     private readonly conditions: Conditions,
-    private readonly order: Extract<LinkRequest, { op: 'drain' | 'resume' }>,
+    private readonly order: Extract<OwnerRequest, { op: 'drain' | 'resume' }>,
     readonly settle: Settle,
   ) {}
 

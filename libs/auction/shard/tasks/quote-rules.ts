@@ -5,13 +5,13 @@ import { planSubmit, submitted } from '../../rules/decide/plan-submit.js';
 import { rejected } from '#libs/base/rejection.js';
 import type { AuctionState } from '../../rules/state.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
-import type { LinkRequest } from '../../protocol/protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import { commandsOf, type QuoteRule } from './quote-task.js';
 import type { ShardContext } from './shard-context.js';
 
-type Submit = Extract<LinkRequest, { op: 'submit' }>;
-type Revise = Extract<LinkRequest, { op: 'revise' }>;
-type Withdraw = Extract<LinkRequest, { op: 'withdraw' }>;
+type Submit = Extract<OwnerRequest, { op: 'submit' }>;
+type Revise = Extract<OwnerRequest, { op: 'revise' }>;
+type Withdraw = Extract<OwnerRequest, { op: 'withdraw' }>;
 
 export function submitRule(context: ShardContext, request: Submit): QuoteRule {
   const quoteId = context.ids.quote(request.auction_id, request.account, request.key);

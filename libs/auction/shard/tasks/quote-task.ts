@@ -7,7 +7,8 @@ import type { Rejection } from '#libs/base/rejection.js';
 import { bookOf, findQuote, type AuctionState } from '../../rules/state.js';
 import type { Hold } from '../../rules/terms.js';
 import { isOverFor } from '../../rules/told/viewer.js';
-import { fault, reply, type Claim, type CommandName, type LinkReply } from '../../protocol/protocol.js';
+import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
+import type { Claim, CommandName } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';
 import {

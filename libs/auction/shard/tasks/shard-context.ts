@@ -1,7 +1,8 @@
 import type { Instant } from '#libs/base/instant.js';
 import type { CommandMark, Operation } from '../../rules/events.js';
 import { rejected } from '#libs/base/rejection.js';
-import type { Claim, CommandName, LinkReply } from '../../protocol/protocol.js';
+import type { Claim, CommandName } from '../../protocol/protocol.js';
+import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { AuctionBook } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
 import type { IdFactory } from '../ids.js';

@@ -1,13 +1,14 @@
 import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '../../rules/state.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
-import { reply, type LinkRequest } from '../../protocol/protocol.js';
+import { reply } from '#libs/link/link-protocol.js';
+import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';
 import { draftsOf, dueDrafts } from './due-events.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
-export type WithdrawAllRequest = Extract<LinkRequest, { op: 'withdraw_all' }>;
+export type WithdrawAllRequest = Extract<OwnerRequest, { op: 'withdraw_all' }>;
 
 const DONE = reply(200, {});
 

@@ -3,53 +3,49 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { isGoodToken } from '#libs/platform/internal-server/good-token.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
-import { textOf } from './frame-text.js';
-import { watchPulse } from './link-pulse.js';
-import type { LinkSocket } from './link-socket.js';
-import { NoticeSlot, written, type WrittenNotice } from './notice-slot.js';
 import {
-  ACTIVE_ONLY_HEADER,
   codeOf,
+  fault,
   LINK_PATH,
   MAX_FRAME_BYTES,
   NOTICES_HEADER,
-  PEER_HEADER,
-  READ_FALLBACK_HEADER,
-  SERVICE_TOKEN_HEADER,
-  type LinkNotice,
   type LinkPeer,
   type LinkReply,
   type LinkRequest,
-} from '#libs/auction/protocol/protocol.js';
+} from './link-protocol.js';
+import { watchPulse } from './link-pulse.js';
+import { textOf, type LinkSocket } from './link-socket.js';
+import type { NoticeSource, PeerNotices } from './notices.js';
 
-type RequestEntry = [id: number, request: LinkRequest, traceparent?: unknown];
+type RequestEntry<Request> = [id: number, request: Request, traceparent?: unknown];
 
-export type LinkHandler = (request: LinkRequest, peer: LinkPeer) => Promise<LinkReply>;
-
-export interface LinkServerOptions {
+export interface LinkServerOptions<Request extends LinkRequest> {
   /** All tokens that are good at present: two while one replaces the other. */
   readonly serviceTokens: () => readonly string[];
-  readonly handle: LinkHandler;
+  readonly handle: (request: Request, peer: LinkPeer) => Promise<LinkReply>;
   readonly onFault: (error: unknown, peer: string) => void;
   readonly clock: Clock;
+  /** What is said unasked to the peers that want it. */
+  readonly notices?: NoticeSource;
   readonly maxConnections?: number;
-  /** Continues the traces of peers; without it they end with them. */
+  /** Continues the traces of peers. Without it they end here. */
   readonly tracing?: Tracing;
 }
 
 /** A peer that does not read its replies is cut off before they fill the memory. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
-/** With more than this still unread a peer is told of the head later, when it has read. */
+/** A peer that has not read more than this gets its notices later. */
 const NOTICE_PATIENCE_BYTES = 64 * 1024;
 const POLICY_VIOLATION = 1008;
 /** For the other end to go by itself. */
 const GOODBYE_MILLIS = 1_000;
-const INTERNAL_ERROR: LinkReply = { status: 500, body: '{"error":"internal_error"}' };
+const INTERNAL_ERROR = fault(500, 'internal_error');
 
-/** The owner's end of the link, on the HTTP server of its internal listener. */
-export class LinkServer {
+/** The end that answers requests, on the HTTP server of an internal listener. */
+export class LinkServer<Request extends LinkRequest> {
   private readonly sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -58,24 +54,12 @@ export class LinkServer {
     skipUTF8Validation: true,
   });
 
-  /** Peers that are connected, each with the token that it has shown. */
+  /** Connected peers, each with the token that it has shown. */
   private readonly served = new Map<LinkSocket, string | undefined>();
-  /** One for each peer that wants to hear of the head. */
-  private readonly listeners = new Set<(notice: WrittenNotice) => void>();
-  private head: number | undefined;
-
   private readonly tracing: Tracing;
 
-  constructor(private readonly options: LinkServerOptions) {
+  constructor(private readonly options: LinkServerOptions<Request>) {
     this.tracing = options.tracing ?? noTracing;
-  }
-
-  /** Tells whoever listens; and whoever comes to listen, of the latest head. */
-  announce(notice: LinkNotice): void {
-    this.head = notice.head;
-    if (this.listeners.size === 0) return;
-    const told = written(notice);
-    for (const tell of this.listeners) tell(told);
   }
 
   attach(server: Server): void {
@@ -98,13 +82,13 @@ export class LinkServer {
     this.sockets.close();
   }
 
-  /** Ends every connection at once, with nothing more said. */
+  /** Ends every connection at once, with nothing more sent. */
   cut(): void {
     for (const ws of this.served.keys()) ws.terminate();
     this.sockets.close();
   }
 
-  /** Peers whose token is no longer good are sent away, and cut off where they do not go; one that has another comes back at once. */
+  /** Sends away peers whose token is no longer good, and cuts those off that stay. One with another token comes back at once. */
   dropRevoked(): void {
     const { clock, serviceTokens } = this.options;
     const good = serviceTokens();
@@ -117,7 +101,7 @@ export class LinkServer {
     }
   }
 
-  /** Node has let go of the socket: nobody else would hear of it that the peer has gone, nor let go of one that stays. */
+  /** Node has let go of the socket, so its errors and its end are handled here. */
   private refuse(socket: Duplex, refusal: string): void {
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -136,30 +120,28 @@ export class LinkServer {
 
   /** Answers a peer that has shown its token, over a socket that is open. */
   serve(ws: LinkSocket, headers: IncomingHttpHeaders): void {
-    const peer = peerOf(headers);
+    const peer: LinkPeer = { name: String(headers[PEER_HEADER]), headers };
     const token = headers[SERVICE_TOKEN_HEADER];
     this.served.set(ws, typeof token === 'string' ? token : undefined);
+    watchPulse(ws, this.options.clock);
+    let notices: PeerNotices | undefined = undefined;
+    const replies = this.repliesTo(ws, () => notices);
+    if (headers[NOTICES_HEADER] === 'true') {
+      notices = this.options.notices?.join(() => {
+        replies.flushSoon();
+      });
+    }
     ws.on('close', () => {
       this.served.delete(ws);
+      notices?.leave();
     });
-    watchPulse(ws, this.options.clock);
-    const slot = new NoticeSlot();
-    const replies: FrameBatch = new FrameBatch(
-      (frame) => {
-        send(ws, frame, () => {
-          if (slot.isFilled) replies.flushSoon();
-        });
-      },
-      () => (ws.bufferedAmount > NOTICE_PATIENCE_BYTES ? undefined : slot.take()),
-    );
-    if (headers[NOTICES_HEADER] === 'true') this.listen(ws, slot, replies);
     ws.on('error', (error) => {
       this.options.onFault(error, peer.name);
     });
     ws.on('message', (data) => {
-      // Whoever was told to go may go on talking: nobody hears it.
+      // A peer that was told to go may still talk; it is not heard.
       if (ws.readyState !== WebSocket.OPEN) return;
-      const requests = parseRequests(textOf(data));
+      const requests = parseRequests<Request>(textOf(data));
       if (requests === undefined) {
         this.options.onFault(new Error('an unreadable frame'), peer.name);
         ws.close(1002);
@@ -169,19 +151,24 @@ export class LinkServer {
     });
   }
 
-  private listen(ws: LinkSocket, slot: NoticeSlot, replies: FrameBatch): void {
-    const tell = (notice: WrittenNotice): void => {
-      slot.put(notice);
-      replies.flushSoon();
-    };
-    this.listeners.add(tell);
-    ws.on('close', () => {
-      this.listeners.delete(tell);
-    });
-    if (this.head !== undefined) tell({ head: this.head });
+  /** Notices leave at the end of a frame of replies, or alone. */
+  private repliesTo(ws: LinkSocket, notices: () => PeerNotices | undefined): FrameBatch {
+    const replies: FrameBatch = new FrameBatch(
+      (frame) => {
+        send(ws, frame, () => {
+          if (notices()?.isEmpty === false) replies.flushSoon();
+        });
+      },
+      () => (ws.bufferedAmount > NOTICE_PATIENCE_BYTES ? undefined : notices()?.take()),
+    );
+    return replies;
   }
 
-  private answer([id, request, traceparent]: RequestEntry, peer: LinkPeer, replies: FrameBatch): void {
+  private answer(
+    [id, request, traceparent]: RequestEntry<Request>,
+    peer: LinkPeer,
+    replies: FrameBatch,
+  ): void {
     const span = this.tracing.continued(request.op, traceparent);
     const answered =
       span === undefined ? this.options.handle(request, peer) : this.traced(span, request, peer);
@@ -196,42 +183,34 @@ export class LinkServer {
     );
   }
 
-  private async traced(span: Span, request: LinkRequest, peer: LinkPeer): Promise<LinkReply> {
+  private async traced(span: Span, request: Request, peer: LinkPeer): Promise<LinkReply> {
     span.set({ operation: request.op });
-    if ('request_id' in request) span.set({ requestId: request.request_id });
-    let reply = INTERNAL_ERROR;
+    if (request.request_id !== undefined) span.set({ requestId: request.request_id });
+    let answer = INTERNAL_ERROR;
     try {
-      reply = await this.tracing.within(span, () => this.options.handle(request, peer));
-      return reply;
+      answer = await this.tracing.within(span, () => this.options.handle(request, peer));
+      return answer;
     } finally {
-      span.set({ status: reply.status, code: codeOf(reply) });
+      span.set({ status: answer.status, code: codeOf(answer) });
       span.end();
     }
   }
 }
 
-/** What an operation asks for is taken on the peer's word: it has shown that it is one of us. */
-function parseRequests(text: string): RequestEntry[] | undefined {
+/** What an operation asks for is believed: the peer has shown that it is one of our processes. */
+function parseRequests<Request extends LinkRequest>(text: string): RequestEntry<Request>[] | undefined {
   try {
     const frame: unknown = JSON.parse(text);
-    return Array.isArray(frame) && frame.every(isRequestEntry) ? frame : undefined;
+    return Array.isArray(frame) && frame.every(isRequestEntry<Request>) ? frame : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isRequestEntry(entry: unknown): entry is RequestEntry {
+function isRequestEntry<Request extends LinkRequest>(entry: unknown): entry is RequestEntry<Request> {
   if (!Array.isArray(entry) || typeof entry[0] !== 'number') return false;
   const request: unknown = entry[1];
   return typeof request === 'object' && request !== null && 'op' in request;
-}
-
-function peerOf(headers: IncomingHttpHeaders): LinkPeer {
-  return {
-    name: String(headers[PEER_HEADER]),
-    activeOnly: headers[ACTIVE_ONLY_HEADER] === 'true',
-    readFallback: headers[READ_FALLBACK_HEADER] === 'true',
-  };
 }
 
 function entryOf(id: number, { status, body }: LinkReply): string {

@@ -1,50 +1,45 @@
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
+import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import type { Span, Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
-import { textOf } from './frame-text.js';
-import { watchPulse } from './link-pulse.js';
-import { openWebSocket, type LinkSocket, type OpenLinkSocket } from './link-socket.js';
-import { readNotice } from './notice-slot.js';
 import {
-  ACTIVE_ONLY_HEADER,
   codeOf,
   LINK_PATH,
   NOTICE_ID,
   NOTICES_HEADER,
-  PEER_HEADER,
-  READ_FALLBACK_HEADER,
-  SERVICE_TOKEN_HEADER,
-  type LinkNotice,
-  type LinkPeer,
   type LinkReply,
   type LinkRequest,
-} from '#libs/auction/protocol/protocol.js';
+} from './link-protocol.js';
+import { watchPulse } from './link-pulse.js';
+import { openWebSocket, textOf, type LinkSocket, type OpenLinkSocket } from './link-socket.js';
+import type { NoticeReceiver } from './notices.js';
+import type { ServiceTokens } from './service-tokens.js';
 
-/** The owner did not answer: nobody knows whether it has done what was asked. */
-export class OwnerUnavailable extends Error {
-  override readonly name = 'OwnerUnavailable';
+/** No reply came. The server may or may not have done what was asked. */
+export class LinkUnavailable extends Error {
+  override readonly name = 'LinkUnavailable';
 }
-/** So much is waiting for the owner already that nothing more is taken; this request was never sent. */
-export class OwnerCongested extends Error {
-  override readonly name = 'OwnerCongested';
+/** Too many requests wait for the server; this one was never sent. */
+export class LinkCongested extends Error {
+  override readonly name = 'LinkCongested';
 }
-/** The owner said something that is not of this protocol. */
-export class OwnerGarbled extends Error {
-  override readonly name = 'OwnerGarbled';
+/** The server sent something that is not of this protocol. */
+export class LinkGarbled extends Error {
+  override readonly name = 'LinkGarbled';
 }
 
-export interface OwnerLinkOptions {
-  /** `http://host:port` of the owner's internal listener. */
+export interface LinkClientOptions {
+  /** `http://host:port` of the server's internal listener. */
   readonly url: string;
   readonly serviceToken: () => string;
-  /** What this process calls itself; the owner logs it. */
+  /** The name of this process; the server logs it. */
   readonly peer: string;
   readonly clock: Clock;
-  /** How this process wants its reads answered: see LinkPeer. */
-  readonly reads?: Pick<LinkPeer, 'activeOnly' | 'readFallback'>;
-  /** Told of the owner's head when it moves, and once when a link is made; of many moves perhaps only of the last, with or without records. */
-  readonly onNotice?: (notice: LinkNotice) => void;
+  /** What else the protocol says once, when the link is opened. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Wants the server's notices. Several may be merged into one. */
+  readonly onNotice?: NoticeReceiver;
   readonly timeoutMillis?: number;
   /** How connections are made; by the ws package unless given. */
   readonly openSocket?: OpenLinkSocket;
@@ -55,7 +50,7 @@ export interface OwnerLinkOptions {
 
 export interface LinkTrace {
   readonly tracing: Tracing;
-  /** Whose owner is asked. */
+  /** The shard at the other end. */
   readonly shard: number;
 }
 
@@ -72,8 +67,8 @@ const SWEEP_MILLIS = 100;
 const NANOS_PER_MILLI = 1_000_000n;
 const NO_ANSWER_STATUS = 503;
 
-/** One lasting connection to one owner, for the requests of many callers. */
-export class OwnerLink {
+/** One lasting connection to one server, for the requests of many callers. */
+export class LinkClient<Request extends LinkRequest> {
   private socket: LinkSocket | undefined;
   private readonly pending = new Map<number, Pending>();
   private readonly outgoing = new FrameBatch((frame) => {
@@ -86,7 +81,7 @@ export class OwnerLink {
   private cancelSweep: Cancel | undefined;
   private readonly timeout: bigint;
 
-  constructor(private readonly options: OwnerLinkOptions) {
+  constructor(private readonly options: LinkClientOptions) {
     this.timeout = BigInt(options.timeoutMillis ?? 10_000) * NANOS_PER_MILLI;
     this.connect();
   }
@@ -95,28 +90,28 @@ export class OwnerLink {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Another number whenever the connection was made anew, perhaps to another process; undefined while there is none. */
+  /** A new number for each connection, which may lead to another process. Undefined while there is none. */
   get connection(): number | undefined {
     return this.connected ? this.connections : undefined;
   }
 
   /** `timeoutMillis` may only shorten the link's own. */
-  request(request: LinkRequest, timeoutMillis?: number): Promise<LinkReply> {
+  request(request: Request, timeoutMillis?: number): Promise<LinkReply> {
     const { trace } = this.options;
     const span = trace?.tracing.child(request.op, 'client');
     if (trace === undefined || span === undefined) return this.ask(request, timeoutMillis);
     span.set({ operation: request.op, shard: trace.shard });
-    return told(span, this.ask(request, timeoutMillis, span.traceparent));
+    return traced(span, this.ask(request, timeoutMillis, span.traceparent));
   }
 
-  private ask(request: LinkRequest, timeoutMillis?: number, traceparent?: string): Promise<LinkReply> {
+  private ask(request: Request, timeoutMillis?: number, traceparent?: string): Promise<LinkReply> {
     return new Promise((resolve, reject) => {
       if (!this.connected) {
-        reject(new OwnerUnavailable(`no connection to ${this.options.url}`));
+        reject(new LinkUnavailable(`no connection to ${this.options.url}`));
         return;
       }
       if (this.pending.size >= (this.options.maxPending ?? 20_000)) {
-        reject(new OwnerCongested(`too much is waiting for ${this.options.url}`));
+        reject(new LinkCongested(`too much is waiting for ${this.options.url}`));
         return;
       }
       const id = this.nextId;
@@ -135,16 +130,16 @@ export class OwnerLink {
     this.closed = true;
     this.cancelSweep?.();
     this.socket?.close(1000);
-    this.failAll(new OwnerUnavailable('this process is stopping'));
+    this.failAll(new LinkUnavailable('this process is stopping'));
   }
 
   /**
-   * The service token is another one: a second connection is made with it, and what is asked from then on goes there. The first
-   * is let go when all that it carries has had its time, so nobody who waits notices.
+   * Makes a second connection with the present service token, for all later requests. The first one is closed when all that it
+   * carries has had its time, so no caller notices.
    */
   renew(): void {
     const former = this.socket;
-    // A connection that is still to be made shows the new token by itself.
+    // A connection that is not made yet will show the new token.
     if (this.closed || former === undefined || !this.connected) return;
     const fresh = this.open();
     fresh.on('open', () => {
@@ -159,7 +154,7 @@ export class OwnerLink {
       });
     });
     fresh.on('close', () => {
-      // Refused, because the owner does not know the token yet.
+      // The server refused: it does not know the token yet.
       if (this.socket !== former) return;
       this.options.clock.after(RENEW_AGAIN_MILLIS, () => {
         if (this.socket === former) this.renew();
@@ -195,7 +190,7 @@ export class OwnerLink {
     if (this.socket !== socket) return;
     this.socket = undefined;
     this.outgoing.clear();
-    this.failAll(new OwnerUnavailable(`lost the connection to ${this.options.url}`));
+    this.failAll(new LinkUnavailable(`lost the connection to ${this.options.url}`));
     if (this.closed) return;
     this.options.clock.after(this.reconnectMillis, () => {
       this.connect();
@@ -209,9 +204,9 @@ export class OwnerLink {
       this.garbled();
       return;
     }
-    for (const [id, status, body, more] of replies) {
+    for (const [id, status, body, extra] of replies) {
       if (id === NOTICE_ID) {
-        this.noticed(body, more);
+        if (this.options.onNotice?.(body, extra) === false) this.garbled();
         continue;
       }
       const waiter = this.pending.get(id);
@@ -221,14 +216,8 @@ export class OwnerLink {
     }
   }
 
-  private noticed(body: string, payloads: unknown): void {
-    const notice = readNotice(body, payloads);
-    if (notice === undefined) this.garbled();
-    else this.options.onNotice?.(notice);
-  }
-
   private garbled(): void {
-    this.failAll(new OwnerGarbled(`unreadable frame from ${this.options.url}`));
+    this.failAll(new LinkGarbled(`unreadable frame from ${this.options.url}`));
     this.socket?.terminate();
   }
 
@@ -238,7 +227,7 @@ export class OwnerLink {
     });
   }
 
-  /** One timer for all requests: ids grow, and so do most deadlines, so the oldest stand first and nothing is due before it. */
+  /** One timer for all requests. Deadlines grow with the ids, so the oldest request is due first. */
   private startSweep(): void {
     const [oldest] = this.pending.values();
     if (this.cancelSweep !== undefined || oldest === undefined) return;
@@ -258,7 +247,7 @@ export class OwnerLink {
     const waiter = this.pending.get(id);
     if (waiter === undefined) return;
     this.pending.delete(id);
-    waiter.reject(new OwnerUnavailable(`no answer in time from ${this.options.url}`));
+    waiter.reject(new LinkUnavailable(`no answer in time from ${this.options.url}`));
   }
 
   private failAll(error: Error): void {
@@ -268,8 +257,8 @@ export class OwnerLink {
   }
 }
 
-/** The same answer, once the span has heard of it. */
-async function told(span: Span, answer: Promise<LinkReply>): Promise<LinkReply> {
+/** The same answer, once it is on the span. */
+async function traced(span: Span, answer: Promise<LinkReply>): Promise<LinkReply> {
   try {
     const reply = await answer;
     span.set({ status: reply.status, code: codeOf(reply) });
@@ -282,17 +271,33 @@ async function told(span: Span, answer: Promise<LinkReply>): Promise<LinkReply> 
   }
 }
 
-function headersOf({ serviceToken, peer, reads, onNotice }: OwnerLinkOptions): Record<string, string> {
+/** A link that shows the present service token, and is renewed when that changes. */
+export function openLink<Request extends LinkRequest>(
+  tokens: ServiceTokens,
+  options: Omit<LinkClientOptions, 'serviceToken'>,
+): LinkClient<Request> {
+  const link = new LinkClient<Request>({ ...options, serviceToken: () => tokens.shown() });
+  tokens.onChange(() => {
+    link.renew();
+  });
+  return link;
+}
+
+function headersOf({
+  serviceToken,
+  peer,
+  headers,
+  onNotice,
+}: LinkClientOptions): Readonly<Record<string, string>> {
   return {
     [SERVICE_TOKEN_HEADER]: serviceToken(),
     [PEER_HEADER]: peer,
-    ...(reads?.activeOnly === true ? { [ACTIVE_ONLY_HEADER]: 'true' } : {}),
-    ...(reads?.readFallback === true ? { [READ_FALLBACK_HEADER]: 'true' } : {}),
+    ...headers,
     ...(onNotice === undefined ? {} : { [NOTICES_HEADER]: 'true' }),
   };
 }
 
-type ReplyEntry = [id: number, status: number, body: string, more?: unknown];
+type ReplyEntry = [id: number, status: number, body: string, extra?: unknown];
 
 function parseReplies(text: string): ReplyEntry[] | undefined {
   try {

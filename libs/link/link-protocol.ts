@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/**
+ * One frame carries many requests `[[id, request], ...]` or many replies `[[id, status, body], ...]`. A traced request has its
+ * W3C `traceparent` as third part; a peer that does not trace ignores it. A reply with id 0 is a notice.
+ */
+export const LINK_PATH = '/link';
+export const NOTICE_ID = 0;
+export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+/** `true` from a peer that wants notices. */
+export const NOTICES_HEADER = 'x-auction-notices';
+
+/** What every request of every protocol has. A service adds a union of its own requests. */
+export interface LinkRequest {
+  readonly op: string;
+  readonly request_id?: string;
+}
+
+export interface LinkReply {
+  readonly status: number;
+  /** JSON text, so that a gateway passes it on as it came. Empty where the status says it all. */
+  readonly body: string;
+}
+
+/** Who opened a link, with the headers that it sent once at that time. */
+export interface LinkPeer {
+  readonly name: string;
+  readonly headers: Readonly<IncomingHttpHeaders>;
+}
+
+export function reply(status: number, body: object): LinkReply {
+  return { status, body: JSON.stringify(body) };
+}
+
+export function fault(status: number, error: string, message?: string): LinkReply {
+  return reply(status, message === undefined ? { error } : { error, message });
+}
+
+/** The error code of a refusal, for metrics and traces. Undefined for a success. */
+export function codeOf({ status, body }: LinkReply): string | undefined {
+  return status < 400 ? undefined : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
+}

@@ -1,0 +1,94 @@
+import { NOTICE_ID } from './link-protocol.js';
+
+/**
+ * How the notices of one protocol travel: what a server says unasked. A notice is written once, whatever the number of peers, and
+ * `Written` holds what `merge` has to know of it beside the text.
+ */
+export interface NoticeFormat<Notice, Written = Notice> {
+  write(notice: Notice): Written;
+  /** One notice in place of two, for a peer that was not sent the earlier one yet. */
+  merge(earlier: Written, later: Written): Written;
+  /** What a peer is sent that connects after `latest`. */
+  forNewcomer(latest: Notice): Notice;
+  /** The body as JSON text, and a second JSON text where the body does not say it all. */
+  print(written: Written): readonly [body: string, extra?: string];
+  /** Undefined for what is no notice of this protocol. */
+  read(body: string, extra: unknown): Notice | undefined;
+}
+
+/** What one peer was not sent yet. */
+export interface PeerNotices {
+  readonly isEmpty: boolean;
+  /** The entry of a frame; nothing is left afterwards. */
+  take(): string | undefined;
+  leave(): void;
+}
+
+/** Where a server's notices come from. */
+export interface NoticeSource {
+  /** `onNews` is called whenever there is something to take, perhaps at once. */
+  join(onNews: () => void): PeerNotices;
+}
+
+/** Tells every peer that listens what a server has to say, and a newcomer the latest of it. */
+export class NoticeBoard<Notice, Written = Notice> implements NoticeSource {
+  private readonly slots = new Set<NoticeSlot<Notice, Written>>();
+  private latest: Notice | undefined;
+
+  constructor(private readonly format: NoticeFormat<Notice, Written>) {}
+
+  announce(notice: Notice): void {
+    this.latest = notice;
+    if (this.slots.size === 0) return;
+    const written = this.format.write(notice);
+    for (const slot of this.slots) slot.put(written);
+  }
+
+  join(onNews: () => void): PeerNotices {
+    const slot = new NoticeSlot(this.format, onNews, () => this.slots.delete(slot));
+    this.slots.add(slot);
+    if (this.latest !== undefined) slot.put(this.format.write(this.format.forNewcomer(this.latest)));
+    return slot;
+  }
+}
+
+class NoticeSlot<Notice, Written> implements PeerNotices {
+  private waiting: Written | undefined;
+
+  constructor(
+    private readonly format: NoticeFormat<Notice, Written>,
+    private readonly onNews: () => void,
+    readonly leave: () => void,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.waiting === undefined;
+  }
+
+  put(written: Written): void {
+    this.waiting = this.waiting === undefined ? written : this.format.merge(this.waiting, written);
+    this.onNews();
+  }
+
+  take(): string | undefined {
+    if (this.waiting === undefined) return undefined;
+    const [body, extra] = this.format.print(this.waiting);
+    this.waiting = undefined;
+    return `[${NOTICE_ID},0,${JSON.stringify(body)}${extra === undefined ? '' : `,${extra}`}]`;
+  }
+}
+
+/** A client's end of the notices: takes one as it came, and returns false if it is none. */
+export type NoticeReceiver = (body: string, extra: unknown) => boolean;
+
+export function receiveNotices<Notice>(
+  format: Pick<NoticeFormat<Notice>, 'read'>,
+  receive: (notice: Notice) => void,
+): NoticeReceiver {
+  return (body, extra) => {
+    const notice = format.read(body, extra);
+    if (notice === undefined) return false;
+    receive(notice);
+    return true;
+  };
+}
