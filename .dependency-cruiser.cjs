@@ -39,7 +39,7 @@ const UNDER_THE_ROOF = {
   stream: ['rules', 'protocol'],
   shard: ['rules', 'protocol', 'admission', 'settlement', 'projections', 'stream'],
   api: ['rules', 'protocol', 'admission', 'projections', 'stream'],
-  proof: ['rules', 'protocol', 'settlement', 'shard'],
+  proof: ['rules', 'protocol', 'settlement', 'projections', 'shard'],
 };
 
 /** By part, files that import more of the others. A gateway begins behind a snapshot, and reads what the shard has written. */
@@ -54,7 +54,6 @@ const PURE = '^libs/(base|auction/rules)/';
 const TO_BE_TURNED_ROUND = {
   shard: ['auction'],
   socket: ['auction'],
-  projecting: ['auction'],
 };
 
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';

@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { WatchedLag } from '#libs/projecting/following/watched-lag.js';
+import type { LagMonitor } from '#libs/projecting/following/lag.js';
 import type { ProjectorMeter } from '#libs/projecting/projector.js';
 
 const BATCH_SIZES = [1, 4, 16, 64, 256, 512];
@@ -17,7 +17,7 @@ export class ProjectorMetrics implements ProjectorMeter {
   private readonly batches: Histogram<'shard'>;
   private readonly seconds: Histogram<'shard'>;
 
-  constructor(registry: Registry, watched: Pick<WatchedLag, 'known' | 'ages'>) {
+  constructor(registry: Registry, watched: Pick<LagMonitor, 'known' | 'ages'>) {
     this.batches = new Histogram({
       name: 'sotto_projection_batch_events',
       help: 'Journal records that this process has projected in one transaction',

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { projectorReadiness } from './projector-readiness.js';
 
-const WELL = { canRead: true, isLooking: true, hasCaughtUp: true, shards: new Set([1]) };
+const WELL = { canRead: true, isRenewing: true, hasCaughtUp: true, shards: new Set([1]) };
 const SEEN = { seesPositions: true, seesHeads: true, stands: () => false };
 const NOBODY = new AbortController().signal;
 
@@ -14,7 +14,7 @@ it.each([
   ['positions_unreadable', { canRead: false }, { seesPositions: false, seesHeads: false }],
   ['journal_unreadable', { canRead: false }, {}],
   ['journal_unreadable', {}, { seesHeads: false }],
-  ['not_following', { isLooking: false }, {}],
+  ['not_following', { isRenewing: false }, {}],
   ['standing', {}, { stands: (shards: ReadonlySet<number>) => shards.has(1) }],
   ['catching_up', { hasCaughtUp: false }, {}],
 ])('is not ready, but %s: %j %j', (status, follower, lag) => {

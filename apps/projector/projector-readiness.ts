@@ -1,10 +1,10 @@
 import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
 import type { Follower } from '#libs/projecting/following/follower.js';
-import type { WatchedLag } from '#libs/projecting/following/watched-lag.js';
+import type { LagMonitor } from '#libs/projecting/following/lag.js';
 
 export interface Followed {
-  readonly follower: Pick<Follower, 'canRead' | 'isLooking' | 'hasCaughtUp' | 'shards'>;
-  readonly lag: Pick<WatchedLag, 'seesPositions' | 'seesHeads' | 'stands'>;
+  readonly follower: Pick<Follower, 'canRead' | 'isRenewing' | 'hasCaughtUp' | 'shards'>;
+  readonly lag: Pick<LagMonitor, 'seesPositions' | 'seesHeads' | 'stands'>;
 }
 
 /** Answers from memory: it must say that something hangs while that hangs. */
@@ -15,7 +15,7 @@ export function projectorReadiness(followed: Followed | undefined, stopping: Abo
   const { follower, lag } = followed;
   if (!lag.seesPositions) return notReady('positions_unreadable');
   if (!follower.canRead || !lag.seesHeads) return notReady('journal_unreadable');
-  if (!follower.isLooking) return notReady('not_following');
+  if (!follower.isRenewing) return notReady('not_following');
   if (lag.stands(follower.shards)) return notReady('standing');
   return follower.hasCaughtUp ? { ok: true, status: 'ready' } : notReady('catching_up');
 }

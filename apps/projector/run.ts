@@ -14,10 +14,9 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Follower } from '#libs/projecting/following/follower.js';
-import { startPruning } from '#libs/projecting/following/pruning.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import { startExpiry } from '#libs/projecting/expiry.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
 import { projectorConfig, projectorRules, type ProjectorConfig } from './config.js';
 import { ProjectorMetrics } from './projector-metrics.js';
 import { projectorReadiness, type Followed } from './projector-readiness.js';
@@ -86,7 +85,11 @@ async function follow({ config, log, registry, scope, clock, pool }: ProcessPart
   const follower = new Follower({
     pool,
     reader,
-    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, metrics),
+    projector: new Projector(auctionProjection, {
+      inTransaction: transactionsOf(pool),
+      clock,
+      meter: metrics,
+    }),
     clock,
     shards,
     onFault: (what, error) => {
@@ -95,9 +98,13 @@ async function follow({ config, log, registry, scope, clock, pool }: ProcessPart
   });
   follower.start();
   scope.onStop('follower', () => follower.stop());
-  const stopPruning = startPruning(pool, clock, (error) => {
-    log.warn({ err: error }, 'old answers could not be forgotten');
+  const stopExpiry = startExpiry(auctionProjection, {
+    pool,
+    clock,
+    onFault: (error) => {
+      log.warn({ err: error }, 'old answers could not be forgotten');
+    },
   });
-  scope.onStop('pruning', stopPruning);
+  scope.onStop('pruning', stopExpiry);
   return { follower, lag };
 }

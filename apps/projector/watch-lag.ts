@@ -1,21 +1,22 @@
 import type { Logger } from '#libs/platform/process/log.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { WatchedLag, type WatchedLagPorts } from '#libs/projecting/following/watched-lag.js';
+import { LagMonitor, type LagMonitorPorts } from '#libs/projecting/following/lag.js';
 import type { ProjectorConfig } from './config.js';
 
 /** How long the database may think about where the projections are, and how long its answer may take. */
 const LOOK_MS = 2_000;
 const LOOK_ANSWER_MS = 4_000;
 
-export interface LagParts extends Pick<WatchedLagPorts, 'reader' | 'clock' | 'shards'> {
+export interface LagParts extends Pick<LagMonitorPorts, 'reader' | 'clock' | 'shards'> {
   readonly config: Pick<ProjectorConfig, 'DATABASE_URL' | 'INSTANCE'>;
   readonly log: Logger;
   readonly scope: ProcessScope;
 }
 
 /** Asks on a connection of its own, which is not to be had for anything else and waits for nobody's locks for long. */
-export function watchLag({ config, log, scope, ...ports }: LagParts): WatchedLag {
+export function watchLag({ config, log, scope, ...ports }: LagParts): LagMonitor {
   const pool = openPool(config.DATABASE_URL, {
     applicationName: `${config.INSTANCE}-lag`,
     max: 1,
@@ -24,9 +25,10 @@ export function watchLag({ config, log, scope, ...ports }: LagParts): WatchedLag
     stopping: scope.stopping,
   });
   scope.onStop('pool of looks', () => pool.end());
-  const lag = new WatchedLag({
+  const lag = new LagMonitor({
     ...ports,
     pool,
+    projection: auctionProjection,
     onFault: (what, error) => {
       log.warn({ err: error, part: what }, 'nobody could tell how far the projections are');
     },

@@ -5,10 +5,9 @@ import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js
 import { openPool } from '#libs/platform/database/postgres.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { Follower } from '#libs/projecting/following/follower.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
-import { CATALOGUE, qualified } from '#libs/projecting/table-catalogue.js';
+import { qualified, tablesOf } from '#libs/projecting/projection.js';
 import { alternating } from '../alternating.js';
 import { fillJournal } from '../ground/filled-journal.js';
 import type { Ground } from '../ground/ground.js';
@@ -74,16 +73,19 @@ async function insertAll(client: pg.Client, events: readonly string[]): Promise<
 
 /** Events a second, from nothing to the last position, the way a projector that has just been started does it. */
 async function catchUp(url: string, client: pg.Client, last: number): Promise<number> {
-  await client.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`);
+  await client.query(
+    `truncate ${tablesOf(auctionProjection)
+      .map((table) => qualified(table))
+      .join(', ')}`,
+  );
   const pool = openPool(url, { applicationName: 'bench-projector', max: 4 });
   const clock = new SystemClock();
   const reader: JournalReader = new PostgresJournalReader(pool);
-  const meter = { applied: () => undefined };
   const faults: unknown[] = [];
   const follower = new Follower({
     pool,
     reader,
-    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, meter),
+    projector: new Projector(auctionProjection, { inTransaction: transactionsOf(pool), clock }),
     clock,
     shards: [SHARD],
     onFault: (_, error) => faults.push(error),

@@ -13,6 +13,7 @@ import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { pause, repeat, type Clock } from '#libs/platform/time/clock.js';
 import { refuseUnfitDatabaseAt } from '#libs/platform/database/fit-database.js';
 import { openPool } from '#libs/platform/database/postgres.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { projectionLag } from '#libs/projecting/following/lag.js';
 import { calendarOf, type Calendar } from './calendar.js';
 import type { SeedCall } from './call.js';
@@ -169,7 +170,11 @@ class Seeding {
   /** The cluster's projector follows all the time; this waits for the rest. */
   private async projected(): Promise<void> {
     const lag = async (): Promise<number> => {
-      const rows = await projectionLag(this.parts.pool, this.reader);
+      const rows = await projectionLag({
+        pool: this.parts.pool,
+        reader: this.reader,
+        projection: auctionProjection,
+      });
       return rows.reduce((sum, row) => sum + row.lag, 0);
     };
     let behind = await lag();

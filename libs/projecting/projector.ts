@@ -1,14 +1,15 @@
 import type { ClientBase, Pool } from 'pg';
-import type { JournalEntry } from '#libs/journal/journal.js';
+import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
-import type { Projection } from '#libs/auction/projections/projection.js';
-import { ShardMemory } from './shard-memory.js';
+import { OffsetsTable } from './offsets.js';
+import { LIVE, type Projection, type ProjectionWriter } from './projection.js';
 
-const REMEMBERED_AUCTIONS = 20_000;
+const REPLAY_BATCH = 1_000;
 const NANOS_PER_SECOND = 1e9;
 
-/** What projectors report of their work to whoever measures. */
+/** What projectors report of their work. */
 export interface ProjectorMeter {
   applied(shard: number, events: number, seconds: number): void;
 }
@@ -20,35 +21,117 @@ export function transactionsOf(pool: Pool): InTransaction {
   return (work) => withTransaction(pool, 'read committed', work);
 }
 
-/** Applies entries batch by batch, and remembers what the next batch will need. Of two that do so at once, the one that comes second finds nothing left. */
-export class Projector {
-  private readonly memories = new Map<number, ShardMemory>();
+export interface ProjectorPorts {
+  readonly inTransaction: InTransaction;
+  readonly clock: Clock;
+  readonly meter?: ProjectorMeter;
+}
+
+/** The entries do not begin where the shard's offset ends. */
+export class PositionGap extends Error {
+  override readonly name = 'PositionGap';
+
+  constructor(shard: number, position: number, next: number) {
+    super(`shard ${shard} is projected up to ${position} and cannot go on with ${next}`);
+  }
+}
+
+/** Applies records batch by batch, each batch in one transaction with its offset. Of two at once, the second finds nothing left. */
+export class Projector<Kept> {
+  readonly name: string;
+  readonly offsets: OffsetsTable;
+  private readonly writer: ProjectionWriter<Kept>;
+  private readonly memories = new Map<number, ShardMemory<Kept>>();
 
   constructor(
-    private readonly inTransaction: InTransaction,
-    private readonly projection: Projection,
-    private readonly clock: Clock,
-    private readonly meter: ProjectorMeter,
-  ) {}
+    private readonly projection: Projection<Kept>,
+    private readonly ports: ProjectorPorts,
+    schemaOf = LIVE,
+  ) {
+    this.name = projection.name;
+    this.offsets = new OffsetsTable(projection, schemaOf);
+    this.writer = projection.writer(schemaOf);
+  }
 
-  /** Resolves with the shard's position when the transaction is over. */
+  /**
+   * Takes consecutive records of one shard and resolves with its new position. Records at or below the offset are left out, so
+   * records may come again, from any caller.
+   */
   async take(shard: number, entries: readonly JournalEntry[]): Promise<number> {
+    const { clock, inTransaction, meter } = this.ports;
+    const begun = clock.monotonicNanos();
     const memory = this.memoryOf(shard);
-    const begun = this.clock.monotonicNanos();
-    const { from, to, touched } = await this.inTransaction((client) =>
-      this.projection.apply(client, shard, entries, (position, id) => memory.recall(position, id)),
-    );
-    memory.move(from, to, touched);
-    const seconds = Number(this.clock.monotonicNanos() - begun) / NANOS_PER_SECOND;
-    this.meter.applied(shard, to - from, seconds);
+    const { from, to, kept } = await inTransaction(async (client) => {
+      const offset = await this.offsets.lock(client, shard);
+      const fresh = entries.filter(({ sequence }) => sequence > offset.sequence);
+      const last = fresh.at(-1);
+      if (last === undefined) return { from: offset.sequence, to: offset.sequence, kept: new Map() };
+      checkFollows(shard, offset, fresh);
+      const recall = (key: string): Kept | undefined => memory.recall(offset.sequence, key);
+      const kept = await this.writer.apply(client, { shard, entries: fresh }, recall);
+      await this.offsets.move(client, last);
+      return { from: offset.sequence, to: last.sequence, kept };
+    });
+    memory.move(from, to, kept);
+    meter?.applied(shard, to - from, Number(clock.monotonicNanos() - begun) / NANOS_PER_SECOND);
     return to;
   }
 
-  private memoryOf(shard: number): ShardMemory {
+  /** Reads and applies what the journal has between two positions of the shard. */
+  async replay(
+    reader: JournalReader,
+    shard: number,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): Promise<void> {
+    let position = from;
+    while (position < to) {
+      const entries = await reader.read(shard, position + 1, Math.min(REPLAY_BATCH, to - position));
+      if (entries.length === 0) {
+        const what = `it ends at ${position}, but is known to go on to ${to}`;
+        throw new JournalCorrupt(shard, position + 1, what);
+      }
+      position = await this.take(shard, entries);
+    }
+  }
+
+  private memoryOf(shard: number): ShardMemory<Kept> {
     const known = this.memories.get(shard);
     if (known !== undefined) return known;
-    const memory = new ShardMemory(REMEMBERED_AUCTIONS);
+    const memory = new ShardMemory<Kept>(this.projection.capacity);
     this.memories.set(shard, memory);
     return memory;
+  }
+}
+
+function checkFollows(shard: number, offset: JournalHead, [first]: readonly JournalEntry[]): void {
+  if (first === undefined) return;
+  if (first.sequence !== offset.sequence + 1) throw new PositionGap(shard, offset.sequence, first.sequence);
+  if (first.previousHash === offset.hash) return;
+  throw new JournalCorrupt(shard, offset.sequence, 'it is not the record that was projected');
+}
+
+/** What a projection knows of a shard at one position, so that the next batch need not read it. It may forget at any time. */
+class ShardMemory<Kept> {
+  private position = 0;
+  private readonly kept = new Map<string, Kept>();
+
+  constructor(private readonly capacity: number) {}
+
+  recall(position: number, key: string): Kept | undefined {
+    return position === this.position ? this.kept.get(key) : undefined;
+  }
+
+  /** A batch was committed that led from one position to another. A key without a value is forgotten. */
+  move(from: number, to: number, batch: ReadonlyMap<string, Kept | undefined>): void {
+    if (from !== this.position) this.kept.clear();
+    this.position = to;
+    for (const [key, value] of batch) {
+      this.kept.delete(key);
+      if (value !== undefined) this.kept.set(key, value);
+    }
+    for (const key of this.kept.keys()) {
+      if (this.kept.size <= this.capacity) return;
+      this.kept.delete(key);
+    }
   }
 }

@@ -53,7 +53,7 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
     name: 'projector-drops-events',
     mistake: 'A projector leaves an event out now and then.',
     file: 'libs/auction/projections/projection.ts',
-    symbol: 'Projection.apply',
+    symbol: 'AuctionProjectionWriter.apply',
     replace: [
       'await this.events.insert(client, shard, batch.ofAuctions);',
       'await this.events.insert(client, shard, batch.ofAuctions.filter(({ entry }) => entry.sequence % 211 !== 0));',

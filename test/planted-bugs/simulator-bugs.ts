@@ -233,7 +233,7 @@ const TOLD: readonly SimulatorBug[] = [
   {
     name: 'projector-forgets-where-it-was',
     mistake: 'What is remembered of auctions is used at any position.',
-    file: 'libs/projecting/shard-memory.ts',
+    file: 'libs/projecting/projector.ts',
     symbol: 'ShardMemory.recall',
     replace: ['position === this.position', 'position > 0'],
     promise: /./,

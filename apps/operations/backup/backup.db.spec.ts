@@ -14,7 +14,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { mayExchange, mayLook } from '#libs/projecting/rebuild/exchange-lock.js';
+import { mayExchange, mayReadAll } from '#libs/projecting/rebuild/exchange.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { Rebuild } from '#libs/projecting/rebuild/rebuild.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { eventually } from '#libs/testing/eventually.js';
@@ -108,7 +109,7 @@ describe('a rebuild of the projections', () => {
     entries: () => Promise.resolve([]),
   };
   const rebuild = (say: (line: string) => void): Promise<void> =>
-    new Rebuild({ pool: database.pool, reader, clock: new SystemClock(), say }).run();
+    new Rebuild(auctionProjection, { pool: database.pool, reader, clock: new SystemClock(), say }).run();
 
   it('exchanges nothing while a backup reads, so that no table of it is empty', async () => {
     await database.pool.query(
@@ -130,7 +131,7 @@ describe('a rebuild of the projections', () => {
     const told: string[] = [];
     let rebuilt: Promise<void> | undefined;
     try {
-      expect(await mayLook(guard)).toBe(true);
+      expect(await mayReadAll(guard)).toBe(true);
       rebuilt = rebuild((line) => told.push(line));
       await eventually(() => expect(told).toEqual(['waits for a backup that is being made']));
       const { rowCount } = await database.pool.query(

@@ -3,7 +3,7 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { pause } from '#libs/platform/time/clock.js';
 import { StartFault } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { mayLook } from '#libs/projecting/rebuild/exchange-lock.js';
+import { mayReadAll } from '#libs/projecting/rebuild/exchange.js';
 import { GRANTS } from '#libs/schema/roles/grants.js';
 import { fillFolder } from './fresh-folder.js';
 import { FORMAT, writeManifest, type Manifest, type TableFile } from './manifest.js';
@@ -42,7 +42,7 @@ export async function createBackup({ pool, tell }: BackupPorts, folder: string):
 async function unexchanged<T>(pool: Pool, tell: (line: string) => void, work: () => Promise<T>): Promise<T> {
   const guard = await pool.connect();
   try {
-    for (let look = 1; !(await mayLook(guard)); look += 1) {
+    for (let look = 1; !(await mayReadAll(guard)); look += 1) {
       if (look === 1) tell('waits for a rebuild of the projections to exchange its tables');
       if (look === LOOKS) throw new StartFault(HELD);
       await pause(clock, LOOK_MILLIS);

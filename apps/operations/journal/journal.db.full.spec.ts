@@ -11,9 +11,8 @@ import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { expectedHolds } from '#libs/testing/auctions/expected-holds.js';
@@ -60,9 +59,7 @@ beforeAll(async () => {
   await writer.append(payloads.slice(0, EVENTS));
   await writer.close();
   entries = await everything(new PostgresJournalReader(pool), SHARD);
-  const projector = new Projector(transactionsOf(pool), new Projection(LIVE), clock, {
-    applied: () => undefined,
-  });
+  const projector = new Projector(auctionProjection, { inTransaction: transactionsOf(pool), clock });
   await projector.take(SHARD, entries);
   for (const [name, amount] of Object.entries(expectedHolds(statesOf(entries)))) {
     const [account, venue, resource, ...asset] = name.split('/');

@@ -3,8 +3,8 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { projectionLag, type ShardLag } from '#libs/projecting/following/lag.js';
 import { EXIT } from '#libs/platform/process/start-fault.js';
-import { compareProjections } from '#libs/projecting/rebuild/compare.js';
-import type { TableComparison } from '#libs/projecting/rebuild/differences.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
+import { compareProjection, type TableComparison } from '#libs/projecting/rebuild/compare.js';
 import { Rebuild } from '#libs/projecting/rebuild/rebuild.js';
 import { visible, visibleJson } from '#libs/platform/terminal/visible-text.js';
 
@@ -45,7 +45,7 @@ async function lag(
   { pool, reader }: CommandPorts,
   say: Say,
 ): Promise<number> {
-  const all = await projectionLag(pool, reader);
+  const all = await projectionLag({ pool, reader, projection: auctionProjection });
   const shards = all.filter((row) => shard === undefined || row.shard === shard);
   if (json) say(JSON.stringify({ shards }));
   else for (const row of shards) say(lagLine(row));
@@ -62,7 +62,7 @@ function lagLine(row: ShardLag): string {
 }
 
 async function compare({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {
-  const tables = await compareProjections(ports, shard);
+  const tables = await compareProjection(auctionProjection, ports, shard);
   const equal = tables.every(({ differing }) => differing === 0);
   if (json) say(visibleJson({ equal, tables }));
   else for (const line of tables.flatMap(comparisonLines)) say(visible(line));
@@ -80,7 +80,7 @@ function comparisonLines({ table, rows, differing, differences }: TableCompariso
 
 async function rebuild({ shard, json }: CommandOptions, ports: CommandPorts, say: Say): Promise<number> {
   const tell: Say = json ? () => undefined : say;
-  await new Rebuild({ ...ports, say: tell }).run(shard);
+  await new Rebuild(auctionProjection, { ...ports, say: tell }).run(shard);
   if (json) say(JSON.stringify({ rebuilt: shard === undefined ? 'all' : [shard] }));
   return 0;
 }

@@ -12,17 +12,16 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { randomSession, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { CompletedReader } from './completed-reader.js';
-import { readBatch } from './journal-batch.js';
+import { decodeBatch } from './decoded-batch.js';
 import { projectionMigrations } from './migrations/list.js';
-import { Projection } from './projection.js';
+import { auctionProjection } from './projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
 
 jest.setTimeout(60_000);
 
 const SHARD = 0;
 const { records } = randomSession(21, 80, SHARD);
-const { ofAuctions, ofShard } = readBatch(SHARD, records);
+const { ofAuctions, ofShard } = decodeBatch(records);
 const STRANGER = uuidNamed('stranger');
 const ACCOUNTS = ['olga', 'mia', 'max', 'moe', 'may'].map((name) => uuidNamed(name));
 
@@ -44,14 +43,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function project(): Promise<void> {
-  const meter = { applied: () => undefined };
-  const projector = new Projector(
-    transactionsOf(database.pool),
-    new Projection(LIVE),
-    new SystemClock(),
-    meter,
-  );
-  await projector.take(SHARD, records);
+  const ports = { inTransaction: transactionsOf(database.pool), clock: new SystemClock() };
+  await new Projector(auctionProjection, ports).take(SHARD, records);
 }
 
 /** What the pure rules make of the same journal. */

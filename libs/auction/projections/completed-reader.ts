@@ -6,7 +6,7 @@ import { auctionView } from '../rules/told/view.js';
 import { quotesFor } from '../rules/told/own-quotes.js';
 import { AnswerReader, type AnswerScope, type KeptAnswer } from './reader/answer-reader.js';
 import { AuctionReader, type AuctionMark, type AuctionRow } from './reader/auction-reader.js';
-import { projectedPosition } from '#libs/projecting/projected-position.js';
+import { auctionOffsets } from './projection.js';
 import { QuoteReader, type QuoteMark, type QuoteRow } from './reader/quote-reader.js';
 import { TimelineReader, type TimelineBody } from './reader/timeline-reader.js';
 
@@ -87,6 +87,6 @@ export class CompletedReader {
 
   /** Up to which record of the shard's journal all of this speaks. */
   position(shard: number): Promise<number> {
-    return projectedPosition(this.pool, shard);
+    return auctionOffsets.position(this.pool, shard);
   }
 }

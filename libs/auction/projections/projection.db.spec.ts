@@ -7,9 +7,9 @@ import { withTransaction } from '#libs/platform/database/postgres.js';
 import { randomSession } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { projectionMigrations } from './migrations/list.js';
-import { PositionGap, Projection } from './projection.js';
-import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
+import type { FoldedAuction } from './folded-auction.js';
+import { auctionProjection } from './projection.js';
+import { PositionGap, Projector, transactionsOf, type InTransaction } from '#libs/projecting/projector.js';
 
 const TABLES = {
   'completed.auctions': 'auction_id',
@@ -20,7 +20,6 @@ const TABLES = {
   'auction_history.projection_offsets': 'shard',
 };
 jest.setTimeout(60_000);
-const METER = { applied: () => undefined };
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -38,8 +37,8 @@ async function rows(pool: Pool): Promise<Record<string, string[]>> {
   return found;
 }
 
-function projector(): Projector {
-  return new Projector(transactionsOf(database.pool), new Projection(LIVE), new SystemClock(), METER);
+function projector(inTransaction = transactionsOf(database.pool)): Projector<FoldedAuction> {
+  return new Projector(auctionProjection, { inTransaction, clock: new SystemClock() });
 }
 
 /** Batches of uneven sizes. */
@@ -97,10 +96,9 @@ describe('the projection of a journal', () => {
     // Position, histories, events, quotes, auctions, viewers, answers, position.
     expect(statements).toBe(8);
     for (let at = 1; at <= statements; at += 1) {
-      const applying = withTransaction(database.pool, 'read committed', (client) =>
-        new Projection(LIVE).apply(breaking(client, at), shard, batch),
-      );
-      await expect(applying).rejects.toThrow('broken off');
+      const broken: InTransaction = (work) =>
+        withTransaction(database.pool, 'read committed', (client) => work(breaking(client, at)));
+      await expect(projector(broken).take(shard, batch)).rejects.toThrow('broken off');
       expect(await rows(database.pool)).toEqual(before);
     }
     await one.take(shard, batch);
@@ -140,20 +138,20 @@ describe('the projection of a journal', () => {
 
   async function countStatements(batch: readonly JournalEntry[]): Promise<number> {
     let count = 0;
-    const client = await database.pool.connect();
-    try {
-      await client.query('begin');
-      await new Projection(LIVE).apply(
-        intercepted(client, () => {
+    const counting: InTransaction = async (work) => {
+      const client = await database.pool.connect();
+      try {
+        await client.query('begin');
+        const counted = intercepted(client, () => {
           count += 1;
-        }),
-        shard,
-        batch,
-      );
-      await client.query('rollback');
-    } finally {
-      client.release();
-    }
+        });
+        return await work(counted);
+      } finally {
+        await client.query('rollback');
+        client.release();
+      }
+    };
+    await projector(counting).take(shard, batch);
     return count;
   }
 });

@@ -1,24 +1,50 @@
 import type { ClientBase } from 'pg';
-import { JournalCorrupt } from '#libs/journal/journal-errors.js';
-import type { JournalEntry, JournalHead } from '#libs/journal/journal.js';
+import { OffsetsTable } from '#libs/projecting/offsets.js';
+import type {
+  JournalBatch,
+  Projection,
+  ProjectionWriter,
+  Recall,
+  SchemaOf,
+} from '#libs/projecting/projection.js';
 import { changedQuotes, fold, isOverForAnybody, newlyOverFor, type FoldedAuction } from './folded-auction.js';
-import { readBatch, type JournalBatch } from './journal-batch.js';
-import type { Schemas } from '#libs/projecting/schemas.js';
+import { decodeBatch, type DecodedBatch } from './decoded-batch.js';
 import { AnswersTable } from './tables/answers.js';
 import { CompletedTables, type OverFor } from './tables/completed-auctions.js';
 import { EventsTable } from './tables/events.js';
-import { PositionsTable } from '#libs/projecting/positions.js';
 import { QuotesTable } from './tables/quotes.js';
 
-/** An auction at two positions of a shard that is known to be there already. */
-export type Recall = (position: number, auctionId: string) => FoldedAuction | undefined;
+/** The first digit of an auction's id is that of its shard. */
+const DIGIT_OF_AUCTION = 'left(auction_id::text, 1)::smallint';
+const REMEMBERED_AUCTIONS = 20_000;
 
-export interface Applied {
-  readonly from: number;
-  readonly to: number;
-  /** Auctions with an event between the two, as they are now. */
-  readonly touched: ReadonlyMap<string, FoldedAuction>;
-}
+/** Completed auctions, and the history of all of them. Readers look at viewers before auctions. */
+export const auctionProjection: Projection<FoldedAuction> = {
+  name: 'auction',
+  offsets: { schema: 'auction_history', name: 'projection_offsets' },
+  tables: [
+    {
+      schema: 'completed',
+      name: 'viewers',
+      key: ['viewer_id', 'opened_at', 'auction_id'],
+      shard: DIGIT_OF_AUCTION,
+    },
+    { schema: 'completed', name: 'auctions', key: ['auction_id'], shard: 'shard' },
+    { schema: 'auction_history', name: 'events', key: ['auction_id', 'sequence'], shard: 'shard' },
+    { schema: 'auction_history', name: 'quotes', key: ['quote_id'], shard: DIGIT_OF_AUCTION },
+    {
+      schema: 'auction_history',
+      name: 'answers',
+      key: ['account_id', 'operation', 'key', 'shard'],
+      shard: 'shard',
+      expires: 'expires_at',
+    },
+  ],
+  capacity: REMEMBERED_AUCTIONS,
+  writer: (schemaOf) => new AuctionProjectionWriter(schemaOf),
+};
+
+export const auctionOffsets = new OffsetsTable(auctionProjection);
 
 interface Step {
   readonly before: FoldedAuction | undefined;
@@ -27,59 +53,31 @@ interface Step {
   readonly over: readonly OverFor[];
 }
 
-const NOTHING: Recall = () => undefined;
-
-/** The entries do not begin where the shard's position ends. */
-export class PositionGap extends Error {
-  override readonly name = 'PositionGap';
-
-  constructor(shard: number, position: number, next: number) {
-    super(`shard ${shard} is projected up to ${position} and cannot go on with ${next}`);
-  }
-}
-
-/**
- * Writes what journal entries say into rows. Everything in a row comes from the journal alone, and how entries are cut into
- * batches makes no difference to what the rows hold after them.
- */
-export class Projection {
-  private readonly positions: PositionsTable;
+class AuctionProjectionWriter implements ProjectionWriter<FoldedAuction> {
   private readonly events: EventsTable;
   private readonly quotes: QuotesTable;
   private readonly completed: CompletedTables;
   private readonly answers: AnswersTable;
 
-  constructor(schemas: Schemas) {
-    this.positions = new PositionsTable(schemas);
-    this.events = new EventsTable(schemas);
-    this.quotes = new QuotesTable(schemas);
-    this.completed = new CompletedTables(schemas);
-    this.answers = new AnswersTable(schemas);
+  constructor(schemaOf: SchemaOf) {
+    this.events = new EventsTable(schemaOf);
+    this.quotes = new QuotesTable(schemaOf);
+    this.completed = new CompletedTables(schemaOf);
+    this.answers = new AnswersTable(schemaOf);
   }
 
-  /**
-   * Takes entries of one shard, in order, within the caller's transaction. Those that the position has passed are left out,
-   * and the position moves in the same transaction: entries may come again, from anybody, and nothing changes.
-   */
+  /** Live auctions are kept for the next batch. */
   async apply(
     client: ClientBase,
-    shard: number,
-    entries: readonly JournalEntry[],
-    recall = NOTHING,
-  ): Promise<Applied> {
-    const position = await this.positions.lock(client, shard);
-    const fresh = entries.filter(({ sequence }) => sequence > position.sequence);
-    const last = fresh.at(-1);
-    if (last === undefined) return { from: position.sequence, to: position.sequence, touched: new Map() };
-    checkFollows(shard, position, fresh);
-    const batch = readBatch(shard, fresh);
-    const steps = await this.fold(client, batch, (id) => recall(position.sequence, id));
+    { shard, entries }: JournalBatch,
+    recall: Recall<FoldedAuction>,
+  ): Promise<ReadonlyMap<string, FoldedAuction | undefined>> {
+    const batch = decodeBatch(entries);
+    const steps = await this.fold(client, batch, recall);
     await this.events.insert(client, shard, batch.ofAuctions);
     await this.write(client, shard, steps);
     await this.answers.put(client, shard, batch.ofShard);
-    await this.positions.move(client, last);
-    const touched = new Map([...steps].map(([id, { after }]) => [id, after]));
-    return { from: position.sequence, to: last.sequence, touched };
+    return new Map([...steps].map(([id, { after }]) => [id, isLive(after) ? after : undefined]));
   }
 
   private async write(client: ClientBase, shard: number, steps: ReadonlyMap<string, Step>): Promise<void> {
@@ -96,10 +94,10 @@ export class Projection {
 
   private async fold(
     client: ClientBase,
-    { ofAuctions }: JournalBatch,
-    known: (auctionId: string) => FoldedAuction | undefined,
+    { ofAuctions }: DecodedBatch,
+    recall: Recall<FoldedAuction>,
   ): Promise<Map<string, Step>> {
-    const before = await this.before(client, ofAuctions, known);
+    const before = await this.before(client, ofAuctions, recall);
     const steps = new Map<string, Step>();
     for (const { entry, event } of ofAuctions) {
       const id = event.auction_id;
@@ -117,8 +115,8 @@ export class Projection {
 
   private async before(
     client: ClientBase,
-    events: JournalBatch['ofAuctions'],
-    known: (auctionId: string) => FoldedAuction | undefined,
+    events: DecodedBatch['ofAuctions'],
+    recall: Recall<FoldedAuction>,
   ): Promise<Map<string, FoldedAuction>> {
     const opened = new Set<string>();
     const found = new Map<string, FoldedAuction>();
@@ -127,7 +125,7 @@ export class Projection {
       const id = event.auction_id;
       if (event.type === 'AUCTION_OPENED') opened.add(id);
       if (opened.has(id) || found.has(id)) continue;
-      const remembered = known(id);
+      const remembered = recall(id);
       if (remembered === undefined) wanted.add(id);
       else found.set(id, remembered);
     }
@@ -136,10 +134,6 @@ export class Projection {
   }
 }
 
-function checkFollows(shard: number, position: JournalHead, [first]: readonly JournalEntry[]): void {
-  if (first === undefined) return;
-  if (first.sequence !== position.sequence + 1)
-    throw new PositionGap(shard, position.sequence, first.sequence);
-  if (first.previousHash === position.hash) return;
-  throw new JournalCorrupt(shard, position.sequence, 'it is not the record that was projected');
+function isLive({ state }: FoldedAuction): boolean {
+  return state.completed_at === undefined;
 }

@@ -5,8 +5,8 @@ import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import type { TopicSurvey } from '#libs/journal/kafka/topic-survey.js';
-import { compareProjections } from '#libs/projecting/rebuild/compare.js';
-import type { TableComparison } from '#libs/projecting/rebuild/differences.js';
+import { compareProjection, type TableComparison } from '#libs/projecting/rebuild/compare.js';
+import { auctionProjection } from '../projections/projection.js';
 import type { Call } from './call.js';
 import { isRight } from './histories.js';
 import { examineShards, type ExaminedShard } from './examine-shards.js';
@@ -152,7 +152,11 @@ async function projectionsOf(
 ): Promise<TableComparison[]> {
   tell('making the projections again to compare them');
   const [only] = shards;
-  return await compareProjections({ pool, reader, clock }, shards.length === 1 ? only : undefined);
+  return await compareProjection(
+    auctionProjection,
+    { pool, reader, clock },
+    shards.length === 1 ? only : undefined,
+  );
 }
 
 /** By the database's own word, whatever settings the caller happens to have. A Kafka that is not the journals' was refused before. */

@@ -4,15 +4,10 @@ import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { randomSession, type WrittenJournal } from '#libs/testing/auctions/journaled-auctions.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import { tally, tallyMigrations, tallyRecords } from '#libs/testing/projections/tally.js';
 import { Projector, transactionsOf } from '../projector.js';
-import { LIVE } from '../schemas.js';
-import { CATALOGUE, qualified } from '../table-catalogue.js';
-import { AnswersTable } from '#libs/auction/projections/tables/answers.js';
 import { Follower } from './follower.js';
 import { projectionLag } from './lag.js';
 
@@ -29,15 +24,17 @@ let database: TestDatabase;
 const started: Follower[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase(projectionMigrations);
+  database = await createTestDatabase(tallyMigrations);
 });
 afterAll(() => database.drop());
-beforeEach(() =>
-  database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`),
-);
+beforeEach(truncate);
 afterEach(async () => {
   for (const follower of started.splice(0)) await follower.stop();
 });
+
+async function truncate(): Promise<void> {
+  await database.pool.query('truncate tally.offsets, tally.counts');
+}
 
 /** The journals of several shards, each of which can be shown little by little. */
 class GrowingJournals implements JournalReader {
@@ -49,20 +46,21 @@ class GrowingJournals implements JournalReader {
   /** Shards whose topics are not those that the database has seen. */
   readonly lost = new Set<number>();
 
-  constructor(private readonly journals: readonly WrittenJournal[]) {}
+  constructor(private readonly journals: ReadonlyMap<number, readonly JournalEntry[]>) {}
 
   show(shard: number, head: number): void {
     this.shown.set(shard, head);
   }
 
   async read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {
+    await Promise.resolve();
     if (this.unreadable) throw new Error('the journal cannot be read');
-    const journal = this.journals.find((one) => one.shard === shard);
     if (shard === 0 && fromSequence + limit > this.forgedAt) {
       throw new JournalCorrupt(shard, this.forgedAt, 'its hash is wrong');
     }
     const room = (this.shown.get(shard) ?? 0) - fromSequence + 1;
-    return room <= 0 ? [] : (journal?.read(shard, fromSequence, Math.min(limit, room)) ?? []);
+    const from = fromSequence - 1;
+    return room <= 0 ? [] : (this.journals.get(shard) ?? []).slice(from, from + Math.min(limit, room));
   }
 
   entries(): Promise<JournalEntry[]> {
@@ -78,16 +76,15 @@ class GrowingJournals implements JournalReader {
 }
 
 function journals(): GrowingJournals {
-  return new GrowingJournals([0, 1, 2].map((shard) => randomSession(30 + shard, 12, shard)));
+  return new GrowingJournals(new Map([0, 1, 2].map((shard) => [shard, tallyRecords(shard, 100)])));
 }
 
 function follow(reader: JournalReader, faults: unknown[] = [], paced: Clock = brisk): Follower {
   const { pool } = database;
-  const meter = { applied: () => undefined };
   const follower = new Follower({
     pool,
     reader,
-    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, meter),
+    projector: new Projector(tally, { inTransaction: transactionsOf(pool), clock }),
     clock: paced,
     shards: [0, 1, 2],
     onFault: (_what, error) => faults.push(error),
@@ -103,7 +100,7 @@ async function until(what: () => boolean | Promise<boolean>): Promise<void> {
 
 async function positions(): Promise<number[]> {
   const { rows } = await database.pool.query<{ sequence: number }>(
-    'select sequence from auction_history.projection_offsets order by shard',
+    'select sequence from tally.offsets order by shard',
   );
   return rows.map(({ sequence }) => sequence);
 }
@@ -120,12 +117,12 @@ describe('a follower', () => {
     expect(follower.hasCaughtUp).toBe(false);
     await until(() => follower.hasCaughtUp);
     expect(await positions()).toEqual([40, 41, 42]);
-    expect(follower.isLooking).toBe(true);
+    expect(follower.isRenewing).toBe(true);
     reader.show(1, 60);
     await until(() => isAt(40, 60, 42));
     expect(follower.hasCaughtUp).toBe(true);
     reader.show(2, 50);
-    expect(await projectionLag(database.pool, reader)).toContainEqual({
+    expect(await projectionLag({ pool: database.pool, reader, projection: tally })).toContainEqual({
       shard: 2,
       head: 50,
       position: 42,
@@ -185,7 +182,7 @@ describe('a follower', () => {
     reader.show(0, 10);
     follow(reader);
     await until(() => isAt(10));
-    await database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`);
+    await truncate();
     reader.show(0, 20);
     await until(() => isAt(20));
   });
@@ -196,7 +193,7 @@ describe('a follower', () => {
     const follower = follow(reader);
     await until(() => isAt(10));
     await follower.stop();
-    const other = new GrowingJournals([randomSession(99, 12, 0)]);
+    const other = new GrowingJournals(new Map([[0, tallyRecords(0, 100, 99)]]));
     other.show(0, 30);
     const faults: unknown[] = [];
     follow(other, faults);
@@ -265,14 +262,14 @@ describe('a follower', () => {
     const follower = follow(reader, faults);
     await until(() => isAt(10));
     // The records up to here are other ones from now on.
-    const mended = new GrowingJournals([randomSession(99, 12, 0)]);
+    const mended = new GrowingJournals(new Map([[0, tallyRecords(0, 100, 99)]]));
     mended.show(0, 12);
     reader.read = (shard, from, limit) => mended.read(shard, from, limit);
     reader.show(0, 12);
     await until(() => !follower.canRead);
     await until(() => faults.some((fault) => String(fault).includes('projection -- rebuild')));
     expect(await positions()).toEqual([10]);
-    await database.pool.query(`truncate ${CATALOGUE.map((table) => qualified(table, LIVE)).join(', ')}`);
+    await truncate();
     await until(() => isAt(12));
     expect(follower.canRead).toBe(true);
   });
@@ -306,26 +303,4 @@ describe('a follower', () => {
     reader.headless = false;
     await until(() => follower.canRead);
   });
-});
-
-describe('answers whose time is over', () => {
-  it('go in small bites, the oldest first, and nothing else goes', async () => {
-    await database.pool.query(
-      `insert into auction_history.answers
-       select gen_random_uuid(), n, n * 1000, 0, 422, 'CREATE', 'k' || n, '', '' from generate_series(1, 10) n`,
-    );
-    const answers = new AnswersTable(LIVE);
-    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(4);
-    expect(await keys()).toEqual(['k5', 'k6', 'k7', 'k8', 'k9', 'k10']);
-    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(3);
-    expect(await answers.prune(database.pool, 7_000n, 4)).toBe(0);
-    expect(await keys()).toEqual(['k8', 'k9', 'k10']);
-  });
-
-  async function keys(): Promise<string[]> {
-    const { rows } = await database.pool.query<{ key: string }>(
-      'select key from auction_history.answers order by sequence',
-    );
-    return rows.map(({ key }) => key);
-  }
 });

@@ -3,9 +3,8 @@ import { MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import { tally } from '#libs/testing/projections/tally.js';
 import { Projector, transactionsOf } from '../projector.js';
-import { LIVE } from '../schemas.js';
 import { Follower } from './follower.js';
 
 /** Nobody listens there. */
@@ -21,19 +20,18 @@ afterEach(async () => {
 
 it('that cannot find out for long which shards are its own says so, and not at the first fault', async () => {
   const faults: unknown[] = [];
-  const meter = { applied: () => undefined };
   const follower = new Follower({
     pool,
     reader: new MemoryJournalStore(),
-    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, meter),
+    projector: new Projector(tally, { inTransaction: transactionsOf(pool), clock }),
     clock,
     shards: [0, 1, 2],
     onFault: (_what, error) => faults.push(error),
   });
   follower.start();
   await eventually(() => expect(faults).toHaveLength(1));
-  expect(follower.isLooking).toBe(true);
+  expect(follower.isRenewing).toBe(true);
   clock.leap(20_000);
-  expect(follower.isLooking).toBe(false);
+  expect(follower.isRenewing).toBe(false);
   await follower.stop();
 });

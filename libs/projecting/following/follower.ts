@@ -4,62 +4,56 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { tail, type JournalTail } from '#libs/journal/tail.js';
 import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import { quietly, type OnFault } from '#libs/platform/process/quiet-faults.js';
-import { PositionGap } from '#libs/auction/projections/projection.js';
-import type { Projector } from '../projector.js';
-import { LIVE } from '../schemas.js';
-import { PositionsTable, type ProjectedEnd } from '../positions.js';
-import { Leases } from './leases.js';
-import { WatchedReader } from './watched-reader.js';
+import type { ProjectedEnd } from '../offsets.js';
+import { PositionGap, type Projector } from '../projector.js';
+import { DamageTrackingReader } from './damage-tracking-reader.js';
+import { ShardLeases } from './leases.js';
 
 export interface FollowerPorts {
   readonly pool: Pool;
   readonly reader: JournalReader;
-  readonly projector: Projector;
+  readonly projector: Pick<Projector<never>, 'offsets' | 'take' | 'name'>;
   readonly clock: Clock;
   readonly shards: readonly number[];
   readonly onFault: OnFault;
 }
 
-/** How soon another takes over from a process that is gone. */
+/** How soon another process takes over the shards of one that is gone. */
 const LEASE_MILLIS = 400;
-/** Who holds all there is only makes sure of it. */
+/** The holder of every shard only confirms its leases. */
 const HELD_MILLIS = 2_000;
-/** A look takes no time where all is well; for so long none may fail, nor hang. */
-const LOOKS_WITHIN_NANOS = 20_000_000_000n;
-/**
- * News of auctions that are over may wait a little: until then their owner tells of them. Meanwhile a batch gathers, and a batch of
- * a hundred events costs little more than one of ten.
- */
+/** A round takes no time where all is well. Within this time one must succeed. */
+const ROUND_WITHIN_NANOS = 20_000_000_000n;
+/** A batch of a hundred records costs little more than one of ten, so rows may be a little late. */
 const POLL_MILLIS = { min: 100, max: 500 };
 
-/** Keeps the projections up with the journals of all shards that no other process is following. */
+/** Keeps a projection up with the journals of all shards that no other process follows. */
 export class Follower {
-  private readonly positions = new PositionsTable(LIVE);
-  private readonly leases: Leases;
+  private readonly leases: ShardLeases;
   private readonly onFault: OnFault;
-  private readonly reader: WatchedReader;
+  private readonly reader: DamageTrackingReader;
   private tail: JournalTail | undefined;
   private followed: ReadonlySet<number> = new Set();
-  /** What the first look at each shard has to reach before this process counts as having caught up. */
+  /** Position that each shard must reach before this process counts as caught up. */
   private goals = new Map<number, number>();
-  private hasLooked = false;
-  private lookedAt: bigint;
+  private hasFollowed = false;
+  private succeededAt: bigint;
   private mustRestart = false;
   private stopped = false;
   private cancel: Cancel = () => undefined;
-  private looking: Promise<void> = Promise.resolve();
+  private round: Promise<void> = Promise.resolve();
 
   constructor(private readonly ports: FollowerPorts) {
-    this.leases = new Leases(ports.pool, ports.shards);
+    this.leases = new ShardLeases(ports.pool, ports.projector.name, ports.shards);
     this.onFault = quietly(ports.onFault, ports.clock);
-    this.reader = new WatchedReader(ports.reader);
-    this.lookedAt = ports.clock.monotonicNanos();
+    this.reader = new DamageTrackingReader(ports.reader);
+    this.succeededAt = ports.clock.monotonicNanos();
   }
 
   start(): void {
-    // One look at a time: two would begin to follow twice.
-    this.looking = this.look();
-    void this.looking.then(() => {
+    // One round at a time: two would follow twice.
+    this.round = this.runRound();
+    void this.round.then(() => {
       if (this.stopped) return;
       const holdsAll = this.followed.size === this.ports.shards.length && !this.mustRestart;
       const { clock } = this.ports;
@@ -69,33 +63,33 @@ export class Follower {
     });
   }
 
-  /** The batch in hand is written; then other processes may take over. */
+  /** Writes the batch in hand, then lets other processes take over. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancel();
-    await this.looking;
+    await this.round;
     await this.tail?.stop();
     this.leases.release();
   }
 
-  /** Shards that this process works on. */
+  /** Shards that this process follows. */
   get shards(): ReadonlySet<number> {
     return this.followed;
   }
 
-  /** Whether the journals can be followed; where they cannot be, nothing that is projected says how far they are. */
+  /** Whether the journals can be followed. If not, no offset says how far they have come. */
   get canRead(): boolean {
     return this.reader.isSound;
   }
 
-  /** Whether it finds out again and again which shards are its own, and can take them up. */
-  get isLooking(): boolean {
-    return this.ports.clock.monotonicNanos() - this.lookedAt < LOOKS_WITHIN_NANOS;
+  /** Whether this process keeps finding out which shards are its own, and can follow them. */
+  get isRenewing(): boolean {
+    return this.ports.clock.monotonicNanos() - this.succeededAt < ROUND_WITHIN_NANOS;
   }
 
-  /** Whether everything is projected that was journaled when the shards were taken over. */
+  /** Whether everything is projected that was journaled when this process took the shards over. */
   get hasCaughtUp(): boolean {
-    if (!this.hasLooked) return false;
+    if (!this.hasFollowed) return false;
     for (const [shard, goal] of this.goals) {
       if ((this.tail?.position(shard) ?? 0) < goal) return false;
     }
@@ -103,35 +97,32 @@ export class Follower {
     return true;
   }
 
-  private async look(): Promise<void> {
+  private async runRound(): Promise<void> {
     try {
       const held = await this.leases.renew();
       if (this.mustRestart || held.size !== this.followed.size) await this.follow(held);
       else if (held.size === 0 && !this.canRead) await this.tryReading();
-      else await this.lookAtDamage();
-      this.hasLooked = true;
-      this.lookedAt = this.ports.clock.monotonicNanos();
+      else await this.resumeRepaired();
+      this.hasFollowed = true;
+      this.succeededAt = this.ports.clock.monotonicNanos();
     } catch (error) {
-      this.reader.heed(error);
+      this.reader.handleError(error);
       this.onFault('following', error);
-      await this.abandon();
+      await this.stopFollowing();
     }
   }
 
-  /** Others follow all there is: what stood in the way here is found out by nobody else. */
+  /** Other processes follow every shard, so only this finds out that the journals can be read again. */
   private async tryReading(): Promise<void> {
     await this.reader.heads();
-    this.reader.forgive();
+    this.reader.clearAll();
   }
 
-  /**
-   * A shard whose damage is gone goes on by itself, unless something was projected that is gone as well: then that is said, until the
-   * projections have been made anew.
-   */
-  private async lookAtDamage(): Promise<void> {
+  /** A repaired shard goes on by itself. If projected records are gone, a fault says so until the projection was rebuilt. */
+  private async resumeRepaired(): Promise<void> {
     const damaged = [...this.reader.damagedShards].filter((shard) => this.followed.has(shard));
     if (damaged.length === 0) return;
-    const stored = await this.positions.ends(this.ports.pool);
+    const stored = await this.ports.projector.offsets.ends(this.ports.pool);
     for (const shard of damaged) {
       const isRepaired = await this.isSoundFrom(shard, stored.get(shard)).catch((error: unknown) => {
         if (!isDamage(error)) throw error;
@@ -150,18 +141,18 @@ export class Follower {
     return end === undefined || next === undefined || next.previousHash === end.hash;
   }
 
-  private async abandon(): Promise<void> {
+  private async stopFollowing(): Promise<void> {
     await this.tail?.stop();
     this.tail = undefined;
     this.followed = new Set();
   }
 
   private async follow(shards: ReadonlySet<number>): Promise<void> {
-    await this.abandon();
+    await this.stopFollowing();
     const { pool, clock, projector } = this.ports;
     const { reader } = this;
-    const stored = await this.positions.ends(pool);
-    reader.forgive();
+    const stored = await projector.offsets.ends(pool);
+    reader.clearAll();
     this.goals = new Map();
     const sound: number[] = [];
     for (const shard of shards) {
@@ -176,17 +167,17 @@ export class Follower {
       pollMillis: POLL_MILLIS,
       onEntries: async (shard, entries) => {
         await projector.take(shard, entries);
-        reader.absolve(shard);
+        reader.clear(shard);
       },
       onFailure: (error, shard) => {
         if (error instanceof PositionGap) this.mustRestart = true;
-        reader.heed(error);
+        reader.handleError(error);
         this.onFault(shard === undefined ? 'journal heads' : `shard ${shard}`, error);
       },
     });
   }
 
-  /** What is wrong with one shard keeps nobody from following the others. */
+  /** A damaged shard does not keep the others from being followed. */
   private async canFollow(shard: number, end: ProjectedEnd | undefined): Promise<boolean> {
     try {
       const heads = await this.reader.heads([shard]);
@@ -195,13 +186,13 @@ export class Follower {
       return true;
     } catch (error) {
       if (!isDamage(error)) throw error;
-      this.reader.condemn(shard);
+      this.reader.markDamaged(shard);
       this.onFault(`shard ${shard}`, error);
       return false;
     }
   }
 
-  /** A journal that was cut off before what is projected would be gone on with behind other records. */
+  /** Without this check a journal that was cut off before the offset would be followed with other records after it. */
   private async checkThere(shard: number, end: ProjectedEnd | undefined): Promise<void> {
     if (end === undefined || end.sequence === 0) return;
     const [entry] = await this.reader.read(shard, end.sequence, 1);

@@ -2,17 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing/eventually.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
-import { Leases } from './leases.js';
+import { ShardLeases } from './leases.js';
 
 const SHARDS = [0, 1, 2];
 const IDLE_MS = 600;
 
 let database: TestDatabase;
-const all: Leases[] = [];
+const all: ShardLeases[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase(projectionMigrations);
+  database = await createTestDatabase();
 });
 
 afterAll(() => {
@@ -21,7 +20,10 @@ afterAll(() => {
 });
 
 it('are kept as long as they are renewed, and go to others when nobody has renewed them for long', async () => {
-  const [first, second] = [0, 1].map(() => new Leases(database.pool, SHARDS, IDLE_MS)) as [Leases, Leases];
+  const [first, second] = [0, 1].map(() => new ShardLeases(database.pool, 'tally', SHARDS, IDLE_MS)) as [
+    ShardLeases,
+    ShardLeases,
+  ];
   all.push(first, second);
   for (let times = 7; times > 0; times -= 1) {
     expect([...(await first.renew())]).toEqual(SHARDS);

@@ -1,35 +1,38 @@
 import type { Pool, PoolClient } from 'pg';
+import { lockNumber } from '../projection.js';
 
-/** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
-const LOCK_CLASS = 1_749_203_316;
 /**
- * Leases are renewed every moment. A connection on which that has not happened for so long has lost its process without being
- * told, and would keep the shards from everybody else for as long as the network lets it.
+ * Each renewal resets this. A connection that is idle for longer has lost its process unnoticed, and would keep the shards
+ * from all others for as long as the network lets it.
  */
 const IDLE_MILLIS = 10_000;
 const TAKE =
   'select shard from unnest($2::integer[]) as wanted (shard) where pg_try_advisory_lock($1, shard)';
 
 /**
- * Which shards this process is to work on, so that replicas do not do the same work twice. That rows stay right does not
- * rest on it: a lease goes with its connection, which may break without its holder knowing.
+ * Which shards of a projection this process follows, so that replicas do not do the same work twice. Rows stay right without
+ * it: a lease ends with its connection, which may break unnoticed.
  */
-export class Leases {
+export class ShardLeases {
+  private readonly lockClass: number;
   private client: PoolClient | undefined;
   private held = new Set<number>();
 
   constructor(
     private readonly pool: Pool,
+    projection: string,
     private readonly shards: readonly number[],
     private readonly idleMillis = IDLE_MILLIS,
-  ) {}
+  ) {
+    this.lockClass = lockNumber(`leases of ${projection}`);
+  }
 
-  /** Takes what is free and makes sure of the rest. When it rejects nothing is held. */
+  /** Takes free shards and confirms the others. If it rejects, no shard is held. */
   async renew(): Promise<ReadonlySet<number>> {
     try {
       this.client ??= await this.connect();
       const wanted = this.shards.filter((shard) => !this.held.has(shard));
-      const { rows } = await this.client.query<{ shard: number }>(TAKE, [LOCK_CLASS, wanted]);
+      const { rows } = await this.client.query<{ shard: number }>(TAKE, [this.lockClass, wanted]);
       this.held = new Set([...this.held, ...rows.map(({ shard }) => shard)]);
       return this.held;
     } catch (error) {
@@ -53,7 +56,7 @@ export class Leases {
     this.held = new Set();
     const { client } = this;
     this.client = undefined;
-    // Closing the connection is what gives the locks back, whatever state it is in.
+    // Only closing the connection gives the locks back, whatever state it is in.
     client?.release(true);
   }
 }

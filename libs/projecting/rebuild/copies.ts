@@ -1,51 +1,68 @@
 import type { ClientBase } from 'pg';
-import { LIVE, schemaNames, type Schemas } from '../schemas.js';
-import { CATALOGUE, qualified } from '../table-catalogue.js';
+import { qualified, schemasOf, tablesOf, type ProjectionTables, type SchemaOf } from '../projection.js';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** Schemas and tables that are to take the place of those in use. */
-export async function createCopies(client: Client, copies: Schemas): Promise<void> {
-  for (const schema of schemaNames(copies)) await client.query(`create schema ${schema}`);
-  await createTables(client, copies, 'create table');
-  await copyRights(client, copies);
+/** Schemas and tables that are to replace the live ones. */
+export async function createCopies(
+  client: Client,
+  projection: ProjectionTables,
+  copyOf: SchemaOf,
+): Promise<void> {
+  for (const schema of schemasOf(projection)) await client.query(`create schema ${copyOf(schema)}`);
+  await createTables(client, projection, copyOf, 'create table');
+  await copyRights(client, projection, copyOf);
 }
 
-/** Tables that are only looked at and thrown away, in the session's own schema: no two of them have one name. */
-export async function createPassingTables(client: Client, copies: Schemas): Promise<void> {
-  await createTables(client, copies, 'create temporary table');
+/** All in one schema, so no two tables of a projection may have the same name. */
+export async function createTemporaryCopies(
+  client: Client,
+  projection: ProjectionTables,
+  copyOf: SchemaOf,
+): Promise<void> {
+  await createTables(client, projection, copyOf, 'create temporary table');
 }
 
-/** Empty, and the same in every respect as those in use, whatever migrations have made of them. */
-async function createTables(client: Client, copies: Schemas, create: string): Promise<void> {
-  for (const table of CATALOGUE) {
-    await client.query(
-      `${create} ${qualified(table, copies)} (like ${qualified(table, LIVE)} including all)`,
-    );
+/** Empty, and like the live ones in every other respect, whatever migrations have made of these. */
+async function createTables(
+  client: Client,
+  projection: ProjectionTables,
+  copyOf: SchemaOf,
+  create: string,
+): Promise<void> {
+  for (const table of tablesOf(projection)) {
+    await client.query(`${create} ${qualified(table, copyOf)} (like ${qualified(table)} including all)`);
   }
 }
 
 const RIGHTS_ON_SCHEMA = `
   select 'grant ' || right_.privilege_type || ' on schema ' || $2 || ' to ' || right_.grantee::regrole as statement
-  from pg_namespace as place, aclexplode(place.nspacl) as right_
-  where place.oid = $1::regnamespace and right_.grantee not in (0, place.nspowner)`;
+  from pg_namespace as object, aclexplode(object.nspacl) as right_
+  where object.oid = $1::regnamespace and right_.grantee not in (0, object.nspowner)`;
 const RIGHTS_ON_TABLE = `
   select 'grant ' || right_.privilege_type || ' on table ' || $2 || ' to ' || right_.grantee::regrole as statement
-  from pg_class as place, aclexplode(place.relacl) as right_
-  where place.oid = $1::regclass and right_.grantee not in (0, place.relowner)`;
+  from pg_class as object, aclexplode(object.relacl) as right_
+  where object.oid = $1::regclass and right_.grantee not in (0, object.relowner)`;
 
-/** `like` takes no rights along, and whoever reads the tables in use is to read those that take their place. */
-async function copyRights(client: Client, copies: Schemas): Promise<void> {
-  const places = [
-    ...schemaNames(LIVE).map((name, index) => [RIGHTS_ON_SCHEMA, name, schemaNames(copies)[index]] as const),
-    ...CATALOGUE.map((table) => [RIGHTS_ON_TABLE, qualified(table, LIVE), qualified(table, copies)] as const),
+/** `like` copies no rights, and the readers of the live tables must be able to read those that replace them. */
+async function copyRights(client: Client, projection: ProjectionTables, copyOf: SchemaOf): Promise<void> {
+  const copied = [
+    ...schemasOf(projection).map((schema) => [RIGHTS_ON_SCHEMA, schema, copyOf(schema)] as const),
+    ...tablesOf(projection).map(
+      (table) => [RIGHTS_ON_TABLE, qualified(table), qualified(table, copyOf)] as const,
+    ),
   ];
-  for (const [rights, from, to] of places) {
+  for (const [rights, from, to] of copied) {
     const { rows } = await client.query<{ statement: string }>(rights, [from, to]);
     for (const { statement } of rows) await client.query(statement);
   }
 }
 
-export async function dropCopies(client: Client, copies: Schemas): Promise<void> {
-  for (const schema of schemaNames(copies)) await client.query(`drop schema if exists ${schema} cascade`);
+export async function dropCopies(
+  client: Client,
+  projection: ProjectionTables,
+  copyOf: SchemaOf,
+): Promise<void> {
+  for (const schema of schemasOf(projection))
+    await client.query(`drop schema if exists ${copyOf(schema)} cascade`);
 }

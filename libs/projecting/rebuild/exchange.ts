@@ -1,34 +1,59 @@
 import type { ClientBase } from 'pg';
-import { LIVE, type Schemas } from '../schemas.js';
-import { CATALOGUE, qualified } from '../table-catalogue.js';
-import { PositionsTable } from '../positions.js';
+import { OffsetsTable } from '../offsets.js';
+import { qualified, schemasOf, tablesOf, type ProjectionTables, type SchemaOf } from '../projection.js';
+
+/** Never changes: it keeps this lock apart from all others. */
+const EXCHANGE_LOCK = 2_980_114_508;
+
+/**
+ * A transaction that still sees the database as it was finds no rows in tables that were exchanged meanwhile. So a backup takes
+ * this lock, and no rebuild exchanges tables. A lock on the tables would make every reader wait for the backup.
+ */
+export async function mayExchange(client: ClientBase): Promise<boolean> {
+  return takes(client, 'pg_try_advisory_xact_lock');
+}
+
+/** Called before the reading transaction begins. Holds until the connection ends. */
+export async function mayReadAll(client: ClientBase): Promise<boolean> {
+  return takes(client, 'pg_try_advisory_lock_shared');
+}
+
+async function takes(client: ClientBase, lock: string): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>(`select ${lock}($1) as held`, [EXCHANGE_LOCK]);
+  return rows[0]?.held === true;
+}
 
 /** Brings the copy of a shard to a position. */
 export type CatchUp = (shard: number, to: number) => Promise<void>;
 
-/** The copies take the place of everything. From the first lock on no projector writes, so the last of the copy is short. */
-export async function exchangeSchemas(client: ClientBase, copies: Schemas, catchUp: CatchUp): Promise<void> {
-  const [positions, ...others] = CATALOGUE.map((table) => qualified(table, LIVE));
-  await client.query(`lock table ${positions ?? ''} in access exclusive mode`);
-  for (const [shard, to] of await new PositionsTable(LIVE).all(client)) await catchUp(shard, to);
+/** Replaces all live tables. The first lock stops every projector, so the last records to catch up with are few. */
+export async function exchangeSchemas(
+  client: ClientBase,
+  projection: ProjectionTables,
+  copyOf: SchemaOf,
+  catchUp: CatchUp,
+): Promise<void> {
+  const others = projection.tables.map((table) => qualified(table));
+  await client.query(`lock table ${qualified(projection.offsets)} in access exclusive mode`);
+  for (const [shard, to] of await new OffsetsTable(projection).positions(client)) await catchUp(shard, to);
   await client.query(`lock table ${others.join(', ')} in access exclusive mode`);
-  for (const [name, live] of Object.entries(LIVE) as [keyof Schemas, string][]) {
+  for (const live of schemasOf(projection)) {
     await client.query(`drop schema ${live} cascade`);
-    await client.query(`alter schema ${copies[name]} rename to ${live}`);
+    await client.query(`alter schema ${copyOf(live)} rename to ${live}`);
   }
 }
 
-/** The copies' rows of one shard take the place of those in use. The projector of the shard waits at its position meanwhile. */
+/** Replaces the live rows of one shard. Its projector waits for the offset meanwhile. */
 export async function exchangeShard(
   client: ClientBase,
-  copies: Schemas,
-  shard: number,
-  catchUp: CatchUp,
+  projection: ProjectionTables,
+  copyOf: SchemaOf,
+  { shard, catchUp }: { readonly shard: number; readonly catchUp: CatchUp },
 ): Promise<void> {
-  const { sequence } = await new PositionsTable(LIVE).lock(client, shard);
+  const { sequence } = await new OffsetsTable(projection).lock(client, shard);
   await catchUp(shard, sequence);
-  for (const table of CATALOGUE) {
-    await client.query(`delete from ${qualified(table, LIVE)} where ${table.shard} = $1`, [shard]);
-    await client.query(`insert into ${qualified(table, LIVE)} select * from ${qualified(table, copies)}`);
+  for (const table of tablesOf(projection)) {
+    await client.query(`delete from ${qualified(table)} where ${table.shard} = $1`, [shard]);
+    await client.query(`insert into ${qualified(table)} select * from ${qualified(table, copyOf)}`);
   }
 }

@@ -3,55 +3,53 @@ import type { JournalReader } from '#libs/journal/journal.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { isCodedError, StartFault } from '#libs/platform/process/start-fault.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import { lockNumber, schemasOf, type Projection, type SchemaOf } from '../projection.js';
 import { Projector, transactionsOf, type InTransaction } from '../projector.js';
-import { schemaNames, type Schemas } from '../schemas.js';
-import { PositionsTable } from '../positions.js';
 import { createCopies, dropCopies } from './copies.js';
-import { replay } from './replay.js';
-import { exchangeSchemas, exchangeShard } from './exchange.js';
-import { mayExchange } from './exchange-lock.js';
+import { exchangeSchemas, exchangeShard, mayExchange } from './exchange.js';
 
 export interface RebuildPorts {
   readonly pool: Pool;
   readonly reader: JournalReader;
   readonly clock: Clock;
-  /** Told of every step. */
+  /** Receives a line for each step. */
   readonly say: (line: string) => void;
 }
 
-const COPIES: Schemas = { completed: 'completed_rebuilt', auction_history: 'auction_history_rebuilt' };
-const LOCK = 2_980_114_507;
+const copyOf: SchemaOf = (schema) => `${schema}_rebuilt`;
 const ATTEMPTS = 20;
 const PAUSE_MILLIS = 500;
 /** Lock not available, deadlock detected. */
 const BUSY = new Set(['55P03', '40P01']);
 
 /**
- * Makes the projections anew from the journal, beside those in use, and exchanges the two in one transaction. Readers and
- * projectors go on until then, wait for a moment, and find the new rows at a position that is not behind the old one.
+ * Projects the journal again, beside the live tables, and exchanges the two in one transaction. Readers and projectors wait
+ * only for the exchange, and the new rows are at least as recent as the old ones.
  */
-export class Rebuild {
-  constructor(private readonly ports: RebuildPorts) {}
+export class Rebuild<Kept> {
+  constructor(
+    private readonly projection: Projection<Kept>,
+    private readonly ports: RebuildPorts,
+  ) {}
 
   async run(shard?: number): Promise<void> {
     const guard = await this.ports.pool.connect();
     try {
       const { rows } = await guard.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [
-        LOCK,
+        lockNumber(`rebuild of ${this.projection.name}`),
       ]);
       if (rows[0]?.mine !== true) throw new StartFault('another rebuild is under way');
-      await this.alone(shard);
+      await this.runAlone(shard);
     } finally {
       guard.release(true);
     }
   }
 
-  private async alone(shard: number | undefined): Promise<void> {
+  private async runAlone(shard: number | undefined): Promise<void> {
     const { pool, reader, say } = this.ports;
     await withTransaction(pool, 'read committed', async (client) => {
-      await dropCopies(client, COPIES);
-      await createCopies(client, COPIES);
+      await dropCopies(client, this.projection, copyOf);
+      await createCopies(client, this.projection, copyOf);
     });
     const heads = await reader.heads();
     const shards = [...heads.keys()].filter((each) => shard === undefined || each === shard).sort();
@@ -59,13 +57,13 @@ export class Rebuild {
       say(`shard ${each}: ${heads.get(each) ?? 0} records`);
       await this.catchUp(transactionsOf(pool), each, heads.get(each) ?? 0);
     }
-    for (const schema of schemaNames(COPIES)) await analyze(pool, schema);
+    for (const schema of schemasOf(this.projection)) await analyze(pool, copyOf(schema));
     await this.exchange(shard);
-    await withTransaction(pool, 'read committed', (client) => dropCopies(client, COPIES));
+    await withTransaction(pool, 'read committed', (client) => dropCopies(client, this.projection, copyOf));
     say('exchanged');
   }
 
-  /** Waits little and tries often: whoever waits for a lock on everything holds up everybody behind it. */
+  /** Waits briefly and tries often: a transaction that waits for a lock on every table blocks all that come after it. */
   private async exchange(shard: number | undefined): Promise<void> {
     let isWaiting = false;
     for (let attempt = 1; ;) {
@@ -84,36 +82,30 @@ export class Rebuild {
     }
   }
 
-  /** False while somebody reads all tables as they were at one moment. Rows of one shard that are exchanged still have those of before. */
+  /** False while a backup reads all tables. It does not block an exchange of rows: its snapshot still has the old ones. */
   private async exchangeBy(client: ClientBase, shard: number | undefined): Promise<boolean> {
     await client.query(`set local lock_timeout = '1s'`);
     const catchUp = (each: number, to: number): Promise<void> =>
       this.catchUp((work) => work(client), each, to);
     if (shard !== undefined) {
-      await exchangeShard(client, COPIES, shard, catchUp);
+      await exchangeShard(client, this.projection, copyOf, { shard, catchUp });
       return true;
     }
     if (!(await mayExchange(client))) return false;
-    await exchangeSchemas(client, COPIES, catchUp);
+    await exchangeSchemas(client, this.projection, copyOf, catchUp);
     return true;
   }
 
   private async catchUp(inTransaction: InTransaction, shard: number, to: number): Promise<void> {
     const { clock, reader } = this.ports;
-    const projector = new Projector(inTransaction, new Projection(COPIES), clock, {
-      applied: () => undefined,
-    });
-    const from = await inTransaction(async (client) => (await rebuiltTo(client)).get(shard) ?? 0);
-    await replay(projector, reader, shard, { from, to });
+    const projector = new Projector(this.projection, { inTransaction, clock }, copyOf);
+    const from = await inTransaction((client) => projector.offsets.position(client, shard));
+    await projector.replay(reader, shard, { from, to });
   }
 }
 
 function isBusy(error: unknown): boolean {
   return isCodedError(error) && BUSY.has(error.code);
-}
-
-function rebuiltTo(client: ClientBase): Promise<Map<number, number>> {
-  return new PositionsTable(COPIES).all(client);
 }
 
 async function analyze(pool: Pool, schema: string): Promise<void> {

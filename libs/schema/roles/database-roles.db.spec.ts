@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { Rebuild } from '#libs/projecting/rebuild/rebuild.js';
 import type { TestDatabase } from '#libs/testing/database/test-database.js';
 import { prepareDatabaseRoles, roleName, type RolePasswords } from './database-roles.js';
@@ -314,7 +315,7 @@ describe('preparing them again', () => {
       read: () => Promise.reject(new Error('there is nothing to read')),
       entries: () => Promise.reject(new Error('there is nothing to read')),
     };
-    await new Rebuild({
+    await new Rebuild(auctionProjection, {
       pool: database.pool,
       reader,
       clock: new SystemClock(),

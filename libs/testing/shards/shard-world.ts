@@ -9,9 +9,9 @@ import { seedBalances } from '#libs/ledger/seed.js';
 import { journalMigrations } from '#libs/journal/migrations/list.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import type { FoldedAuction } from '#libs/auction/projections/folded-auction.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
 import { uuidNamed } from '../auctions/journaled-auctions.js';
 import { MovableClock } from '../movable-clock.js';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.js';
@@ -30,11 +30,13 @@ export function accountOf(name: string): string {
 /** Everything that the shards of a test share: a real database with a policy, a registry, balances, and the time. */
 export class ShardWorld {
   readonly clock = new MovableClock();
-  private readonly projector: Projector;
+  private readonly projector: Projector<FoldedAuction>;
 
   private constructor(readonly database: TestDatabase) {
-    const meter = { applied: () => undefined };
-    this.projector = new Projector(transactionsOf(database.pool), new Projection(LIVE), this.clock, meter);
+    this.projector = new Projector(auctionProjection, {
+      inTransaction: transactionsOf(database.pool),
+      clock: this.clock,
+    });
   }
 
   static async open(): Promise<ShardWorld> {

@@ -1,8 +1,7 @@
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
 import { Follower } from '#libs/projecting/following/follower.js';
-import { Projection } from '#libs/auction/projections/projection.js';
+import { auctionProjection } from '#libs/auction/projections/projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
 import { poolOf } from '../storage/sql-pool.js';
 import type { Life } from './unit.js';
 import { SHARDS, topicOf } from './world.js';
@@ -13,7 +12,7 @@ export function bootProjector({ host, clock, world }: Life): Promise<void> {
   new Follower({
     pool,
     reader: new KafkaJournalReader({ openLog: (shard) => topicOf(world, shard).open(host), shards: SHARDS }),
-    projector: new Projector(transactionsOf(pool), new Projection(LIVE), clock, { applied: () => undefined }),
+    projector: new Projector(auctionProjection, { inTransaction: transactionsOf(pool), clock }),
     clock,
     shards: SHARDS,
     onFault: (what, error) => world.onFault(host.name, what, error),

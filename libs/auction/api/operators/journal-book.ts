@@ -1,4 +1,5 @@
 import type { JournalReader } from '#libs/journal/journal.js';
+import { auctionProjection } from '../../projections/projection.js';
 import { projectionLag } from '#libs/projecting/following/lag.js';
 import type { Pool } from 'pg';
 
@@ -17,7 +18,11 @@ export class JournalBook {
 
   /** Undefined for a shard that nobody ever opened. The last record is of the epoch that has the shard: each begins with one. */
   async known(shard: number): Promise<KnownOfShard | undefined> {
-    const rows = await projectionLag(this.pool, this.reader);
+    const rows = await projectionLag({
+      pool: this.pool,
+      reader: this.reader,
+      projection: auctionProjection,
+    });
     const found = rows.find((row) => row.shard === shard);
     if (found === undefined) return undefined;
     const [last] = await this.reader.read(shard, found.head, 1);

@@ -5,11 +5,10 @@ import type { AuctionState } from '../../rules/state.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { randomSession, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { readBatch } from '../journal-batch.js';
+import { decodeBatch } from '../decoded-batch.js';
 import { projectionMigrations } from '../migrations/list.js';
-import { Projection } from '../projection.js';
+import { auctionProjection } from '../projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
 import { AuditReader, type AuditRow, type AuditedAuction } from './audit-reader.js';
 import { provedByJournal } from './journal-proof.js';
 import { auditReads, AuditReadLog } from './read-log.js';
@@ -33,18 +32,14 @@ const completed = [...auctions].filter(([, { state }]) => state.completed_at !==
 beforeAll(async () => {
   database = await createTestDatabase(projectionMigrations);
   reader = new AuditReader(database.pool);
-  const meter = { applied: () => undefined };
-  const transactions = transactionsOf(database.pool);
-  await new Projector(transactions, new Projection(LIVE), new SystemClock(), meter).take(
-    SHARD,
-    journal.records,
-  );
+  const ports = { inTransaction: transactionsOf(database.pool), clock: new SystemClock() };
+  await new Projector(auctionProjection, ports).take(SHARD, journal.records);
 });
 afterAll(() => database.drop());
 
 function told(): Map<string, Told> {
   const found = new Map<string, Told>();
-  for (const { entry, event } of readBatch(SHARD, journal.records).ofAuctions) {
+  for (const { entry, event } of decodeBatch(journal.records).ofAuctions) {
     const placed = { position: entry.sequence, event };
     const before = found.get(event.auction_id);
     found.set(event.auction_id, {

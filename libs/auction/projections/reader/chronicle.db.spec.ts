@@ -12,11 +12,10 @@ import {
   WrittenJournal,
 } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { readBatch } from '../journal-batch.js';
+import { decodeBatch } from '../decoded-batch.js';
 import { projectionMigrations } from '../migrations/list.js';
-import { Projection } from '../projection.js';
+import { auctionProjection } from '../projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { LIVE } from '#libs/projecting/schemas.js';
 import { Chronicle, CHRONICLE, type WantedHistories } from './chronicle.js';
 
 jest.setTimeout(60_000);
@@ -34,10 +33,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 async function project({ shard, records }: WrittenJournal): Promise<void> {
-  const projection = new Projection(LIVE);
-  const meter = { applied: () => undefined };
-  const projector = new Projector(transactionsOf(database.pool), projection, new SystemClock(), meter);
-  await projector.take(shard, records);
+  const ports = { inTransaction: transactionsOf(database.pool), clock: new SystemClock() };
+  await new Projector(auctionProjection, ports).take(shard, records);
 }
 
 async function found(wanted: WantedHistories): Promise<Map<string, Placed<AuctionEvent>[]>> {
@@ -55,7 +52,7 @@ describe('the chronicle of a shard', () => {
   const journal = randomSession(33, 60, SHARD);
   const end = journal.records.length;
   const auctions = new Map<string, Placed<AuctionEvent>[]>();
-  for (const { entry, event } of readBatch(SHARD, journal.records).ofAuctions) {
+  for (const { entry, event } of decodeBatch(journal.records).ofAuctions) {
     const events = auctions.get(event.auction_id) ?? [];
     auctions.set(event.auction_id, [...events, { position: entry.sequence, event }]);
   }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { AuctionEvent, Placed } from '../../rules/events.js';
 import { placed, type EventRow } from './history-reader.js';
-import { projectedPosition } from '#libs/projecting/projected-position.js';
+import { auctionOffsets } from '../projection.js';
 
 export interface WantedHistories {
   readonly account: string;
@@ -58,7 +58,7 @@ export class Chronicle {
 
   /** Up to which record of the shard's journal it goes. */
   position(shard: number): Promise<number> {
-    return projectedPosition(this.pool, shard);
+    return auctionOffsets.position(this.pool, shard);
   }
 
   async *histories(wanted: WantedHistories): AsyncGenerator<HistoryPart> {

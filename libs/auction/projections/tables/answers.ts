@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 import type { CommandMark, ShardEvent } from '../../rules/events.js';
 import { plusMillis } from '#libs/base/instant.js';
-import type { JournaledShardEvent } from '../journal-batch.js';
-import type { Schemas } from '#libs/projecting/schemas.js';
+import type { JournaledShardEvent } from '../decoded-batch.js';
+import type { SchemaOf } from '#libs/projecting/projection.js';
 import { storedInstant } from '../stored-instant.js';
 
 const KEPT_MILLIS = 30 * 24 * 60 * 60 * 1_000;
@@ -20,8 +20,8 @@ interface AnswerRow {
 export class AnswersTable {
   private readonly table: string;
 
-  constructor({ auction_history }: Schemas) {
-    this.table = `${auction_history}.answers`;
+  constructor(schemaOf: SchemaOf) {
+    this.table = `${schemaOf('auction_history')}.answers`;
   }
 
   async put(client: ClientBase, shard: number, events: readonly JournaledShardEvent[]): Promise<void> {
@@ -50,17 +50,6 @@ export class AnswersTable {
         answers.map(({ body }) => JSON.stringify(body)),
       ],
     });
-  }
-
-  /** Forgets at most `limit` answers whose time is over, the oldest first, and says how many. */
-  async prune(client: Pick<ClientBase, 'query'>, nowNanos: bigint, limit: number): Promise<number> {
-    const { rowCount } = await client.query(
-      `delete from ${this.table} where ctid = any(array(
-         select ctid from ${this.table} where expires_at <= $1::bigint order by expires_at limit $2
-       ))`,
-      [String(nowNanos), limit],
-    );
-    return rowCount ?? 0;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';
 import { completionFor, type Viewer } from '../../rules/told/viewer.js';
 import type { FoldedAuction } from '../folded-auction.js';
-import type { Schemas } from '#libs/projecting/schemas.js';
+import type { SchemaOf } from '#libs/projecting/projection.js';
 import { instants, integers, texts } from './columns.js';
 
 export interface OverFor {
@@ -18,9 +18,9 @@ export class CompletedTables {
   private readonly auctions: string;
   private readonly viewers: string;
 
-  constructor({ completed }: Schemas) {
-    this.auctions = `${completed}.auctions`;
-    this.viewers = `${completed}.viewers`;
+  constructor(schemaOf: SchemaOf) {
+    this.auctions = `${schemaOf('completed')}.auctions`;
+    this.viewers = `${schemaOf('completed')}.viewers`;
   }
 
   async put(client: ClientBase, shard: number, auctions: readonly FoldedAuction[]): Promise<void> {

@@ -2,8 +2,8 @@ import type { ClientBase } from 'pg';
 import type { AuctionEvent } from '../../rules/events.js';
 import { decodeEvent } from '../../rules/event-versions.js';
 import { fold, type FoldedAuction } from '../folded-auction.js';
-import type { JournaledAuctionEvent } from '../journal-batch.js';
-import type { Schemas } from '#libs/projecting/schemas.js';
+import type { JournaledAuctionEvent } from '../decoded-batch.js';
+import type { SchemaOf } from '#libs/projecting/projection.js';
 import { hashes, instants, integers, texts } from './columns.js';
 
 interface HistoryRow {
@@ -16,8 +16,8 @@ interface HistoryRow {
 export class EventsTable {
   private readonly table: string;
 
-  constructor({ auction_history }: Schemas) {
-    this.table = `${auction_history}.events`;
+  constructor(schemaOf: SchemaOf) {
+    this.table = `${schemaOf('auction_history')}.events`;
   }
 
   async insert(client: ClientBase, shard: number, events: readonly JournaledAuctionEvent[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { quoteView } from '../../rules/told/quote-view.js';
 import type { AuctionState, Quote } from '../../rules/state.js';
-import type { Schemas } from '#libs/projecting/schemas.js';
+import type { SchemaOf } from '#libs/projecting/projection.js';
 import { instants, texts } from './columns.js';
 
 export interface ChangedQuote {
@@ -13,8 +13,8 @@ export interface ChangedQuote {
 export class QuotesTable {
   private readonly table: string;
 
-  constructor({ auction_history }: Schemas) {
-    this.table = `${auction_history}.quotes`;
+  constructor(schemaOf: SchemaOf) {
+    this.table = `${schemaOf('auction_history')}.quotes`;
   }
 
   async put(client: ClientBase, quotes: readonly ChangedQuote[]): Promise<void> {

@@ -6,7 +6,7 @@ type Place = readonly [at: string, id: string];
 
 /** What is asked of the projections. */
 export const readingStatements: Statements = {
-  'projection-position': {
+  'auction_history.projection_offsets-position': {
     run: ({ tables, tx }, [shard]) => one(tx.get(tables.positions, String(shard))),
   },
   'completed-auction': {

@@ -5,35 +5,35 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
-import { WatchedLag } from './watched-lag.js';
+import { tally, tallyMigrations } from '#libs/testing/projections/tally.js';
+import { LagMonitor } from './lag.js';
 
 const SHARDS = [0, 1, 2];
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const ALL = new Set(SHARDS);
 
 jest.setTimeout(60_000);
 
 let database: TestDatabase;
-let looks: Pool;
+let polls: Pool;
 let clock: MovableClock;
 let heads: Map<number, number | Promise<number>>;
 let faults: string[];
-let lag: WatchedLag;
+let lag: LagMonitor;
 
 beforeAll(async () => {
-  database = await createTestDatabase(projectionMigrations);
+  database = await createTestDatabase(tallyMigrations);
 });
 afterAll(() => database.drop());
 
 beforeEach(async () => {
-  looks = openPool(database.url, {
-    applicationName: 'looks',
+  polls = openPool(database.url, {
+    applicationName: 'polls',
     max: 1,
     statementTimeoutMs: 300,
     answerTimeoutMs: 1_000,
   });
-  await database.pool.query('truncate auction_history.projection_offsets');
+  await database.pool.query('truncate tally.offsets');
   for (const shard of SHARDS) await stand(shard, 10);
   clock = new MovableClock();
   heads = new Map(SHARDS.map((shard) => [shard, 10 + shard]));
@@ -41,8 +41,9 @@ beforeEach(async () => {
   const reader = {
     heads: async ([shard = 0]: readonly number[]) => new Map([[shard, await heads.get(shard)!]]),
   };
-  lag = new WatchedLag({
-    pool: looks,
+  lag = new LagMonitor({
+    pool: polls,
+    projection: tally,
     reader: reader as Pick<JournalReader, 'heads'> as JournalReader,
     clock,
     shards: SHARDS,
@@ -54,21 +55,21 @@ beforeEach(async () => {
 afterEach(async () => {
   lag.stop();
   clock.forgetTimers();
-  await looks.end();
+  await polls.end();
 });
 
 async function stand(shard: number, sequence: number): Promise<void> {
   await database.pool.query(
-    `insert into auction_history.projection_offsets (shard, epoch, sequence, hash) values ($1, 1, $2, sha256(''))
+    `insert into tally.offsets (shard, epoch, sequence, hash) values ($1, 1, $2, sha256(''))
      on conflict (shard) do update set sequence = excluded.sequence`,
     [shard, sequence],
   );
 }
 
-/** Lets time pass at the pace of the looks, so that each can be answered. */
+/** Lets time pass at the pace of the polls, so that each can be answered. */
 async function pass(seconds: number): Promise<void> {
-  for (let passed = 0; passed < seconds * 1_000; passed += LOOK_MS) {
-    clock.leap(LOOK_MS);
+  for (let passed = 0; passed < seconds * 1_000; passed += POLL_MS) {
+    clock.leap(POLL_MS);
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
@@ -87,10 +88,10 @@ describe('what is known of journals and projections', () => {
 
   it('keeps its last value while the positions are locked, with a lag that grows on, and is told to be old', async () => {
     const locker = await database.pool.connect();
-    await locker.query('begin; lock table auction_history.projection_offsets in access exclusive mode');
+    await locker.query('begin; lock table tally.offsets in access exclusive mode');
     try {
       heads.set(0, 50);
-      clock.leap(LOOK_MS);
+      clock.leap(POLL_MS);
       await eventually(() => expect(faults).toContain('positions'));
       expect(lag.seesPositions).toBe(false);
       expect(lag.seesHeads).toBe(true);
@@ -101,7 +102,7 @@ describe('what is known of journals and projections', () => {
       locker.release();
     }
     await eventually(() => {
-      clock.leap(LOOK_MS);
+      clock.leap(POLL_MS);
       expect(lag.seesPositions).toBe(true);
     });
   });

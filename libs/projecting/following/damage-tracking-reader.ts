@@ -1,8 +1,8 @@
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 
-/** Knows whether the journals can be followed: their ends could be told at the last look, and no shard was found to be damaged. */
-export class WatchedReader implements JournalReader {
+/** Knows whether the journals can be followed: the last call for their ends succeeded, and no shard is known to be damaged. */
+export class DamageTrackingReader implements JournalReader {
   private isAway = false;
   private readonly damaged = new Set<number>();
 
@@ -12,27 +12,25 @@ export class WatchedReader implements JournalReader {
     return !this.isAway && this.damaged.size === 0;
   }
 
-  /** For who begins anew. */
-  forgive(): void {
-    this.damaged.clear();
-  }
-
-  /** Something sound of the shard stands behind what is projected. */
-  absolve(shard: number): void {
-    this.damaged.delete(shard);
-  }
-
   get damagedShards(): ReadonlySet<number> {
     return this.damaged;
   }
 
-  /** It cannot be followed, whatever else can. */
-  condemn(shard: number): void {
+  markDamaged(shard: number): void {
     this.damaged.add(shard);
   }
 
-  heed(error: unknown): void {
+  handleError(error: unknown): void {
     if (error instanceof JournalCorrupt) this.damaged.add(error.shard);
+  }
+
+  /** A sound record of the shard was read after its offset. */
+  clear(shard: number): void {
+    this.damaged.delete(shard);
+  }
+
+  clearAll(): void {
+    this.damaged.clear();
   }
 
   read(shard: number, fromSequence: number, limit: number): Promise<JournalEntry[]> {

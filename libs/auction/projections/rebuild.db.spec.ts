@@ -5,13 +5,14 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { OPENED_AT } from '#libs/testing/auctions/story.js';
 import { randomSession, type WrittenJournal } from '#libs/testing/auctions/journaled-auctions.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { projectionMigrations } from '#libs/auction/projections/migrations/list.js';
-import { Projection } from '#libs/auction/projections/projection.js';
-import { Projector, transactionsOf } from '../projector.js';
-import { LIVE } from '../schemas.js';
-import { CATALOGUE, qualified } from '../table-catalogue.js';
-import { compareProjections } from './compare.js';
-import { Rebuild } from './rebuild.js';
+import { deleteExpired } from '#libs/projecting/expiry.js';
+import { qualified, tablesOf } from '#libs/projecting/projection.js';
+import { Projector, transactionsOf } from '#libs/projecting/projector.js';
+import { compareProjection } from '#libs/projecting/rebuild/compare.js';
+import { Rebuild } from '#libs/projecting/rebuild/rebuild.js';
+import type { FoldedAuction } from './folded-auction.js';
+import { projectionMigrations } from './migrations/list.js';
+import { auctionProjection } from './projection.js';
 
 jest.setTimeout(60_000);
 
@@ -22,7 +23,7 @@ const clock = {
   monotonicNanos: () => 0n,
   after: (millis: number, action: () => void) => new SystemClock().after(millis, action),
 };
-const TABLES = CATALOGUE.map((table) => qualified(table, LIVE));
+const TABLES = tablesOf(auctionProjection).map((table) => qualified(table));
 
 beforeAll(async () => {
   database = await createTestDatabase(projectionMigrations);
@@ -30,21 +31,21 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => database.pool.query(`truncate ${TABLES.join(', ')}`));
 
-function projector(): Projector {
-  return new Projector(transactionsOf(database.pool), new Projection(LIVE), clock, {
-    applied: () => undefined,
-  });
+function projector(): Projector<FoldedAuction> {
+  return new Projector(auctionProjection, { inTransaction: transactionsOf(database.pool), clock });
 }
 
 async function differing(reader: WrittenJournal, shard?: number): Promise<Record<string, unknown[]>> {
-  const tables = await compareProjections({ pool: database.pool, reader, clock }, shard);
+  const tables = await compareProjection(auctionProjection, { pool: database.pool, reader, clock }, shard);
   return Object.fromEntries(
     tables.filter((table) => table.differing > 0).map(({ table, differences }) => [table, [...differences]]),
   );
 }
 
 function rebuild(reader: JournalReader, shard?: number): Promise<void> {
-  return new Rebuild({ pool: database.pool, reader, clock, say: () => undefined }).run(shard);
+  return new Rebuild(auctionProjection, { pool: database.pool, reader, clock, say: () => undefined }).run(
+    shard,
+  );
 }
 
 async function counts(): Promise<Record<string, number>> {
@@ -193,4 +194,27 @@ describe('rebuilding the projections', () => {
     await rebuild(other, 1);
     expect(await differing(other, 1)).toEqual({});
   });
+});
+
+describe('answers whose time is over', () => {
+  it('go in small bites, the oldest first, and nothing else goes', async () => {
+    await database.pool.query(
+      `insert into auction_history.answers
+       select gen_random_uuid(), n, n * 1000, 0, 422, 'CREATE', 'k' || n, '', '' from generate_series(1, 10) n`,
+    );
+    const prune = (): Promise<number> =>
+      deleteExpired(database.pool, auctionProjection, { nowNanos: 7_000n, limit: 4 });
+    expect(await prune()).toBe(4);
+    expect(await keys()).toEqual(['k5', 'k6', 'k7', 'k8', 'k9', 'k10']);
+    expect(await prune()).toBe(3);
+    expect(await prune()).toBe(0);
+    expect(await keys()).toEqual(['k8', 'k9', 'k10']);
+  });
+
+  async function keys(): Promise<string[]> {
+    const { rows } = await database.pool.query<{ key: string }>(
+      'select key from auction_history.answers order by sequence',
+    );
+    return rows.map(({ key }) => key);
+  }
 });

@@ -12,14 +12,13 @@ export interface JournaledShardEvent {
   readonly event: ShardEvent;
 }
 
-/** Entries of one shard by what they are about. Records of epochs say nothing of auctions and are in neither. */
-export interface JournalBatch {
-  readonly shard: number;
+/** Events by what they are about. Epoch records say nothing about auctions and are left out. */
+export interface DecodedBatch {
   readonly ofAuctions: readonly JournaledAuctionEvent[];
   readonly ofShard: readonly JournaledShardEvent[];
 }
 
-export function readBatch(shard: number, entries: readonly JournalEntry[]): JournalBatch {
+export function decodeBatch(entries: readonly JournalEntry[]): DecodedBatch {
   const ofAuctions: JournaledAuctionEvent[] = [];
   const ofShard: JournaledShardEvent[] = [];
   for (const entry of entries) {
@@ -28,5 +27,5 @@ export function readBatch(shard: number, entries: readonly JournalEntry[]): Jour
     if ('auction_id' in event) ofAuctions.push({ entry, event });
     else ofShard.push({ entry, event });
   }
-  return { shard, ofAuctions, ofShard };
+  return { ofAuctions, ofShard };
 }

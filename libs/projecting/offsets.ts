@@ -1,21 +1,23 @@
 import type { ClientBase } from 'pg';
 import { BEFORE_FIRST } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead } from '#libs/journal/journal.js';
-import type { Schemas } from './schemas.js';
+import { LIVE, qualified, type ProjectionTables } from './projection.js';
 
 /** The last record of a shard that is projected. */
 export type ProjectedEnd = Pick<JournalHead, 'sequence' | 'hash'>;
 
-/** Up to which record of each shard's journal the rows beside them speak. */
-export class PositionsTable {
+type Client = Pick<ClientBase, 'query'>;
+
+/** Up to which record of each shard's journal the rows of a projection speak. */
+export class OffsetsTable {
   private readonly table: string;
 
-  constructor({ auction_history }: Schemas) {
-    this.table = `${auction_history}.projection_offsets`;
+  constructor({ offsets }: Pick<ProjectionTables, 'offsets'>, schemaOf = LIVE) {
+    this.table = qualified(offsets, schemaOf);
   }
 
-  /** Whoever holds the row is the only one to write rows of the shard, until its transaction ends. */
-  async lock(client: ClientBase, shard: number): Promise<JournalHead> {
+  /** The holder of the row is the only writer of the shard's rows until its transaction ends. */
+  async lock(client: Client, shard: number): Promise<JournalHead> {
     const text = `select epoch, sequence, encode(hash, 'hex') as hash from ${this.table} where shard = $1 for update`;
     const { rows } = await client.query<JournalHead>({ name: `${this.table}-lock`, text, values: [shard] });
     if (rows[0] !== undefined) return rows[0];
@@ -27,7 +29,7 @@ export class PositionsTable {
     return this.lock(client, shard);
   }
 
-  async move(client: ClientBase, { shard, epoch, sequence, hash }: JournalEntry): Promise<void> {
+  async move(client: Client, { shard, epoch, sequence, hash }: JournalEntry): Promise<void> {
     await client.query({
       name: `${this.table}-move`,
       text: `update ${this.table} set epoch = $2, sequence = $3, hash = decode($4, 'hex') where shard = $1`,
@@ -35,12 +37,23 @@ export class PositionsTable {
     });
   }
 
-  async all(client: Pick<ClientBase, 'query'>): Promise<Map<number, number>> {
+  /** The sequence of the last projected record, 0 before the first. */
+  async position(client: Client, shard: number): Promise<number> {
+    const { rows } = await client.query<{ sequence: number }>({
+      name: `${this.table}-position`,
+      text: `select sequence from ${this.table} where shard = $1`,
+      values: [shard],
+    });
+    return rows[0]?.sequence ?? 0;
+  }
+
+  /** By shard. */
+  async positions(client: Client): Promise<Map<number, number>> {
     const ends = await this.ends(client);
     return new Map([...ends].map(([shard, { sequence }]) => [shard, sequence]));
   }
 
-  async ends(client: Pick<ClientBase, 'query'>): Promise<Map<number, ProjectedEnd>> {
+  async ends(client: Client): Promise<Map<number, ProjectedEnd>> {
     const { rows } = await client.query<ProjectedEnd & { readonly shard: number }>(
       `select shard, sequence, encode(hash, 'hex') as hash from ${this.table} order by shard`,
     );

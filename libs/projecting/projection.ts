@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { ClientBase } from 'pg';
+import type { JournalEntry } from '#libs/journal/journal.js';
+
+export interface TableName {
+  readonly schema: string;
+  readonly name: string;
+}
+
+export interface ProjectedTable extends TableName {
+  readonly key: readonly string[];
+  /** SQL that gives the shard of a row. */
+  readonly shard: string;
+  /** A column with nanoseconds since 1970. Rows past that moment may be gone already, and no reader asks for them. */
+  readonly expires?: string;
+}
+
+/** Where the tables of a schema are. Copies lie in schemas of other names, and the same code writes them. */
+export type SchemaOf = (schema: string) => string;
+
+export const LIVE: SchemaOf = (schema) => schema;
+
+/** New records of one shard, each directly after the one before. */
+export interface JournalBatch {
+  readonly shard: number;
+  readonly entries: readonly JournalEntry[];
+}
+
+/** What is remembered under a key, if the shard has not moved on since. Forgetting is always allowed. */
+export type Recall<Kept> = (key: string) => Kept | undefined;
+
+export interface ProjectionWriter<Kept> {
+  /**
+   * Writes a batch within the caller's transaction, in which the offset moves as well: no record is ever applied twice. Rows come
+   * from the records alone, and do not depend on how these are cut into batches. Resolves with what the next batch may need.
+   */
+  apply(
+    client: ClientBase,
+    batch: JournalBatch,
+    recall: Recall<Kept>,
+  ): Promise<ReadonlyMap<string, Kept | undefined>>;
+}
+
+/**
+ * Tables that are made from a journal alone. The schemas of its tables hold nothing else: a rebuild puts others in their place.
+ * `Kept` is what it likes to find in memory for the next batch.
+ */
+export interface Projection<Kept> {
+  /** Keeps its leases apart from those of other projections. */
+  readonly name: string;
+  /** One row a shard, with its last applied record: `shard`, `epoch`, `sequence`, `hash`. */
+  readonly offsets: TableName;
+  /** All others, in the order in which readers take their locks. */
+  readonly tables: readonly ProjectedTable[];
+  /** How many keys of a shard are remembered at most. */
+  readonly capacity: number;
+  writer(schemaOf: SchemaOf): ProjectionWriter<Kept>;
+}
+
+/** What is known of a projection without what it keeps in memory. */
+export type ProjectionTables = Pick<Projection<unknown>, 'name' | 'offsets' | 'tables'>;
+
+/** Every table, in the order in which locks are taken: a projector locks its offset first. */
+export function tablesOf({ offsets, tables }: ProjectionTables): readonly ProjectedTable[] {
+  return [{ ...offsets, key: ['shard'], shard: 'shard' }, ...tables];
+}
+
+export function schemasOf(projection: ProjectionTables): readonly string[] {
+  return [...new Set(tablesOf(projection).map(({ schema }) => schema))];
+}
+
+export function qualified({ schema, name }: TableName, schemaOf = LIVE): string {
+  return `${schemaOf(schema)}.${name}`;
+}
+
+/** A 32 bit key for an advisory lock. The same name always gives the same key. */
+export function lockNumber(name: string): number {
+  return createHash('sha256').update(name).digest().readInt32BE();
+}
