@@ -25,8 +25,8 @@ it('what the operator sets reaches those who read it, and nobody else', () => {
   const owners = ['owner-0', 'owner-1', 'owner-2'];
   expect(holders('KAFKA_SASL_PASSWORD')).toEqual([...owners, 'gateway-0', 'projector']);
   expect(holders('SNAPSHOT_EVERY_EVENTS')).toEqual(owners);
-  expect(holders('RISK_EVIDENCE_TTL_MS')).toEqual(['executor']);
-  expect(holders('SERVICE_TOKEN_FILE')).toEqual([...owners, 'gateway-0', 'executor']);
+  expect(holders('RISK_EVIDENCE_TTL_MS')).toEqual(['settler']);
+  expect(holders('SERVICE_TOKEN_FILE')).toEqual([...owners, 'gateway-0', 'settler']);
   expect(holders('SESSION_KEK')).toEqual([]);
   expect(holders('DATA_DIR')).toEqual([]);
 });

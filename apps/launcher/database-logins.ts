@@ -11,7 +11,7 @@ export type PrepareLogins = (
   tell: (line: string) => void,
 ) => Promise<DatabaseLogins | undefined>;
 
-const KINDS: readonly ProcessKind[] = ['owner', 'gateway', 'projector', 'executor'];
+const KINDS: readonly ProcessKind[] = ['owner', 'gateway', 'projector', 'settler'];
 const PASSWORD_BYTES = 24;
 
 /** The passwords are new at each start and stand nowhere but in the environment of their process. */
@@ -32,6 +32,6 @@ function mapKinds(urlOf: (kind: ProcessKind) => string): DatabaseLogins {
     owner: urlOf('owner'),
     gateway: urlOf('gateway'),
     projector: urlOf('projector'),
-    executor: urlOf('executor'),
+    settler: urlOf('settler'),
   };
 }

@@ -26,7 +26,7 @@ describe('a cluster', () => {
     const launcher = await launches.launchReady({ GATEWAYS: '2' });
     const { processes, gateway_url: gatewayUrl } = launches.cluster;
     expect(processes.map(({ name }) => name).sort()).toEqual([
-      'executor',
+      'settler',
       'gateway-0',
       'gateway-1',
       'owner-0',
@@ -51,7 +51,7 @@ describe('a cluster', () => {
     expect(performance.now() - begun).toBeLessThan(10_000);
     expect(launches.cluster.ready).toBe(false);
     expect(launches.pids()).toEqual([]);
-    const names = ['gateway-1', 'executor', 'projector', 'owner-0'];
+    const names = ['gateway-1', 'settler', 'projector', 'owner-0'];
     const times = names.map(lastWordsAt);
     expect(times).toEqual([...times].sort());
   }, 40_000);

@@ -42,7 +42,7 @@ beforeAll(async () => {
       owner: urlAs(database.url, 'owner', PASSWORD),
       gateway: urlAs(database.url, 'gateway', PASSWORD),
       projector: urlAs(database.url, 'projector', PASSWORD),
-      executor: urlAs(database.url, 'executor', PASSWORD),
+      settler: urlAs(database.url, 'settler', PASSWORD),
     },
     secrets: makeSecrets(),
     limitsFactor: 1,
@@ -113,7 +113,7 @@ describe.each([
     mend: () => Promise.resolve(),
     refusal: TOLD,
     exitCode: 78,
-    processes: ['owner', 'gateway', 'projector', 'executor'],
+    processes: ['owner', 'gateway', 'projector', 'settler'],
     tools: [
       ['migrate', []],
       ['accounts', ['disable', 'ada@house.example']],
@@ -186,8 +186,8 @@ describe('a database with migrations of a later release, which this one may stil
   beforeEach(() => setOldest(GENERATION));
 
   it('keeps the rights and passwords that the later release gave, whoever repeats the migration of this one', async () => {
-    const right = `select has_table_privilege('${roleName(name, 'executor')}', 'custody.openings', 'select') as given`;
-    await database.pool.query(`grant select on custody.openings to ${roleName(name, 'executor')}`);
+    const right = `select has_table_privilege('${roleName(name, 'settler')}', 'custody.openings', 'select') as given`;
+    await database.pool.query(`grant select on custody.openings to ${roleName(name, 'settler')}`);
     const env = { DATABASE_URL: database.url, DATABASE_PASSWORD_OWNER: 'anotherpasswordof20' };
     const { code, told } = await run('operations/migrate.js', { env });
     expect([code, told]).toEqual([0, expect.stringContaining('OfLater1800000000000')]);

@@ -1,1 +1,1 @@
-export type ProcessKind = 'owner' | 'gateway' | 'projector' | 'executor';
+export type ProcessKind = 'owner' | 'gateway' | 'projector' | 'settler';

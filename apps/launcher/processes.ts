@@ -1,4 +1,4 @@
-import { executorConfig, executorRules } from '#apps/executor/config.js';
+import { settlerConfig, settlerRules } from '#apps/settler/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { ownerConfig, ownerRules } from '#apps/owner/config.js';
 import { projectorConfig, projectorRules } from '#apps/projector/config.js';
@@ -48,7 +48,7 @@ export interface KindRules {
 /** Edges first, so that nothing new comes in; the owners last, because the others still report to them. */
 export const kindRules: Readonly<Record<ProcessKind, KindRules>> = {
   gateway: { settings: gatewayConfig, stopOrder: 1, stopWithinMs: 3_500 },
-  executor: { settings: executorConfig, stopOrder: 2, stopWithinMs: 1_500 },
+  settler: { settings: settlerConfig, stopOrder: 2, stopWithinMs: 1_500 },
   projector: { settings: projectorConfig, stopOrder: 3, stopWithinMs: 1_000 },
   owner: { settings: ownerConfig, stopOrder: 4, stopWithinMs: 2_000 },
 };
@@ -77,11 +77,11 @@ export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
       faults: (env) => settingsFaults(projectorConfig, env, projectorRules),
     },
     {
-      name: 'executor',
-      kind: 'executor',
-      script: 'executor/main.js',
-      env: { ...database('executor'), ...owners },
-      faults: (env) => settingsFaults(executorConfig, env, executorRules),
+      name: 'settler',
+      kind: 'settler',
+      script: 'settler/main.js',
+      env: { ...database('settler'), ...owners },
+      faults: (env) => settingsFaults(settlerConfig, env, settlerRules),
     },
   ];
 }

@@ -53,7 +53,7 @@ describe('one clear line, no stack trace,', () => {
       LOG_LEVEL: 'loud',
       ACTIVE_AUCTION_LIMIT: '0',
       OWNER_TIMEOUT_MS: 'soon',
-      EXECUTION_CONCURRENCY: '-1',
+      SETTLEMENT_CONCURRENCY: '-1',
     });
     expect(code).toBe(78);
     expect(lines.map((line) => line.split('=')[0])).toEqual([
@@ -61,7 +61,7 @@ describe('one clear line, no stack trace,', () => {
       'sotto: LOG_LEVEL',
       'sotto: ACTIVE_AUCTION_LIMIT',
       'sotto: OWNER_TIMEOUT_MS',
-      'sotto: EXECUTION_CONCURRENCY',
+      'sotto: SETTLEMENT_CONCURRENCY',
     ]);
     expect(await launches.refusal({ LIMITS_FACTOR: '2', INTERNAL_HOST: '192.0.2.1' })).toEqual([
       78,
@@ -236,12 +236,12 @@ describe('one clear line, no stack trace,', () => {
   ])(
     'for a process that will not start: it %s',
     async (behaviour, expected, reason) => {
-      const [code, lines] = await launches.refusal({ STAND_INS: `executor:${behaviour}` });
+      const [code, lines] = await launches.refusal({ STAND_INS: `settler:${behaviour}` });
       expect(code).toBe(expected);
       // What the others say as they are stopped is no part of it.
       expect(lines.filter((line) => !line.includes('last words'))).toEqual([
         expect.stringMatching(
-          new RegExp(`executor does not start: .*${reason}.*exit code ${expected}.*executor\\.log`),
+          new RegExp(`settler does not start: .*${reason}.*exit code ${expected}.*settler\\.log`),
         ),
       ]);
       expect(launches.pids()).toEqual([]);

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it.each(['executor', 'projector', 'gateway'])(
+it.each(['settler', 'projector', 'gateway'])(
   'a restored database is not acted on by the %s',
   async (kind) => {
     const plan = plans.find((planned) => planned.kind === kind)!;

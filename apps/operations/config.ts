@@ -27,7 +27,7 @@ export const migrationConfig = defineConfig({
   DATABASE_PASSWORD_OWNER: loginOf('owners'),
   DATABASE_PASSWORD_GATEWAY: loginOf('gateways'),
   DATABASE_PASSWORD_PROJECTOR: loginOf('projectors'),
-  DATABASE_PASSWORD_EXECUTOR: loginOf('executors'),
+  DATABASE_PASSWORD_SETTLER: loginOf('settlers'),
   DATABASE_PASSWORD_OPERATIONS: loginOf('npm run accounts, journal and projection'),
 });
 

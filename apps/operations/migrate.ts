@@ -14,7 +14,7 @@ function passwordsIn(config: MigrationConfig): RolePasswords {
     owner: config.DATABASE_PASSWORD_OWNER,
     gateway: config.DATABASE_PASSWORD_GATEWAY,
     projector: config.DATABASE_PASSWORD_PROJECTOR,
-    executor: config.DATABASE_PASSWORD_EXECUTOR,
+    settler: config.DATABASE_PASSWORD_SETTLER,
     operations: config.DATABASE_PASSWORD_OPERATIONS,
   };
   return Object.fromEntries(Object.entries(passwords).filter(([, password]) => password !== undefined));

@@ -56,7 +56,7 @@ export class OwnerMetrics implements ShardMeter {
     this.snapshotsRefused.inc({ reason });
   }
 
-  /** What is given up here is given up for good, whether an executor lives or not. */
+  /** What is given up here is given up for good, whether a settler lives or not. */
   watched(conclusion: AwardConclusion): AwardConclusion {
     return {
       abandon: async (awardId, reason) => {

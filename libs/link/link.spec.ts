@@ -224,10 +224,10 @@ describe('who may open a link', () => {
       },
     });
     await asks(await connected({ headers: { 'x-mood': 'brief' } }), 'a');
-    await asks(await connected({ peer: 'executor-0' }), 'a');
+    await asks(await connected({ peer: 'settler-0' }), 'a');
     expect(peers.map(({ name, headers }) => [name, headers['x-mood']])).toEqual([
       ['gateway-0', 'brief'],
-      ['executor-0', undefined],
+      ['settler-0', undefined],
     ]);
   });
 

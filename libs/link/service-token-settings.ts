@@ -7,7 +7,7 @@ export const SHORTEST_TOKEN = 32;
 export const serviceTokenSettings = defineConfig({
   SERVICE_TOKEN: {
     schema: secret(SHORTEST_TOKEN).optional(),
-    describe: 'What gateways, owners and executors show each other; SERVICE_TOKEN_FILE goes before it',
+    describe: 'What gateways, owners and settlers show each other; SERVICE_TOKEN_FILE goes before it',
     secret: true,
   },
   SERVICE_TOKEN_FILE: {
@@ -19,5 +19,5 @@ export const serviceTokenSettings = defineConfig({
 
 export function serviceTokenIsSet(config: Config<typeof serviceTokenSettings>): string | undefined {
   if (config.SERVICE_TOKEN !== undefined || config.SERVICE_TOKEN_FILE !== undefined) return undefined;
-  return 'SERVICE_TOKEN is not set, nor is SERVICE_TOKEN_FILE: what gateways, owners and executors show each other';
+  return 'SERVICE_TOKEN is not set, nor is SERVICE_TOKEN_FILE: what gateways, owners and settlers show each other';
 }

@@ -56,8 +56,8 @@ const ROLES: Readonly<Record<string, string>> = {
 };
 
 describe('docker-compose.yml', () => {
-  it('has what a cluster needs: three owners, two gateways, two projectors, an executor', () => {
-    const names = ['executor', 'gateway-0', 'gateway-1', 'owner-0', 'owner-1', 'owner-2'];
+  it('has what a cluster needs: three owners, two gateways, two projectors, a settler', () => {
+    const names = ['settler', 'gateway-0', 'gateway-1', 'owner-0', 'owner-1', 'owner-2'];
     const wanted = [...names, 'projector-0', 'projector-1', ...ONE_OFF].sort();
     expect(ours.map(([name]) => name).sort()).toEqual(wanted);
     const shards = [0, 1, 2].map((shard) => services[`owner-${shard}`]?.environment?.SHARD);

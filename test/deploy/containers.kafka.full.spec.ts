@@ -15,7 +15,7 @@ jest.setTimeout(180_000);
 
 const READY_WITHIN_MS = 60_000;
 const TOKEN = 'metrics-token-of-compose-0123456789abcdef';
-const PASSWORDS = ['OWNER', 'GATEWAY', 'PROJECTOR', 'EXECUTOR', 'OPERATIONS'];
+const PASSWORDS = ['OWNER', 'GATEWAY', 'PROJECTOR', 'SETTLER', 'OPERATIONS'];
 const OPERATOR = { OPS_EMAIL: 'ops@house.example', OPS_PASSWORD: 'a-password-of-some-length' };
 const KEYS = ['ID_KEY', 'SESSION_KEK', 'STREAM_KEYS', 'AUDIT_KEY', 'AUDIT_SIGNING_KEY'];
 

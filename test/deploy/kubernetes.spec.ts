@@ -171,9 +171,9 @@ describe('the Kubernetes manifests', () => {
 
   it('run every kind of process', () => {
     const kinds = lasting.map(([name]) => name).sort();
-    expect(kinds).toEqual(['executor', 'gateway', 'owner', 'projector']);
+    expect(kinds).toEqual(['gateway', 'owner', 'projector', 'settler']);
     expect(named('StatefulSet', 'owner').spec.replicas).toBe(3);
-    for (const name of ['gateway', 'projector', 'executor']) {
+    for (const name of ['gateway', 'projector', 'settler']) {
       expect(named('Deployment', name).spec.replicas).toBeGreaterThanOrEqual(2);
     }
   });
@@ -372,7 +372,7 @@ describe('the network policies', () => {
     expect(first?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
   });
 
-  it('let gateways, executors and owners reach owners, Prometheus read them, and nobody else', () => {
+  it('let gateways, settlers and owners reach owners, Prometheus read them, and nobody else', () => {
     const toOwners = policies.filter(
       ({ spec }) =>
         spec.policyTypes?.includes('Ingress') === true && JSON.stringify(spec.podSelector).includes('owner'),
@@ -381,9 +381,9 @@ describe('the network policies', () => {
     const [rule, ...others] = toOwners[0]?.spec.ingress ?? [];
     expect(others).toEqual([]);
     expect(rule?.ports.map(({ port }) => port)).toEqual([Number(settings.INTERNAL_PORT)]);
-    const [gateway, executor, owner, prometheus, ...more] = rule?.from ?? [];
-    expect([gateway, executor, owner]).toEqual(
-      ['gateway', 'executor', 'owner'].map((app) => ({ podSelector: { matchLabels: { app } } })),
+    const [gateway, settler, owner, prometheus, ...more] = rule?.from ?? [];
+    expect([gateway, settler, owner]).toEqual(
+      ['gateway', 'settler', 'owner'].map((app) => ({ podSelector: { matchLabels: { app } } })),
     );
     expect(prometheus?.namespaceSelector).toEqual({
       matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' },

@@ -94,7 +94,7 @@ describe('the memory of a container', () => {
 });
 
 describe('the alert on memory', () => {
-  it.each(['owner', 'gateway', 'projector', 'executor'])(
+  it.each(['owner', 'gateway', 'projector', 'settler'])(
     'comes before %s has used up its heap or its container, and not long before',
     (kind) => {
       const { limit, options } = inKubernetes.get(kind)!;

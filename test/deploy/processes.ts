@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { executorConfig, executorRules } from '#apps/executor/config.js';
+import { settlerConfig, settlerRules } from '#apps/settler/config.js';
 import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
 import { migrationConfig } from '#apps/operations/config.js';
 import { opsSettings } from '#apps/operations/ops/place.js';
@@ -24,7 +24,7 @@ export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
   owner: ownerConfig,
   gateway: gatewayConfig,
   projector: projectorConfig,
-  executor: executorConfig,
+  settler: settlerConfig,
   migrate: migrationConfig,
   accounts: databaseSettings,
   ledger: databaseSettings,
@@ -47,7 +47,7 @@ const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> 
   owner: (env) => settingsFaults(ownerConfig, env, ownerRules),
   gateway: (env) => settingsFaults(gatewayConfig, env, gatewayRules),
   projector: (env) => settingsFaults(projectorConfig, env, projectorRules),
-  executor: (env) => settingsFaults(executorConfig, env, executorRules),
+  settler: (env) => settingsFaults(settlerConfig, env, settlerRules),
   migrate: (env) => settingsFaults(migrationConfig, env),
   accounts: (env) => settingsFaults(databaseSettings, env),
   ledger: (env) => settingsFaults(databaseSettings, env),

@@ -22,7 +22,7 @@ describe('docs/settings.md', () => {
     const tables = tablesOf(textOf('docs/settings.md')).map(({ heading }) => heading);
     const ofApps = tables.filter((heading) => !heading.startsWith('operations: '));
     expect(ofApps).toEqual(apps.sort());
-    expect(tables).toEqual(expect.arrayContaining(['executor', 'gateway', 'launcher', 'owner', 'projector']));
+    expect(tables).toEqual(expect.arrayContaining(['settler', 'gateway', 'launcher', 'owner', 'projector']));
   });
 
   it('has a table for every program of operations that reads settings', () => {

@@ -51,7 +51,7 @@ describe('a deck of faults', () => {
       'kill:owner',
       'kill:gateway',
       'kill:projector',
-      'kill:executor',
+      'kill:settler',
       'kill:postgres',
       'kill:broker',
       'kill:broker-unheard',

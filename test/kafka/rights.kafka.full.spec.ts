@@ -183,7 +183,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
       code: 69,
       errors: expect.stringMatching(/^projection: .*cannot be read: its user has no right to READ.*\n$/),
     });
-    const { pid } = cluster.process('executor');
+    const { pid } = cluster.process('settler');
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('KAFKA_');
 
     await forbidOn(topics.nameOf(SHARD), 'owner', 'READ');

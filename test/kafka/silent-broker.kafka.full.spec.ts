@@ -24,7 +24,7 @@ describeWithKafka('a broker that does not answer', {}, (kafka) => {
   async function whileSilent(): Promise<readonly Scrape[]> {
     const seen = await scraper.scrapes('projector', SILENT_FOR_S);
     expect(await scraper.readiness('projector')).toBe('journal_unreadable');
-    for (const name of ['gateway-0', 'executor', 'postgres']) await scraper.scrape(name);
+    for (const name of ['gateway-0', 'settler', 'postgres']) await scraper.scrape(name);
     return seen;
   }
 

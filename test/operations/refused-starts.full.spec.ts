@@ -72,7 +72,7 @@ describe('a start without its database', () => {
 
 describe('an internal listener on an interface that is not there', () => {
   it('ends with a sentence and 78', async () => {
-    const { code, fatal, text } = await ending('apps/executor/main.js', { INTERNAL_HOST: 'nosuch0' });
+    const { code, fatal, text } = await ending('apps/settler/main.js', { INTERNAL_HOST: 'nosuch0' });
     expect([code, fatal]).toEqual([
       78,
       [
@@ -86,7 +86,7 @@ describe('an internal listener on an interface that is not there', () => {
 });
 
 describe('OWNER_URLS', () => {
-  it.each(['owner', 'gateway', 'executor'])('has one address for each shard, or no %s', async (kind) => {
+  it.each(['owner', 'gateway', 'settler'])('has one address for each shard, or no %s', async (kind) => {
     const process = `apps/${kind}/main.js`;
     const four = await ending(process, { OWNER_URLS: [...OWNERS, 'http://127.0.0.1:5'].join() });
     expect([four.code, four.fatal]).toEqual([

@@ -34,7 +34,7 @@ beforeAll(async () => {
   empty = await createTestDatabase();
   await empty.pool.query('drop schema meta');
   whole = await createTestDatabase(allMigrations);
-  await prepareDatabaseRoles(whole.url, { executor: PASSWORD });
+  await prepareDatabaseRoles(whole.url, { settler: PASSWORD });
 });
 afterAll(async () => {
   await dropWithRoles(whole);
@@ -54,7 +54,7 @@ describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
   });
 
   it('says what a login may not do', async () => {
-    const [code, lines] = await told(tool, args, urlAs(whole.url, 'executor', PASSWORD));
+    const [code, lines] = await told(tool, args, urlAs(whole.url, 'settler', PASSWORD));
     // That only who owns the tables may do it, some tools ask beforehand, and end with 69.
     expect([69, 78]).toContain(code);
     expect(lines).toEqual([expect.stringMatching(/may not|does not own|KAFKA_BROKERS/)]);

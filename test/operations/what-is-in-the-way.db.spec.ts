@@ -32,7 +32,7 @@ beforeAll(async () => {
   await empty.pool.query('drop schema meta');
   whole = await createTestDatabase(allMigrations);
   sound = await createTestDatabase(allMigrations);
-  await prepareDatabaseRoles(whole.url, { executor: PASSWORD });
+  await prepareDatabaseRoles(whole.url, { settler: PASSWORD });
 });
 afterAll(async () => {
   await dropWithRoles(whole);
@@ -87,7 +87,7 @@ describe.each(COMMANDS)('npm run %s -- %s', (tool, args) => {
   });
 
   it('says what a login may not do', async () => {
-    const { code, lines } = await told(urlAs(whole.url, 'executor', PASSWORD));
+    const { code, lines } = await told(urlAs(whole.url, 'settler', PASSWORD));
     // That only who owns the tables may do it, some tools ask beforehand, and end with 69.
     expect([69, 78]).toContain(code);
     expect(lines).toEqual([expect.stringMatching(/may not|does not own|KAFKA_BROKERS/)]);

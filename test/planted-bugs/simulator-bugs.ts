@@ -164,9 +164,9 @@ const TRADE: readonly SimulatorBug[] = [
     promise: /./,
   },
   {
-    name: 'executor-reports-before-it-settles',
+    name: 'settler-reports-before-it-settles',
     mistake: 'An award is reported as confirmed before it is settled.',
-    file: 'apps/executor/award-carrier.ts',
+    file: 'apps/settler/award-carrier.ts',
     symbol: 'AwardCarrier.carry',
     replace: [
       'const result = await this.settle(award, attempt);',

@@ -25,7 +25,7 @@ const STALE_MILLIS = 5_500;
 /** Makes go wrong what the plan says, and counts what really did. */
 export class Nemesis {
   readonly met = new Map<string, number>();
-  /** For how long executors are to stand still as soon as the ledger has settled another award. */
+  /** For how long settlers are to stand still as soon as the ledger has settled another award. */
   private armedFor: number | undefined;
   private settled = 0;
 
@@ -50,9 +50,9 @@ export class Nemesis {
     const millis = this.armedFor;
     if (millis === undefined || this.world.database.tables.settlements.rows.size <= this.settled) return;
     this.armedFor = undefined;
-    if (!this.pauseAll('executor', millis)) return;
+    if (!this.pauseAll('settler', millis)) return;
     this.count('LONG_PAUSE');
-    this.world.trace.note(`executors stand still for ${millis} ms before they tell of a settlement`);
+    this.world.trace.note(`settlers stand still for ${millis} ms before they tell of a settlement`);
   }
 
   private carryOut({ name, target, other, millis }: Fault, unit: Unit): boolean {

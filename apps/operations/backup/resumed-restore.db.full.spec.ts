@@ -37,7 +37,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As the login of executors could write it, if a later migration brought the bounds. */
+/** As the login of settlers could write it, if a later migration brought the bounds. */
 async function spoilEvidence(): Promise<void> {
   const name = 'risk.evidence';
   const file = path.join(backup, `${name}.rows.gz`);

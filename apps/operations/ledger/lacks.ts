@@ -47,7 +47,7 @@ function hasLimit({ limits }: OwnLines, venue: string): boolean {
   return limits.some((line) => line.venue === venue && line.amount_atoms > 0);
 }
 
-/** The ledger's word on what is there is renewed again and again by executors, and by nobody else. */
+/** The ledger's word on what is there is renewed again and again by settlers, and by nobody else. */
 function outdatedOf({ venues }: AccountEntry, { balances, limits, evidence }: OwnLines): string[] {
   const holds = (venue: string, resource: string): boolean =>
     evidence.some((line) => line.venue === venue && line.resource === resource && line.holds);
@@ -55,5 +55,5 @@ function outdatedOf({ venues }: AccountEntry, { balances, limits, evidence }: Ow
   const areOutdated =
     limits.some(({ venue, resource }) => concerns(venue) && !holds(venue, resource)) ||
     balances.some(({ venue, asset }) => asset === '' && concerns(venue) && !holds(venue, 'COLLATERAL'));
-  return areOutdated ? ['evidence is missing or out of date: does an executor run?'] : [];
+  return areOutdated ? ['evidence is missing or out of date: does a settler run?'] : [];
 }

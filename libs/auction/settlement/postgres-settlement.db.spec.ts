@@ -153,7 +153,7 @@ describe('settlement', () => {
     expect(await desk.settle(award)).toMatchObject({ outcome: 'SETTLED' });
   });
 
-  it('never changes a total, with many executors and connections that die in the middle', async () => {
+  it('never changes a total, with many settlers and connections that die in the middle', async () => {
     const pool = openPool(database.url, { applicationName: 'sotto-test-doomed', max: 6 });
     const doomed = new PostgresSettlement(pool, clock, () => randomInt(1_000) / 1_000);
     const awards = Array.from({ length: 200 }, () => {
@@ -258,7 +258,7 @@ describe('the deadline', () => {
     expect(await desk.settle(award)).toMatchObject({ outcome: 'FAILED', reason: 'too late' });
   });
 
-  it('is kept although an executor stands still with the award in its hands', async () => {
+  it('is kept although a settler stands still with the award in its hands', async () => {
     const { hostname: host, port } = new URL(database.url);
     const proxy = await openProxy({ target: { host, port: Number(port) } });
     const url = new URL(database.url);
@@ -315,7 +315,7 @@ describe('ledger', () => {
   });
 });
 
-/** What whoever has the executor's login could call. */
+/** What whoever has the settler's login could call. */
 describe('the way in', () => {
   type Line = readonly [account: string, asset: string, amount: number];
   const YES = 'rain/YES';

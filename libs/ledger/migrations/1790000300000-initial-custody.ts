@@ -111,7 +111,7 @@ const LOCK = `
 `;
 
 /**
- * Settlements go through two functions and no other way: the executors' login can enter no opening, no second transaction of an award, and
+ * Settlements go through two functions and no other way: the settlers' login can enter no opening, no second transaction of an award, and
  * none that creates collateral or tokens without backing. Whether these are the journals' awards is for `journal -- verify` to say.
  */
 const SETTLE = `

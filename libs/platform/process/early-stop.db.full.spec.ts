@@ -56,7 +56,7 @@ const HOLD = `data:text/javascript,${encodeURIComponent(`
   } });
 `)}`;
 
-it.each(['gateway', 'owner', 'projector', 'executor'])('the %s does so', async (app) => {
+it.each(['gateway', 'owner', 'projector', 'settler'])('the %s does so', async (app) => {
   const main = path.resolve('dist/apps', app, 'main.js');
   expect(await ending(['--import', HOLD, main], LOADING, 'SIGTERM')).toEqual([0, `${LOADING}\n`]);
 });

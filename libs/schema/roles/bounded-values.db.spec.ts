@@ -97,7 +97,7 @@ describe('what everybody reads', () => {
       `insert into identity.signing_keys values ('k', '\\x00', now(), 'infinity')`,
     ],
     [
-      'executor',
+      'settler',
       'evidence of too much',
       `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', ${BEYOND_NUMBERS}, 0, 1, now(), now())`,
     ],

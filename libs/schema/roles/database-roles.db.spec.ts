@@ -135,24 +135,24 @@ describe('the roles of the database', () => {
     ['owner', 'vouch for funds', `update risk.evidence set amount = 1`],
     ['owner', 'change what stands for an award', `update custody.settlements set outcome = 'SETTLED'`],
     ['owner', 'widen the policy', `update control.accounts_policy set max_quantity_atoms = 1`],
-    ['executor', 'move money without entries', `update custody.balances set amount = 1`],
+    ['settler', 'move money without entries', `update custody.balances set amount = 1`],
     [
-      'executor',
+      'settler',
       'open an account',
       `insert into custody.transactions (kind, recorded_at) values ('OPENING', now())`,
     ],
-    ['executor', 'enter money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
-    ['executor', 'name an opening', `insert into custody.openings values ('wire-1', 1)`],
-    ['executor', 'change what stands for an award', `update custody.settlements set venue = 'v'`],
+    ['settler', 'enter money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
+    ['settler', 'name an opening', `insert into custody.openings values ('wire-1', 1)`],
+    ['settler', 'change what stands for an award', `update custody.settlements set venue = 'v'`],
     [
-      'executor',
+      'settler',
       'give an award up',
       `insert into custody.settlements (award_id, outcome, reason, recorded_at) values (gen_random_uuid(), 'FAILED', 'x', now())`,
     ],
-    ['executor', 'change an entry', `update custody.entries set amount = 1`],
-    ['executor', 'raise a limit', `update custody.limits set amount = 1`],
-    ['executor', 'read a journal', `select from journal.records`],
-    ['executor', 'set something free', `update risk.reserved set shard_0 = 0`],
+    ['settler', 'change an entry', `update custody.entries set amount = 1`],
+    ['settler', 'raise a limit', `update custody.limits set amount = 1`],
+    ['settler', 'read a journal', `select from journal.records`],
+    ['settler', 'set something free', `update risk.reserved set shard_0 = 0`],
     ['projector', 'append to a journal', `insert into journal.shards values (0, 7)`],
     ['projector', 'read who may log in', `select from identity.enrolments`],
     ['projector', 'read the policy', `select from control.accounts_policy`],
@@ -259,15 +259,15 @@ describe('the roles of the database', () => {
     const revoked = `insert into identity.revocations values (gen_random_uuid(), 'TOKEN', now(), now(), 0)`;
     expect(await attempt('gateway', revoked)).toBe('done');
     const vouched = `insert into risk.evidence values ('a', 'v', 'COLLATERAL', '', 1, 0, 1, now(), now())`;
-    expect(await attempt('executor', vouched)).toBe('done');
+    expect(await attempt('settler', vouched)).toBe('done');
     const award = '0a000000-0000-8000-8000-000000000000';
     const posted = `select custody.claim_settlement('${award}');
       select custody.post_settlement('${award}', 'v', 'c/YES', 0, '{b,system:escrow,a,b,system:issuer,system:issuer}',
         '{"","",c/YES,c/NO,c/YES,c/NO}', '{-1,1,1,1,-1,-1}')`;
     // Nobody has that atom, and nobody says that it may not be entered.
-    expect(await attempt('executor', posted)).toBe('23514');
+    expect(await attempt('settler', posted)).toBe('23514');
     expect(await attempt('owner', posted)).toBe(DENIED);
-    expect(await attempt('executor', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe('done');
+    expect(await attempt('settler', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe('done');
     expect(await attempt('gateway', `select from custody.lock_balances('{a}', '{v}', '{}')`)).toBe(DENIED);
   });
 });
@@ -282,7 +282,7 @@ describe('preparing them again', () => {
   });
 
   it('leaves the limits and settings that an operator gave a role', async () => {
-    const role = roleName(name, 'executor');
+    const role = roleName(name, 'settler');
     await database.pool.query(
       `alter role ${role} connection limit 7; alter role ${role} set work_mem = '1MB'`,
     );
@@ -296,14 +296,14 @@ describe('preparing them again', () => {
 
   it('changes passwords, and shuts out whoever has none', async () => {
     const passwords: RolePasswords = Object.fromEntries(
-      Object.entries({ ...logins.passwords, gateway: 'another' }).filter(([role]) => role !== 'executor'),
+      Object.entries({ ...logins.passwords, gateway: 'another' }).filter(([role]) => role !== 'settler'),
     );
     await prepareDatabaseRoles(database.url, passwords);
     await (await logins.connect('gateway', 'another')).end();
     await expect(logins.connect('gateway', logins.passwords.gateway)).rejects.toThrow(
       /password authentication failed/,
     );
-    await expect(logins.connect('executor', logins.passwords.executor)).rejects.toThrow(
+    await expect(logins.connect('settler', logins.passwords.settler)).rejects.toThrow(
       /not permitted to log in|authentication failed/,
     );
     await prepareDatabaseRoles(database.url, logins.passwords);

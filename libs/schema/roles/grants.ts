@@ -1,5 +1,5 @@
 /** The processes that have a database role of their own. Migrations, rebuilds and moves of journals are done by who owns the tables. */
-export const DATABASE_ROLES = ['owner', 'gateway', 'projector', 'executor', 'operations'] as const;
+export const DATABASE_ROLES = ['owner', 'gateway', 'projector', 'settler', 'operations'] as const;
 
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 
@@ -57,20 +57,20 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   'control.protection_awards': { owner: ALL, gateway: READ },
   'control.protection_state': { owner: ALL, gateway: ['select', 'delete'] },
 
-  'risk.evidence': { owner: READ, executor: KEEP, operations: READ },
+  'risk.evidence': { owner: READ, settler: KEEP, operations: READ },
   'risk.reserved': { owner: KEEP, operations: READ },
   'risk.shard_fence': { owner: KEEP, operations: READ },
 
-  'custody.balances': { executor: READ, operations: READ },
+  'custody.balances': { settler: READ, operations: READ },
   'custody.transactions': { operations: READ },
   'custody.entries': { operations: READ },
   'custody.openings': { operations: READ },
   'custody.settlements': {
     owner: ['select', 'insert (award_id, outcome, reason, recorded_at)'],
-    executor: READ,
+    settler: READ,
     operations: READ,
   },
-  'custody.limits': { executor: READ, operations: READ },
+  'custody.limits': { settler: READ, operations: READ },
 
   'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
   'journal.records': {
@@ -90,7 +90,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
     owner: ['select', 'delete'],
     gateway: READ,
     projector: READ,
-    executor: READ,
+    settler: READ,
     operations: READ,
   },
   'journal.accepted': { owner: KEEP, operations: READ },
@@ -112,7 +112,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   },
 
   'meta.migration': {},
-  'meta.generation': { owner: READ, gateway: READ, projector: READ, executor: READ, operations: READ },
+  'meta.generation': { owner: READ, gateway: READ, projector: READ, settler: READ, operations: READ },
 };
 
 export const SCHEMAS: readonly string[] = [
@@ -121,9 +121,9 @@ export const SCHEMAS: readonly string[] = [
 
 /** Functions that not everybody may call. */
 export const CALLS: Readonly<Record<string, readonly DatabaseRole[]>> = {
-  'custody.lock_balances(text[], text[], text[])': ['executor'],
-  'custody.claim_settlement(uuid)': ['executor'],
-  'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['executor'],
+  'custody.lock_balances(text[], text[], text[])': ['settler'],
+  'custody.claim_settlement(uuid)': ['settler'],
+  'custody.post_settlement(uuid, text, text, bigint, text[], text[], bigint[])': ['settler'],
 };
 
 /** Comparing projections makes them again in tables of its session. */

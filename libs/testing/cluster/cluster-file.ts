@@ -12,7 +12,7 @@ export interface ClusterFile {
 
 export interface ClusterProcess {
   readonly name: string;
-  readonly kind: 'postgres' | 'owner' | 'gateway' | 'projector' | 'executor';
+  readonly kind: 'postgres' | 'owner' | 'gateway' | 'projector' | 'settler';
   readonly pid: number;
   readonly health_url: string;
   readonly metrics_url: string;

@@ -60,8 +60,8 @@ async function opens(): Promise<{ readonly id: string; readonly shard: number }>
   return { id, shard: Number(id[0]) };
 }
 
-function executorLog(): readonly Readonly<Record<string, unknown>>[] {
-  const lines = readFileSync(path.join(cluster.dataDir, 'logs', 'executor.log'), 'utf8')
+function settlerLog(): readonly Readonly<Record<string, unknown>>[] {
+  const lines = readFileSync(path.join(cluster.dataDir, 'logs', 'settler.log'), 'utf8')
     .trim()
     .split('\n');
   return lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
@@ -90,7 +90,7 @@ it('while the positions of the projections are locked, all figures are told at o
   const scrapes = await whileLocked('auction_history.projection_offsets', 'access exclusive', async () => {
     await maker.quotes(id, 500_000, 1);
     const seen = await scraper.scrapes('projector', LOCKED_FOR_S);
-    for (const name of ['owner-0', 'gateway-0', 'executor', 'postgres'])
+    for (const name of ['owner-0', 'gateway-0', 'settler', 'postgres'])
       others.push(await scraper.scrape(name));
     expect(await scraper.readiness('projector')).toBe('positions_unreadable');
     return seen;
@@ -156,17 +156,17 @@ it('while one award cannot be settled its age is told, and the log says which aw
   await locker.query(`update custody.balances set amount = 0 where ${where}`);
   try {
     await originator.until(id, 'AWARDED', 'EXECUTING');
-    const ages = valuesOf(await scraper.scrapes('executor', BLOCKED_FOR_S), BLOCKED);
+    const ages = valuesOf(await scraper.scrapes('settler', BLOCKED_FOR_S), BLOCKED);
     expect(ruleOf('SettlementsBlocked')).toBe('max by (instance) (sotto_award_blocked_seconds) > 10');
     expect(Math.max(...ages.map((age) => age ?? 0))).toBeGreaterThan(10);
     await eventually(async () => {
       expect((await originator.view(id)).status).toBe('EXECUTION_FAILED');
-      expect((await scraper.scrape('executor')).get(BLOCKED)).toBe(0);
+      expect((await scraper.scrape('settler')).get(BLOCKED)).toBe(0);
     });
   } finally {
     await locker.query(`update custody.balances set amount = $1 where ${where}`, [kept.rows[0]?.amount]);
   }
-  const told = executorLog().filter((line) => line.auction_id === id);
+  const told = settlerLog().filter((line) => line.auction_id === id);
   const [award] = (await originator.view(id)).award?.awards ?? [];
   const named = { award_id: award?.award_id, routes: [expect.stringMatching(/^venue_a \S+ (YES|NO)$/)] };
   const why = 'no route can be carried by what is set aside for the award';

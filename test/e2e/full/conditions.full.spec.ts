@@ -116,9 +116,9 @@ describe('processes that stand still', () => {
     await stage.untilAllCreated('201');
   });
 
-  it('make the evidence stale when the executor is one, and refuse what rests on it until it goes on', async () => {
+  it('make the evidence stale when the settler is one, and refuse what rests on it until it goes on', async () => {
     const auction = await stage.open();
-    const goOn = stage.freeze('executor');
+    const goOn = stage.freeze('settler');
     const stale = '422 RISK_EVIDENCE_STALE';
     try {
       await stage.untilAllCreated(stale);

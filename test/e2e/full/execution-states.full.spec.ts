@@ -84,7 +84,7 @@ async function impoverished(maker: Trader): Promise<() => Promise<unknown>> {
 
 describe('an award', () => {
   it('is PENDING until somebody takes it, SUBMITTED until it is settled, then CONFIRMED', async () => {
-    const pid = cluster.kill('executor', 'SIGSTOP');
+    const pid = cluster.kill('settler', 'SIGSTOP');
     const { auction_id: id } = await awarded();
     await originator.until(id, 'AWARDED');
     expect(await statusOf(whole!, id)).toEqual(['AWARDED', 'PENDING', 'AWARDED']);

@@ -13,7 +13,7 @@ import { allKnown, allOver, moreLoad } from '../load-outcome.js';
 import { TradingLoad, type Sent } from '../trading-load.js';
 
 const SETTINGS = { LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:6,originators:4' };
-const VICTIMS = ['gateway-0', 'owner-0', 'projector', 'owner-1', 'executor', 'owner-2', 'postgres'];
+const VICTIMS = ['gateway-0', 'owner-0', 'projector', 'owner-1', 'settler', 'owner-2', 'postgres'];
 const ANSWERS_BETWEEN_KILLS = 30;
 const STALL_MS = 400;
 

@@ -19,7 +19,7 @@ let cluster: OwnedCluster;
 let floor: TradingFloor;
 let originator: Trader;
 let mia: Trader;
-/** As who owns the tables, and as who has taken an executor over. */
+/** As who owns the tables, and as who has taken a settler over. */
 let house: pg.Client;
 let insider: pg.Client;
 let settledId: string;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   floor = new TradingFloor(cluster);
   [originator, mia] = (await floor.traders('originator-1', 'maker-1')) as [Trader, Trader];
   house = await connected(cluster.file.database_url);
-  const environment = readFileSync(`/proc/${cluster.process('executor').pid}/environ`, 'utf8').split('\0');
+  const environment = readFileSync(`/proc/${cluster.process('settler').pid}/environ`, 'utf8').split('\0');
   const login = environment.find((line) => line.startsWith('DATABASE_URL='))!;
   insider = await connected(login.slice('DATABASE_URL='.length));
   const { auction_id: id } = await opens(1_500);
@@ -92,7 +92,7 @@ async function settle(award: string, lines: readonly Line[], token: string, deli
   }
 }
 
-describe('with the login of an executor', () => {
+describe('with the login of a settler', () => {
   const attempts: [string, string, string][] = [
     [
       'open an account',
@@ -214,14 +214,14 @@ describe('with the login of an executor', () => {
   });
 });
 
-/** A real award, before the executor gets to it; what the ledger says is then told by the journal. */
+/** A real award, before the settler gets to it; what the ledger says is then told by the journal. */
 async function settledOtherwise(
   delivered: number,
   lines: readonly Line[],
 ): Promise<{ readonly id: string; readonly transaction: string }> {
   const { contract_id: contract } = floor.contract('venue_a');
   const { auction_id: auction } = await opens(2_000);
-  const { pid } = cluster.process('executor');
+  const { pid } = cluster.process('settler');
   process.kill(pid, 'SIGSTOP');
   try {
     const id = await awardOf(auction);
@@ -234,11 +234,11 @@ async function settledOtherwise(
   }
 }
 
-/** The sum over all executors. */
+/** The sum over all settlers. */
 async function figure(name: string): Promise<number> {
   const texts = await Promise.all(
     cluster.file.processes
-      .filter(({ kind }) => kind === 'executor')
+      .filter(({ kind }) => kind === 'settler')
       .map(async ({ metrics_url: url }) => (await fetch(url)).text()),
   );
   const values = texts.flatMap((text) => [

@@ -173,11 +173,11 @@ describe('a cluster in which nothing was seeded', () => {
   });
 
   it('says so when nobody vouches for what stands in the ledger', async () => {
-    const pid = cluster.kill('executor', 'SIGSTOP');
+    const pid = cluster.kill('settler', 'SIGSTOP');
     await books.rows(`update risk.evidence set authority_valid_until = now() where account_id = $1`, [
       DESK_ID,
     ]);
-    expect(await lacksOf(DESK)).toEqual(['evidence is missing or out of date: does an executor run?']);
+    expect(await lacksOf(DESK)).toEqual(['evidence is missing or out of date: does a settler run?']);
     process.kill(pid, 'SIGCONT');
   });
 

@@ -69,12 +69,12 @@ describe('who speaks to the database', () => {
     const client = new pg.Client({ connectionString: cluster.file.database_url });
     await client.connect();
     const { rows } = await client.query<{ kind: string; role: string }>(
-      `select distinct substring(application_name from '^(owner|gateway|projector|executor)') as kind, usename as role
-       from pg_stat_activity where application_name ~ '^(owner|gateway|projector|executor)' order by 1`,
+      `select distinct substring(application_name from '^(owner|gateway|projector|settler)') as kind, usename as role
+       from pg_stat_activity where application_name ~ '^(owner|gateway|projector|settler)' order by 1`,
     );
     await client.end();
     expect(rows).toEqual(
-      ['executor', 'gateway', 'owner', 'projector'].map((kind) => ({ kind, role: `sotto_${kind}` })),
+      ['gateway', 'owner', 'projector', 'settler'].map((kind) => ({ kind, role: `sotto_${kind}` })),
     );
   });
 
@@ -86,7 +86,7 @@ describe('who speaks to the database', () => {
 });
 
 describe('an internal listener', () => {
-  it.each(['owner-0', 'gateway-0', 'projector', 'executor'])(
+  it.each(['owner-0', 'gateway-0', 'projector', 'settler'])(
     'of %s tells a stranger nothing',
     async (name) => {
       for (const at of ['/', '/link', '/v1/auctions', '/debug/pprof', '/healthz/', '/..%2f']) {

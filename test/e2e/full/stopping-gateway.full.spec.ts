@@ -221,7 +221,7 @@ describe('a whole cluster that is told to stop while somebody is connected who s
     process.kill(cluster.launcherPid, 'SIGTERM');
     expect(await silent.untilClosed()).toEqual([]);
     await eventually(() => {
-      for (const name of ['gateway-0', GATEWAY, 'executor', 'projector', ...OWNERS])
+      for (const name of ['gateway-0', GATEWAY, 'settler', 'projector', ...OWNERS])
         expect([name, wordsOf(name).at(-1)]).toEqual([name, 'stopped']);
     });
   });

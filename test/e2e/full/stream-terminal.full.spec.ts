@@ -11,7 +11,7 @@ import { timelinesOf } from '../stream-record.js';
 import { auctionBody, CONTRACT, INSTANT, mustBe, type Trader } from '../trading-floor.js';
 
 const MAKERS = 4;
-const VICTIMS = ['gateway-0', 'owner-0', 'gateway-1', 'owner-1', 'owner-2', 'executor', 'gateway-0'];
+const VICTIMS = ['gateway-0', 'owner-0', 'gateway-1', 'owner-1', 'owner-2', 'settler', 'gateway-0'];
 /** So many more quotes must have been accepted between two blows. */
 const QUOTES_BETWEEN = 12;
 const QUOTE_ENDS = ['QUOTE_WITHDRAWN', 'QUOTE_EXPIRED', 'QUOTE_AWARDED', 'QUOTE_NOT_AWARDED'];

@@ -238,10 +238,10 @@ it('the settlement of an award is a trace of its own, through the ledger and bac
     return found;
   });
   const shape = shapeOf(spans);
-  expect(shape).toContain('executor: settle award internal < ');
-  expect(shape).toContain('executor: ledger internal < settle award internal');
+  expect(shape).toContain('settler: settle award internal < ');
+  expect(shape).toContain('settler: ledger internal < settle award internal');
   expect(
-    shape.filter((line) => line === 'executor: execution_report client < settle award internal'),
+    shape.filter((line) => line === 'settler: execution_report client < settle award internal'),
   ).toHaveLength(2);
   expect(
     shape.filter((line) => line === 'owner-0: journal append internal < execution_report server'),
@@ -343,7 +343,7 @@ describe('without a collector', () => {
     expect(await cluster.stop()).toBe(0);
     expect(performance.now() - began).toBeLessThan(9_000);
     // Each has left by itself: nobody had to be killed.
-    for (const name of ['gateway-0', 'executor', 'owner-0', 'owner-1', 'owner-2']) {
+    for (const name of ['gateway-0', 'settler', 'owner-0', 'owner-1', 'owner-2']) {
       const lines = readFileSync(path.join(folder, `logs/${name}.log`), 'utf8')
         .trimEnd()
         .split('\n');
@@ -358,7 +358,7 @@ describe('where no traces are wanted', () => {
     registerHooks({ load(url, context, next) { console.error('loads ' + url); return next(url, context); } });
   `;
 
-  it.each(['gateway', 'owner', 'executor'])('a %s loads nothing of OpenTelemetry', (app) => {
+  it.each(['gateway', 'owner', 'settler'])('a %s loads nothing of OpenTelemetry', (app) => {
     const hook = `data:text/javascript,${encodeURIComponent(NOTES_WHAT_IS_LOADED)}`;
     // It finds its settings wrong, which it says when all that it is made of has been loaded.
     const { status, stderr } = spawnSync(process.execPath, ['--import', hook, `dist/apps/${app}/main.js`], {

@@ -32,11 +32,11 @@ async function perform(road: Road): Promise<void> {
 beforeAll(async () => {
   floor = new StreamFloor(await startCluster({ env: SETTINGS }));
   // No award is carried out for as long as the silent makers look.
-  floor.cluster.kill('executor', 'SIGSTOP');
+  floor.cluster.kill('settler', 'SIGSTOP');
   try {
     await Promise.all([perform('HTTP'), perform('streams')]);
   } finally {
-    floor.cluster.kill('executor', 'SIGCONT');
+    floor.cluster.kill('settler', 'SIGCONT');
   }
 }, 120_000);
 

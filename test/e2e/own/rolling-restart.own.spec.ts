@@ -15,7 +15,7 @@ jest.setTimeout(60_000);
 
 const SETTINGS = { GATEWAYS: '2', LIMITS_FACTOR: '50', LOAD_ACCOUNTS: 'makers:4,originators:3' };
 /** Each process of the cluster once, in the order in which a new version comes in; the database stays. */
-const ORDER = ['projector', 'executor', 'owner-2', 'owner-1', 'owner-0', 'gateway-1', 'gateway-0'];
+const ORDER = ['projector', 'settler', 'owner-2', 'owner-1', 'owner-0', 'gateway-1', 'gateway-0'];
 /** The shard's take-over, as its callers feel it: three seconds, and more on a machine that does other things besides. */
 const TAKE_OVER_MS = 10_000;
 const ANSWERS_BETWEEN = 15;

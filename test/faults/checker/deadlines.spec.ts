@@ -68,8 +68,8 @@ describe('an award that is given up', () => {
   }
 
   it('had no time in which all was well', () => {
-    expect(givenUp(20_000, [disturbed(1_000, 19_000, 'kill:executor')])).toEqual([]);
-    expect(givenUp(20_000, [disturbed(1_000, 14_000, 'kill:executor')])).toEqual([
+    expect(givenUp(20_000, [disturbed(1_000, 19_000, 'kill:settler')])).toEqual([]);
+    expect(givenUp(20_000, [disturbed(1_000, 14_000, 'kill:settler')])).toEqual([
       'what can be settled is settled: EXECUTION_FAILED 7 of a behind 7000 ms in which all was well, though all was set aside',
     ]);
   });

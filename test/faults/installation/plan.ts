@@ -8,7 +8,7 @@ import type { Wires } from './wires.js';
 export const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 export const GATEWAYS = ['gateway-0', 'gateway-1'];
 export const PROJECTORS = ['projector-0', 'projector-1'];
-export const PROCESSES = [...OWNERS, ...GATEWAYS, ...PROJECTORS, 'executor-0'];
+export const PROCESSES = [...OWNERS, ...GATEWAYS, ...PROJECTORS, 'settler-0'];
 /** Who writes or reads journals where brokers keep them. */
 export const JOURNAL_USERS = [...OWNERS, ...GATEWAYS, ...PROJECTORS];
 
@@ -16,7 +16,7 @@ export const TOPIC_PREFIX = 'faults.journal.';
 const ALIASES: Readonly<Record<string, string>> = {
   'projector-0': 'projector',
   'projector-1': 'projector',
-  'executor-0': 'executor',
+  'settler-0': 'settler',
 };
 
 export interface PlanPlace {
@@ -53,7 +53,7 @@ async function planOf(name: string, place: PlanPlace, time: FakedTime | undefine
   const { wires, brokers, facts, databasePort, ownerPorts, inspectorPorts, env } = place;
   const wirePort = await wires.lay(name, 'postgres', databasePort);
   const throughWire = (url: string): string => Object.assign(new URL(url), { port: String(wirePort) }).href;
-  const { owner, gateway, projector, executor } = facts.databases;
+  const { owner, gateway, projector, settler } = facts.databases;
   const ownerUrls: string[] = [];
   for (const [shard, port] of ownerPorts.entries()) {
     const isOwn = name === `owner-${shard}` || PROJECTORS.includes(name);
@@ -63,7 +63,7 @@ async function planOf(name: string, place: PlanPlace, time: FakedTime | undefine
     owner: throughWire(owner),
     gateway: throughWire(gateway),
     projector: throughWire(projector),
-    executor: throughWire(executor),
+    settler: throughWire(settler),
   };
   const seen = { ...facts, databases, ownerUrls };
   const plan = planProcesses(seen).find((each) => each.name === (ALIASES[name] ?? name));

@@ -8,7 +8,7 @@ import { sortOf } from '../installation/wires.js';
 import { alwaysThere, whereItIsSeen, type FaultKind } from './fault-kind.js';
 import { mustBeThere, paused, untilGone } from './struck.js';
 
-const SORTS = ['owner', 'gateway', 'projector', 'executor'];
+const SORTS = ['owner', 'gateway', 'projector', 'settler'];
 export const PAUSE_MS = { least: 500, most: 12_000 };
 const BLOCK_MS = { least: 300, most: 8_000 };
 const RESTART_MS = 5_000;

@@ -12,7 +12,7 @@ export interface Trial {
 
 export type TrialName = 'WORLD' | 'TWINS';
 
-const FEW: readonly Partial<Plan>[] = [{ projectors: 1, executors: 1 }, { gateways: 1 }];
+const FEW: readonly Partial<Plan>[] = [{ projectors: 1, settlers: 1 }, { gateways: 1 }];
 
 /** What a seed stands for. */
 export const TRIALS: Readonly<Record<TrialName, (seed: number) => Trial>> = {

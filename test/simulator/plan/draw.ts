@@ -26,7 +26,7 @@ export interface Plan extends Furniture {
   readonly activeMillis: number;
   readonly gateways: number;
   readonly projectors: number;
-  readonly executors: number;
+  readonly settlers: number;
   readonly wire: WireMood;
   readonly topic: TopicMood;
   readonly database: DatabaseMood;
@@ -102,7 +102,7 @@ function drawn(seed: number): Plan {
     activeMillis,
     gateways,
     projectors: random.between(1, 2),
-    executors: random.between(1, 2),
+    settlers: random.between(1, 2),
     wire: {
       slowestMillis: random.pick([1, 3, 30]),
       drop: isRough && has() ? 0.01 : 0,
@@ -265,7 +265,7 @@ const SOMETIMES: readonly { readonly name: FaultName; readonly most: number; rea
 function ledgerHeld(random: Random, activeMillis: number): Fault[] {
   if (!random.chance(0.3)) return [];
   return Array.from({ length: random.between(1, 3) }, (): Fault => {
-    const target = 'executor-0';
+    const target = 'settler-0';
     const atMillis = random.between(1_500, activeMillis);
     return {
       kind: 'FAULT',
@@ -282,7 +282,7 @@ const OF_OWNERS: ReadonlySet<FaultName> = new Set(['DEPOSE', 'RIVAL', 'CLOCK_JUM
 
 function faultsOf(random: Random, activeMillis: number, gateways: number): Fault[] {
   const doors = Array.from({ length: gateways }, (_, index) => `gateway-${index}`);
-  const others = [...doors, 'projector-0', 'executor-0'];
+  const others = [...doors, 'projector-0', 'settler-0'];
   const chosen = SOMETIMES.filter(() => random.chance(0.4));
   return chosen.flatMap(({ name, most, millis }) =>
     Array.from({ length: random.between(1, most) }, (): Fault => ({
@@ -290,7 +290,7 @@ function faultsOf(random: Random, activeMillis: number, gateways: number): Fault
       atMillis: random.between(300, activeMillis),
       name,
       target: OF_OWNERS.has(name) || random.chance(0.6) ? random.pick(OWNERS) : random.pick(others),
-      other: random.pick([...doors, ...doors, ...OWNERS, 'executor-0']),
+      other: random.pick([...doors, ...doors, ...OWNERS, 'settler-0']),
       millis:
         name === 'CLOCK_JUMP'
           ? random.pick([-5_000, -800, -200, 200, 900, 5_000, 3_600_000])

@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/draw.js';
-import { bootExecutor } from './executor.js';
+import { bootSettler } from './settler.js';
 import { bootGateway } from './gateway.js';
 import { bootOwner } from './owner.js';
 import { bootProjector } from './projector.js';
@@ -11,12 +11,12 @@ export class Cluster {
   readonly units = new Map<string, Unit>();
   readonly gateways: readonly string[];
 
-  constructor(world: World, { gateways, projectors, executors }: Plan) {
+  constructor(world: World, { gateways, projectors, settlers }: Plan) {
     this.gateways = named('gateway', gateways);
     for (const shard of SHARDS) this.add(new Unit(`owner-${shard}`, world, (life) => bootOwner(life, shard)));
     for (const name of this.gateways) this.add(new Unit(name, world, bootGateway));
     for (const name of named('projector', projectors)) this.add(new Unit(name, world, bootProjector));
-    for (const name of named('executor', executors)) this.add(new Unit(name, world, bootExecutor));
+    for (const name of named('settler', settlers)) this.add(new Unit(name, world, bootSettler));
   }
 
   start(): void {

@@ -12,10 +12,10 @@ import type { Logger } from '#libs/platform/process/log.js';
 import type { Tracing } from '#libs/platform/tracing/tracing.js';
 import { AwardCarrier, type CarrierPorts } from './award-carrier.js';
 import { BlockedAwards } from './blocked-awards.js';
-import type { executorConfig } from './config.js';
+import type { settlerConfig } from './config.js';
 
 export interface CarrierParts {
-  readonly config: Config<typeof executorConfig>;
+  readonly config: Config<typeof settlerConfig>;
   readonly log: Logger;
   readonly registry: Registry;
   readonly scope: ProcessScope;
@@ -81,7 +81,7 @@ function openCarrier(
     link,
     desk: new PostgresSettlement(pool, clock, random, config.RISK_EVIDENCE_TTL_MS),
     clock,
-    concurrency: config.EXECUTION_CONCURRENCY,
+    concurrency: config.SETTLEMENT_CONCURRENCY,
     ...heed,
     onFault: (what, error) => {
       log.warn({ err: error, part: what }, 'an award could not be carried and will be tried again');

@@ -1,12 +1,12 @@
-import { AwardCarrier } from '#apps/executor/award-carrier.js';
+import { AwardCarrier } from '#apps/settler/award-carrier.js';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { poolOf } from '../storage/sql-pool.js';
 import { openLink } from './owner.js';
 import type { Life } from './unit.js';
 import { SHARDS } from './world.js';
 
-/** An executor's process: one carrier for each shard. */
-export function bootExecutor(life: Life): Promise<void> {
+/** A settler's process: one carrier for each shard. */
+export function bootSettler(life: Life): Promise<void> {
   const { host, clock, random, world } = life;
   const pool = poolOf(world.database, host);
   for (const shard of SHARDS) {

@@ -7,7 +7,7 @@ import { processSettings } from '#libs/platform/settings/process-settings.js';
 import { httpUrl, integer, listOf } from '#libs/platform/settings/setting-types.js';
 import { tracingSettings } from '#libs/platform/tracing/tracing-settings.js';
 
-export const executorConfig = defineConfig({
+export const settlerConfig = defineConfig({
   ...processSettings,
   ...databaseSettings,
   ...serviceTokenSettings,
@@ -22,11 +22,11 @@ export const executorConfig = defineConfig({
       'How long risk evidence may be relied on after this process has vouched for it; it does so three times as often',
     default: String(EVIDENCE_FEED_DEFAULTS.ttlMillis),
   },
-  EXECUTION_CONCURRENCY: {
+  SETTLEMENT_CONCURRENCY: {
     schema: integer(1, 256),
     describe: 'Awards of each owner that are settled at the same time',
     default: '4',
   },
 });
 
-export const executorRules = [serviceTokenIsSet, ownerUrlsAreOnePerShard];
+export const settlerRules = [serviceTokenIsSet, ownerUrlsAreOnePerShard];

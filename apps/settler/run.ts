@@ -12,7 +12,7 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { openTracing } from '#libs/platform/tracing/open-tracing.js';
-import { executorConfig, executorRules } from './config.js';
+import { settlerConfig, settlerRules } from './config.js';
 import { evidenceFeed } from './evidence.js';
 import { openCarriers } from './open-carriers.js';
 
@@ -20,14 +20,14 @@ import { openCarriers } from './open-carriers.js';
 const DATABASE_ANSWER_MS = 15_000;
 
 export function run(env: Environment): void {
-  const config = loadConfigOrExit('executor', executorConfig, env, executorRules);
+  const config = loadConfigOrExit('settler', settlerConfig, env, settlerRules);
   const processLog = createLogger({ name: config.INSTANCE, level: config.LOG_LEVEL });
   const registry = createMetrics({ instance: config.INSTANCE });
   measureSessions(registry);
 
   runProcess({ log: processLog, supervised: config.SOTTO_SUPERVISED }, async (scope) => {
     const clock = new SystemClock();
-    const { tracing, log } = await openTracing('executor', {
+    const { tracing, log } = await openTracing('settler', {
       config,
       log: processLog,
       registry,
