@@ -11,7 +11,7 @@ const plans = planProcesses({
   limitsFactor: 1,
   journalPath: undefined,
   listenHost: '127.0.0.1',
-  gatewayPorts: [8_080],
+  publicPorts: { gateway: [8_080] },
   ownerUrls: ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'http://127.0.0.1:3'],
 });
 const environments = (env: Readonly<Record<string, string>>): [string, Readonly<Record<string, unknown>>][] =>

@@ -6,7 +6,7 @@ import { LogFile } from '#libs/platform/supervision/log-file.js';
 import { markerEnvironment, type ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { childEnvironment } from './child-environment.js';
 import { hopelessCode, type Ending } from './endings.js';
-import { kindRules, type ProcessPlan } from './processes.js';
+import type { ProcessPlan } from './processes.js';
 import type { Terminal } from './terminal.js';
 
 /** How a log begins the line with which its process gives up. */
@@ -25,6 +25,10 @@ export interface ChildrenSettings {
 export interface Place {
   readonly plan: ProcessPlan;
   readonly internalPort: number;
+}
+
+export function internalUrl({ internalPort }: Place): string {
+  return `http://127.0.0.1:${internalPort}`;
 }
 
 interface Member extends Place {
@@ -64,9 +68,9 @@ export class Children {
 
   /** Stage by stage; within a stage all at once. */
   async stop(): Promise<void> {
-    const stages = Map.groupBy(this.members, ({ plan }) => kindRules[plan.kind].stopOrder);
+    const stages = Map.groupBy(this.members, ({ plan }) => plan.kind.stop.order);
     for (const [, stage] of [...stages].sort(([left], [right]) => left - right)) {
-      await Promise.all(stage.map(({ child, plan }) => child.stop(kindRules[plan.kind].stopWithinMs)));
+      await Promise.all(stage.map(({ child, plan }) => child.stop(plan.kind.stop.withinMs)));
     }
     await Promise.all(this.members.map(({ log }) => log.readOn()));
     for (const { log } of this.members) log.stop();

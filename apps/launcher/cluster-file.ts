@@ -1,16 +1,30 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import type { ProcessKind } from './process-kind.js';
+import { internalUrl, type Place } from './children.js';
 import type { SeedResult } from './seed-result.js';
 
 export interface ClusterProcess {
   readonly name: string;
-  readonly kind: ProcessKind | 'postgres';
+  /** Of the process catalogue, or `postgres`. */
+  readonly kind: string;
   readonly pid: number;
   readonly health_url: string;
   readonly metrics_url: string;
   readonly url?: string;
+}
+
+/** How tools find a process. */
+export function clusterProcess(place: Place, pid: number): ClusterProcess {
+  const { name, kind, url } = place.plan;
+  return {
+    name,
+    kind: kind.name,
+    pid,
+    health_url: `${internalUrl(place)}${kind.paths.health}`,
+    metrics_url: `${internalUrl(place)}${kind.paths.metrics}`,
+    ...(url === undefined ? {} : { url }),
+  };
 }
 
 /** How soon room on the disk is looked for again. */

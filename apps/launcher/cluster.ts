@@ -13,19 +13,16 @@ import { openPool } from '#libs/platform/database/postgres.js';
 import type { ClusterMarker } from '#libs/platform/supervision/marker.js';
 import { refuseSecretsAlone, secretsBeside } from './belongings.js';
 import { Children, type Place } from './children.js';
-import { ClusterFile, type ClusterHead } from './cluster-file.js';
-import { portsOf, type LauncherConfig } from './config.js';
+import { ClusterFile, clusterProcess, type ClusterHead } from './cluster-file.js';
+import { OWNERS, publicPortsOf, type LauncherConfig } from './config.js';
 import { sharedLogin, type DatabaseLogins, type PrepareLogins } from './database-logins.js';
 import { DatabaseLock } from './database-lock.js';
 import { embedDatabase, useDatabase, type Database } from './database.js';
-import { OWNERS, type PlanProcesses } from './processes.js';
-import { allReady, internalUrl } from './readiness.js';
+import type { PlanProcesses } from './processes.js';
+import { allReady } from './readiness.js';
 import type { ClusterSecrets } from './secrets.js';
 import type { Seed, SeedResult } from './seed-result.js';
 import type { Terminal } from './terminal.js';
-
-/** Those that are neither owners nor gateways. */
-const OTHER_PROCESSES = 8;
 
 /** What a cluster is made of; tests bring smaller parts. */
 export interface ClusterParts {
@@ -166,21 +163,21 @@ export class Cluster {
   /** Every process keeps its port for the life of the cluster: the others know it by that. */
   private async placeProcesses(databases: DatabaseLogins, secrets: ClusterSecrets): Promise<Place[]> {
     const { config } = this.place;
-    const gatewayPorts = portsOf(config);
-    const ports = await pickPorts(OWNERS + config.GATEWAYS + OTHER_PROCESSES, gatewayPorts);
-    const ownerPorts = ports.slice(0, OWNERS);
+    const publicPorts = publicPortsOf(config);
+    const taken = Object.values(publicPorts).flat();
+    const ownerPorts = await pickPorts(OWNERS, taken);
     const plans = this.parts.plan({
       databases,
       secrets,
       limitsFactor: config.LIMITS_FACTOR,
       journalPath: config.DATABASE_URL === undefined ? this.place.dataFolder : undefined,
       listenHost: config.LISTEN_HOST,
-      gatewayPorts,
+      publicPorts,
       ownerUrls: ownerPorts.map((port) => `http://127.0.0.1:${port}`),
     });
-    const otherPorts = ports.slice(OWNERS);
+    const otherPorts = await pickPorts(plans.length - OWNERS, [...taken, ...ownerPorts]);
     return plans.map((plan) => {
-      const port = plan.kind === 'owner' ? ownerPorts.shift() : otherPorts.shift();
+      const port = plan.kind.name === 'owner' ? ownerPorts.shift() : otherPorts.shift();
       if (port === undefined) throw new Error(`no port was set aside for ${plan.name}`);
       return { plan, internalPort: port };
     });
@@ -205,12 +202,7 @@ export class Cluster {
   private makeChildren(file: ClusterFile, places: readonly Place[]): Children {
     const settings = { ...this.place, ...this.parts, logFolder: path.join(this.place.dataFolder, 'logs') };
     return new Children(settings, places, (place, pid) => {
-      const { name, kind, url } = place.plan;
-      const health = {
-        health_url: `${internalUrl(place)}/healthz`,
-        metrics_url: `${internalUrl(place)}/metrics`,
-      };
-      file.put({ name, kind, pid, ...health, ...(url === undefined ? {} : { url }) });
+      file.put(clusterProcess(place, pid));
     });
   }
 

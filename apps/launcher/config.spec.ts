@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { loadLauncherConfig, portsOf } from './config.js';
+import { loadLauncherConfig, publicPortsOf } from './config.js';
 
 it('needs no settings at all', () => {
   const config = loadLauncherConfig({});
@@ -10,11 +10,12 @@ it('needs no settings at all', () => {
     LIMITS_FACTOR: 1,
     LISTEN_HOST: '127.0.0.1',
   });
-  expect(portsOf(config)).toEqual([8080]);
+  expect(publicPortsOf(config)).toEqual({ gateway: [8080] });
 });
 
 it('gives every gateway a port of its own', () => {
-  expect(portsOf(loadLauncherConfig({ PORT: '9000', GATEWAYS: '3' }))).toEqual([9000, 9001, 9002]);
+  const config = loadLauncherConfig({ PORT: '9000', GATEWAYS: '3' });
+  expect(publicPortsOf(config)).toEqual({ gateway: [9000, 9001, 9002] });
   expect(() => loadLauncherConfig({ PORT: '65535', GATEWAYS: '2' })).toThrow('GATEWAYS=2 is wrong');
 });
 

@@ -6,6 +6,7 @@ import {
   type Environment,
   type SettingsRule,
 } from '#libs/platform/settings/config.js';
+import { kindNamed, PROCESSES, type ProcessKind } from '#libs/platform/processes/catalogue.js';
 import { limitsHoldUnlessLoopback } from '#libs/platform/settings/limits-factor.js';
 import {
   integer,
@@ -18,6 +19,9 @@ import {
 const MAX_GATEWAYS = 16;
 const LAST_PORT = 65_535;
 const MAX_LOAD_ACCOUNTS = 100_000;
+const FIRST_PORT = kindNamed('gateway').publicPort.base;
+
+export const OWNERS = kindNamed('owner').replicas.local;
 
 export interface LoadAccounts {
   readonly makers: number;
@@ -49,7 +53,7 @@ export const settings = defineConfig({
   PORT: {
     schema: port(),
     describe: 'Port of the first gateway; further ones take the ports above it',
-    default: '8080',
+    default: String(FIRST_PORT),
   },
   LISTEN_HOST: { schema: nonEmpty(), describe: 'Address on which the gateways listen', default: '127.0.0.1' },
   GATEWAYS: { schema: integer(1, MAX_GATEWAYS), describe: 'Number of gateways', default: '1' },
@@ -83,7 +87,8 @@ const rules: readonly SettingsRule<typeof settings>[] = [
 ];
 
 function portsSuffice({ PORT, GATEWAYS }: LauncherConfig): string | undefined {
-  if (PORT + GATEWAYS - 1 <= LAST_PORT) return undefined;
+  const ports = Object.values(publicPortsOf({ PORT, GATEWAYS })).flat();
+  if (Math.max(...ports) <= LAST_PORT) return undefined;
   return `GATEWAYS=${GATEWAYS} is wrong: there are not that many ports above ${PORT}`;
 }
 
@@ -91,7 +96,16 @@ export function loadLauncherConfig(env: Environment): LauncherConfig {
   return loadConfig(settings, env, rules);
 }
 
-/** One for each gateway. */
-export function portsOf(config: LauncherConfig): number[] {
-  return Array.from({ length: config.GATEWAYS }, (_, index) => config.PORT + index);
+/** By kind, one for each of its processes. PORT moves all kinds alike. */
+export function publicPortsOf(
+  { PORT, GATEWAYS }: Pick<LauncherConfig, 'PORT' | 'GATEWAYS'>,
+  kinds: readonly ProcessKind[] = PROCESSES,
+): Readonly<Record<string, readonly number[]>> {
+  const ports = kinds.flatMap(({ name, publicPort, replicas }): [string, number[]][] => {
+    if (publicPort === undefined) return [];
+    const first = PORT + publicPort.base - FIRST_PORT;
+    const length = name === 'gateway' ? GATEWAYS : replicas.local;
+    return [[name, Array.from({ length }, (_, index) => first + index * publicPort.step)]];
+  });
+  return Object.fromEntries(ports);
 }

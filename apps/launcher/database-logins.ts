@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { databaseRoles, PROCESSES } from '#libs/platform/processes/catalogue.js';
 import { prepareDatabaseRoles, urlAs } from '#libs/schema/roles/database-roles.js';
-import type { ProcessKind } from './process-kind.js';
 
-/** As whom each kind of process speaks to the database. */
-export type DatabaseLogins = Readonly<Record<ProcessKind, string>>;
+/** By database role, the URL with which its processes log in. */
+export type DatabaseLogins = Readonly<Record<string, string>>;
 
 /** Undefined where the role of the URL may not make others: then all processes share it. */
 export type PrepareLogins = (
@@ -11,27 +11,19 @@ export type PrepareLogins = (
   tell: (line: string) => void,
 ) => Promise<DatabaseLogins | undefined>;
 
-const KINDS: readonly ProcessKind[] = ['owner', 'gateway', 'projector', 'settler'];
+const ROLES = databaseRoles(PROCESSES);
 const PASSWORD_BYTES = 24;
 
 /** The passwords are new at each start and stand nowhere but in the environment of their process. */
 export const prepareLogins: PrepareLogins = async (databaseUrl, tell) => {
-  const passwords = Object.fromEntries(
-    KINDS.map((kind) => [kind, randomBytes(PASSWORD_BYTES).toString('hex')]),
-  ) as Record<ProcessKind, string>;
-  if (!(await prepareDatabaseRoles(databaseUrl, passwords, { tell }))) return undefined;
-  return mapKinds((kind) => urlAs(databaseUrl, kind, passwords[kind]));
+  const passwords = ROLES.map((role) => ({ role, password: randomBytes(PASSWORD_BYTES).toString('hex') }));
+  const byRole = Object.fromEntries(passwords.map(({ role, password }) => [role, password]));
+  if (!(await prepareDatabaseRoles(databaseUrl, byRole, { tell }))) return undefined;
+  return Object.fromEntries(
+    passwords.map(({ role, password }) => [role, urlAs(databaseUrl, role, password)]),
+  );
 };
 
-export function sharedLogin(databaseUrl: string): DatabaseLogins {
-  return mapKinds(() => databaseUrl);
-}
-
-function mapKinds(urlOf: (kind: ProcessKind) => string): DatabaseLogins {
-  return {
-    owner: urlOf('owner'),
-    gateway: urlOf('gateway'),
-    projector: urlOf('projector'),
-    settler: urlOf('settler'),
-  };
+export function sharedLogin(databaseUrl: string, roles: readonly string[] = ROLES): DatabaseLogins {
+  return Object.fromEntries(roles.map((role) => [role, databaseUrl]));
 }

@@ -4,7 +4,7 @@ import { openJournalStore } from '#libs/journal/stores/open-journal-store.js';
 import type { Patience } from '#libs/journal/stores/until-settled.js';
 import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import { OWNERS } from './processes.js';
+import { OWNERS } from './config.js';
 
 /** The files that settings of journals name are read before anything is started, as the settings are. */
 export async function readJournalFiles(env: Environment): Promise<void> {

@@ -26,7 +26,6 @@ describe('a cluster', () => {
     const launcher = await launches.launchReady({ GATEWAYS: '2' });
     const { processes, gateway_url: gatewayUrl } = launches.cluster;
     expect(processes.map(({ name }) => name).sort()).toEqual([
-      'settler',
       'gateway-0',
       'gateway-1',
       'owner-0',
@@ -34,6 +33,7 @@ describe('a cluster', () => {
       'owner-2',
       'postgres',
       'projector',
+      'settler',
     ]);
     expect(gatewayUrl).toBe(`http://127.0.0.1:${launches.port}`);
     for (const entry of processes) {

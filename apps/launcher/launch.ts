@@ -15,7 +15,7 @@ import { endLeftovers } from '#libs/platform/supervision/leftovers.js';
 import { hireUndertaker } from '#libs/platform/supervision/undertaker.js';
 import { Cluster, type ClusterParts, type ClusterPlace } from './cluster.js';
 import { clusterFilePath, forgetCluster } from './cluster-file.js';
-import { portsOf, type LauncherConfig } from './config.js';
+import { publicPortsOf, type LauncherConfig } from './config.js';
 import { openDataFolder, type DataFolder } from './data-folder.js';
 import { readSettings } from './settings-check.js';
 import { readJournalFiles } from './journals.js';
@@ -63,7 +63,7 @@ async function prepare(config: LauncherConfig, terminal: Terminal, clock: Clock)
 /** The address is a setting, and a port that is taken may be free tomorrow: the exit code tells them apart. */
 async function refuseUnlessFree(config: LauncherConfig): Promise<void> {
   const { LISTEN_HOST: host } = config;
-  for (const port of portsOf(config)) {
+  for (const port of Object.values(publicPortsOf(config)).flat()) {
     const error = await whyNotListen(port, host);
     if (error === undefined) continue;
     if (isCodedError(error) && NO_ADDRESS_OF_OURS.has(error.code)) {

@@ -48,7 +48,7 @@ beforeAll(async () => {
     limitsFactor: 1,
     journalPath: undefined,
     listenHost: '127.0.0.1',
-    gatewayPorts: [1],
+    publicPorts: { gateway: [1] },
     ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
   });
 });
@@ -150,7 +150,7 @@ describe.each([
   afterEach(mend);
 
   it.each(processes)('is left alone by the %s', async (kind) => {
-    const plan = plans.find((planned) => planned.kind === kind)!;
+    const plan = plans.find((planned) => planned.kind.name === kind)!;
     const { code, told } = await run(plan.script, { env: plan.env });
     expect([code, told]).toEqual([exitCode, expect.stringMatching(refusal)]);
     expect(await everyRow()).toEqual(before);
@@ -194,7 +194,7 @@ describe('a database with migrations of a later release, which this one may stil
     expect((await database.pool.query(right)).rows).toEqual([{ given: true }]);
     const owner = await run(
       'owner/main.js',
-      { env: plans.find(({ kind }) => kind === 'owner')!.env },
+      { env: plans.find(({ kind }) => kind.name === 'owner')!.env },
       /recovered/,
     );
     expect([owner.code, owner.told]).toEqual([0, expect.stringContaining('recovered')]);
@@ -217,7 +217,9 @@ describe('a database with migrations of a later release, which this one may stil
 it('a role that may not read it is told to wait for the migration', async () => {
   expect(await prepareDatabaseRoles(database.url, { owner: PASSWORD })).toBe(true);
   await database.pool.query(`revoke select on meta.generation from ${roleName(name, 'owner')}`);
-  const { code, told } = await run('owner/main.js', { env: plans.find(({ kind }) => kind === 'owner')!.env });
+  const { code, told } = await run('owner/main.js', {
+    env: plans.find(({ kind }) => kind.name === 'owner')!.env,
+  });
   expect([code, told]).toEqual([78, expect.stringContaining('run the migration of this release first')]);
 });
 

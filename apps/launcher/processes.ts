@@ -1,13 +1,9 @@
-import { settlerConfig, settlerRules } from '#apps/settler/config.js';
-import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
-import { ownerConfig, ownerRules } from '#apps/owner/config.js';
-import { projectorConfig, projectorRules } from '#apps/projector/config.js';
-import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/settings/config.js';
+import { PROCESSES, processNames, type ProcessKind } from '#libs/platform/processes/catalogue.js';
+import type { Environment } from '#libs/platform/settings/config.js';
+import { settings as launcherSettings } from './config.js';
 import type { DatabaseLogins } from './database-logins.js';
-import type { ProcessKind } from './process-kind.js';
+import { loadPrograms, type Program } from './programs.js';
 import type { ClusterSecrets } from './secrets.js';
-
-export const OWNERS = 3;
 
 /** What is known before the first process starts, and stays so for the life of the cluster. */
 export interface ClusterFacts {
@@ -17,8 +13,8 @@ export interface ClusterFacts {
   /** The folder whose disk holds the journal; undefined where a database elsewhere does. */
   readonly journalPath: string | undefined;
   readonly listenHost: string;
-  /** One for each gateway. */
-  readonly gatewayPorts: readonly number[];
+  /** By kind, one for each of its processes. A kind that is not here has as many as the catalogue says. */
+  readonly publicPorts: Readonly<Record<string, readonly number[]>>;
   /** Base URLs of the internal listeners of owner 0, 1 and 2. */
   readonly ownerUrls: readonly string[];
 }
@@ -30,98 +26,74 @@ export interface ProcessPlan {
   /** Relative to dist/apps. */
   readonly script: string;
   readonly env: Environment;
+  /** Whether the process finds what the operator has set under this name. */
+  readonly inherits: (setting: string) => boolean;
   /** What the process would find wrong with this environment, in one line each. */
   readonly faults: (env: Environment) => readonly string[];
   /** Where the public reaches it. */
   readonly url?: string;
 }
 
-export interface KindRules {
-  /** What it reads from its environment. */
-  readonly settings: ConfigDefinition;
-  /** Kinds of a lower number stop first; equal ones stop together. */
-  readonly stopOrder: number;
-  /** After this they are killed. The numbers of the stages add up to less than the ten seconds of the whole stop. */
-  readonly stopWithinMs: number;
-}
-
-/** Edges first, so that nothing new comes in; the owners last, because the others still report to them. */
-export const kindRules: Readonly<Record<ProcessKind, KindRules>> = {
-  gateway: { settings: gatewayConfig, stopOrder: 1, stopWithinMs: 3_500 },
-  settler: { settings: settlerConfig, stopOrder: 2, stopWithinMs: 1_500 },
-  projector: { settings: projectorConfig, stopOrder: 3, stopWithinMs: 1_000 },
-  owner: { settings: ownerConfig, stopOrder: 4, stopWithinMs: 2_000 },
-};
-
 export type PlanProcesses = (facts: ClusterFacts) => readonly ProcessPlan[];
 
-export function planProcesses(facts: ClusterFacts): readonly ProcessPlan[] {
-  const database = (kind: ProcessKind): Environment => ({ DATABASE_URL: facts.databases[kind] });
-  const owners = {
+const PROGRAMS = await loadPrograms(PROCESSES);
+
+export function planProcesses(
+  facts: ClusterFacts,
+  programs: readonly Program[] = PROGRAMS,
+): readonly ProcessPlan[] {
+  const known = new Set(
+    [launcherSettings, ...programs.map(({ settings }) => settings)].flatMap((each) => Object.keys(each)),
+  );
+  return programs.flatMap((program) => {
+    const { kind, settings, faults } = program;
+    const ports = facts.publicPorts[kind.name];
+    return processNames(kind, ports?.length ?? kind.replicas.local).map((name, index) => {
+      const port = ports?.[index];
+      return {
+        name,
+        kind,
+        script: `${kind.app}/main.js`,
+        env: environmentOf(program, facts, index, port),
+        inherits: (setting: string) => Object.hasOwn(settings, setting) || !known.has(setting),
+        faults,
+        ...(port === undefined ? {} : { url: publicUrl(facts.listenHost, port) }),
+      };
+    });
+  });
+}
+
+/** Of what the launcher knows, what the process reads: no secret reaches one that has no use for it. */
+function environmentOf(
+  { kind, settings }: Program,
+  facts: ClusterFacts,
+  index: number,
+  port: number | undefined,
+): Environment {
+  const { databases, secrets } = facts;
+  const values: Environment = {
+    DATABASE_URL: kind.databaseRole === undefined ? undefined : databases[kind.databaseRole],
     OWNER_URLS: facts.ownerUrls.join(','),
-    SERVICE_TOKEN: facts.secrets.service_token,
+    SERVICE_TOKEN: secrets.service_token,
     LIMITS_FACTOR: String(facts.limitsFactor),
+    ID_KEY: secrets.id_key,
+    JOURNAL_PATH: facts.journalPath,
+    SHARD: String(index),
+    LISTEN_HOST: facts.listenHost,
+    PORT: port === undefined ? undefined : String(port),
+    SESSION_KEK: secrets.session_kek,
+    STREAM_KEYS: secrets.stream_key,
+    AUDIT_KEY: secrets.audit_key,
+    AUDIT_SIGNING_KEY: secrets.audit_signing_key,
   };
-  return [
-    ...facts.ownerUrls.map((_, shard) =>
-      ownerPlan(shard, { ...database('owner'), ...owners, ID_KEY: facts.secrets.id_key }, facts.journalPath),
-    ),
-    ...facts.gatewayPorts.map((port, index) =>
-      gatewayPlan(index, port, facts, { ...database('gateway'), ...owners }),
-    ),
-    {
-      name: 'projector',
-      kind: 'projector',
-      script: 'projector/main.js',
-      env: database('projector'),
-      faults: (env) => settingsFaults(projectorConfig, env, projectorRules),
-    },
-    {
-      name: 'settler',
-      kind: 'settler',
-      script: 'settler/main.js',
-      env: { ...database('settler'), ...owners },
-      faults: (env) => settingsFaults(settlerConfig, env, settlerRules),
-    },
-  ];
-}
-
-function ownerPlan(shard: number, env: Environment, journalPath: string | undefined): ProcessPlan {
-  return {
-    name: `owner-${shard}`,
-    kind: 'owner',
-    script: 'owner/main.js',
-    env: {
-      ...env,
-      ...(journalPath === undefined ? {} : { JOURNAL_PATH: journalPath }),
-      SHARD: String(shard),
-    },
-    faults: (given) => settingsFaults(ownerConfig, given, ownerRules),
-  };
-}
-
-function gatewayPlan(index: number, port: number, facts: ClusterFacts, env: Environment): ProcessPlan {
-  return {
-    name: `gateway-${index}`,
-    kind: 'gateway',
-    script: 'gateway/main.js',
-    url: gatewayUrl(facts.listenHost, port),
-    env: {
-      ...env,
-      LISTEN_HOST: facts.listenHost,
-      PORT: String(port),
-      SESSION_KEK: facts.secrets.session_kek,
-      STREAM_KEYS: facts.secrets.stream_key,
-      AUDIT_KEY: facts.secrets.audit_key,
-      AUDIT_SIGNING_KEY: facts.secrets.audit_signing_key,
-    },
-    faults: (given) => settingsFaults(gatewayConfig, given, gatewayRules),
-  };
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => value !== undefined && Object.hasOwn(settings, name)),
+  );
 }
 
 const EVERYWHERE = new Set(['0.0.0.0', '::']);
 
-function gatewayUrl(host: string, port: number): string {
+function publicUrl(host: string, port: number): string {
   if (EVERYWHERE.has(host)) return `http://127.0.0.1:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
-import type { Children, Place } from './children.js';
+import { internalUrl, type Children, type Place } from './children.js';
 import { hopelessCode } from './endings.js';
 
 const POLL_MS = 50;
@@ -9,9 +9,6 @@ const ANSWER_WITHIN_MS = 1_000;
 const READY_WITHIN_NANOS = 60_000_000_000n;
 /** Endings during the start after which more attempts are not worth waiting for. */
 const MANY = 5;
-export function internalUrl({ internalPort }: Place): string {
-  return `http://127.0.0.1:${internalPort}`;
-}
 
 /** Resolves when every process says that it is ready; rejects when one of them plainly never will be. */
 export async function allReady(
@@ -31,7 +28,9 @@ export async function allReady(
         `not ready after a minute: ${names.join(', ')} (log: ${children.logPath(names[0] ?? '')})`,
       );
     }
-    const answers = await Promise.all(missing.map((place) => isReady(`${internalUrl(place)}/readyz`)));
+    const answers = await Promise.all(
+      missing.map((place) => isReady(internalUrl(place) + place.plan.kind.paths.readiness)),
+    );
     missing = missing.filter((_, index) => answers[index] !== true);
     if (missing.length > 0) await pause(clock, POLL_MS);
   }

@@ -257,7 +257,7 @@ describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
     limitsFactor: 2,
     journalPath: undefined,
     listenHost: '127.0.0.1',
-    gatewayPorts: [1],
+    publicPorts: { gateway: [1] },
     ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
   });
 
@@ -266,7 +266,7 @@ describe('LIMITS_FACTOR on an address that others can reach is refused', () => {
     ['gateway', 'INTERNAL_HOST'],
     ['gateway', 'LISTEN_HOST'],
   ])('by the %s itself (%s)', async (kind, host) => {
-    const plan = plans.find((planned) => planned.kind === kind)!;
+    const plan = plans.find((planned) => planned.kind.name === kind)!;
     const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
       env: { PATH: process.env.PATH, ...plan.env, [host]: '192.0.2.1' },
       stdio: ['ignore', 'pipe', 'inherit'],

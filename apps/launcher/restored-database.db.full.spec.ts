@@ -29,7 +29,7 @@ beforeAll(async () => {
     limitsFactor: 1,
     journalPath: undefined,
     listenHost: '127.0.0.1',
-    gatewayPorts: [1],
+    publicPorts: { gateway: [1] },
     ownerUrls: [1, 2, 3].map((port) => `http://127.0.0.1:${port}`),
   });
 });
@@ -38,7 +38,7 @@ afterAll(() => database.drop());
 it.each(['settler', 'projector', 'gateway'])(
   'a restored database is not acted on by the %s',
   async (kind) => {
-    const plan = plans.find((planned) => planned.kind === kind)!;
+    const plan = plans.find((planned) => planned.kind.name === kind)!;
     const child = spawn(process.execPath, [path.resolve('dist/apps', plan.script)], {
       env: { PATH: process.env.PATH, ...plan.env, ...KAFKA },
       stdio: ['ignore', 'pipe', 'inherit'],

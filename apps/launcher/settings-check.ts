@@ -2,8 +2,8 @@ import type { Environment } from '#libs/platform/settings/config.js';
 import { ConfigFault } from '#libs/platform/process/start-fault.js';
 import { childEnvironment } from './child-environment.js';
 import { sharedLogin } from './database-logins.js';
-import { loadLauncherConfig, type LauncherConfig } from './config.js';
-import { OWNERS, type ClusterFacts, type PlanProcesses } from './processes.js';
+import { loadLauncherConfig, OWNERS, type LauncherConfig } from './config.js';
+import type { ClusterFacts, PlanProcesses } from './processes.js';
 import { makeSecrets } from './secrets.js';
 
 const SOME_PORT = 1;
@@ -15,7 +15,7 @@ const SOME_FACTS: ClusterFacts = {
   limitsFactor: 1,
   journalPath: undefined,
   listenHost: '127.0.0.1',
-  gatewayPorts: [SOME_PORT],
+  publicPorts: { gateway: [SOME_PORT] },
   ownerUrls: Array.from({ length: OWNERS }, (_, shard) => `http://127.0.0.1:${SOME_PORT + shard}`),
 };
 

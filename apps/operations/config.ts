@@ -1,6 +1,7 @@
-import { defineConfig, type Config } from '#libs/platform/settings/config.js';
-import { postgresUrl, type FromText } from '#libs/platform/settings/setting-types.js';
 import { z } from 'zod';
+import { defineConfig, type Setting } from '#libs/platform/settings/config.js';
+import { postgresUrl, type FromText } from '#libs/platform/settings/setting-types.js';
+import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
 
 /** Fit for a URL as they are, and for SCRAM without any preparation. */
 function rolePassword(): FromText<string> {
@@ -9,26 +10,35 @@ function rolePassword(): FromText<string> {
     .regex(/^[A-Za-z0-9_-]{16,}$/, 'it must have at least 16 letters and digits, and nothing else');
 }
 
-function loginOf(role: string) {
-  return {
-    schema: rolePassword().optional(),
-    describe: `Password of the database role of ${role}; without it that role may not log in`,
-    secret: true,
-  };
+type PasswordSetting = Setting<z.ZodOptional<FromText<string>>>;
+
+export function passwordSetting(role: string): string {
+  return `DATABASE_PASSWORD_${role.toUpperCase()}`;
 }
 
-/** Of the job that brings the database up to date. */
-export const migrationConfig = defineConfig({
+/** One for each role that processes and tools log in with. */
+export function passwordSettings(roles: readonly string[]): Record<string, PasswordSetting> {
+  const settings = roles.map((role) => {
+    const users = role === 'operations' ? 'npm run accounts, journal and projection' : `${role}s`;
+    const setting = {
+      schema: rolePassword().optional(),
+      describe: `Password of the database role of ${users}; without it that role may not log in`,
+      secret: true,
+    };
+    return [passwordSetting(role), setting] as const;
+  });
+  return Object.fromEntries(settings);
+}
+
+const database = {
   DATABASE_URL: {
     schema: postgresUrl(),
     describe: 'The PostgreSQL database of the cluster, as the role that owns it and may make others',
     secret: true,
   },
-  DATABASE_PASSWORD_OWNER: loginOf('owners'),
-  DATABASE_PASSWORD_GATEWAY: loginOf('gateways'),
-  DATABASE_PASSWORD_PROJECTOR: loginOf('projectors'),
-  DATABASE_PASSWORD_SETTLER: loginOf('settlers'),
-  DATABASE_PASSWORD_OPERATIONS: loginOf('npm run accounts, journal and projection'),
-});
+};
 
-export type MigrationConfig = Config<typeof migrationConfig>;
+export const rolePasswords = passwordSettings(DATABASE_ROLES);
+
+/** Of the job that brings the database up to date. */
+export const migrationConfig = defineConfig({ ...database, ...rolePasswords });

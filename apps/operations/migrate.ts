@@ -1,23 +1,21 @@
 import { asDatabaseFault } from '#libs/platform/database/database-fault.js';
 import { createLogger } from '#libs/platform/process/log.js';
 import { migrate } from '#libs/platform/database/migrate.js';
+import { loadConfig, type Environment } from '#libs/platform/settings/config.js';
 import { loadConfigOrExit } from '#libs/platform/settings/process-settings.js';
 import { asStartFault, EXIT } from '#libs/platform/process/start-fault.js';
 import { allMigrations } from '#libs/schema/all-migrations.js';
 import { prepareDatabaseRoles, type RolePasswords } from '#libs/schema/roles/database-roles.js';
-import { migrationConfig, type MigrationConfig } from './config.js';
+import { DATABASE_ROLES } from '#libs/schema/roles/grants.js';
+import { migrationConfig, passwordSetting, rolePasswords } from './config.js';
 import { PrintedLog } from '#libs/platform/terminal/standard-output.js';
 import { tellFault } from '#libs/platform/terminal/tool-faults.js';
 
-function passwordsIn(config: MigrationConfig): RolePasswords {
-  const passwords = {
-    owner: config.DATABASE_PASSWORD_OWNER,
-    gateway: config.DATABASE_PASSWORD_GATEWAY,
-    projector: config.DATABASE_PASSWORD_PROJECTOR,
-    settler: config.DATABASE_PASSWORD_SETTLER,
-    operations: config.DATABASE_PASSWORD_OPERATIONS,
-  };
-  return Object.fromEntries(Object.entries(passwords).filter(([, password]) => password !== undefined));
+/** Only those that are set: a role without a password may not log in. */
+function passwordsIn(env: Environment): RolePasswords {
+  const settings = loadConfig(rolePasswords, env);
+  const passwords = DATABASE_ROLES.map((role) => [role, settings[passwordSetting(role)]] as const);
+  return Object.fromEntries(passwords.filter(([, password]) => password !== undefined));
 }
 
 /**
@@ -39,7 +37,7 @@ async function bringUpToDate(): Promise<number> {
     );
     return 0;
   }
-  const passwords = passwordsIn(config);
+  const passwords = passwordsIn(process.env);
   if (await prepareDatabaseRoles(config.DATABASE_URL, passwords, { tell })) {
     log.info({ may_log_in: Object.keys(passwords) }, 'the roles of the processes have their rights');
     return 0;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
+import { PROCESSES } from '#libs/platform/processes/catalogue.js';
 import { ALERTS } from './monitoring.js';
 import { kindOf, ROOT } from './processes.js';
 
@@ -94,7 +95,7 @@ describe('the memory of a container', () => {
 });
 
 describe('the alert on memory', () => {
-  it.each(['owner', 'gateway', 'projector', 'settler'])(
+  it.each(PROCESSES.map(({ name }) => name))(
     'comes before %s has used up its heap or its container, and not long before',
     (kind) => {
       const { limit, options } = inKubernetes.get(kind)!;

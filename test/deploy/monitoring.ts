@@ -22,6 +22,7 @@ interface Panel {
 export interface ScrapeJob {
   readonly authorization: { readonly credentials_file: string };
   readonly job_name: string;
+  readonly metrics_path?: string;
   readonly honor_labels: boolean;
   readonly static_configs: readonly { readonly targets: readonly string[] }[];
 }
@@ -69,6 +70,7 @@ export const POD_MONITOR = parse(text('kubernetes/monitoring/pods.yaml')) as {
     };
     readonly podMetricsEndpoints: readonly {
       readonly port: string;
+      readonly path: string;
       readonly honorLabels: boolean;
       readonly authorization: { readonly credentials: { readonly name: string; readonly key: string } };
       readonly relabelings: readonly {

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { settlerConfig, settlerRules } from '#apps/settler/config.js';
-import { gatewayConfig, gatewayRules } from '#apps/gateway/config.js';
+import { loadPrograms } from '#apps/launcher/programs.js';
 import { migrationConfig } from '#apps/operations/config.js';
 import { opsSettings } from '#apps/operations/ops/place.js';
 import { toolSettings } from '#apps/operations/tool-settings.js';
-import { ownerConfig, ownerRules } from '#apps/owner/config.js';
-import { projectorConfig, projectorRules } from '#apps/projector/config.js';
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import { PROCESSES } from '#libs/platform/processes/catalogue.js';
 import { settingsFaults, type ConfigDefinition, type Environment } from '#libs/platform/settings/config.js';
 import { databaseSettings } from '#libs/platform/database/database-settings.js';
 
 /** As a deployment gives them: it names the database, and has no data folder. */
 const TOOLS_ON_JOURNALS: ConfigDefinition = { ...toolSettings.journal, ...databaseSettings };
+
+const PROGRAMS = await loadPrograms(PROCESSES);
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -21,10 +21,7 @@ export const OF_NODE = 'NODE_OPTIONS';
 
 /** What a process of the name in a deployment reads. */
 export const SCHEMAS: Readonly<Record<string, ConfigDefinition>> = {
-  owner: ownerConfig,
-  gateway: gatewayConfig,
-  projector: projectorConfig,
-  settler: settlerConfig,
+  ...Object.fromEntries(PROGRAMS.map(({ kind, settings }) => [kind.name, settings])),
   migrate: migrationConfig,
   accounts: databaseSettings,
   ledger: databaseSettings,
@@ -44,10 +41,7 @@ function faultsOfTool(env: Environment): readonly string[] {
 }
 
 const FAULTS: Readonly<Record<string, (env: Environment) => readonly string[]>> = {
-  owner: (env) => settingsFaults(ownerConfig, env, ownerRules),
-  gateway: (env) => settingsFaults(gatewayConfig, env, gatewayRules),
-  projector: (env) => settingsFaults(projectorConfig, env, projectorRules),
-  settler: (env) => settingsFaults(settlerConfig, env, settlerRules),
+  ...Object.fromEntries(PROGRAMS.map(({ kind, faults }) => [kind.name, faults])),
   migrate: (env) => settingsFaults(migrationConfig, env),
   accounts: (env) => settingsFaults(databaseSettings, env),
   ledger: (env) => settingsFaults(databaseSettings, env),

@@ -1,3 +1,5 @@
+import type { ProcessKindName } from '../../platform/processes/catalogue.js';
+
 /** DATA_DIR/cluster.json as it is promised to tools and tests. */
 export interface ClusterFile {
   readonly ready: boolean;
@@ -12,7 +14,7 @@ export interface ClusterFile {
 
 export interface ClusterProcess {
   readonly name: string;
-  readonly kind: 'postgres' | 'owner' | 'gateway' | 'projector' | 'settler';
+  readonly kind: ProcessKindName | 'postgres';
   readonly pid: number;
   readonly health_url: string;
   readonly metrics_url: string;

@@ -73,9 +73,9 @@ async function startGateway(databaseUrl: string): Promise<string> {
     limitsFactor: 1,
     journalPath: undefined,
     listenHost: '127.0.0.1',
-    gatewayPorts: [port],
+    publicPorts: { gateway: [port] },
     ownerUrls: [0, 1, 2].map((shard) => new URL(cluster.process(`owner-${shard}`).health_url).origin),
-  }).find(({ kind }) => kind === 'gateway');
+  }).find(({ kind }) => kind.name === 'gateway');
   gateway = spawn(process.execPath, [path.resolve('dist/apps/gateway/main.js')], {
     env: { ...plan?.env, INSTANCE: 'gateway-away', INTERNAL_PORT: String(internalPort) },
     stdio: 'ignore',

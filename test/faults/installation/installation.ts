@@ -256,7 +256,7 @@ export class Installation {
         limitsFactor: LIMITS_FACTOR,
         journalPath: path.join(this.folder, 'postgres'),
         listenHost: '127.0.0.1',
-        gatewayPorts,
+        publicPorts: { gateway: gatewayPorts },
         ownerUrls: [],
       },
     });

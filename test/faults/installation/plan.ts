@@ -53,18 +53,14 @@ async function planOf(name: string, place: PlanPlace, time: FakedTime | undefine
   const { wires, brokers, facts, databasePort, ownerPorts, inspectorPorts, env } = place;
   const wirePort = await wires.lay(name, 'postgres', databasePort);
   const throughWire = (url: string): string => Object.assign(new URL(url), { port: String(wirePort) }).href;
-  const { owner, gateway, projector, settler } = facts.databases;
   const ownerUrls: string[] = [];
   for (const [shard, port] of ownerPorts.entries()) {
     const isOwn = name === `owner-${shard}` || PROJECTORS.includes(name);
     ownerUrls.push(`http://127.0.0.1:${isOwn ? port : await wires.lay(name, `owner-${shard}`, port)}`);
   }
-  const databases = {
-    owner: throughWire(owner),
-    gateway: throughWire(gateway),
-    projector: throughWire(projector),
-    settler: throughWire(settler),
-  };
+  const databases = Object.fromEntries(
+    Object.entries(facts.databases).map(([role, url]) => [role, throughWire(url)]),
+  );
   const seen = { ...facts, databases, ownerUrls };
   const plan = planProcesses(seen).find((each) => each.name === (ALIASES[name] ?? name));
   if (plan === undefined) throw new Error(`the launcher plans no ${name}`);

@@ -1,1 +1,0 @@
-export type ProcessKind = 'owner' | 'gateway' | 'projector' | 'settler';

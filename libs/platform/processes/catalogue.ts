@@ -1,0 +1,93 @@
+/** What a process needs before it can serve: its tables and roles, or the topics of the journals. */
+type Need = 'schema' | 'journals';
+
+/**
+ * One kind of process. The launcher, database roles, docker-compose.yml, the Kubernetes manifests and scrape targets are made from
+ * this or checked against it: a new kind is one entry here, and an app.
+ */
+export interface ProcessKind {
+  /** In cluster.json, as the job of metrics, and as the app of pods. */
+  readonly name: string;
+  /** `apps/<app>/main.ts` is what runs; `apps/<app>/config.ts` has its settings as `<app>Config` and `<app>Rules`. */
+  readonly app: string;
+  /** Whether its only process is called `name-0` and not `name`. Several are numbered anyway. */
+  readonly isNumbered: boolean;
+  /** Processes under `npm start`, in docker-compose.yml, and the pods in Kubernetes. */
+  readonly replicas: { readonly local: number; readonly compose: number; readonly kubernetes: number };
+  /** Where the public reaches it on one machine: the first replica at `base`, each further one `step` above. */
+  readonly publicPort?: { readonly base: number; readonly step: number };
+  /** As whom it logs in to the database: `<database>_<role>`. */
+  readonly databaseRole?: string;
+  /** On its internal listener. */
+  readonly paths: { readonly health: string; readonly readiness: string; readonly metrics: string };
+  readonly waitsFor: readonly Need[];
+  /** Kinds of a lower order stop first, equal ones together. After `withinMs` they are killed: the sum of all orders stays below ten seconds. */
+  readonly stop: { readonly order: number; readonly withinMs: number };
+}
+
+const PATHS = { health: '/healthz', readiness: '/readyz', metrics: '/metrics' } as const;
+
+/** Edges stop first, so that nothing new comes in; the owners stop last, because the others still report to them. */
+export const PROCESSES = [
+  {
+    name: 'owner',
+    app: 'owner',
+    isNumbered: true,
+    replicas: { local: 3, compose: 3, kubernetes: 3 },
+    databaseRole: 'owner',
+    paths: PATHS,
+    waitsFor: ['schema', 'journals'],
+    stop: { order: 4, withinMs: 2_000 },
+  },
+  {
+    name: 'gateway',
+    app: 'gateway',
+    isNumbered: true,
+    replicas: { local: 1, compose: 2, kubernetes: 2 },
+    publicPort: { base: 8080, step: 1 },
+    databaseRole: 'gateway',
+    paths: PATHS,
+    waitsFor: ['schema', 'journals'],
+    stop: { order: 1, withinMs: 3_500 },
+  },
+  {
+    name: 'projector',
+    app: 'projector',
+    isNumbered: false,
+    replicas: { local: 1, compose: 2, kubernetes: 2 },
+    databaseRole: 'projector',
+    paths: PATHS,
+    waitsFor: ['schema', 'journals'],
+    stop: { order: 3, withinMs: 1_000 },
+  },
+  {
+    name: 'settler',
+    app: 'settler',
+    isNumbered: false,
+    replicas: { local: 1, compose: 1, kubernetes: 2 },
+    databaseRole: 'settler',
+    paths: PATHS,
+    waitsFor: ['schema'],
+    stop: { order: 2, withinMs: 1_500 },
+  },
+] as const satisfies readonly ProcessKind[];
+
+type Listed = (typeof PROCESSES)[number];
+export type ProcessKindName = Listed['name'];
+
+export function kindNamed<N extends ProcessKindName>(name: N): Extract<Listed, { name: N }> {
+  const found = PROCESSES.find((kind): kind is Extract<Listed, { name: N }> => kind.name === name);
+  if (found === undefined) throw new Error(`the catalogue has no ${name}`);
+  return found;
+}
+
+/** What the processes of a kind are called where `count` of them run. */
+export function processNames({ name, isNumbered }: ProcessKind, count: number): string[] {
+  if (count === 1 && !isNumbered) return [name];
+  return Array.from({ length: count }, (_, index) => `${name}-${index}`);
+}
+
+/** The roles by which processes log in to the database, each once. */
+export function databaseRoles<K extends ProcessKind>(kinds: readonly K[]): NonNullable<K['databaseRole']>[] {
+  return [...new Set(kinds.flatMap(({ databaseRole }) => databaseRole ?? []))];
+}

@@ -1,0 +1,182 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { passwordSetting } from '#apps/operations/config.js';
+import type { Program } from '#apps/launcher/programs.js';
+import { databaseRoles, processNames } from '#libs/platform/processes/catalogue.js';
+import { POD_MONITOR, SCRAPES } from './monitoring.js';
+import { ROOT } from './processes.js';
+
+/** What is meant: a place in a deployment, and whether it holds what the catalogue says. */
+type Claim = readonly [what: string, holds: boolean];
+
+function gapsIn(claims: readonly Claim[]): string[] {
+  return claims.filter(([, holds]) => !holds).map(([what]) => what);
+}
+
+interface Composed {
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+}
+
+const COMPOSE = parse(readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Composed>>;
+};
+const NEEDS = { schema: 'migrate', journals: 'kafka' } as const;
+
+/** What docker-compose.yml lacks of the processes of the catalogue. */
+export function composeGaps(programs: readonly Program[]): string[] {
+  const migrate = COMPOSE.services.migrate?.environment ?? {};
+  const kinds = programs.map(({ kind }) => kind);
+  return gapsIn([
+    ...databaseRoles(kinds).map((role): Claim => {
+      const setting = passwordSetting(role);
+      return [`migrate: ${setting}`, setting in migrate];
+    }),
+    ...kinds.flatMap((kind) =>
+      processNames(kind, kind.replicas.compose).flatMap((name, index): Claim[] => {
+        const service = COMPOSE.services[name];
+        const { command = [], environment = {}, ports = [], depends_on: needs = {} } = service ?? {};
+        if (service === undefined) return [[`service ${name}`, false]];
+        const { publicPort: port, databaseRole: role } = kind;
+        const host = port === undefined ? '' : String(port.base + index * port.step);
+        return [
+          [`${name}: command`, command.join(' ') === `node dist/apps/${kind.app}/main.js`],
+          [`${name}: INSTANCE`, environment.INSTANCE === name],
+          ...kind.waitsFor.map((need): Claim => [`${name}: waits for ${need}`, NEEDS[need] in needs]),
+          [`${name}: login`, loginIn(environment.DATABASE_URL) === (role && `sotto_${role}`)],
+          [
+            `${name}: public port`,
+            ports.join(' ') === (host && `127.0.0.1:${host}:${environment.PORT ?? ''}`),
+          ],
+        ];
+      }),
+    ),
+  ]);
+}
+
+function loginIn(url: string | undefined): string | undefined {
+  return /^postgres:\/\/(\w+):/.exec(url ?? '')?.[1];
+}
+
+interface Variable {
+  readonly name: string;
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly key: string } };
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+
+interface Workload {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly resources?: readonly string[];
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly podSelector?: object;
+    readonly template?: {
+      readonly spec: {
+        readonly containers: readonly {
+          readonly command: readonly string[];
+          readonly env?: readonly Variable[];
+          readonly livenessProbe?: Probe;
+          readonly readinessProbe?: Probe;
+        }[];
+      };
+    };
+  };
+}
+
+const FOLDER = path.join(ROOT, 'deploy/kubernetes');
+const MANIFESTS = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.yaml'))
+  .flatMap((file) => parseAllDocuments(readFileSync(path.join(FOLDER, file), 'utf8')))
+  .map((document) => document.toJS() as Workload);
+
+/** By network policy, which of the kinds it has to name: those whose app reads this setting. */
+const POLICIES: readonly (readonly [policy: string, setting: string])[] = [
+  ['to-the-database', 'DATABASE_URL'],
+  ['to-the-journals', 'KAFKA_BROKERS'],
+  ['from-links', 'OWNER_URLS'],
+  ['to-the-collector', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+];
+
+/** What the Kubernetes manifests lack. */
+export function kubernetesGaps(programs: readonly Program[]): string[] {
+  const migrate = secretsOf('migrate');
+  return gapsIn([
+    ...databaseRoles(programs.map(({ kind }) => kind)).map((role): Claim => {
+      return [`migrate: ${passwordSetting(role)}`, migrate.includes(`${role}-database-password`)];
+    }),
+    ...programs.flatMap((program) => [...workloadClaims(program), ...policyClaims(program)]),
+  ]);
+}
+
+function workloadClaims({ kind: { name, app, replicas, paths, databaseRole: role } }: Program): Claim[] {
+  const spec = workloadOf(name)?.spec;
+  const [container] = spec?.template?.spec.containers ?? [];
+  const listed = MANIFESTS.flatMap(({ resources = [] }) => resources);
+  if (container === undefined) return [[`workload ${name}`, false]];
+  return [
+    [`kustomization.yaml: ${name}.yaml`, listed.includes(`${name}.yaml`)],
+    [`${name}: command`, container.command.join(' ') === `node dist/apps/${app}/main.js`],
+    [`${name}: replicas`, spec?.replicas === replicas.kubernetes],
+    [`${name}: health`, container.livenessProbe?.httpGet.path === paths.health],
+    [`${name}: readiness`, container.readinessProbe?.httpGet.path === paths.readiness],
+    [
+      `${name}: login`,
+      secretsOf(name).find((key) => key.endsWith('-database-url')) === (role && `${role}-database-url`),
+    ],
+  ];
+}
+
+function policyClaims({ kind: { name }, settings }: Program): Claim[] {
+  const wanted = POLICIES.filter(([, setting]) => setting in settings).map(([policy]) => policy);
+  const lets = (policy: string): boolean => {
+    const found = MANIFESTS.find(
+      ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === policy,
+    );
+    return JSON.stringify(found?.spec?.podSelector ?? {}).includes(`"${name}"`);
+  };
+  return [
+    ...wanted.map((policy): Claim => [`network policy ${policy}: ${name}`, lets(policy)]),
+    [`network policy figures: ${name}`, lets('figures') || lets('to-owners')],
+  ];
+}
+
+function workloadOf(name: string): Workload | undefined {
+  return MANIFESTS.find(
+    ({ kind, metadata }) => ['StatefulSet', 'Deployment', 'Job'].includes(kind) && metadata.name === name,
+  );
+}
+
+function secretsOf(name: string): string[] {
+  const [container] = workloadOf(name)?.spec?.template?.spec.containers ?? [];
+  return (container?.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []);
+}
+
+/** What the figures of processes are not read from. */
+export function scrapeGaps(programs: readonly Program[]): string[] {
+  const [pods] = POD_MONITOR.spec.selector.matchExpressions;
+  const [endpoint] = POD_MONITOR.spec.podMetricsEndpoints;
+  return gapsIn(
+    programs.flatMap(({ kind }): Claim[] => {
+      const job = SCRAPES.find(({ job_name: found }) => found === kind.name);
+      const targets = job?.static_configs.flatMap(({ targets: each }) => each) ?? [];
+      const names = processNames(kind, kind.replicas.compose);
+      const addresses = names.map(
+        (name) => `${name}:${COMPOSE.services[name]?.environment?.INTERNAL_PORT ?? ''}`,
+      );
+      return [
+        [`prometheus.yml: job ${kind.name}`, job !== undefined],
+        [`prometheus.yml: targets of ${kind.name}`, targets.join() === addresses.join()],
+        [`prometheus.yml: path of ${kind.name}`, (job?.metrics_path ?? '/metrics') === kind.paths.metrics],
+        [`monitoring/pods.yaml: ${kind.name}`, pods?.values.includes(kind.name) === true],
+        [`monitoring/pods.yaml: path of ${kind.name}`, endpoint?.path === kind.paths.metrics],
+      ];
+    }),
+  );
+}
