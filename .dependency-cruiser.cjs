@@ -53,7 +53,6 @@ const PURE = '^libs/(base|auction/rules)/';
 /** Imports against the arrows that still stand: generic libs that name the auction. Entries only ever go. */
 const TO_BE_TURNED_ROUND = {
   shard: ['auction'],
-  socket: ['auction'],
 };
 
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';

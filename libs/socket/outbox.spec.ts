@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { settled } from '#libs/auction/stream/fixtures/stepped-clock.js';
-import { TestSocket } from '#libs/auction/stream/fixtures/test-socket.js';
+import { settled } from './fixtures/stepped-clock.js';
+import { TestSocket } from './fixtures/test-socket.js';
 import { Outbox, type OutboxLimits } from './outbox.js';
 
 const MANY = { bufferedMessages: 100, bufferedBytes: 1_000_000 };
@@ -34,13 +34,13 @@ function readAll(socket: TestSocket): string[] {
 }
 
 describe('an outbox', () => {
-  it('sends everything in the order in which it was told', () => {
+  it('sends everything in the order in which it was sent', () => {
     const { outbox, socket } = opened();
-    outbox.say('1');
-    outbox.tellEvent('mia', 'auction', '2');
-    outbox.tellState({ size: 0, render: () => '3' });
-    outbox.tellState('4');
-    outbox.say({ size: 0, render: () => '5' });
+    outbox.send('1');
+    outbox.sendEvent('mia', 'auction', '2');
+    outbox.sendState({ size: 0, render: () => '3' });
+    outbox.sendState('4');
+    outbox.send({ size: 0, render: () => '5' });
     expect(socket.waiting).toHaveLength(1);
     expect(readAll(socket)).toEqual(['1', '2', '3', '4', '5']);
   });
@@ -53,7 +53,7 @@ describe('an outbox', () => {
       () => undefined,
       raise,
     );
-    for (let told = 0; told < 300; told += 1) outbox.say('x'.repeat(1_000));
+    for (let told = 0; told < 300; told += 1) outbox.send('x'.repeat(1_000));
     expect(socket.waiting.length).toBeGreaterThan(60);
     expect(socket.waiting.length).toBeLessThan(70);
     expect(readAll(socket)).toHaveLength(300);
@@ -62,9 +62,9 @@ describe('an outbox', () => {
   it('says so where what waits cannot be made, to whom the socket does not', () => {
     const faults: unknown[] = [];
     const { outbox, socket } = opened({ onFault: (error) => faults.push(error) });
-    outbox.say('first');
+    outbox.send('first');
     const broken = new Error('broken');
-    outbox.tellState({ size: 10, render: () => raise(broken) });
+    outbox.sendState({ size: 10, render: () => raise(broken) });
     expect(readAll(socket)).toEqual(['first']);
     expect(faults).toEqual([broken]);
   });
@@ -72,12 +72,12 @@ describe('an outbox', () => {
   it('renders what may be large only when its turn comes', () => {
     const { outbox, socket } = opened();
     let rendered = 0;
-    outbox.say('first');
+    outbox.send('first');
     const render = (): string => {
       rendered += 1;
       return 'large';
     };
-    outbox.tellState({ size: 10, render });
+    outbox.sendState({ size: 10, render });
     expect(rendered).toBe(0);
     expect(readAll(socket)).toEqual(['first', 'large']);
     expect(rendered).toBe(1);
@@ -90,39 +90,39 @@ describe('an outbox', () => {
     let overflows = 0;
     const { outbox } = opened({ limits, onOverflow: () => (overflows += 1) });
     // One more than the limit: the first is in the socket.
-    for (let told = 0; told < allowed; told += 1) outbox.tellEvent('mia', 'auction', text);
+    for (let told = 0; told < allowed; told += 1) outbox.sendEvent('mia', 'auction', text);
     expect([overflows, outbox.isOverfull]).toEqual([0, false]);
-    outbox.tellEvent('mia', 'auction', text);
+    outbox.sendEvent('mia', 'auction', text);
     expect([overflows, outbox.isOverfull]).toEqual([1, true]);
   });
 
   it('takes back all but answers, counts the events of each, and says what they were about', () => {
     const { outbox, socket } = opened();
-    outbox.say('in the socket');
-    outbox.tellEvent('mia', 'first', 'a');
-    outbox.say('answer 1');
-    outbox.tellState('snapshot');
-    outbox.tellEvent('max', 'second', 'b');
-    outbox.tellState('heartbeat');
-    outbox.tellEvent('mia', 'first', 'c');
-    outbox.say('answer 2');
+    outbox.send('in the socket');
+    outbox.sendEvent('mia', 'first', 'a');
+    outbox.send('answer 1');
+    outbox.sendState('snapshot');
+    outbox.sendEvent('max', 'second', 'b');
+    outbox.sendState('heartbeat');
+    outbox.sendEvent('mia', 'first', 'c');
+    outbox.send('answer 2');
     expect(outbox.drop()).toEqual({
       events: new Map([
         ['mia', 2],
         ['max', 1],
       ]),
-      auctions: new Set(['first', 'second']),
+      subjects: new Set(['first', 'second']),
     });
-    outbox.tellEvent('mia', 'auction', 'anew');
+    outbox.sendEvent('mia', 'auction', 'anew');
     expect(readAll(socket)).toEqual(['in the socket', 'answer 1', 'answer 2', 'anew']);
-    expect(outbox.drop()).toEqual({ events: new Map(), auctions: new Set() });
+    expect(outbox.drop()).toEqual({ events: new Map(), subjects: new Set() });
   });
 
   it('frees the room of what it takes back', () => {
     const { outbox } = opened({ limits: { bufferedMessages: 3, bufferedBytes: 30 } });
-    outbox.say('x');
-    for (let told = 0; told < 2; told += 1) outbox.tellEvent('mia', 'auction', 'x'.repeat(10));
-    outbox.tellState({ size: 11, render: () => '' });
+    outbox.send('x');
+    for (let told = 0; told < 2; told += 1) outbox.sendEvent('mia', 'auction', 'x'.repeat(10));
+    outbox.sendState({ size: 11, render: () => '' });
     expect(outbox.isOverfull).toBe(true);
     outbox.drop();
     expect([outbox.isOverfull, outbox.hasRoom]).toEqual([false, true]);
@@ -131,12 +131,12 @@ describe('an outbox', () => {
   it('lets nothing out while it is held, and everything in order afterwards', () => {
     const { outbox, socket } = opened();
     outbox.hold(true);
-    outbox.say('1');
-    outbox.tellEvent('mia', 'auction', '2');
+    outbox.send('1');
+    outbox.sendEvent('mia', 'auction', '2');
     expect(outbox.isHeld).toBe(true);
     expect(socket.waiting).toEqual([]);
     outbox.hold(false);
-    outbox.say('3');
+    outbox.send('3');
     expect(readAll(socket)).toEqual(['1', '2', '3']);
   });
 
@@ -157,7 +157,7 @@ describe('an outbox', () => {
         order.push(told);
         return 'x'.repeat(70_000);
       };
-      outbox.say({ size: 0, render });
+      outbox.send({ size: 0, render });
     }
     outbox.hold(false);
     expect(order).toEqual(Array.from({ length: 20_000 }, (_, index) => index));
@@ -165,7 +165,7 @@ describe('an outbox', () => {
 
   it('gives room when a quarter of it is used, to all who wait and not while anybody speaks', async () => {
     const { outbox, socket } = opened({ limits: { bufferedMessages: 8, bufferedBytes: 1_000 } });
-    for (let told = 0; told < 4; told += 1) outbox.say(String(told));
+    for (let told = 0; told < 4; told += 1) outbox.send(String(told));
     expect(outbox.hasRoom).toBe(false);
     const given: string[] = [];
     void outbox.room().then(() => given.push('one'));
@@ -179,10 +179,10 @@ describe('an outbox', () => {
 
   it('forgets everything when it is ended', () => {
     const { outbox, socket } = opened();
-    outbox.say('1');
-    outbox.say('2');
+    outbox.send('1');
+    outbox.send('2');
     outbox.end();
-    outbox.say('3');
+    outbox.send('3');
     expect(readAll(socket)).toEqual(['1']);
   });
 

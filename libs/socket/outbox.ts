@@ -1,6 +1,6 @@
 import type { StreamSocket } from './socket.js';
 
-/** Text that is made when its turn comes: a large snapshot need not wait as text. `size` is what it holds until then. */
+/** Text that is made when its turn comes, so that a large snapshot need not wait as text. `size` is what it holds until then. */
 export interface LaterPart {
   readonly size: number;
   readonly render: () => string;
@@ -9,17 +9,17 @@ export type Part = string | LaterPart;
 
 interface Item<A> {
   readonly part: Part;
-  /** Answers are never dropped. Events are, and are counted. `STATE` is whatever the next snapshot makes superfluous. */
+  /** Answers are never dropped. Events are, and are counted. The next snapshot makes a `STATE` superfluous. */
   readonly kind: 'ANSWER' | 'EVENT' | 'STATE';
   readonly addressee?: A;
-  /** Of an event, the auction. */
-  readonly about?: string;
+  /** What an event is about. */
+  readonly subject?: string;
 }
 
-/** Events that were taken back: how many for whom, and of which auctions. */
+/** Events that were taken back: how many for each addressee, and about what. */
 export interface Dropped<A> {
   readonly events: ReadonlyMap<A, number>;
-  readonly auctions: ReadonlySet<string>;
+  readonly subjects: ReadonlySet<string>;
 }
 
 export interface OutboxLimits {
@@ -27,12 +27,12 @@ export interface OutboxLimits {
   readonly bufferedBytes: number;
 }
 
-/** So much is handed to the socket before its reader has taken it; what is more waits here, where it is counted. */
+/** So much is handed to the socket before its reader has taken it. The rest waits here, where it is counted. */
 const SOCKET_BYTES = 64 * 1024;
-/** Whoever can wait leaves the rest of the buffer to what cannot. */
-const ROOM = 4;
+/** Senders that can wait use this part of the buffer, and leave the rest to those that cannot. */
+const ROOM_PART = 4;
 
-/** What waits for one reader, in order and never more than its limits. `A` is whom events are told, one of several. */
+/** What waits for one reader, in order and never more than its limits. `A` is the addressee of an event, one of several. */
 export class Outbox<A> {
   private queue: Item<A>[] = [];
   private next = 0;
@@ -46,9 +46,9 @@ export class Outbox<A> {
   constructor(
     private readonly socket: StreamSocket,
     private readonly limits: OutboxLimits,
-    /** Called when too much waits; it makes room with `drop`, or ends the connection. */
+    /** Called when too much waits. It makes room with `drop`, or ends the connection. */
     private readonly onOverflow: () => void,
-    /** What waited cannot be made: nobody else hears of it who could end the connection. */
+    /** A part could not be rendered. Only this callback can end the connection then. */
     private readonly onFault: (error: unknown) => void,
   ) {}
 
@@ -62,18 +62,19 @@ export class Outbox<A> {
 
   get hasRoom(): boolean {
     const { bufferedMessages, bufferedBytes } = this.limits;
-    return this.waiting <= bufferedMessages / ROOM && this.bytes <= bufferedBytes / ROOM;
+    return this.waiting <= bufferedMessages / ROOM_PART && this.bytes <= bufferedBytes / ROOM_PART;
   }
 
-  say(part: Part): void {
+  /** An answer. */
+  send(part: Part): void {
     this.push({ part, kind: 'ANSWER' });
   }
 
-  tellEvent(addressee: A, about: string, text: string): void {
-    this.push({ part: text, kind: 'EVENT', addressee, about });
+  sendEvent(addressee: A, subject: string, text: string): void {
+    this.push({ part: text, kind: 'EVENT', addressee, subject });
   }
 
-  tellState(part: Part): void {
+  sendState(part: Part): void {
     this.push({ part, kind: 'STATE' });
   }
 
@@ -84,7 +85,7 @@ export class Outbox<A> {
     this.pump();
   }
 
-  /** Resolves when what waits has become little: never while anybody is being told something. */
+  /** Resolves when little waits, and never in the middle of a send. */
   room(): Promise<void> {
     if (this.hasRoom) return Promise.resolve();
     return new Promise((resolve) => {
@@ -92,29 +93,29 @@ export class Outbox<A> {
     });
   }
 
-  /** What `tell` sends leaves in as few packets as possible. */
-  together(tell: () => void): void {
+  /** What `sendAll` sends leaves in as few packets as possible. */
+  together(sendAll: () => void): void {
     this.socket.cork();
     try {
-      tell();
+      sendAll();
     } finally {
       this.socket.uncork();
     }
   }
 
-  /** Takes back what has not left and is no answer. */
+  /** Takes back what has not left, except answers. */
   drop(): Dropped<A> {
     const events = new Map<A, number>();
-    const auctions = new Set<string>();
-    for (const { addressee, about } of this.queue.slice(this.next)) {
+    const subjects = new Set<string>();
+    for (const { addressee, subject } of this.queue.slice(this.next)) {
       if (addressee !== undefined) events.set(addressee, (events.get(addressee) ?? 0) + 1);
-      if (about !== undefined) auctions.add(about);
+      if (subject !== undefined) subjects.add(subject);
     }
     this.keep(({ kind }) => kind === 'ANSWER');
-    return { events, auctions };
+    return { events, subjects };
   }
 
-  /** Nothing leaves any more, and nothing is kept. */
+  /** Keeps nothing and sends nothing from now on. */
   end(): void {
     this.isEnded = true;
     this.waitingForRoom = [];
@@ -139,7 +140,7 @@ export class Outbox<A> {
     if (this.isOverfull) this.onOverflow();
   }
 
-  /** Whatever happens meanwhile only adds to the queue, so that nothing overtakes anything. */
+  /** A send in the middle of another only adds to the queue, so that no part overtakes another. */
   private pump(): void {
     if (this.isPumping) return;
     this.isPumping = true;
@@ -157,7 +158,7 @@ export class Outbox<A> {
       if (item === undefined) break;
       this.next += 1;
       this.bytes -= sizeOf(item);
-      this.send(typeof item.part === 'string' ? item.part : item.part.render());
+      this.write(typeof item.part === 'string' ? item.part : item.part.render());
     }
     if (this.next === this.queue.length) {
       this.queue = [];
@@ -168,7 +169,7 @@ export class Outbox<A> {
     }
   }
 
-  private send(text: string): void {
+  private write(text: string): void {
     if (this.socket.buffered + text.length < SOCKET_BYTES) {
       this.socket.send(text);
       return;

@@ -6,17 +6,15 @@ import {
   randomBytes,
   type KeyObject,
 } from 'node:crypto';
-import type { JournalLife } from '#libs/journal/life/journal-life.js';
-import {
-  decodePoint,
-  encodePoint,
-  issuedMillisOf,
-  lifeOf,
-  type ResumePoint,
-} from '#libs/auction/stream/resume-point.js';
 
-export type Opened =
-  | { readonly ok: true; readonly point: ResumePoint }
+/** How a service writes down where a connection stands. `decode` is only given what `encode` made. */
+export interface ResumePointCodec<Point> {
+  encode(point: Point): Buffer;
+  decode(bytes: Buffer): Point;
+}
+
+export type OpenedToken<Point> =
+  | { readonly ok: true; readonly point: Point }
   | { readonly ok: false; readonly error: 'INVALID' | 'EXPIRED' };
 
 const CIPHER = 'aes-256-gcm';
@@ -25,6 +23,8 @@ const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES;
+const TIME_BYTES = 8;
+const UUID_BYTES = 16;
 const LIFE_MILLIS = 86_400_000;
 /** Clocks of two gateways may differ by this much. */
 const SKEW_MILLIS = 60_000;
@@ -36,46 +36,54 @@ interface Key {
 }
 
 /**
- * Resume tokens: AES-256-GCM under a key that all gateways share, with the account as associated data, so that nobody reads
- * one, makes one, or uses another's. The length depends on the number of subscriptions alone. One that was sealed in another life of the
- * journals names positions at which other events stand now, and is none.
+ * Resume tokens: AES-256-GCM under a key that all processes share, with the account as associated data, so that no client reads
+ * one, makes one, or uses another's. A token of another incarnation of the journals is invalid: other events are at its positions.
  */
-export class ResumeTokens {
+export class ResumeTokens<Point> {
   private readonly keys: readonly Key[];
 
-  /** Hexadecimal keys; the first one seals, all of them open. A nonce must never come twice under one key. */
+  /** Hexadecimal keys: the first one encrypts, all of them decrypt. A nonce must never come twice under one key. */
   constructor(
     keys: readonly string[],
-    private readonly life: JournalLife,
+    private readonly codec: ResumePointCodec<Point>,
+    private readonly incarnation: { readonly id: string },
     private readonly newNonce: (bytes: number) => Buffer = randomBytes,
   ) {
     this.keys = keys.map((hex) => {
       const bytes = Buffer.from(hex, 'hex');
       const id = createHash('sha256').update(bytes).digest().subarray(0, KEY_ID_BYTES);
-      // To make a key object of bytes takes three times as long as all else of a token, so that is done once.
+      // A key object takes three times as long to make as all else of a token.
       return { secret: createSecretKey(bytes), id };
     });
   }
 
-  seal(point: ResumePoint, account: string, nowMillis: number): string {
+  seal(point: Point, account: string, nowMillis: number): string {
     const [key] = this.keys;
     if (key === undefined) throw new Error('there is no key for resume tokens');
     const nonce = this.newNonce(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, key.secret, nonce);
     cipher.setAAD(Buffer.from(account));
-    const sealed = [cipher.update(encodePoint(point, nowMillis, this.life.id)), cipher.final()];
+    const sealed = [cipher.update(this.plain(point, nowMillis)), cipher.final()];
     const bytes = Buffer.concat([Buffer.of(VERSION), key.id, nonce, ...sealed, cipher.getAuthTag()]);
     return bytes.toString('base64url');
   }
 
-  open(token: string, account: string, nowMillis: number): Opened {
+  open(token: string, account: string, nowMillis: number): OpenedToken<Point> {
     const plain = this.decrypt(token, account);
     if (plain === undefined) return { ok: false, error: 'INVALID' };
-    const issued = issuedMillisOf(plain);
+    const issued = plain.readDoubleBE(0);
     if (issued > nowMillis + SKEW_MILLIS) return { ok: false, error: 'INVALID' };
     if (issued + LIFE_MILLIS < nowMillis) return { ok: false, error: 'EXPIRED' };
-    if (lifeOf(plain) !== this.life.id) return { ok: false, error: 'INVALID' };
-    return { ok: true, point: decodePoint(plain) };
+    const end = plain.length - UUID_BYTES;
+    if (!plain.subarray(end).equals(uuidBytes(this.incarnation.id))) return { ok: false, error: 'INVALID' };
+    return { ok: true, point: this.codec.decode(plain.subarray(TIME_BYTES, end)) };
+  }
+
+  /** When it was issued, the point, and the incarnation of the journals. */
+  private plain(point: Point, nowMillis: number): Buffer {
+    const issued = Buffer.alloc(TIME_BYTES);
+    issued.writeDoubleBE(nowMillis);
+    return Buffer.concat([issued, this.codec.encode(point), uuidBytes(this.incarnation.id)]);
   }
 
   private decrypt(token: string, account: string): Buffer | undefined {
@@ -96,4 +104,8 @@ export class ResumeTokens {
       return undefined;
     }
   }
+}
+
+function uuidBytes(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }

@@ -1,31 +1,50 @@
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { Session, SessionCheck, SessionOutcome, Sessions } from '#libs/auction/stream/ports.js';
 
-export type Standing = 'good' | 'unauthorized' | 'unavailable';
+export interface Account {
+  readonly account_id: string;
+}
+
+/** A token that was found good, and who holds it. */
+export interface Session<Who extends Account> {
+  readonly principal: Who;
+  /** In seconds since 1970. */
+  readonly expiresAt: number;
+}
+export type SessionOutcome<Who extends Account> = Session<Who> | 'unauthorized' | 'unavailable';
+
+/** Says whether a token holds at this moment. Called again and again, so it answers from memory when it can. */
+export type SessionCheck<Who extends Account> = () => SessionOutcome<Who> | Promise<SessionOutcome<Who>>;
+
+export interface Sessions<Who extends Account> {
+  /** Does once what never changes about the token, however often the check is made. */
+  checkOf(token: string): SessionCheck<Who>;
+}
+
+export type SessionState = 'good' | 'unauthorized' | 'unavailable';
 
 const NANOS_PER_SECOND = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** The token of one connection: whether it still holds, when it ends, and what takes its place. */
-export class SessionGuard {
+export class SessionGuard<Who extends Account> {
   private isAsking = false;
-  private standing: Standing = 'good';
+  private state: SessionState = 'good';
   private isNoticed = false;
-  /** Of the token that holds at present. */
-  private ask: SessionCheck;
+  /** Of the present token. */
+  private ask: SessionCheck<Who>;
   private endsAt: bigint;
 
   constructor(
-    private readonly sessions: Sessions,
+    private readonly sessions: Sessions<Who>,
     private readonly clock: Clock,
     token: string,
-    private session: Session,
+    private session: Session<Who>,
   ) {
     this.ask = sessions.checkOf(token);
     this.endsAt = endOf(session);
   }
 
-  get principal(): Session['principal'] {
+  get principal(): Who {
     return this.session.principal;
   }
 
@@ -33,26 +52,26 @@ export class SessionGuard {
     return this.session.expiresAt;
   }
 
-  /** As far as is known now. Where somebody has to be asked, the answer counts from the next look on. */
-  look(): Standing {
+  /** What is known now. An answer that takes time counts from the next poll on. */
+  poll(): SessionState {
     if (!this.isAsking) {
-      const standing = this.check();
-      if (!(standing instanceof Promise)) return standing;
+      const state = this.check();
+      if (!(state instanceof Promise)) return state;
       this.isAsking = true;
-      void standing.then(() => {
+      void state.then(() => {
         this.isAsking = false;
       });
     }
-    return this.remainingNanos() <= 0n ? 'unauthorized' : this.standing;
+    return this.remainingNanos() <= 0n ? 'unauthorized' : this.state;
   }
 
-  /** For what must not be done on a standing that has gone stale. */
-  check(): Standing | Promise<Standing> {
+  /** For what needs an answer of this moment. */
+  check(): SessionState | Promise<SessionState> {
     if (this.remainingNanos() <= 0n) return 'unauthorized';
     const { ask } = this;
     const outcome = ask();
     if (!(outcome instanceof Promise)) return this.learn(ask, outcome);
-    // Whoever fails to say has not said that it does not hold.
+    // A check that fails has not said that the token does not hold.
     return outcome.catch(() => 'unavailable' as const).then((learned) => this.learn(ask, learned));
   }
 
@@ -64,28 +83,30 @@ export class SessionGuard {
   }
 
   /** A newer token of the same account takes over; one that ends sooner is good and changes nothing. */
-  async refresh(token: string): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome, Session>> {
+  async refresh(
+    token: string,
+  ): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome<Who>, Session<Who>>> {
     const ask = this.sessions.checkOf(token);
     const outcome = await ask();
     if (typeof outcome === 'string') return outcome;
     if (outcome.principal.account_id !== this.principal.account_id) return 'foreign';
-    if (outcome.expiresAt < this.session.expiresAt && this.standing === 'good') return 'refreshed';
+    if (outcome.expiresAt < this.session.expiresAt && this.state === 'good') return 'refreshed';
     this.ask = ask;
     this.hold(outcome);
-    this.standing = 'good';
+    this.state = 'good';
     this.isNoticed = false;
     return 'refreshed';
   }
 
-  private learn(ask: SessionCheck, outcome: SessionOutcome): Standing {
-    // Meanwhile another token has taken over.
-    if (ask !== this.ask) return this.standing;
+  private learn(ask: SessionCheck<Who>, outcome: SessionOutcome<Who>): SessionState {
+    // Another token has taken over meanwhile.
+    if (ask !== this.ask) return this.state;
     if (typeof outcome !== 'string' && outcome !== this.session) this.hold(outcome);
-    this.standing = typeof outcome === 'string' ? outcome : 'good';
-    return this.standing;
+    this.state = typeof outcome === 'string' ? outcome : 'good';
+    return this.state;
   }
 
-  private hold(session: Session): void {
+  private hold(session: Session<Who>): void {
     this.session = session;
     this.endsAt = endOf(session);
   }
@@ -95,6 +116,6 @@ export class SessionGuard {
   }
 }
 
-function endOf({ expiresAt }: Session): bigint {
+function endOf({ expiresAt }: Session<Account>): bigint {
   return BigInt(expiresAt) * NANOS_PER_SECOND;
 }

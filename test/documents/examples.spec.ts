@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parsePlainJson } from '#apps/replay/plain-json.js';
 import { publicKeysIn } from '#apps/replay/public-keys.js';
 import { judge } from '#apps/replay/verdict.js';
-import { NO_LANE } from '#libs/auction/stream/resume-point.js';
+import { NO_LANE, resumePoints } from '#libs/auction/stream/resume-point.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import { http, stream } from './described-interface.js';
 
@@ -83,7 +83,11 @@ describe('the tokens in the documents', () => {
     const point = { attachment: 1, lane: NO_LANE, nextNumber: 2, positions, subscriptions };
     const life = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20' };
     const connectionId = message('welcome').connection_id as string;
-    const real = new ResumeTokens(['aa'.repeat(32)], life).seal({ ...point, connectionId }, 'somebody', 1);
+    const real = new ResumeTokens(['aa'.repeat(32)], resumePoints, life).seal(
+      { ...point, connectionId },
+      'somebody',
+      1,
+    );
     for (const name of ['hello', 'snapshot', 'event', 'heartbeat']) {
       const token = message(name).resume_token as string;
       expect([name, token.length]).toEqual([name, real.length]);

@@ -1,5 +1,5 @@
 import type { CommandName, ControlName } from '#libs/auction/stream/client-messages.js';
-import { STREAM_LIMITS as LIMITS } from '#libs/socket/limits.js';
+import { STREAM_LIMITS as LIMITS } from '#libs/auction/stream/stream-limits.js';
 import type { ServerMessage } from '#libs/auction/stream/server-messages.js';
 import { CLOSE } from '#libs/socket/socket.js';
 
@@ -55,7 +55,7 @@ client sees there in a minute, are of another.
 
 ## Limits
 
-${LIMITS.subscriptions} subscriptions a connection (\`stream_subscription_limit\`), begun at ${LIMITS.subscribesPerSecond} a second (who asks faster is answered later), and at ${LIMITS.commandsInFlight} commands in work nothing
+${LIMITS.subscriptions} subscriptions a connection (\`stream_subscription_limit\`), begun at ${LIMITS.subscribesPerSecond} a second (who asks faster is answered later), and at ${LIMITS.requestsInFlight} commands in work nothing
 more is read. When ${LIMITS.bufferedMessages} messages or ${LIMITS.bufferedBytes / 1_048_576} MiB wait for a reader it gets \`resync\`, and a second time within ${seconds(LIMITS.overflowMillis)} it is closed with ${CLOSE.slowReader}; so is at once whoever would not be told how an auction ended.`;
 
 export const CLIENT_TEXTS: Readonly<Record<ControlName | CommandName, string>> = {

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Authenticator, AuthOutcome } from '#libs/edge/admission.js';
 import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
+import type { Principal as Caller } from '#libs/edge/endpoint.js';
 import type { Principal, Verification } from '#libs/identity/principal.js';
 import { QUICK_MS } from '#libs/identity/quick-query.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
@@ -12,7 +13,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import type { Session, SessionOutcome, Sessions } from '#libs/auction/stream/ports.js';
+import type { Session, SessionOutcome, Sessions } from '#libs/socket/session-guard.js';
 import type { gatewayConfig } from '../config.js';
 
 /** Whether a token is still good is not asked after anything else. */
@@ -26,7 +27,7 @@ export interface IdentityParts {
 }
 
 export interface GatewayIdentity {
-  readonly sessions: Sessions;
+  readonly sessions: Sessions<Caller>;
   readonly authenticator: Authenticator;
   readonly providers: readonly Provider[];
 }
@@ -75,15 +76,15 @@ export async function openGatewayIdentity({
 }
 
 /** The verifier gives the same principal until something about it changes, so the edge's form of it is made once. */
-function sessionForms(): (verification: Verification) => SessionOutcome {
-  const known = new WeakMap<Principal, Session>();
+function sessionForms(): (verification: Verification) => SessionOutcome<Caller> {
+  const known = new WeakMap<Principal, Session<Caller>>();
   return (verification) => {
     if (!verification.ok) return verification.reason;
     const { principal } = verification;
     const seen = known.get(principal);
     if (seen !== undefined) return seen;
     const { accountId, roles, capabilities, expiresAt } = principal;
-    const made: Session = { principal: { account_id: accountId, roles, capabilities }, expiresAt };
+    const made: Session<Caller> = { principal: { account_id: accountId, roles, capabilities }, expiresAt };
     known.set(principal, made);
     return made;
   };

@@ -2,24 +2,9 @@ import type { AuctionEvent, Placed } from '../rules/events.js';
 import type { NumberedEntry } from '../rules/told/timeline-entry.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
 import type { Principal } from '#libs/edge/endpoint.js';
+import type { EndedBy } from '#libs/socket/connection.js';
 import type { CommandName } from './client-messages.js';
 import type { ResyncReason } from './server-messages.js';
-
-/** A token that has been found good. */
-export interface Session {
-  readonly principal: Principal;
-  /** In seconds since 1970. */
-  readonly expiresAt: number;
-}
-export type SessionOutcome = Session | 'unauthorized' | 'unavailable';
-
-/** Says whether a token still holds at this moment; asked again and again, so it answers from memory when it can. */
-export type SessionCheck = () => SessionOutcome | Promise<SessionOutcome>;
-
-export interface Sessions {
-  /** What never changes about the token is looked at once, however often the check is made. */
-  checkOf(token: string): SessionCheck;
-}
 
 export interface CommandCall {
   readonly name: CommandName;
@@ -106,9 +91,6 @@ export interface Presence {
   here(standing: ConnectionStanding): void;
   gone(standing: ConnectionStanding, how: 'BYE' | 'LOST'): void;
 }
-
-/** `client` also stands for a connection that was lost. */
-export type EndedBy = 'gateway' | 'client';
 
 export interface StreamMeter {
   opened(): void;

@@ -1,3 +1,5 @@
+import type { ResumePointCodec } from '#libs/socket/resume-token.js';
+
 export type Channel = 'auctions' | 'auction';
 
 /** A subscription as far as it has been told: `base` stands before the journal position in delivery, `sent` counts behind it. */
@@ -34,21 +36,18 @@ const UUID_BYTES = 16;
 const NO_UUID = '00000000-0000-0000-0000-000000000000';
 /** Tokens grow in steps of so many subscriptions. */
 const STEP = 8;
-const HEAD_BYTES = 8 + UUID_BYTES + 8 + 1 + 1;
+const HEAD_BYTES = UUID_BYTES + 8 + 1 + 1;
 const MARK_BYTES = 4 + 1 + UUID_BYTES + 8 + 4;
 const FLAGS = { auction: 1, complete: 2, over: 4, behind: 8 } as const;
 const MOST = 2 ** 32 - 1;
 
-/**
- * Numbers stand at fixed widths: a position of seven digits is as long as one of two. After them stands the life of the journals.
- */
-export function encodePoint(point: ResumePoint, issuedMillis: number, life: string): Buffer {
+/** Numbers have fixed widths, so the length tells the number of subscriptions, in steps, and nothing else. */
+export const resumePoints: ResumePointCodec<ResumePoint> = { encode, decode };
+
+function encode(point: ResumePoint): Buffer {
   const { positions, subscriptions } = point;
-  const size = sizeOf(positions.length, subscriptions.length);
-  const bytes = Buffer.alloc(size + UUID_BYTES);
-  writeUuid(bytes, life, size);
-  let at = bytes.writeDoubleBE(issuedMillis, 0);
-  at = writeUuid(bytes, point.connectionId, at);
+  const bytes = Buffer.alloc(sizeOf(positions.length, subscriptions.length));
+  let at = writeUuid(bytes, point.connectionId, 0);
   at = bytes.writeDoubleBE(point.attachment, at);
   at = bytes.writeUInt8(point.lane, at);
   at = bytes.writeUInt8(positions.length, at);
@@ -71,18 +70,8 @@ function sizeOf(positions: number, subscriptions: number): number {
   return HEAD_BYTES + 8 * positions + 4 + 2 + MARK_BYTES * rooms;
 }
 
-export function lifeOf(bytes: Buffer): string {
-  const positions = bytes.readUInt8(HEAD_BYTES - 1);
-  return readUuid(bytes, sizeOf(positions, bytes.readUInt16BE(HEAD_BYTES + 8 * positions + 4)));
-}
-
-export function issuedMillisOf(bytes: Buffer): number {
-  return bytes.readDoubleBE(0);
-}
-
-/** Only ever given what `encodePoint` made: the seal has been checked. */
-export function decodePoint(bytes: Buffer): ResumePoint {
-  let at = 8;
+function decode(bytes: Buffer): ResumePoint {
+  let at = 0;
   const take = (size: number): number => (at += size) - size;
   const connectionId = readUuid(bytes, take(UUID_BYTES));
   const attachment = bytes.readDoubleBE(take(8));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { randomSession, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from './fixtures/auction-world.js';
 import { ModelClient } from './fixtures/model-client.js';
-import { settled, SteppedClock } from './fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { TestGateway, type GatewayOptions } from './fixtures/test-gateway.js';
 
 const SHARDS = [0, 1, 2];

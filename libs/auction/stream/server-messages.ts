@@ -60,3 +60,17 @@ export function snapshotMessage(
 ): string {
   return `{"type":"snapshot","subscription_id":"${subscriptionId}","auctions":[${auctions.join(',')}],"more":${more},"resume_token":"${token}"}`;
 }
+
+export const INVALID = refusal(400, 'invalid_json');
+export const OUT_OF_RANGE = refusal(400, 'invalid_request');
+export const UNAUTHORIZED = refusal(401, 'unauthorized');
+export const FORBIDDEN = refusal(403, 'forbidden');
+export const NO_SUBSCRIPTION = refusal(404, 'not_found');
+export const TOO_MANY_SUBSCRIPTIONS = refusal(429, 'stream_subscription_limit');
+export const FAILED = refusal(500, 'internal_error');
+export const SESSION_UNKNOWN = refusal(503, 'owner_routing_unavailable');
+export const NOT_HERE_YET = refusal(503, 'auction_owner_unavailable');
+
+function refusal(status: number, error: string): Refusal {
+  return { status, error };
+}

@@ -1,10 +1,11 @@
+import type { Principal } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuctionWorld } from './fixtures/auction-world.js';
-import { settled, SteppedClock } from './fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { sessionOf, TestGateway, type GatewayOptions } from './fixtures/test-gateway.js';
-import { TestSocket } from './fixtures/test-socket.js';
+import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
 import { journalOfTexts } from './fixtures/told-auctions.js';
-import type { SessionOutcome } from './ports.js';
+import type { SessionOutcome } from '#libs/socket/session-guard.js';
 import { StreamHub } from './stream-hub.js';
 
 const CONNECTIONS = 2;
@@ -30,7 +31,7 @@ async function connected(
   account: string,
 ): Promise<[TestSocket, ReturnType<StreamHub['open']>]> {
   const socket = new TestSocket();
-  const connection = hub.open(socket, account, sessionOf(account));
+  const connection = hub.open(socket, { token: account, session: sessionOf(account) });
   connection.onText('{"type":"hello","cmd_id":"a"}');
   await settled();
   socket.read();
@@ -60,7 +61,7 @@ describe('all connections of a gateway', () => {
 
   it('are looked after several times a second', async () => {
     const revoked = new Set<string>();
-    const checkOf = (token: string) => (): SessionOutcome =>
+    const checkOf = (token: string) => (): SessionOutcome<Principal> =>
       revoked.has(token) ? 'unauthorized' : sessionOf(token);
     const { hub } = await opened({ ports: { sessions: { checkOf } } });
     const [socket] = await connected(hub, 'mia');

@@ -1,7 +1,8 @@
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import { Connection } from './connection/connection.js';
-import type { ConnectionPorts } from './connection/connection-ports.js';
-import type { Session } from './ports.js';
+import type { Principal } from '#libs/edge/endpoint.js';
+import type { Credentials } from '#libs/socket/connection.js';
+import { openConnection } from './connection/conversation.js';
+import type { StreamConnection, StreamPorts } from './connection/stream-ports.js';
 import { CLOSE, type StreamSocket } from '#libs/socket/socket.js';
 
 const TICK_MILLIS = 250;
@@ -16,7 +17,7 @@ const CLOSE_MILLIS = 1_000;
 
 /** All connections of one gateway: looked after by one timer, counted, and told to go when the gateway does. */
 export class StreamHub {
-  private readonly connections = new Set<Connection>();
+  private readonly connections = new Set<StreamConnection>();
   private readonly byAccount = new Map<string, number>();
   private cancel: Cancel = () => undefined;
   private draining = false;
@@ -25,7 +26,7 @@ export class StreamHub {
   private stoppedShards = 0;
 
   constructor(
-    private readonly ports: ConnectionPorts,
+    private readonly ports: StreamPorts,
     private readonly clock: Clock,
     private readonly connectionsPerAccount: number,
   ) {}
@@ -54,8 +55,8 @@ export class StreamHub {
     });
   }
 
-  open(socket: StreamSocket, token: string, session: Session): Connection {
-    const connection = new Connection(this.ports, socket, token, session);
+  open(socket: StreamSocket, credentials: Credentials<Principal>): StreamConnection {
+    const connection = openConnection(this.ports, socket, credentials);
     const { account } = connection;
     this.connections.add(connection);
     this.byAccount.set(account, (this.byAccount.get(account) ?? 0) + 1);
@@ -63,7 +64,7 @@ export class StreamHub {
     return connection;
   }
 
-  closed(connection: Connection, code: number): void {
+  closed(connection: StreamConnection, code: number): void {
     const { account } = connection;
     const left = (this.byAccount.get(account) ?? 1) - 1;
     if (left === 0) this.byAccount.delete(account);
@@ -77,7 +78,7 @@ export class StreamHub {
     this.draining = true;
     for (const connection of this.connections) connection.goAway('DRAINING');
     await this.untilAllLeft(patienceMillis);
-    const finished = [...this.connections].map((one) => one.finish(CLOSE.draining, 'draining'));
+    const finished = [...this.connections].map((one) => one.drain(CLOSE.draining, 'draining'));
     await Promise.race([Promise.all(finished), pause(this.clock, LAST_ANSWERS_MILLIS)]);
     for (const connection of this.connections) connection.close(CLOSE.draining, 'draining');
     await this.untilAllLeft(CLOSE_MILLIS);

@@ -4,7 +4,7 @@ import { TokenHome } from '#libs/shard/tokens/token-home.js';
 import type { BucketName, OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
-import { SteppedClock } from '#libs/auction/stream/fixtures/stepped-clock.js';
+import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 
 const SHARDS = [0, 1, 2];
 

@@ -1,3 +1,4 @@
+import { resumePoints } from '#libs/auction/stream/resume-point.js';
 import { OwnerRouter } from '#libs/auction/api/owner-router.js';
 import { AuctionPages } from '#libs/auction/api/auctions/auction-pages.js';
 import { AuctionsController } from '#libs/auction/api/auctions/auctions.controller.js';
@@ -21,7 +22,7 @@ import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
 import { Chronicle, type WantedHistories } from '#libs/auction/projections/reader/chronicle.js';
 import { Feed } from '#libs/auction/stream/feed/feed.js';
 import { Recollector } from '#libs/auction/stream/feed/recollection.js';
-import { STREAM_LIMITS } from '#libs/socket/limits.js';
+import { STREAM_LIMITS } from '#libs/auction/stream/stream-limits.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import { StreamHub } from '#libs/auction/stream/stream-hub.js';
 import { SnapshotShelf } from '../storage/snapshot-shelf.js';
@@ -131,7 +132,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   const ports = {
     feed,
     recollector: new Recollector({ feed, chronicle, clock, limits }),
-    tokens: new ResumeTokens([STREAM_KEY], JOURNAL_LIFE, (bytes) => random.bytes(bytes)),
+    tokens: new ResumeTokens([STREAM_KEY], resumePoints, JOURNAL_LIFE, (bytes) => random.bytes(bytes)),
     sessions: { checkOf: (token: string) => () => sessionOf(token) },
     commands: new StreamCommands(controllers, {
       newRequestId: () => random.uuid(),

@@ -1,3 +1,5 @@
+import { resumePoints } from '../../stream/resume-point.js';
+import type { Principal } from '#libs/edge/endpoint.js';
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Registry } from 'prom-client';
@@ -14,8 +16,8 @@ import { quietly } from '#libs/platform/process/quiet-faults.js';
 import { Chronicle } from '../../projections/reader/chronicle.js';
 import { Feed } from '../../stream/feed/feed.js';
 import { Recollector } from '../../stream/feed/recollection.js';
-import { STREAM_LIMITS } from '#libs/socket/limits.js';
-import type { Sessions } from '../../stream/ports.js';
+import { STREAM_LIMITS } from '#libs/auction/stream/stream-limits.js';
+import type { Sessions } from '#libs/socket/session-guard.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import { StreamHub } from '../../stream/stream-hub.js';
 import type { OwnerRouter } from '../owner-router.js';
@@ -36,7 +38,7 @@ export interface StreamParts {
   readonly registry: Registry;
   readonly scope: ProcessScope;
   readonly owners: OwnerRouter;
-  readonly sessions: Sessions;
+  readonly sessions: Sessions<Principal>;
   readonly commands: StreamCommands;
   readonly archive: StreamArchive;
 }
@@ -91,7 +93,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     {
       feed,
       recollector: new Recollector({ feed, chronicle: new Chronicle(pool), clock, limits }),
-      tokens: new ResumeTokens(config.STREAM_KEYS, await findJournalLife(pool)),
+      tokens: new ResumeTokens(config.STREAM_KEYS, resumePoints, await findJournalLife(pool)),
       sessions,
       commands,
       archive,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
-import { settled, SteppedClock } from '../../stream/fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { PresenceReporter } from './presence-reporter.js';
 
 type Told = Extract<OwnerRequest, { op: 'presence' }>;

@@ -1,7 +1,8 @@
+import type { Principal } from '#libs/edge/endpoint.js';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { errorReply, MALFORMED_REQUEST, type Reply } from '#libs/edge/reply/reply.js';
 import type { Handshake } from '#libs/edge/server/upgrades.js';
-import type { Sessions } from '../../stream/ports.js';
+import type { Sessions } from '#libs/socket/session-guard.js';
 import type { StreamHub } from '../../stream/stream-hub.js';
 import { Departures } from './departures.js';
 import { StreamWebSocket } from './web-socket.js';
@@ -20,7 +21,7 @@ const UNAUTHORIZED = errorReply(401, 'unauthorized');
 
 /** With what a handshake was let in. */
 export interface Admission extends Pick<Handshake, 'socket' | 'token'> {
-  readonly session: Parameters<StreamHub['open']>[2];
+  readonly session: Parameters<StreamHub['open']>[1]['session'];
 }
 
 type Connected = (ws: WebSocket, admission: Admission) => void;
@@ -43,7 +44,7 @@ export class StreamServer {
 
   constructor(
     private readonly hub: StreamHub,
-    private readonly sessions: Sessions,
+    private readonly sessions: Sessions<Principal>,
     private readonly onFault: (error: unknown) => void,
   ) {
     // By itself it would answer in words of its own.
@@ -93,9 +94,9 @@ export class StreamServer {
   private attach(
     ws: WebSocket,
     ours: StreamWebSocket,
-    { token, session }: Pick<Admission, 'token' | 'session'>,
+    credentials: Pick<Admission, 'token' | 'session'>,
   ): void {
-    const connection = this.hub.open(ours, token, session);
+    const connection = this.hub.open(ours, credentials);
     ws.on('message', (data, isBinary) => {
       try {
         if (isBinary) connection.onBinary();

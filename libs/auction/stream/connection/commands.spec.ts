@@ -1,8 +1,10 @@
+import type { Principal } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Chat, greetedChat, openGateway, rejected } from '../fixtures/chat.js';
-import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { sessionOf } from '../fixtures/test-gateway.js';
-import type { CommandCall, SessionOutcome } from '../ports.js';
+import type { SessionOutcome } from '#libs/socket/session-guard.js';
+import type { CommandCall } from '../ports.js';
 
 let clock: SteppedClock;
 
@@ -94,7 +96,7 @@ describe('a command', () => {
       runs += 1;
       return Promise.reject(new Error('it was done'));
     };
-    let standing: SessionOutcome = sessionOf('mia');
+    let standing: SessionOutcome<Principal> = sessionOf('mia');
     const chat = await greetedChat(clock, {
       ports: { commands: { run }, sessions: { checkOf: () => () => standing } },
     });
@@ -109,7 +111,7 @@ describe('a command', () => {
       runs += 1;
       return Promise.reject(new Error('it was done'));
     };
-    const check = (): Promise<SessionOutcome> => Promise.resolve(sessionOf('mia'));
+    const check = (): Promise<SessionOutcome<Principal>> => Promise.resolve(sessionOf('mia'));
     const chat = await greetedChat(clock, {
       ports: { commands: { run }, sessions: { checkOf: () => check } },
     });
@@ -127,7 +129,7 @@ describe('a command', () => {
           resolve({ status: 200, body: '{}' });
         });
       });
-    const chat = await greetedChat(clock, { limits: { commandsInFlight: 2 }, ports: { commands: { run } } });
+    const chat = await greetedChat(clock, { limits: { requestsInFlight: 2 }, ports: { commands: { run } } });
     for (let said = 0; said < 5; said += 1) {
       chat.connection.onText(JSON.stringify({ type: 'quote.submit', cmd_id: `q${said}` }));
     }

@@ -1,126 +1,120 @@
-import { isCommand, isControl, type ClientMessage } from '../client-messages.js';
-import type { ConnectionStanding } from '../ports.js';
-import { ack, reject } from '../server-messages.js';
-import { CLOSE } from '#libs/socket/socket.js';
+import { instantFromNanos } from '#libs/base/instant.js';
+import { Connection, type ConnectionProtocol, type Credentials } from '#libs/socket/connection.js';
+import { CLOSE, type StreamSocket } from '#libs/socket/socket.js';
+import type { Principal } from '#libs/edge/endpoint.js';
+import { isCommand, isControl, readMessage, type ClientMessage } from '../client-messages.js';
+import { INVALID, message, OUT_OF_RANGE, reject } from '../server-messages.js';
+import type { SubscriptionBook } from '../subscriptions/subscription-book.js';
 import type { Subscription } from '../subscriptions/subscription.js';
-import { SubscriptionBook } from '../subscriptions/subscription-book.js';
-import { CommandDesk } from './command-desk.js';
-import type { ConnectionPorts } from './connection-ports.js';
-import { ControlDesk } from './control-desk.js';
-import type { Greeting } from './greeting.js';
-import type { Intake } from '#libs/socket/intake.js';
-import type { Line } from '#libs/socket/line.js';
-import { INVALID } from '#libs/socket/refusals.js';
-import type { SessionGuard } from '#libs/socket/session-guard.js';
-import { SubscriptionDesk } from './subscription-desk.js';
-import { Work } from '#libs/socket/work.js';
+import { greet, type Greeting } from './greeting.js';
+import { decodeControl, MessageHandler, sessionEnd } from './message-handler.js';
+import type { StreamConnection, StreamPorts } from './stream-ports.js';
 
-export interface ConversationParts {
-  readonly line: Line;
-  readonly intake: Intake;
-  readonly guard: SessionGuard;
-  readonly greeting: Greeting;
+export function openConnection(
+  ports: StreamPorts,
+  socket: StreamSocket,
+  credentials: Credentials<Principal>,
+): StreamConnection {
+  return new Connection(
+    ports,
+    socket,
+    credentials,
+    (connection: StreamConnection) => new Conversation(ports, connection),
+  );
 }
 
-/** What is said behind the welcome, and who answers it. */
-export class Conversation {
-  readonly book: SubscriptionBook;
-  private readonly line: Line;
-  private readonly intake: Intake;
-  private readonly subscriptions: SubscriptionDesk;
-  private readonly controls: ControlDesk;
-  private readonly commands: CommandDesk;
-  private readonly standing: ConnectionStanding;
-  private readonly isWatched: boolean;
-  private saidBye = false;
+/** What is said over one connection of the auctions' stream: `hello` and its welcome, then everything else. */
+class Conversation implements ConnectionProtocol<Subscription> {
+  /** From the welcome on. */
+  private handler: MessageHandler | undefined;
 
   constructor(
-    private readonly ports: ConnectionPorts,
-    { line, intake, guard, greeting }: ConversationParts,
-  ) {
-    const { name, graceMillis, resumed } = greeting;
-    this.line = line;
-    this.intake = intake;
-    this.book = this.openBook(greeting);
-    const work = new Work(intake, line, ports.onFault);
-    const subscriptions = new SubscriptionDesk(ports, this.book, line, work);
-    this.subscriptions = subscriptions;
-    this.commands = new CommandDesk(ports.commands, guard, line, work, name.connectionId);
-    this.controls = new ControlDesk({
-      line,
-      work,
-      guard,
-      subscriptions,
-      onBye: (cmdId) => this.leave(cmdId),
-    });
-    this.standing = { ...name, graceMillis };
-    // A resumed connection may have been watched over before: the latest hello decides.
-    this.isWatched = graceMillis !== undefined || resumed !== undefined;
-    if (this.isWatched) ports.presence.here(this.standing);
+    private readonly ports: StreamPorts,
+    private readonly connection: StreamConnection,
+  ) {}
+
+  receive(frame: string): void {
+    const said = readMessage(frame);
+    if (said === undefined) {
+      this.connection.close(CLOSE.badMessage, 'a message is a JSON object with a cmd_id');
+      return;
+    }
+    const { type } = said;
+    this.ports.meter.received(isControl(type) || isCommand(type) ? type : 'unknown');
+    if (this.handler !== undefined) this.handler.handle(said);
+    else if (type === 'hello') this.greet(said);
+    else this.connection.close(CLOSE.badMessage, 'hello comes first');
   }
 
-  take(said: ClientMessage): void {
-    const { type } = said;
-    if (isCommand(type)) this.commands.take(said, type);
-    else if (isControl(type)) this.controls.take(said, type);
-    else this.line.say(reject(said.cmdId, INVALID));
+  beat(): void {
+    this.book?.beat();
+  }
+
+  warnOfExpiry(): void {
+    this.connection.send(message('session_expiring', sessionEnd(this.connection.guard)));
+  }
+
+  goAway(reason: string): void {
+    this.connection.send(message('goaway', { reason }));
+  }
+
+  wouldLose(auctionIds: ReadonlySet<string>): boolean {
+    return this.book?.wouldLose(auctionIds) === true;
+  }
+
+  sendStateInstead(dropped: ReadonlyMap<Subscription, number>): void {
+    this.book?.makeGood(dropped);
   }
 
   end(): void {
-    this.book.stop();
-    if (this.isWatched) this.ports.presence.gone(this.standing, this.saidBye ? 'BYE' : 'LOST');
+    this.handler?.end();
   }
 
-  /** What was said before it is answered before it. */
-  private leave(cmdId: string): void {
-    this.saidBye = true;
-    void this.intake.close().then(() => {
-      this.line.say(ack(cmdId, 200, '{}'));
-      this.line.close(CLOSE.done, 'bye');
+  private get book(): SubscriptionBook | undefined {
+    return this.handler?.book;
+  }
+
+  private greet(said: ClientMessage): void {
+    const { cmdId } = said;
+    const { connection, ports } = this;
+    const hello = decodeControl('hello', said);
+    if (hello === undefined) {
+      connection.send(reject(cmdId, INVALID));
+      return;
+    }
+    if ((hello.cancel_on_disconnect?.grace_ms ?? 0) > ports.limits.maxGraceMillis) {
+      connection.send(reject(cmdId, OUT_OF_RANGE));
+      return;
+    }
+    connection.greet(greet(hello, connection.account, ports), (greeting) => {
+      this.welcome(cmdId, greeting);
     });
   }
 
-  private openBook({ name }: Greeting): SubscriptionBook {
-    const { feed, tokens, clock, limits, meter } = this.ports;
-    return new SubscriptionBook(
-      {
-        feed,
-        tokens,
-        clock,
-        limits,
-        outbox: this.line.outbox,
-        onResync: (reason) => {
-          meter.resynced(reason);
-        },
-        onNotHere: (subscription) => {
-          void this.showFromArchive(subscription).catch((error: unknown) => this.fail(error));
-        },
-        onBehind: (subscription) => {
-          this.subscriptions.catchUp(subscription);
-        },
-        onFault: (error) => {
-          this.fail(error);
-        },
-      },
-      name,
-    );
-  }
-
-  /** An auction that ended so long ago that the feed has done with it is to be shown anew. */
-  private async showFromArchive(subscription: Subscription): Promise<void> {
-    const { book, ports, line } = this;
-    const { round } = book;
-    const auctionId = subscription.auctionId ?? '';
-    const found = await ports.archive.view(book.account, auctionId);
-    if (line.isEnded || !book.has(subscription) || book.round !== round) return;
-    const sight = subscription.isOver ? undefined : ports.feed.find(auctionId, book.account);
-    if (sight !== undefined) book.begin(subscription, [sight]);
-    else if ('error' in found) line.close(CLOSE.draining, 'cannot go on here');
-    else book.showEnded(subscription, found.text);
-  }
-
-  private fail(error: unknown): void {
-    this.ports.onFault(error);
-    this.line.close(CLOSE.draining, 'cannot go on here');
+  /** Everything from here on happens at one moment, so that the feed stands still. */
+  private welcome(cmdId: string, greeting: Greeting): void {
+    const { connection, ports } = this;
+    const { resumed, error } = greeting;
+    this.handler = new MessageHandler(ports, connection, greeting);
+    const { book } = this.handler;
+    if (resumed !== undefined) {
+      book.restore(resumed.point, resumed.seen);
+      ports.meter.resumed('RESUMED');
+    } else if (error !== undefined) ports.meter.resumed(error);
+    const { names: subscriptions } = book;
+    const render = (): string =>
+      message('welcome', {
+        cmd_id: cmdId,
+        connection_id: greeting.name.connectionId,
+        server_time: instantFromNanos(ports.clock.epochNanos()),
+        ...sessionEnd(connection.guard),
+        heartbeat_ms: ports.limits.heartbeatMillis,
+        resumed: resumed !== undefined,
+        subscriptions,
+        ...(error === undefined ? {} : { resume_error: error }),
+      });
+    // Rendered when it leaves: by then it is known when the session ends.
+    connection.send({ size: 0, render });
+    if (resumed !== undefined) book.resume(resumed.point, resumed.broken, resumed.recollection);
   }
 }

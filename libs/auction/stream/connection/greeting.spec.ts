@@ -1,9 +1,10 @@
+import { resumePoints } from '../resume-point.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { Chat, greetedChat, openGateway, rejected } from '../fixtures/chat.js';
-import { SteppedClock } from '../fixtures/stepped-clock.js';
+import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { TEST_KEY, TEST_LIFE } from '../fixtures/test-gateway.js';
-import { TestSocket } from '../fixtures/test-socket.js';
+import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 
 const DAY = 86_400_000;
@@ -87,8 +88,8 @@ describe('the greeting', () => {
   });
 
   it.each([
-    ['INVALID', new ResumeTokens(['22'.repeat(32)], TEST_LIFE)],
-    ['EXPIRED', new ResumeTokens([TEST_KEY], TEST_LIFE)],
+    ['INVALID', new ResumeTokens(['22'.repeat(32)], resumePoints, TEST_LIFE)],
+    ['EXPIRED', new ResumeTokens([TEST_KEY], resumePoints, TEST_LIFE)],
   ])('begins anew with a token that is %s', async (error, tokens) => {
     const chat = new Chat(await openGateway(clock), 'mia');
     const now = Number(clock.epochNanos() / 1_000_000n);
@@ -111,7 +112,7 @@ describe('the greeting', () => {
   it('waits for a gateway that is behind, and sends the client on when that takes too long', async () => {
     const ahead = await greetedChat(clock);
     await ahead.say('subscribe', { channel: 'auctions' });
-    const tokens = new ResumeTokens([TEST_KEY], TEST_LIFE);
+    const tokens = new ResumeTokens([TEST_KEY], resumePoints, TEST_LIFE);
     const now = Number(clock.epochNanos() / 1_000_000n);
     const point = {
       connectionId: '5f0c6d1e-0000-4000-8000-000000000001',

@@ -1,23 +1,12 @@
-import type { Clock } from '#libs/platform/time/clock.js';
 import type { Control } from '../client-messages.js';
-import type { Feed } from '../feed/feed.js';
-import { ChronicleAway, type Recollection, type Recollector } from '../feed/recollection.js';
+import { ChronicleAway, type Recollection } from '../feed/recollection.js';
 import type { ResumePoint } from '../resume-point.js';
-import type { ResumeTokens } from '#libs/socket/resume-token.js';
+import type { StreamPorts } from './stream-ports.js';
 import type { ResumeError, ResyncReason } from '../server-messages.js';
 import type { ConnectionName } from '../subscriptions/bookmark.js';
 import { Holdings } from '../subscriptions/holdings.js';
 import type { Seen } from '../subscriptions/subscription.js';
 import type { Broken } from '../subscriptions/resumption.js';
-
-export interface GreetingPorts {
-  readonly feed: Feed;
-  readonly recollector: Recollector;
-  readonly tokens: ResumeTokens;
-  readonly clock: Clock;
-  readonly newId: () => string;
-  readonly catchUpMillis: number;
-}
 
 export interface Greeting {
   readonly name: ConnectionName;
@@ -42,7 +31,7 @@ const NANOS_PER_MILLI = 1_000_000n;
 export async function greet(
   hello: Control<'hello'>,
   account: string,
-  ports: GreetingPorts,
+  ports: StreamPorts,
 ): Promise<Greeting | undefined> {
   const { tokens, clock } = ports;
   const now = clock.epochNanos();
@@ -76,7 +65,7 @@ async function holdingsHere(
   point: ResumePoint,
   seen: Seen,
   recollection: Recollection,
-  { feed, catchUpMillis }: GreetingPorts,
+  { feed, limits: { catchUpMillis } }: StreamPorts,
 ): Promise<Holdings | undefined> {
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
   const holdings = new Holdings(recollection, point, seen);

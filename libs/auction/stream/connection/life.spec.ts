@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { greetedChat } from '../fixtures/chat.js';
-import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 
 let clock: SteppedClock;
 
@@ -46,7 +46,7 @@ describe('life', () => {
           resolve({ status: 200, body: '{}' });
         };
       });
-    const chat = await greetedChat(clock, { limits: { commandsInFlight: 1 }, ports: { commands: { run } } });
+    const chat = await greetedChat(clock, { limits: { requestsInFlight: 1 }, ports: { commands: { run } } });
     await chat.say('quote.submit');
     expect(chat.socket.isPaused).toBe(true);
     clock.pass(60_000);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { greetedChat, rejected } from '../fixtures/chat.js';
-import { SteppedClock } from '../fixtures/stepped-clock.js';
+import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 
 let clock: SteppedClock;
 

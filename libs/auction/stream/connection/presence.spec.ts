@@ -1,6 +1,7 @@
+import { resumePoints } from '../resume-point.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Chat, openGateway, type Heard } from '../fixtures/chat.js';
-import { SteppedClock } from '../fixtures/stepped-clock.js';
+import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { TEST_KEY, TEST_LIFE } from '../fixtures/test-gateway.js';
 import type { ConnectionStanding } from '../ports.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
@@ -70,7 +71,7 @@ describe('who is here', () => {
   });
 
   it('counts sockets up even where the clock is behind that of the gateway before', async () => {
-    const tokens = new ResumeTokens([TEST_KEY], TEST_LIFE);
+    const tokens = new ResumeTokens([TEST_KEY], resumePoints, TEST_LIFE);
     const attachment = Number(clock.epochNanos() / 1_000n) + 1_000_000;
     const point = { connectionId: '5f0c6d1e-0000-4000-8000-000000000001', attachment, positions: [0, 0, 0] };
     const now = Number(clock.epochNanos() / 1_000_000n);

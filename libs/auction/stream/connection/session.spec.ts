@@ -1,11 +1,12 @@
+import type { Principal } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { greetedChat, openGateway } from '../fixtures/chat.js';
-import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { sessionOf, type GatewayOptions } from '../fixtures/test-gateway.js';
-import { TestSocket } from '../fixtures/test-socket.js';
-import type { SessionCheck, SessionOutcome } from '../ports.js';
-import { Connection } from './connection.js';
+import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
+import type { SessionCheck, SessionOutcome } from '#libs/socket/session-guard.js';
+import { openConnection } from './conversation.js';
 
 let clock: SteppedClock;
 
@@ -16,9 +17,13 @@ beforeEach(() => {
 describe('the session', () => {
   const now = (): number => Number(clock.epochNanos() / 1_000_000_000n);
 
-  function sessions(): { outcome: SessionOutcome | Promise<SessionOutcome>; options: GatewayOptions } {
+  function sessions(): {
+    outcome: SessionOutcome<Principal> | Promise<SessionOutcome<Principal>>;
+    options: GatewayOptions;
+  } {
     const changing = {
-      outcome: sessionOf('mia', now() + 100) as SessionOutcome | Promise<SessionOutcome>,
+      outcome: sessionOf('mia', now() + 100) as
+        SessionOutcome<Principal> | Promise<SessionOutcome<Principal>>,
       options: {},
     };
     changing.options = { ports: { sessions: { checkOf: () => () => changing.outcome } } };
@@ -51,7 +56,7 @@ describe('the session', () => {
   it('is over at the next look when it is revoked', async () => {
     const { options, ...rest } = sessions();
     const changing = Object.assign(rest, { options });
-    const check = (): SessionOutcome | Promise<SessionOutcome> => changing.outcome;
+    const check = (): SessionOutcome<Principal> | Promise<SessionOutcome<Principal>> => changing.outcome;
     const chat = await greetedChat(clock, { ports: { sessions: { checkOf: () => check } } });
     await chat.tick();
     expect(chat.closedWith).toBeUndefined();
@@ -77,13 +82,16 @@ describe('the session', () => {
   });
 
   /** A connection that was let in with a session of which `check` says what it is, and that says hello. */
-  async function hailed(check: SessionCheck, expiresAt = Number.MAX_SAFE_INTEGER) {
+  async function hailed(check: SessionCheck<Principal>, expiresAt = Number.MAX_SAFE_INTEGER) {
     const faults: unknown[] = [];
     const gateway = await openGateway(clock, {
       ports: { sessions: { checkOf: () => check }, onFault: (error) => faults.push(error) },
     });
     const socket = new TestSocket();
-    const connection = new Connection(gateway.ports, socket, 'mia', sessionOf('mia', expiresAt));
+    const connection = openConnection(gateway.ports, socket, {
+      token: 'mia',
+      session: sessionOf('mia', expiresAt),
+    });
     connection.tick();
     connection.onText('{"type":"hello","cmd_id":"a"}');
     await settled();
@@ -98,7 +106,7 @@ describe('the session', () => {
   });
 
   it('of which nobody could say anything at the hello is welcomed when somebody can', async () => {
-    const changing = { outcome: (): Promise<SessionOutcome> => Promise.reject(new Error('away')) };
+    const changing = { outcome: (): Promise<SessionOutcome<Principal>> => Promise.reject(new Error('away')) };
     const { connection, socket, faults } = await hailed(() => changing.outcome());
     for (let look = 0; look < 3; look += 1) {
       expect(socket.read()).toBeUndefined();
@@ -137,7 +145,7 @@ describe('the session', () => {
     ['over', 'unauthorized' as const, { type: 'reject', status: 401, error: 'unauthorized' }],
     ['unknown', 'unavailable' as const, { type: 'reject', status: 503, error: 'owner_routing_unavailable' }],
   ])('is refreshed with a token that is %s', async (_, outcome, answer) => {
-    const checkOf = (token: string) => (): SessionOutcome | Promise<SessionOutcome> =>
+    const checkOf = (token: string) => (): SessionOutcome<Principal> | Promise<SessionOutcome<Principal>> =>
       token === 'newer' ? Promise.resolve(outcome) : sessionOf('mia');
     const chat = await greetedChat(clock, { ports: { sessions: { checkOf } } });
     expect(await chat.say('auth.refresh', { token: 'newer' })).toMatchObject([{ cmd_id: 'c2', ...answer }]);

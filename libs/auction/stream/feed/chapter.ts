@@ -1,6 +1,6 @@
 import { evolve } from '../../rules/evolve/evolve.js';
 import type { AuctionState } from '../../rules/state.js';
-import type { StreamLimits } from '#libs/socket/limits.js';
+import type { StreamLimits } from '../stream-limits.js';
 import type { HistoryPart } from '../ports.js';
 import { accountsOf, eventsFor, type FeedEvent } from './change.js';
 

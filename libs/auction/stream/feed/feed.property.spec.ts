@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { randomSession, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
-import { SteppedClock } from '../fixtures/stepped-clock.js';
+import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { TestGateway } from '../fixtures/test-gateway.js';
 import { membersOf, type FeedEvent } from './change.js';
 

@@ -1,7 +1,7 @@
 import { evolve } from '../../rules/evolve/evolve.js';
 import type { AuctionState } from '../../rules/state.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
-import type { StreamLimits } from '#libs/socket/limits.js';
+import type { StreamLimits } from '../stream-limits.js';
 import type { Chronicle } from '../ports.js';
 import type { FeedEvent, Gain } from './change.js';
 import { Chapter, type ChapterLimits } from './chapter.js';

@@ -1,13 +1,13 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Feed } from '../feed/feed.js';
-import type { StreamLimits } from '#libs/socket/limits.js';
+import type { StreamLimits } from '../stream-limits.js';
 import { NO_LANE, type ResumePoint } from '../resume-point.js';
 import type { ResumeTokens } from '#libs/socket/resume-token.js';
 import { markOf, type Subscription } from './subscription.js';
 
 export interface BookmarkPorts {
   readonly feed: Feed;
-  readonly tokens: ResumeTokens;
+  readonly tokens: ResumeTokens<ResumePoint>;
   readonly clock: Clock;
   readonly limits: Pick<StreamLimits, 'tokenEvents' | 'tokenMillis'>;
 }

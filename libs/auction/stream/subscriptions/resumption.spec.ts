@@ -1,13 +1,14 @@
+import type { Principal } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
 import { Chat, type Heard } from '../fixtures/chat.js';
-import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import { sessionOf, TestGateway, type GatewayOptions } from '../fixtures/test-gateway.js';
-import { TestSocket } from '../fixtures/test-socket.js';
+import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
 import { journalOf } from '../fixtures/told-auctions.js';
-import type { SessionOutcome } from '../ports.js';
+import type { SessionOutcome } from '#libs/socket/session-guard.js';
 
 const mia = uuidNamed('mia');
 const FIRST = uuidNamed('first');
@@ -269,7 +270,8 @@ describe('a reader that is slow while an auction ends', () => {
 
   it('is not called slow when nothing may be let out to it', async () => {
     let isKnown = true;
-    const checkOf = (token: string) => (): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
+    const checkOf = (token: string) => (): SessionOutcome<Principal> =>
+      isKnown ? sessionOf(token) : 'unavailable';
     const { chat, gateway } = await slow(early, { ports: { sessions: { checkOf } } });
     isKnown = false;
     chat.connection.tick();

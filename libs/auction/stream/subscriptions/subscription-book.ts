@@ -4,7 +4,7 @@ import { isOverFor } from '../../rules/told/viewer.js';
 import type { Sight } from '../feed/feed.js';
 import type { FeedListener } from '../feed/listeners.js';
 import type { Recollection } from '../feed/recollection.js';
-import type { StreamLimits } from '#libs/socket/limits.js';
+import type { StreamLimits } from '../stream-limits.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
 import type { ResyncReason, SubscriptionName } from '../server-messages.js';

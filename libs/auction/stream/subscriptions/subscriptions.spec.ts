@@ -1,9 +1,11 @@
+import { resumePoints } from '../resume-point.js';
+import type { Principal } from '#libs/edge/endpoint.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuctionStory, storyTerms } from '#libs/testing/auctions/story.js';
 import { realistic, uuidNamed } from '#libs/testing/auctions/journaled-auctions.js';
 import { AuctionWorld } from '../fixtures/auction-world.js';
 import { Chat, type Heard } from '../fixtures/chat.js';
-import { settled, SteppedClock } from '../fixtures/stepped-clock.js';
+import { settled, SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 import {
   sessionOf,
   TEST_KEY,
@@ -11,9 +13,9 @@ import {
   TestGateway,
   type GatewayOptions,
 } from '../fixtures/test-gateway.js';
-import { TestSocket } from '../fixtures/test-socket.js';
+import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
 import { journalOf } from '../fixtures/told-auctions.js';
-import type { SessionOutcome } from '../ports.js';
+import type { SessionOutcome } from '#libs/socket/session-guard.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 
 const mia = uuidNamed('mia');
@@ -56,7 +58,7 @@ async function greeted(gateway: TestGateway, socket = new TestSocket(), hello: o
 
 function pointOf({ resume_token: token }: Heard) {
   const now = Number(clock.epochNanos() / 1_000_000n);
-  const opened = new ResumeTokens([TEST_KEY], TEST_LIFE).open(String(token), mia, now);
+  const opened = new ResumeTokens([TEST_KEY], resumePoints, TEST_LIFE).open(String(token), mia, now);
   if (!opened.ok) throw new Error(opened.error);
   return opened.point;
 }
@@ -359,7 +361,8 @@ describe('a reader that is slow', () => {
 
   it('is not blamed for what nobody may let out to it, not even when it was slow a moment ago', async () => {
     let isKnown = true;
-    const checkOf = (token: string) => (): SessionOutcome => (isKnown ? sessionOf(token) : 'unavailable');
+    const checkOf = (token: string) => (): SessionOutcome<Principal> =>
+      isKnown ? sessionOf(token) : 'unavailable';
     const { chat, gateway } = await slow({ ports: { sessions: { checkOf } } });
     await gateway.takeIn(0, 12);
     await chat.hear();

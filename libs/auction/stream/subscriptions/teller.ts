@@ -91,7 +91,7 @@ export class Teller {
 
   tellResync(subscription: Subscription, reason: ResyncReason): void {
     subscription.seq = Math.max(subscription.seq, subscription.skip);
-    this.outbox.tellState(message('resync', { subscription_id: subscription.id, reason }));
+    this.outbox.sendState(message('resync', { subscription_id: subscription.id, reason }));
   }
 
   /** With its last part the subscription is complete, unless it will be told what was missed before. */
@@ -103,14 +103,14 @@ export class Teller {
       subscription.isComplete = isLast && isComplete;
       return this.laterToken();
     });
-    for (const part of parts) if (this.round === round) this.outbox.tellState(part);
+    for (const part of parts) if (this.round === round) this.outbox.sendState(part);
   }
 
   /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
   tellEnded(subscription: Subscription, view: string): void {
     subscription.isOver = true;
     subscription.isComplete = subscription.told === undefined;
-    this.outbox.tellState(snapshotMessage(subscription.id, [view], false, this.laterToken()()));
+    this.outbox.sendState(snapshotMessage(subscription.id, [view], false, this.laterToken()()));
   }
 
   /** An entry of before; with the last one the subscription is complete. */
@@ -122,7 +122,7 @@ export class Teller {
     const isLate = this.bookmark.isLate(this.clock.monotonicNanos());
     const token = isLast || isLate ? this.token() : undefined;
     const { id, seq, auctionId = '' } = subscription;
-    this.outbox.tellEvent(subscription, auctionId, eventMessage(id, seq, members, token));
+    this.outbox.sendEvent(subscription, auctionId, eventMessage(id, seq, members, token));
   }
 
   /** The tokens that the client has do not know it yet, so the next event brings one. */
@@ -135,7 +135,7 @@ export class Teller {
   /** A heartbeat. Its token holds only as long as nothing before it is taken back, so it goes with what is. */
   beat(): void {
     const time = instantFromNanos(this.clock.epochNanos());
-    this.outbox.tellState(message('heartbeat', { server_time: time, resume_token: this.token() }));
+    this.outbox.sendState(message('heartbeat', { server_time: time, resume_token: this.token() }));
   }
 
   /** Whether any subscription is told what happens to the auction. */
@@ -154,7 +154,7 @@ export class Teller {
     const isDue = this.bookmark.isDue(shard, this.clock.monotonicNanos());
     const { id, seq } = subscription;
     const token = isDue ? this.token() : undefined;
-    this.outbox.tellEvent(subscription, event.auctionId, eventMessage(id, seq, event.members, token));
+    this.outbox.sendEvent(subscription, event.auctionId, eventMessage(id, seq, event.members, token));
   }
 
   /** Says what is so now, when it is rendered. */

@@ -1,6 +1,6 @@
 import type { NumberedEntry } from '../../rules/told/timeline-entry.js';
 import { viewVersion } from '../../rules/told/view-version.js';
-import { pause, type Clock } from '#libs/platform/time/clock.js';
+import { pause } from '#libs/platform/time/clock.js';
 import {
   fullBucket,
   perSecond,
@@ -9,25 +9,21 @@ import {
   type BucketState,
 } from '#libs/platform/time/token-bucket.js';
 import type { Control } from '../client-messages.js';
-import type { Feed, Sight } from '../feed/feed.js';
-import type { StreamLimits } from '#libs/socket/limits.js';
-import type { Archive, Refused } from '../ports.js';
-import { message, reject } from '../server-messages.js';
+import type { Sight } from '../feed/feed.js';
+import type { Refused } from '../ports.js';
+import {
+  message,
+  NO_SUBSCRIPTION,
+  NOT_HERE_YET,
+  reject,
+  TOO_MANY_SUBSCRIPTIONS,
+} from '../server-messages.js';
 import { CatchUp } from '../subscriptions/catch-up.js';
 import type { Subscription } from '../subscriptions/subscription.js';
-import type { SubscriptionBook } from '../subscriptions/subscription-book.js';
+import type { ConnectionName } from '../subscriptions/bookmark.js';
+import { SubscriptionBook } from '../subscriptions/subscription-book.js';
 import { CLOSE } from '#libs/socket/socket.js';
-import type { Line } from '#libs/socket/line.js';
-import { NO_SUBSCRIPTION, NOT_HERE_YET, TOO_MANY_SUBSCRIPTIONS } from '#libs/socket/refusals.js';
-import type { Work } from '#libs/socket/work.js';
-
-export interface SubscribingPorts {
-  readonly feed: Feed;
-  readonly archive: Archive;
-  readonly clock: Clock;
-  readonly limits: StreamLimits;
-  readonly onFault: (error: unknown) => void;
-}
+import type { RunRequest, StreamConnection, StreamPorts } from './stream-ports.js';
 
 interface Wish {
   readonly cmdId: string;
@@ -40,27 +36,29 @@ const TRIES = 3;
 const PACE_MILLIS = 20;
 
 /** Subscribing and unsubscribing: finds what is to be shown, wherever it is, and begins with it. */
-export class SubscriptionDesk {
+export class SubscriptionHandler {
+  readonly book: SubscriptionBook;
   private readonly rule: BucketRule;
   private bucket: BucketState;
   private waiting = 0;
   private turns = Promise.resolve();
 
   constructor(
-    private readonly ports: SubscribingPorts,
-    private readonly book: SubscriptionBook,
-    private readonly line: Line,
-    private readonly work: Work,
+    private readonly ports: StreamPorts,
+    private readonly connection: StreamConnection,
+    name: ConnectionName,
+    private readonly run: RunRequest,
   ) {
     const { clock, limits } = ports;
+    this.book = this.openBook(name);
     this.rule = perSecond(limits.subscribesPerSecond, limits.subscribesPerSecond);
     this.bucket = fullBucket(this.rule, clock.monotonicNanos());
   }
 
   subscribe(cmdId: string, { auction_id: auctionId, after_seq: afterSeq }: Control<'subscribe'>): void {
-    this.work.run(cmdId, async () => {
+    this.run(cmdId, async () => {
       if (this.waiting > 0 || (!this.isFull() && !this.isTurn())) await this.turn();
-      if (this.isFull()) this.line.say(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
+      if (this.isFull()) this.connection.send(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
       else if (auctionId === undefined) await this.toAll(cmdId);
       else await this.toOne({ cmdId, auctionId, afterSeq });
     });
@@ -68,10 +66,10 @@ export class SubscriptionDesk {
 
   unsubscribe(cmdId: string, id: string): void {
     if (!this.book.remove(id)) {
-      this.line.say(reject(cmdId, NO_SUBSCRIPTION));
+      this.connection.send(reject(cmdId, NO_SUBSCRIPTION));
       return;
     }
-    this.line.say(message('unsubscribed', { cmd_id: cmdId, subscription_id: id }));
+    this.connection.send(message('unsubscribed', { cmd_id: cmdId, subscription_id: id }));
     // The tokens of before would bring it back.
     this.book.beat();
   }
@@ -85,7 +83,7 @@ export class SubscriptionDesk {
   }
 
   private async pace(): Promise<void> {
-    while (!this.line.isEnded && !this.isFull() && !this.isTurn()) {
+    while (!this.connection.isEnded && !this.isFull() && !this.isTurn()) {
       await pause(this.ports.clock, PACE_MILLIS);
     }
   }
@@ -111,7 +109,7 @@ export class SubscriptionDesk {
         : await archive.events(this.book.account, auctionId, afterSeq, limits.timelinePage);
     await this.book.live();
     if ('error' in missed) {
-      this.line.say(reject(cmdId, missed));
+      this.connection.send(reject(cmdId, missed));
       return;
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -123,11 +121,11 @@ export class SubscriptionDesk {
       }
       const found = await this.lookElsewhere(auctionId);
       if (found === 'COMING') continue;
-      if ('error' in found) this.line.say(reject(cmdId, found));
+      if ('error' in found) this.connection.send(reject(cmdId, found));
       else this.beginEnded(wish, found.view, missed.entries);
       return;
     }
-    this.line.say(reject(cmdId, NOT_HERE_YET));
+    this.connection.send(reject(cmdId, NOT_HERE_YET));
   }
 
   /** For what is not in the feed's memory: it is over and done with, or so young that the feed has not come to it. */
@@ -164,25 +162,66 @@ export class SubscriptionDesk {
   }
 
   /** Tells it what its client missed before it, from where that is. `missed` is what comes first, as far as it is known. */
-  catchUp(subscription: Subscription, missed: readonly NumberedEntry[] = []): void {
-    const { feed, archive, clock, limits, onFault } = this.ports;
-    const ports = { feed, archive, clock, outbox: this.line.outbox, pageSize: limits.timelinePage };
+  private catchUp(subscription: Subscription, missed: readonly NumberedEntry[] = []): void {
+    const { feed, archive, clock, limits } = this.ports;
+    const ports = { feed, archive, clock, outbox: this.connection.outbox, pageSize: limits.timelinePage };
     new CatchUp(ports, this.book, subscription).run(missed).catch((error: unknown) => {
-      onFault(error);
-      this.line.close(CLOSE.draining, 'cannot go on here');
+      this.connection.fail(error);
     });
+  }
+
+  private openBook(name: ConnectionName): SubscriptionBook {
+    const { feed, tokens, clock, limits, meter } = this.ports;
+    const { outbox } = this.connection;
+    return new SubscriptionBook(
+      {
+        feed,
+        tokens,
+        clock,
+        limits,
+        outbox,
+        onResync: (reason) => {
+          meter.resynced(reason);
+        },
+        onNotHere: (subscription) => {
+          void this.showFromArchive(subscription).catch((error: unknown) => {
+            this.connection.fail(error);
+          });
+        },
+        onBehind: (subscription) => {
+          this.catchUp(subscription);
+        },
+        onFault: (error) => {
+          this.connection.fail(error);
+        },
+      },
+      name,
+    );
+  }
+
+  /** An auction that ended so long ago that the feed has done with it is to be shown anew. */
+  private async showFromArchive(subscription: Subscription): Promise<void> {
+    const { book, ports, connection } = this;
+    const { round } = book;
+    const auctionId = subscription.auctionId ?? '';
+    const found = await ports.archive.view(book.account, auctionId);
+    if (connection.isEnded || !book.has(subscription) || book.round !== round) return;
+    const sight = subscription.isOver ? undefined : ports.feed.find(auctionId, book.account);
+    if (sight !== undefined) book.begin(subscription, [sight]);
+    else if ('error' in found) connection.close(CLOSE.draining, 'cannot go on here');
+    else book.showEnded(subscription, found.text);
   }
 
   /** Undefined when it must not be any more, or has been told the present already: the reply itself was too much. */
   private enter(cmdId: string, auctionId: string | undefined, told?: number): Subscription | undefined {
-    if (this.line.isEnded) return undefined;
+    if (this.connection.isEnded) return undefined;
     if (this.isFull()) {
-      this.line.say(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
+      this.connection.send(reject(cmdId, TOO_MANY_SUBSCRIPTIONS));
       return undefined;
     }
     const { round } = this.book;
     const subscription = this.book.add(auctionId === undefined ? 'auctions' : 'auction', auctionId, told);
-    this.line.say(message('subscribed', { cmd_id: cmdId, subscription_id: subscription.id }));
+    this.connection.send(message('subscribed', { cmd_id: cmdId, subscription_id: subscription.id }));
     return this.book.round === round ? subscription : undefined;
   }
 

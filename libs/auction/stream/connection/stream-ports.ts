@@ -1,0 +1,29 @@
+import type { Principal } from '#libs/edge/endpoint.js';
+import type { Connection, ConnectionPorts } from '#libs/socket/connection.js';
+import type { ResumeTokens } from '#libs/socket/resume-token.js';
+import type { Feed } from '../feed/feed.js';
+import type { Recollector } from '../feed/recollection.js';
+import type { Archive, Commands, Presence, StreamMeter } from '../ports.js';
+import type { ResumePoint } from '../resume-point.js';
+import type { StreamLimits } from '../stream-limits.js';
+import type { Subscription } from '../subscriptions/subscription.js';
+
+/** What all connections of a gateway have in common. */
+export interface StreamPorts extends ConnectionPorts<Principal> {
+  readonly feed: Feed;
+  readonly recollector: Recollector;
+  readonly tokens: ResumeTokens<ResumePoint>;
+  readonly commands: Commands;
+  readonly archive: Archive;
+  readonly presence: Presence;
+  readonly meter: StreamMeter;
+  readonly limits: StreamLimits;
+  /** For connections that begin here. */
+  readonly newId: () => string;
+}
+
+/** A connection of the auctions' stream. Events are addressed to its subscriptions. */
+export type StreamConnection = Connection<Principal, Subscription>;
+
+/** Answers later, as one of the requests in flight. A task that fails is answered too. */
+export type RunRequest = (cmdId: string, task: () => Promise<void>) => void;

@@ -1,0 +1,37 @@
+import { CONNECTION_LIMITS, type ConnectionLimits } from '#libs/socket/limits.js';
+
+/** What else one connection of the auctions' stream may hold, ask for, or keep waiting. */
+export interface StreamLimits extends ConnectionLimits {
+  readonly subscriptions: number;
+  /** A second, and at once; whoever may not subscribe has nothing to unsubscribe. */
+  readonly subscribesPerSecond: number;
+  readonly maxGraceMillis: number;
+  readonly snapshotPart: number;
+  /** Entries of before that are read at once for a subscription with `after_seq`. */
+  readonly timelinePage: number;
+  /** Events between two tokens, and the time between them. */
+  readonly tokenEvents: number;
+  readonly tokenMillis: number;
+  /** How long a resumed connection waits until this gateway has come as far as the one before, and the like. */
+  readonly catchUpMillis: number;
+  /** What is recalled at once for one connection of what the feed has forgotten. */
+  readonly chapterEvents: number;
+  readonly chapterBytes: number;
+  /** Connections for which that is done at the same time. */
+  readonly recallsAtOnce: number;
+}
+
+export const STREAM_LIMITS: StreamLimits = {
+  ...CONNECTION_LIMITS,
+  subscriptions: 64,
+  subscribesPerSecond: 50,
+  maxGraceMillis: 30_000,
+  snapshotPart: 200,
+  timelinePage: 200,
+  tokenEvents: 100,
+  tokenMillis: 1_000,
+  catchUpMillis: 5_000,
+  chapterEvents: 5_000,
+  chapterBytes: 4 * 1024 * 1024,
+  recallsAtOnce: 3,
+};

@@ -1,0 +1,55 @@
+import type { Clock } from '#libs/platform/time/clock.js';
+import type { ConnectionLimits } from './limits.js';
+import type { Outbox } from './outbox.js';
+import { CLOSE } from './socket.js';
+
+/** How the protocol of a service makes up for messages that were dropped. */
+export interface Recovery<Addressee> {
+  /** Whether the present state could not stand in for dropped events about these subjects. */
+  wouldLose(subjects: ReadonlySet<string>): boolean;
+  /** Sends the present state instead. `dropped` counts the events that were taken back. */
+  sendStateInstead(dropped: ReadonlyMap<Addressee, number>): void;
+}
+
+export interface SlowReaderPorts<Addressee> {
+  readonly outbox: Outbox<Addressee>;
+  readonly recovery: Recovery<Addressee>;
+  readonly clock: Clock;
+  readonly limits: Pick<ConnectionLimits, 'overflowMillis'>;
+  readonly close: (code: number, reason: string) => void;
+}
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** A reader for whom too much waits is sent the present state instead, if that suffices and not too often. Otherwise it has to go. */
+export class SlowReader<Addressee> {
+  private overflowAt: bigint | undefined;
+  private isRecovering = false;
+
+  constructor(private readonly ports: SlowReaderPorts<Addressee>) {}
+
+  overflowed(): void {
+    const { outbox, recovery, clock, close } = this.ports;
+    const dropped = outbox.drop();
+    if (outbox.isOverfull || this.isRecovering || this.isSoon()) {
+      close(CLOSE.slowReader, 'too slow');
+      return;
+    }
+    // Snapshots lack what has ended. A client that resumes with its latest token gets it.
+    if (recovery.wouldLose(dropped.subjects)) {
+      close(outbox.isHeld ? CLOSE.draining : CLOSE.slowReader, 'too much waits');
+      return;
+    }
+    // A reader to which nothing is let out is not at fault.
+    if (!outbox.isHeld) this.overflowAt = clock.monotonicNanos();
+    this.isRecovering = true;
+    recovery.sendStateInstead(dropped.events);
+    this.isRecovering = false;
+  }
+
+  private isSoon(): boolean {
+    const { outbox, clock, limits } = this.ports;
+    if (this.overflowAt === undefined || outbox.isHeld) return false;
+    return clock.monotonicNanos() - this.overflowAt < BigInt(limits.overflowMillis) * NANOS_PER_MILLI;
+  }
+}
