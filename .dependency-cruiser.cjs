@@ -12,7 +12,7 @@ const MAY_IMPORT = {
   ledger: ['base', 'platform'],
   link: ['base', 'platform'],
   shard: ['base', 'journal', 'link', 'platform'],
-  socket: ['base', 'journal', 'platform'],
+  socket: ['base', 'platform'],
   projecting: ['base', 'journal', 'platform'],
   auction: [
     'base',
