@@ -4,7 +4,7 @@ import { journalNotices } from '#libs/link/journal-notices.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { LinkServer } from '#libs/link/link-server.js';
 import { NoticeBoard } from '#libs/link/notices.js';
-import { heedServiceTokens } from '#libs/link/service-tokens.js';
+import { watchServiceTokens } from '#libs/link/service-tokens.js';
 import { projectionSessions } from '#libs/platform/database/database-sessions.js';
 import { DatabasePulse, SCHEMA_ANSWERS } from '#libs/platform/database/database-pulse.js';
 import type { Health } from '#libs/platform/internal-server/heard-readiness.js';
@@ -60,7 +60,7 @@ export class OwnerProcess {
     });
     scope.onStop('pool', () => this.pool.end());
     scope.onStop('pool of projections', () => this.projections.end());
-    const tokens = heedServiceTokens(config, { clock, log, scope });
+    const tokens = watchServiceTokens(config, { clock, log, scope });
     await this.listen();
     const notices = new NoticeBoard(journalNotices);
     const link = new LinkServer<OwnerRequest>({

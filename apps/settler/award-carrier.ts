@@ -7,7 +7,7 @@ import type {
 import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
 import type { ExecutionStepName } from '#libs/auction/protocol/protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
-import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
+import { inSpan, noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { BlockedAwards } from './blocked-awards.js';
 
 export interface CarrierPorts {
@@ -91,9 +91,8 @@ export class AwardCarrier {
     this.inHand.set(award.award_id, carried);
   }
 
-  private async traced(span: Span, award: AwardToSettle): Promise<void> {
-    await this.tracing.within(span, () => this.carryOn(award));
-    span.end();
+  private traced(span: Span, award: AwardToSettle): Promise<void> {
+    return inSpan(span, () => this.tracing.within(span, () => this.carryOn(award)));
   }
 
   private async carryOn(award: AwardToSettle): Promise<void> {
@@ -135,15 +134,11 @@ export class AwardCarrier {
     if (stands?.outcome === 'FAILED') this.ports.blocked.failed(award, stands.reason);
   }
 
-  private async settle(award: AwardToSettle, attempt: number): Promise<SettlementAttempt> {
+  private settle(award: AwardToSettle, attempt: number): Promise<SettlementAttempt> {
     const span = this.tracing.child('ledger', 'internal');
-    try {
-      const result = await this.ports.desk.settle(award);
-      span?.set({ attempt, outcome: result.outcome });
-      return result;
-    } finally {
-      span?.end();
-    }
+    const settle = (): Promise<SettlementAttempt> => this.ports.desk.settle(award);
+    if (span === undefined) return settle();
+    return inSpan(span, settle, { done: ({ outcome }) => ({ attempt, outcome }) });
   }
 
   /** False when the owner does not know the award any more: its auction has ended without us. */

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import type { SettlementAttempt } from '#libs/auction/settlement/settlement.js';
 import { openLink } from '#libs/link/link-client.js';
-import { heedServiceTokens, type ServiceTokens } from '#libs/link/service-tokens.js';
+import { watchServiceTokens, type ServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
@@ -43,7 +43,7 @@ export function openCarriers(parts: CarrierParts): AwardCarrier[] {
   // A series that is born with its first count looks to Prometheus as if it had never grown.
   for (const outcome of OUTCOMES) settlements.inc({ outcome }, 0);
   const meter = { settled: (outcome: string) => settlements.inc({ outcome }) };
-  const tokens = heedServiceTokens(config, parts);
+  const tokens = watchServiceTokens(config, parts);
   const blocked = new BlockedAwards(parts.clock, parts.log);
   new Gauge({
     name: 'sotto_award_blocked_seconds',

@@ -1,10 +1,10 @@
 import { WebSocket } from 'ws';
 import type { Cancel, Clock } from '#libs/platform/time/clock.js';
 import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
-import type { Span, Tracing } from '#libs/platform/tracing/tracing.js';
+import { inSpan, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import {
-  codeOf,
+  factsOf,
   LINK_PATH,
   NOTICE_ID,
   NOTICES_HEADER,
@@ -101,7 +101,13 @@ export class LinkClient<Request extends LinkRequest> {
     const span = trace?.tracing.child(request.op, 'client');
     if (trace === undefined || span === undefined) return this.ask(request, timeoutMillis);
     span.set({ operation: request.op, shard: trace.shard });
-    return traced(span, this.ask(request, timeoutMillis, span.traceparent));
+    return inSpan(span, () => this.ask(request, timeoutMillis, span.traceparent), {
+      done: factsOf,
+      failed: (error) => ({
+        status: NO_ANSWER_STATUS,
+        code: error instanceof Error ? error.name : 'unknown',
+      }),
+    });
   }
 
   private ask(request: Request, timeoutMillis?: number, traceparent?: string): Promise<LinkReply> {
@@ -254,20 +260,6 @@ export class LinkClient<Request extends LinkRequest> {
     const waiters = [...this.pending.values()];
     this.pending.clear();
     for (const waiter of waiters) waiter.reject(error);
-  }
-}
-
-/** The same answer, once it is on the span. */
-async function traced(span: Span, answer: Promise<LinkReply>): Promise<LinkReply> {
-  try {
-    const reply = await answer;
-    span.set({ status: reply.status, code: codeOf(reply) });
-    return reply;
-  } catch (error) {
-    span.set({ status: NO_ANSWER_STATUS, code: error instanceof Error ? error.name : 'unknown' });
-    throw error;
-  } finally {
-    span.end();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { SpanFacts } from '#libs/platform/tracing/tracing.js';
 
 /**
  * One frame carries many requests `[[id, request], ...]` or many replies `[[id, status, body], ...]`. A traced request has its
@@ -39,4 +40,9 @@ export function fault(status: number, error: string, message?: string): LinkRepl
 /** The error code of a refusal, for metrics and traces. Undefined for a success. */
 export function codeOf({ status, body }: LinkReply): string | undefined {
   return status < 400 ? undefined : (/"error":"([^"]*)"/.exec(body)?.[1] ?? 'unknown');
+}
+
+/** What the span of a request says of its reply. */
+export function factsOf(answer: LinkReply): SpanFacts {
+  return { status: answer.status, code: codeOf(answer) };
 }

@@ -2,13 +2,12 @@ import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js
 import type { LinkSocket } from './link-socket.js';
 
 const PULSE_MILLIS = 2_000;
-/** A process that is busy for a moment must not lose its links for it. */
+/** A process that is busy for a moment must not lose its links. */
 const MISSED_PULSES = 3;
 
 /**
- * A connection whose other end has gone without a word looks like one on which nobody happens to speak, and would be waited on for
- * ever. So an end asks for a sign of life now and then, and ends a connection on which several in a row have not come. Who was asked
- * since has had one, and need not ask: of two ends that live only one does.
+ * A connection whose other end has gone without a word looks like a quiet one. So an end asks for a sign of life now and then, and
+ * ends the connection when several in a row have not come. An end that was asked need not ask: of two live ends only one does.
  */
 export function watchPulse(socket: LinkSocket, clock: Clock): void {
   let missed = 0;

@@ -4,10 +4,10 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { isGoodToken } from '#libs/platform/internal-server/good-token.js';
 import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
-import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
+import { inSpan, noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import { FrameBatch } from './frame-batch.js';
 import {
-  codeOf,
+  factsOf,
   fault,
   LINK_PATH,
   MAX_FRAME_BYTES,
@@ -183,17 +183,13 @@ export class LinkServer<Request extends LinkRequest> {
     );
   }
 
-  private async traced(span: Span, request: Request, peer: LinkPeer): Promise<LinkReply> {
+  private traced(span: Span, request: Request, peer: LinkPeer): Promise<LinkReply> {
     span.set({ operation: request.op });
     if (request.request_id !== undefined) span.set({ requestId: request.request_id });
-    let answer = INTERNAL_ERROR;
-    try {
-      answer = await this.tracing.within(span, () => this.options.handle(request, peer));
-      return answer;
-    } finally {
-      span.set({ status: answer.status, code: codeOf(answer) });
-      span.end();
-    }
+    return inSpan(span, () => this.tracing.within(span, () => this.options.handle(request, peer)), {
+      done: factsOf,
+      failed: () => factsOf(INTERNAL_ERROR),
+    });
   }
 }
 

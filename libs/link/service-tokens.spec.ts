@@ -15,7 +15,7 @@ import { LinkClient } from './link-client.js';
 import { LINK_PATH, reply } from './link-protocol.js';
 import { PEER_HEADER, SERVICE_TOKEN_HEADER } from '#libs/platform/internal-server/internal-headers.js';
 import { LinkServer } from './link-server.js';
-import { heedServiceTokens, openServiceTokens, TokenFile } from './service-tokens.js';
+import { watchServiceTokens, openServiceTokens, TokenFile } from './service-tokens.js';
 
 interface Asked {
   readonly op: 'echo';
@@ -63,7 +63,7 @@ describe('a file of service tokens', () => {
     await writeFile(file, OLD);
     const told: unknown[] = [];
     const stops: (() => Promise<void> | void)[] = [];
-    heedServiceTokens(
+    watchServiceTokens(
       { SERVICE_TOKEN: undefined, SERVICE_TOKEN_FILE: file },
       {
         clock,
@@ -96,12 +96,12 @@ describe('a file of service tokens', () => {
       changes += 1;
     });
     await writeFile(file, `${NEW}\n${OLD}\n`);
-    await tokens.look();
-    await tokens.look();
+    await tokens.poll();
+    await tokens.poll();
     expect([changes, tokens.shown(), tokens.accepted()]).toEqual([1, NEW, [NEW, OLD]]);
     cancel();
     await writeFile(file, NEW);
-    await tokens.look();
+    await tokens.poll();
     expect([changes, tokens.accepted()]).toEqual([1, [NEW]]);
   });
 
@@ -109,26 +109,26 @@ describe('a file of service tokens', () => {
     const tokens = await tokensOf(OLD);
     await rm(file);
     execFileSync('mkfifo', [file]);
-    await tokens.look();
+    await tokens.poll();
     expect([tokens.accepted(), faults]).toEqual([[OLD], ['it is no file']]);
     expect(() => new TokenFile(file, () => undefined)).toThrow('is wrong: it is no file');
     await rm(file);
     await writeFile(file, NEW);
-    await tokens.look();
+    await tokens.poll();
     expect(tokens.accepted()).toEqual([NEW]);
   });
 
   it('stays with what it knows while the file makes no sense, and says so once', async () => {
     const tokens = await tokensOf(OLD);
     await writeFile(file, '');
-    await tokens.look();
-    await tokens.look();
+    await tokens.poll();
+    await tokens.poll();
     expect([tokens.accepted(), faults]).toEqual([[OLD], ['it holds no token']]);
     await rm(file);
-    await tokens.look();
+    await tokens.poll();
     expect(tokens.accepted()).toEqual([OLD]);
     await writeFile(file, NEW);
-    await tokens.look();
+    await tokens.poll();
     expect(tokens.accepted()).toEqual([NEW]);
   });
 
@@ -182,7 +182,7 @@ describe('a rotation', () => {
 
   async function accept(...tokens: string[]): Promise<void> {
     await writeFile(file, tokens.join('\n'));
-    await good.look();
+    await good.poll();
   }
 
   it('leaves a peer unheard that does not go without its token, and cuts it off', async () => {

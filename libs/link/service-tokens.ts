@@ -8,12 +8,12 @@ import type { Logger } from '#libs/platform/process/log.js';
 import { ConfigFault, isCodedError } from '#libs/platform/process/start-fault.js';
 import { SHORTEST_TOKEN, type serviceTokenSettings } from './service-token-settings.js';
 
-const LOOK_MILLIS = 1_000;
-/** One that goes, one that comes, and one for a change of mind. */
+const POLL_MILLIS = 1_000;
+/** The old one, the new one, and one for a change of plan. */
 const MOST_TOKENS = 3;
-const MARK_DIGITS = 8;
+const FINGERPRINT_DIGITS = 8;
 const MOST_BYTES = 4_096;
-/** Whoever opens a pipe waits for somebody to write into it, for ever; this does not wait. */
+/** Opening a pipe waits for a writer for ever; this flag does not wait. */
 const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 export interface ServiceTokens {
@@ -21,8 +21,8 @@ export interface ServiceTokens {
   shown(): string;
   /** All that are good at present. */
   accepted(): readonly string[];
-  /** Told after each change, until it is cancelled. */
-  onChange(heed: () => void): Cancel;
+  /** Calls after each change, until it is cancelled. */
+  onChange(handle: () => void): Cancel;
 }
 
 /** A token that stays what it is. */
@@ -31,8 +31,8 @@ export function fixedToken(token: string): ServiceTokens {
 }
 
 /**
- * The tokens of a file that is read again every second. A file that is gone or no longer makes sense changes nothing: a slip of
- * whoever edits it must not part the processes from each other.
+ * The tokens of a file that is read again every second. A file that is gone or makes no sense changes nothing: a slip of its
+ * editor must not cut the processes off from each other.
  */
 export class TokenFile implements ServiceTokens {
   private tokens: readonly string[];
@@ -59,23 +59,23 @@ export class TokenFile implements ServiceTokens {
     return this.tokens;
   }
 
-  onChange(heed: () => void): Cancel {
-    this.listeners.add(heed);
-    return () => this.listeners.delete(heed);
+  onChange(handle: () => void): Cancel {
+    this.listeners.add(handle);
+    return () => this.listeners.delete(handle);
   }
 
   watch(clock: Clock): Cancel {
-    this.cancel ??= repeat(clock, LOOK_MILLIS, () => this.look());
+    this.cancel ??= repeat(clock, POLL_MILLIS, () => this.poll());
     return this.cancel;
   }
 
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     try {
       const tokens = tokensIn(await read(this.file));
       this.faulty = false;
       if (tokens.join() === this.tokens.join()) return;
       this.tokens = tokens;
-      for (const heed of this.listeners) heed();
+      for (const handle of this.listeners) handle();
     } catch (error) {
       if (!this.faulty) this.onFault(new Error(messageOf(error)));
       this.faulty = true;
@@ -113,7 +113,7 @@ export interface OpenedTokens {
   readonly stop: Cancel;
 }
 
-/** As the settings say; where they name a file it is watched from now on. */
+/** As the settings say. A file is watched from now on. */
 export function openServiceTokens(
   config: Config<typeof serviceTokenSettings>,
   clock: Clock,
@@ -126,38 +126,38 @@ export function openServiceTokens(
   return { tokens, stop: tokens.watch(clock) };
 }
 
-interface Heeding {
+interface TokenWatchPorts {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'error'>;
   readonly scope: Pick<ProcessScope, 'onStop'>;
 }
 
 /**
- * The same for as long as the process runs, which tells of a file that it cannot use, and which tokens it has now: whoever exchanges one
- * has to know that all processes have the new one before anybody shows it.
+ * The same for as long as the process runs. Logs a file that it cannot use, and which tokens are good now: an operator who exchanges
+ * one has to know that all processes have it before any of them shows it.
  */
-export function heedServiceTokens(
+export function watchServiceTokens(
   config: Config<typeof serviceTokenSettings>,
-  { clock, log, scope }: Heeding,
+  { clock, log, scope }: TokenWatchPorts,
 ): ServiceTokens {
   const { tokens, stop } = openServiceTokens(config, clock, (error) => {
     log.error({ err: error }, 'the file with the service tokens cannot be used; the former ones stay');
   });
   scope.onStop('service tokens', stop);
-  const tell = (): void => {
+  const logTokens = (): void => {
     log.info(
-      { service_tokens: tokens.accepted().map(markOf) },
+      { service_tokens: tokens.accepted().map(fingerprintOf) },
       'these service tokens are good, and the first is shown',
     );
   };
-  tell();
-  tokens.onChange(tell);
+  logTokens();
+  tokens.onChange(logTokens);
   return tokens;
 }
 
 /** Tells long random texts apart and gives none away. */
-function markOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex').slice(0, MARK_DIGITS);
+function fingerprintOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
 
 function tokensIn(text: string): readonly string[] {
@@ -173,7 +173,7 @@ function tokensIn(text: string): readonly string[] {
   return tokens;
 }
 
-/** Never a token: what the file system says names the file, what we say names the rule. */
+/** Never holds a token: the file system's messages name the file, and ours name the rule. */
 function messageOf(error: unknown): string {
   return isCodedError(error) || error instanceof Error ? error.message : String(error);
 }

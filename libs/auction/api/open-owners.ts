@@ -1,7 +1,7 @@
 import { journalNotices } from '#libs/link/journal-notices.js';
 import { openLink } from '#libs/link/link-client.js';
 import { receiveNotices } from '#libs/link/notices.js';
-import { heedServiceTokens } from '#libs/link/service-tokens.js';
+import { watchServiceTokens } from '#libs/link/service-tokens.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
@@ -26,7 +26,7 @@ export interface OwnersParts {
 
 /** The links to all owners, with whatever service token is to be shown at the time. */
 export function openOwners({ config, log, clock, scope, tracing }: OwnersParts): OwnerRouter {
-  const tokens = heedServiceTokens(config, { clock, log, scope });
+  const tokens = watchServiceTokens(config, { clock, log, scope });
   const links = config.OWNER_URLS.map((url, shard) =>
     openLink<OwnerRequest>(tokens, {
       url,

@@ -47,6 +47,30 @@ export interface Tracing {
   within<T>(span: Span, work: () => T): T;
 }
 
+/** What a span is to say of how the work ended. */
+export interface OutcomeFacts<T> {
+  readonly done?: (result: T) => SpanFacts;
+  readonly failed?: (error: unknown) => SpanFacts;
+}
+
+/** Does the work, then sets what came of it on the span and ends it. */
+export async function inSpan<T>(
+  span: Span,
+  work: () => T | Promise<T>,
+  { done, failed }: OutcomeFacts<T> = {},
+): Promise<T> {
+  try {
+    const result = await work();
+    if (done !== undefined) span.set(done(result));
+    return result;
+  } catch (error) {
+    if (failed !== undefined) span.set(failed(error));
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
 /** What every process has unless it is told where traces go: it keeps nothing and makes nothing. */
 export const noTracing: Tracing = {
   current: undefined,

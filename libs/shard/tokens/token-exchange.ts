@@ -13,7 +13,7 @@ import type {
 } from '#libs/auction/protocol/protocol.js';
 import { homeShard } from '#libs/auction/protocol/routing.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
+import { inSpan, noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AccountBuckets } from './buckets.js';
 import { HeldLeases } from './leases/held-leases.js';
 import { isLeased } from './leases/leased-bucket.js';
@@ -89,10 +89,8 @@ export class TokenExchange {
     return taken !== 'NONE';
   }
 
-  private async traced(span: Span, home: number, request: TokenRequest): Promise<boolean> {
-    const granted = await this.tracing.within(span, () => this.askWithOthers(home, request));
-    span.end();
-    return granted;
+  private traced(span: Span, home: number, request: TokenRequest): Promise<boolean> {
+    return inSpan(span, () => this.tracing.within(span, () => this.askWithOthers(home, request)));
   }
 
   /** What goes to the home shard is traced as a part of the first of those who ask with it. */

@@ -12,7 +12,13 @@ import {
   type Reply,
 } from '#libs/edge/reply/reply.js';
 import type { JsonValue } from '#libs/edge/decoding/strict-json.js';
-import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
+import {
+  inSpan,
+  noTracing,
+  type Span,
+  type SpanFacts,
+  type Tracing,
+} from '#libs/platform/tracing/tracing.js';
 import type { CommandName } from '../../stream/client-messages.js';
 import type { CommandAnswer, CommandCall, Commands } from '../../stream/ports.js';
 import { cancelAuction } from '../auctions/auction-endpoints.js';
@@ -70,16 +76,12 @@ export class StreamCommands implements Commands {
     return 'status' in read ? read : endpoint.handle(read);
   }
 
-  private async traced(span: Span, call: CommandCall, requestId: string): Promise<Reply> {
+  private traced(span: Span, call: CommandCall, requestId: string): Promise<Reply> {
     span.set({ requestId, operation: ENDPOINTS[call.name].operationId });
-    let reply = INTERNAL_ERROR;
-    try {
-      reply = await this.tracing.within(span, () => this.answer(call, requestId));
-      return reply;
-    } finally {
-      span.set({ status: reply.status, code: codeOf(reply) });
-      span.end();
-    }
+    return inSpan(span, () => this.tracing.within(span, () => this.answer(call, requestId)), {
+      done: factsOf,
+      failed: () => factsOf(INTERNAL_ERROR),
+    });
   }
 
   /** The checks of the edge, in their order. */
@@ -138,4 +140,8 @@ function idsIn(
 
 function isTextOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
+}
+
+function factsOf(reply: Reply): SpanFacts {
+  return { status: reply.status, code: codeOf(reply) };
 }
