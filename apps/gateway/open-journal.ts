@@ -21,7 +21,15 @@ export async function openJournalReader({ config, log, pool, clock, scope }: Par
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
   const tell = (line: string): void => log.warn(line);
-  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards, tell });
+  const store = await openStoreToRead(config, {
+    family: 'auction',
+    databaseUrl,
+    pool,
+    clock,
+    instance,
+    shards,
+    tell,
+  });
   scope.onStop('journal store', () => store.close());
   return store.reader;
 }

@@ -24,7 +24,14 @@ export async function prepareJournals(
   const pool = openPool(databaseUrl, { applicationName: 'sotto-launcher', max: 1 });
   const shards = Array.from({ length: OWNERS }, (_, shard) => shard);
   try {
-    const ports = { ...patience, databaseUrl, pool, instance: 'launcher', shards };
+    const ports = {
+      ...patience,
+      family: 'auction' as const,
+      databaseUrl,
+      pool,
+      instance: 'launcher',
+      shards,
+    };
     const store = await openJournalStore(settings, ports);
     try {
       await store.prepare();

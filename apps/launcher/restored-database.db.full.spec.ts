@@ -21,8 +21,13 @@ let plans: readonly ProcessPlan[];
 
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
-  await database.pool.query(`insert into journal.home (cluster_id, topic_prefix) values ('there', 'sotto.')`);
-  await RestoredMark.set(database.pool, { shards: 3, takenAt: '2026-11-21T00:00:00Z' });
+  await database.pool.query(
+    `insert into journal.home (family, cluster_id, topic_prefix) values ('auction', 'there', 'sotto.')`,
+  );
+  await RestoredMark.set(database.pool, {
+    journals: [0, 1, 2].map((shard) => ({ family: 'auction' as const, shard })),
+    takenAt: '2026-11-21T00:00:00Z',
+  });
   plans = planProcesses({
     databases: sharedLogin(database.url),
     secrets: makeSecrets(),

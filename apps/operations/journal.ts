@@ -16,7 +16,7 @@ import {
 } from '#libs/auction/proof/compare.js';
 import { dump, type DumpEnd } from '#libs/auction/proof/dump.js';
 import { lacksOf, marksOf, refuseWithout } from '#libs/auction/proof/marks.js';
-import { ALL_SHARDS, type Place } from '#libs/auction/proof/place.js';
+import type { Place } from '#libs/auction/proof/place.js';
 import { atPlace } from './journal/at-place.js';
 import { Progress } from '#libs/auction/proof/progress.js';
 import { verdictLines } from '#libs/auction/proof/verdict-text.js';
@@ -54,12 +54,12 @@ async function main(environment: Environment): Promise<number> {
     print(USAGE);
     return 0;
   }
-  return await atPlace(environment, mention, (place) => run(call, place));
+  return await atPlace(environment, call.family, mention, (place) => run(call, place));
 }
 
 /** Resolves with the exit code. */
 async function run(call: Call, place: Place): Promise<number> {
-  const shards = call.shard === undefined ? ALL_SHARDS : [call.shard];
+  const shards = call.shard === undefined ? place.shards : [call.shard];
   switch (call.command) {
     case 'verify': {
       const verdict = await verify({ ...place, tell: mention }, shards, call);
@@ -73,7 +73,7 @@ async function run(call: Call, place: Place): Promise<number> {
       // Of the store where the journals are: what was left, or is a copy, may end earlier.
       const lacks =
         call.store === undefined && end === 'sound'
-          ? await lacksOf(await marksOf(place.pool), bareReader, shards)
+          ? await lacksOf(await marksOf(place.pool, place.family), bareReader, shards)
           : [];
       for (const message of lacks) tellFault('journal', args, { message });
       return lacks.length > 0 ? EXIT_DAMAGED : DUMP_CODES[end];
@@ -105,14 +105,15 @@ async function accept({ confirmed, json }: Call, place: Place): Promise<number> 
 async function copy({ copy: { from, to }, json }: Call, place: Place): Promise<number> {
   const progress = new Progress(place.clock, mention);
   const moved = await moveJournals({
+    family: place.family,
     from: await place.store(from),
     to: await place.store(to),
     databaseUrl: place.databaseUrl,
     clock: place.clock,
-    shards: ALL_SHARDS,
+    shards: place.shards,
     opener: NAME,
     check: async (reader) => {
-      await refuseWithout(place.pool, reader);
+      await refuseWithout(place.pool, place.family, reader);
     },
     tell: ({ shard, doing, done, of }) => {
       progress.tell(`shard ${shard}: ${doing}, ${done} of ${of}`);
@@ -135,10 +136,10 @@ async function compare({ json }: Call, place: Place, shards: readonly number[]):
   const compared = await compareShards(readers, shards, (shard, done) => {
     progress.tell(`shard ${shard}: ${done} compared`);
   });
-  const marks = await marksOf(place.pool);
+  const marks = await marksOf(place.pool, place.family);
   const areKnown = marks.some(({ of }) => of === 'witness');
   if (hasNoneInKafka(compared, areKnown)) throw new WrongHome(NO_COPY);
-  const home = (await new JournalHome(place.pool).isSettled()) ? 'kafka' : 'postgres';
+  const home = (await new JournalHome(place.pool, place.family).isSettled()) ? 'kafka' : 'postgres';
   const found = outcomeOf(compared, home);
   const lacks = found === 'alike' ? await lacksOf(marks, readers[home], shards) : [];
   const outcome = lacks.length > 0 ? 'damaged or different' : found;

@@ -72,6 +72,7 @@ async function run(call: Call, url: string, settings: KafkaSettings): Promise<nu
   let store: JournalStore | undefined;
   try {
     store = await openJournalStore(settings, {
+      family: 'auction',
       databaseUrl: url,
       pool,
       clock,
@@ -79,7 +80,7 @@ async function run(call: Call, url: string, settings: KafkaSettings): Promise<nu
       shards,
       tell,
     });
-    await refuseAnotherKafka(store, pool);
+    await refuseAnotherKafka(store, pool, 'auction');
     const ports = { pool, reader: store.reader, clock };
     return await runProjectionCommand(call.command, call, ports, print);
   } finally {

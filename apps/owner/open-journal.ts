@@ -20,8 +20,8 @@ export async function openOwnerJournal(
 ): Promise<OwnerJournal> {
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
-  const seals = new JournalSeals(keyBytes(config.ID_KEY));
-  const ports = { databaseUrl, pool, instance, shards, seals };
+  const seals = new JournalSeals('auction', keyBytes(config.ID_KEY));
+  const ports = { family: 'auction', databaseUrl, pool, instance, shards, seals } as const;
   const tell = (line: string): void => log.warn(line);
   const store = await openJournalStore(config, { ...ports, clock, tell, stopping: scope.stopping });
   scope.onStop('journal store', () => store.close());

@@ -135,7 +135,8 @@ async function openDesk(
 
 function openSnapshots({ config, log, pool }: ShardParts, meter: OwnerMetrics): SealedSnapshots {
   return new SealedSnapshots({
-    store: new PostgresSnapshotStore(pool),
+    family: 'auction',
+    store: new PostgresSnapshotStore(pool, 'auction'),
     keys: keyBytes(config.ID_KEY),
     onRefused: (refused) => {
       meter.snapshotRefused(refused.reason);

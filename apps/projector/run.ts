@@ -77,7 +77,15 @@ async function follow({ config, log, registry, scope, clock, pool }: ProcessPart
   const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
   const { DATABASE_URL: databaseUrl, INSTANCE: instance } = config;
   const tell = (line: string): void => log.warn(line);
-  const store = await openStoreToRead(config, { databaseUrl, pool, clock, instance, shards, tell });
+  const store = await openStoreToRead(config, {
+    family: 'auction',
+    databaseUrl,
+    pool,
+    clock,
+    instance,
+    shards,
+    tell,
+  });
   scope.onStop('journal store', () => store.close());
   const { reader } = store;
   const lag = watchLag({ config, log, scope, reader, clock, shards });

@@ -63,7 +63,7 @@ export function run(env: Environment): void {
     const mayBegin = await onceDatabaseAnswers(
       async () => {
         await refuseUnfitDatabase(pool);
-        await new RestoredMark(pool).refuse();
+        await new RestoredMark(pool, 'auction').refuse();
       },
       {
         clock,

@@ -38,7 +38,11 @@ export class BenchKafka {
     private readonly folder: string,
     private readonly tools: string,
   ) {
-    this.topics = new KafkajsTopics({ brokers: this.addresses, clientId: 'bench' }, PREFIX, this.clock);
+    this.topics = new KafkajsTopics(
+      { brokers: this.addresses, clientId: 'bench' },
+      { prefix: PREFIX, family: 'auction' },
+      this.clock,
+    );
   }
 
   static async start(brokers: 1 | 3): Promise<BenchKafka> {
@@ -57,11 +61,12 @@ export class BenchKafka {
 
   async writer(shard: number): Promise<JournalWriter> {
     const journal = new KafkaJournal({
+      family: 'auction',
       openLog: (wanted) => this.topics.prepare(wanted),
       clock: this.clock,
       opener: 'bench',
       sealing: {
-        seals: new JournalSeals([Buffer.alloc(32)]),
+        seals: new JournalSeals('auction', [Buffer.alloc(32)]),
         sealedFrom: () => Promise.resolve(undefined),
       },
     });
@@ -69,7 +74,11 @@ export class BenchKafka {
   }
 
   reader(): KafkaJournalReader {
-    return new KafkaJournalReader({ openLog: (shard) => this.topics.open(shard), shards: [] });
+    return new KafkaJournalReader({
+      family: 'auction',
+      openLog: (shard) => this.topics.open(shard),
+      shards: [],
+    });
   }
 
   /** Records a second of Kafka's own producer, with one request in flight, into a topic that is set like a journal's. */

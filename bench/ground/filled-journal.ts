@@ -12,7 +12,12 @@ export async function fillJournal(
   auctions: { readonly from: number; readonly count: number },
   like: Pick<HistoryOf, 'quotes' | 'revisions' | 'isOver'>,
 ): Promise<number> {
-  const writer = await new PostgresJournal({ url, clock: new SystemClock(), opener: 'bench' }).open(shard);
+  const writer = await new PostgresJournal({
+    family: 'auction',
+    url,
+    clock: new SystemClock(),
+    opener: 'bench',
+  }).open(shard);
   const payloads: string[] = [];
   for (let number = auctions.from; number < auctions.from + auctions.count; number += 1) {
     payloads.push(...auctionHistory({ ...like, number, shard }).map(encodeEvent));

@@ -25,8 +25,14 @@ export const journal: Row = {
     await bare.open();
     const emmett = await EmmettStreams.open(database.url);
     const clock = new SystemClock();
-    const seals = new JournalSeals([Buffer.alloc(32)]);
-    const journal = new PostgresJournal({ url: database.url, clock, opener: 'bench', seals });
+    const seals = new JournalSeals('auction', [Buffer.alloc(32)]);
+    const journal = new PostgresJournal({
+      family: 'auction',
+      url: database.url,
+      clock,
+      opener: 'bench',
+      seals,
+    });
     const writer = await journal.open(SHARD);
     const [one = ''] = revisionPayloads(1);
     const [some, more] = [revisionPayloads(16), revisionPayloads(100)];

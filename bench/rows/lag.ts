@@ -14,7 +14,7 @@ const TIMES_AS_LONG = 3;
 
 const POSITIONS = `
   select shards.shard, last.sequence as head, coalesce(positions.sequence, 0) as position from journal.shards
-  cross join lateral (select sequence from journal.records where shard = shards.shard order by sequence desc limit 1) last
+  cross join lateral (select sequence from journal.records where family = shards.family and shard = shards.shard order by sequence desc limit 1) last
   left join auction_history.projection_offsets positions on positions.shard = shards.shard`;
 
 /** How far the projections are behind while quotes come at the rate that is asked of the cluster. */

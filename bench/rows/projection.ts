@@ -80,7 +80,7 @@ async function catchUp(url: string, client: pg.Client, last: number): Promise<nu
   );
   const pool = openPool(url, { applicationName: 'bench-projector', max: 4 });
   const clock = new SystemClock();
-  const reader: JournalReader = new PostgresJournalReader(pool);
+  const reader: JournalReader = new PostgresJournalReader(pool, 'auction');
   const faults: unknown[] = [];
   const follower = new Follower({
     pool,

@@ -26,7 +26,7 @@ export const replay: Row = {
     const count = settings.quick ? FEW : AUCTIONS;
     const last = await fillJournal(database.url, SHARD, { from: 0, count }, LIKE);
     const pool = openPool(database.url, { applicationName: 'bench', max: 2 });
-    const reader = new PostgresJournalReader(pool);
+    const reader = new PostgresJournalReader(pool, 'auction');
     const perSecond = async (work: () => Promise<unknown>): Promise<number> => {
       const begun = performance.now();
       await work();

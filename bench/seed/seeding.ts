@@ -45,8 +45,14 @@ export async function seed(call: SeedCall, ports: SeedPorts): Promise<object> {
   await refuseUnfitDatabaseAt(place.cluster.database_url);
   const pool = openPool(place.cluster.database_url, { applicationName: 'seed', max: POOL });
   const policy = new PolicyWatch(pool, clock);
-  const seals = new JournalSeals(place.idKeys);
-  const journal = new PostgresJournal({ url: place.cluster.database_url, clock, opener: 'seed', seals });
+  const seals = new JournalSeals('auction', place.idKeys);
+  const journal = new PostgresJournal({
+    family: 'auction',
+    url: place.cluster.database_url,
+    clock,
+    opener: 'seed',
+    seals,
+  });
   const relay = new ShardRelay(place, journal, clock);
   const cast = new Cast(place.cluster, call.audience, call.completed + call.open);
   try {
@@ -93,7 +99,7 @@ class Seeding {
     const policy = new PolicyDesk(parts.policy, ids, clock, { isInDoubt: () => false });
     this.planner = new Planner(parts.cast, ids, policy, parts.policy, name);
     this.sample = new Sample(parts.cast);
-    this.reader = new PostgresJournalReader(parts.pool);
+    this.reader = new PostgresJournalReader(parts.pool, 'auction');
   }
 
   async run(): Promise<object> {

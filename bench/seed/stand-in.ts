@@ -31,14 +31,19 @@ export class StandIn {
 
   static async begin(writer: JournalWriter, { pool, clock, idKeys }: StandInPorts): Promise<StandIn> {
     const { shard } = writer;
-    const reader = new PostgresJournalReader(pool);
+    const reader = new PostgresJournalReader(pool, 'auction');
     const book = new AuctionBook();
     const histories = new HistoryTable(pool, shard);
     const stored = new StoredAnswers(shard, reader, histories);
     const noted = new NotedConnections();
-    const store = new PostgresSnapshotStore(pool);
+    const store = new PostgresSnapshotStore(pool, 'auction');
     // One that is not believed is read past, and the journal in its place.
-    const snapshots = new SealedSnapshots({ store, keys: idKeys, onRefused: () => undefined });
+    const snapshots = new SealedSnapshots({
+      family: 'auction',
+      store,
+      keys: idKeys,
+      onRefused: () => undefined,
+    });
     const { lastEventAt } = await recover({
       shard,
       reader,

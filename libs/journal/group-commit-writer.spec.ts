@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BatchSink } from './batch-sink.js';
 import { GroupCommitWriter } from './group-commit-writer.js';
-import { BEFORE_FIRST } from './hash-chain.js';
+import { beforeFirst } from './hash-chain.js';
 import type { JournalEntry } from './journal.js';
 import { JournalAmbiguous, JournalFenced, JournalRefused, JournalUnavailable } from './journal-errors.js';
 import { GROUP_RECORDS, MAX_BATCH_RECORDS, MAX_QUEUED_RECORDS } from './limits.js';
@@ -65,7 +65,7 @@ function turn(): Promise<void> {
 
 function open(): { sink: ManualSink; writer: GroupCommitWriter } {
   const sink = new ManualSink();
-  return { sink, writer: new GroupCommitWriter(3, { ...BEFORE_FIRST, epoch: 1 }, sink) };
+  return { sink, writer: new GroupCommitWriter(3, { ...beforeFirst('auction'), epoch: 1 }, sink) };
 }
 
 function reasonOf(promise: Promise<unknown>): Promise<unknown> {

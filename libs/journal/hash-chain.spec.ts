@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BEFORE_FIRST, GENESIS_HASH, hashOfBytes, recordHash, sealEpoch, sealEvent } from './hash-chain.js';
+import { beforeFirst, hashOfBytes, recordHash, sealEpoch, sealEvent } from './hash-chain.js';
+import { JOURNAL_FAMILIES } from './journal-id.js';
 
 describe('the hash of a record', () => {
   it('is what an auditor without this code would compute', () => {
-    const first = sealEpoch(7, BEFORE_FIRST, 3, 'owner-7');
+    const first = sealEpoch(7, beforeFirst('auction'), 3, 'owner-7');
     const payload = '{"epoch":3,"opener":"owner-7"}';
-    const text = `1:7,1:3,1:1,5:epoch,64:${GENESIS_HASH},${payload.length}:${payload},`;
+    const text = `1:7,1:3,1:1,5:epoch,64:${beforeFirst('auction').hash},${payload.length}:${payload},`;
     expect(first.hash).toBe(createHash('sha256').update(text).digest('hex'));
 
     const second = sealEvent(7, first, '"€"');
@@ -23,13 +24,13 @@ describe('the hash of a record', () => {
       [1, 2],
       [1, 1],
     ] as const) {
-      const text = `1:${shard},1:${epoch},1:5,5:event,64:${GENESIS_HASH},2:{},`;
+      const text = `1:${shard},1:${epoch},1:5,5:event,64:${beforeFirst('auction').hash},2:{},`;
       const record = {
         shard,
         epoch,
         sequence: 5,
         kind: 'event',
-        previousHash: GENESIS_HASH,
+        previousHash: beforeFirst('auction').hash,
         payload: '{}',
       } as const;
       expect(recordHash(record)).toBe(createHash('sha256').update(text).digest('hex'));
@@ -38,15 +39,21 @@ describe('the hash of a record', () => {
 
   it('is the same of a payload and of its bytes, however many these are', () => {
     for (const payload of ['', '{}', '"é€𝄞"', `"${'é'.repeat(40_000)}"`, '{}']) {
-      const record = sealEvent(7, { epoch: 3, sequence: 1_234, hash: GENESIS_HASH }, payload);
+      const record = sealEvent(7, { epoch: 3, sequence: 1_234, hash: beforeFirst('auction').hash }, payload);
       expect(hashOfBytes(record, Buffer.from(payload))).toBe(record.hash);
     }
   });
 
   it('never changes: journals that are written already depend on it', () => {
-    expect(sealEpoch(0, BEFORE_FIRST, 1, 'owner-0').hash).toBe(
-      '8ce82eea7d010533f841cb0da03909a7126059f94f436e423da69d55a25f1c64',
+    expect(sealEpoch(0, beforeFirst('auction'), 1, 'owner-0').hash).toBe(
+      '5131c92d79609e33fb370055d05611fef7c9aa8fecbabbeed0105a8dcb65e61a',
     );
+  });
+
+  it('leads back to a genesis hash that each family has for itself', () => {
+    const hashes = JOURNAL_FAMILIES.map((family) => beforeFirst(family).hash);
+    expect(hashes[0]).toBe(createHash('sha256').update('sotto journal auction').digest('hex'));
+    expect(new Set(hashes).size).toBe(JOURNAL_FAMILIES.length);
   });
 
   it('differs when any field does, also where digits or bytes move from one field to the next', () => {
@@ -56,7 +63,7 @@ describe('the hash of a record', () => {
       sequence: fc.nat(300),
       kind: fc.constantFrom('epoch' as const, 'event' as const),
       payload: fc.string({ maxLength: 3, unit: fc.constantFrom('1', ',', ':', 'é') }),
-      previousHash: fc.constantFrom(GENESIS_HASH, 'f'.repeat(64)),
+      previousHash: fc.constantFrom(beforeFirst('auction').hash, 'f'.repeat(64)),
     });
     fc.assert(
       fc.property(record, record, (one, other) => {

@@ -1,10 +1,21 @@
 import { hash } from 'node:crypto';
 import type { EpochLife, EpochPayload, JournalEntry, JournalHead } from './journal.js';
+import type { JournalFamily } from './journal-id.js';
 
-export const GENESIS_HASH = '0'.repeat(64);
+const HEADS_BEFORE_FIRST: Readonly<Record<JournalFamily, JournalHead>> = {
+  auction: emptyHead('auction'),
+  execution: emptyHead('execution'),
+  data: emptyHead('data'),
+};
 
-/** The head of a shard that nobody has opened yet. */
-export const BEFORE_FIRST: JournalHead = { epoch: 0, sequence: 0, hash: GENESIS_HASH };
+function emptyHead(family: JournalFamily): JournalHead {
+  return { epoch: 0, sequence: 0, hash: hash('sha256', `sotto journal ${family}`, 'hex') };
+}
+
+/** The head of a journal before its first record. Its hash is the genesis hash: no record of one family follows that of another. */
+export function beforeFirst(family: JournalFamily): JournalHead {
+  return HEADS_BEFORE_FIRST[family];
+}
 
 /** Beyond this a record gets room of its own, so that one large one does not stay in memory for ever. */
 const ROOM_BYTES = 65_536;

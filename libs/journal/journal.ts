@@ -12,7 +12,7 @@ export interface JournalEntry {
   readonly kind: EntryKind;
   /** JSON text, opaque to the journal and kept as it came. That of an epoch record is an `EpochPayload`. */
   readonly payload: string;
-  /** Hash of the record before, or GENESIS_HASH. */
+  /** Hash of the record before, or the genesis hash of the family. */
   readonly previousHash: string;
   /** Covers all of the above: see `recordHash`. */
   readonly hash: string;

@@ -5,6 +5,7 @@ import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js'
 
 describeJournal('the journal in memory', () => {
   const store = new MemoryJournalStore();
+  const other = new MemoryJournalStore('execution');
   return Promise.resolve({
     journalOf: (opener) => new MemoryJournal(store, opener),
     reader: store,
@@ -24,6 +25,11 @@ describeJournal('the journal in memory', () => {
       stored.records.sort((a, b) => a.sequence - b.sequence);
       return Promise.resolve();
     },
+    other: { journal: new MemoryJournal(other, 'ada'), reader: other },
+    giveToOther: (shard) => {
+      other.shard(shard).records = [...store.shard(shard).records];
+      return Promise.resolve();
+    },
     dispose: () => Promise.resolve(),
   });
 });
@@ -32,6 +38,7 @@ describeSnapshotStore('snapshots in memory', () => {
   const store = new MemoryJournalStore();
   return Promise.resolve({
     store: new MemorySnapshotStore(),
+    other: new MemorySnapshotStore(),
     journal: new MemoryJournal(store),
     reader: store,
   });

@@ -22,7 +22,7 @@ let records: JournalEntry[];
 let saved: Snapshot;
 
 function under(...keys: [Buffer, ...Buffer[]]): SealedSnapshots {
-  return new SealedSnapshots({ store, keys, onRefused: (one) => refused.push(one) });
+  return new SealedSnapshots({ family: 'auction', store, keys, onRefused: (one) => refused.push(one) });
 }
 
 /** Where the one stands that is believed. */
@@ -72,6 +72,15 @@ beforeEach(async () => {
 });
 
 describe('a snapshot', () => {
+  it('is of one family alone', async () => {
+    const onRefused = (one: RefusedSnapshot): unknown => refused.push(one);
+    const keys = [OLD] as const;
+    const other = new SealedSnapshots({ family: 'execution', store, keys, onRefused });
+    expect(await found(other)).toBeUndefined();
+    expect(refused).toEqual([{ shard: SHARD, sequence: 3, reason: 'seal' }]);
+    expect(await found()).toBe(3);
+  });
+
   it('is believed as it was sealed, and by nobody without its key', async () => {
     expect(await found()).toBe(3);
     expect(sealedContent(saved).equals(CONTENT)).toBe(true);

@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import type { JournalHead, JournalReader } from './journal.js';
+import type { JournalFamily } from './journal-id.js';
 import { isOneOf, sealingKey } from './sealing-key.js';
 import { recordBehind, type Snapshot, type SnapshotStore } from './snapshots.js';
 
@@ -20,6 +21,7 @@ export interface RefusedSnapshot {
 }
 
 export interface SealedSnapshotsOptions {
+  readonly family: JournalFamily;
   readonly store: SnapshotStore;
   /** The first seals what is new; what any of them has sealed is believed. */
   readonly keys: readonly [Buffer, ...Buffer[]];
@@ -93,14 +95,15 @@ export class SealedSnapshots {
     return isOneOf(seals, given) ? undefined : 'seal';
   }
 
-  /** One for each key. Every field but the content, which comes last, is of digits alone, so no two snapshots look alike. */
+  /** One for each key. No field but the content, which comes last, has a space or a line feed, so no two snapshots look alike. */
   private async sealOf(
     keys: readonly KeyObject[],
     { formatVersion, shard, epoch, sequence, hash }: Standing,
     content: Buffer,
   ): Promise<Buffer[]> {
     const seals = keys.map((key) => createHmac('sha256', key));
-    for (const seal of seals) seal.update(`${[formatVersion, shard, epoch, sequence, hash].join(' ')}\n`);
+    const standing = [this.options.family, formatVersion, shard, epoch, sequence, hash].join(' ');
+    for (const seal of seals) seal.update(`${standing}\n`);
     for (let from = 0; from < content.length; from += SLICE_BYTES) {
       if (from > 0) await nextTurn();
       for (const seal of seals) seal.update(content.subarray(from, from + SLICE_BYTES));

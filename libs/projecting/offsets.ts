@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { BEFORE_FIRST } from '#libs/journal/hash-chain.js';
+import { beforeFirst } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead } from '#libs/journal/journal.js';
 import { LIVE, qualified, type ProjectionTables } from './projection.js';
 
@@ -12,8 +12,11 @@ type Client = Pick<ClientBase, 'query'>;
 export class OffsetsTable {
   private readonly table: string;
 
-  constructor({ offsets }: Pick<ProjectionTables, 'offsets'>, schemaOf = LIVE) {
-    this.table = qualified(offsets, schemaOf);
+  constructor(
+    private readonly projection: Pick<ProjectionTables, 'family' | 'offsets'>,
+    schemaOf = LIVE,
+  ) {
+    this.table = qualified(projection.offsets, schemaOf);
   }
 
   /** The holder of the row is the only writer of the shard's rows until its transaction ends. */
@@ -21,10 +24,11 @@ export class OffsetsTable {
     const text = `select epoch, sequence, encode(hash, 'hex') as hash from ${this.table} where shard = $1 for update`;
     const { rows } = await client.query<JournalHead>({ name: `${this.table}-lock`, text, values: [shard] });
     if (rows[0] !== undefined) return rows[0];
+    const { epoch, sequence, hash } = beforeFirst(this.projection.family);
     await client.query(
       `insert into ${this.table} (shard, epoch, sequence, hash) values ($1, $2, $3, decode($4, 'hex'))
        on conflict (shard) do nothing`,
-      [shard, BEFORE_FIRST.epoch, BEFORE_FIRST.sequence, BEFORE_FIRST.hash],
+      [shard, epoch, sequence, hash],
     );
     return this.lock(client, shard);
   }

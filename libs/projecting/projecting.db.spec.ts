@@ -19,7 +19,7 @@ jest.setTimeout(60_000);
 
 const SHARD = 1;
 const clock = new SystemClock();
-const seals = new JournalSeals([Buffer.alloc(32, 1)]);
+const seals = new JournalSeals(tally.family, [Buffer.alloc(32, 1)]);
 let database: TestDatabase;
 let writer: JournalWriter;
 let reader: PostgresJournalReader;
@@ -27,8 +27,14 @@ let reader: PostgresJournalReader;
 beforeAll(async () => {
   database = await createTestDatabase([...journalMigrations, ...tallyMigrations]);
   const { url, pool } = database;
-  writer = await new PostgresJournal({ url, clock, opener: 'tally-writer', seals }).open(SHARD);
-  reader = new PostgresJournalReader(pool);
+  writer = await new PostgresJournal({
+    family: tally.family,
+    url,
+    clock,
+    opener: 'tally-writer',
+    seals,
+  }).open(SHARD);
+  reader = new PostgresJournalReader(pool, tally.family);
 });
 afterAll(async () => {
   await writer.close();

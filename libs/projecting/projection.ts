@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import type { JournalEntry } from '#libs/journal/journal.js';
+import type { JournalFamily } from '#libs/journal/journal-id.js';
 
 export interface TableName {
   readonly schema: string;
@@ -48,6 +49,8 @@ export interface ProjectionWriter<Kept> {
 export interface Projection<Kept> {
   /** Keeps its leases apart from those of other projections. */
   readonly name: string;
+  /** The journals that it is made from. */
+  readonly family: JournalFamily;
   /** One row a shard, with its last applied record: `shard`, `epoch`, `sequence`, `hash`. */
   readonly offsets: TableName;
   /** All others, in the order in which readers take their locks. */
@@ -58,7 +61,7 @@ export interface Projection<Kept> {
 }
 
 /** What is known of a projection without what it keeps in memory. */
-export type ProjectionTables = Pick<Projection<unknown>, 'name' | 'offsets' | 'tables'>;
+export type ProjectionTables = Pick<Projection<unknown>, 'name' | 'family' | 'offsets' | 'tables'>;
 
 /** Every table, in the order in which locks are taken: a projector locks its offset first. */
 export function tablesOf({ offsets, tables }: ProjectionTables): readonly ProjectedTable[] {

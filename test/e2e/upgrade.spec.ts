@@ -6,7 +6,7 @@ import { readManifest } from '#apps/operations/backup/manifest.js';
 import { backupToRestore, restoreBackup } from '#apps/operations/backup/restore-backup.js';
 import { SHAPES } from '#libs/auction/rules/event-shapes.js';
 import { decodeEvent } from '#libs/auction/rules/event-versions.js';
-import { BEFORE_FIRST, recordHash } from '#libs/journal/hash-chain.js';
+import { beforeFirst, recordHash } from '#libs/journal/hash-chain.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
@@ -62,7 +62,7 @@ function typesIn(journal: readonly JournalEntry[]): string[] {
 
 function isRead({ journal, states }: Release): void {
   it('has a chain that is whole, and no event that is not known', () => {
-    let previousHash = BEFORE_FIRST.hash;
+    let previousHash = beforeFirst('auction').hash;
     for (const { shard, sequence, epoch, kind, payload, hash } of journal) {
       expect(recordHash({ shard, sequence, epoch, kind, payload, previousHash })).toBe(hash);
       previousHash = hash;
@@ -110,7 +110,7 @@ function isOpened({ backup, secrets, schema, play }: Release): void {
   });
 
   it('gives the same projections, byte for byte, when they are made again', async () => {
-    const reader = new PostgresJournalReader(database.pool);
+    const reader = new PostgresJournalReader(database.pool, 'auction');
     const tables = await compareProjection(auctionProjection, {
       pool: database.pool,
       reader,

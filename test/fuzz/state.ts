@@ -17,8 +17,7 @@ const TABLES = `
   select md5(string_agg(line, '|' order by line)) as digest from (
     ${[...KEPT.map((table) => `select '${table} ' || kept::text as line from ${table} kept`), EVIDENCE].join(' union all ')}
   ) as lines`;
-const HEADS =
-  'select coalesce(max(sequence), 0) as head from generate_series(0, 2) n left join journal.records on shard = n group by n order by n';
+const HEADS = `select coalesce(max(sequence), 0) as head from generate_series(0, 2) n left join journal.records on family = 'auction' and shard = n group by n order by n`;
 
 export interface State {
   readonly tables: string;
@@ -56,7 +55,7 @@ export class Books {
   /** What the journals hold after that. */
   async eventsSince({ heads }: State): Promise<readonly Event[]> {
     const { rows } = await this.pool.query<{ readonly payload: string }>(
-      `select payload from journal.records join unnest($1::bigint[]) with ordinality as seen (head, place) on shard = place - 1
+      `select payload from journal.records join unnest($1::bigint[]) with ordinality as seen (head, place) on family = 'auction' and shard = place - 1
         where sequence > head and kind = 'event' order by shard, sequence`,
       [heads],
     );

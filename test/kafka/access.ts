@@ -14,7 +14,11 @@ export function topicsAt(
   { addresses, prefix }: TestKafka,
   address: Partial<KafkaAddress> = {},
 ): KafkajsTopics {
-  return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, prefix, clock);
+  return new KafkajsTopics(
+    { brokers: addresses, clientId: 'test', ...address },
+    { prefix, family: 'auction' },
+    clock,
+  );
 }
 
 const readers: KafkaJournalReader[] = [];
@@ -23,7 +27,11 @@ afterAll(() => Promise.all(readers.splice(0).map((reader) => reader.close())));
 /** It is closed when the file is done: brokers that others use too would keep its connections open. */
 export function readerAt(kafka: TestKafka): KafkaJournalReader {
   const topics = topicsAt(kafka);
-  const reader = new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [] });
+  const reader = new KafkaJournalReader({
+    family: 'auction',
+    openLog: (shard) => topics.open(shard),
+    shards: [],
+  });
   readers.push(reader);
   return reader;
 }
@@ -31,6 +39,7 @@ export function readerAt(kafka: TestKafka): KafkaJournalReader {
 export function journalAt(kafka: TestKafka, address: Partial<KafkaAddress> = {}): KafkaJournal {
   const topics = topicsAt(kafka, address);
   return new KafkaJournal({
+    family: 'auction',
     openLog: async (shard) => {
       await (await topicsAt(kafka).prepare(shard)).close();
       return topics.open(shard);

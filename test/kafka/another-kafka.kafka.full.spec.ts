@@ -24,7 +24,11 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
     afterEach(() => journals.dispose());
 
     const strangeTopics = () =>
-      new KafkajsTopics({ brokers: other().addresses, clientId: 'test' }, journals.prefix, clock);
+      new KafkajsTopics(
+        { brokers: other().addresses, clientId: 'test' },
+        { prefix: journals.prefix, family: 'auction' },
+        clock,
+      );
     /** Byte for byte what stands in the right one. */
     const copyThere = async (): Promise<void> => {
       const log = await strangeTopics().prepare(SHARD);
@@ -78,7 +82,11 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
 
     it('are not so many brokers as are named: a first start says how many there are and are named', async () => {
       const brokers = [...kafka().addresses, '127.0.0.1:1'];
-      const topics = new KafkajsTopics({ brokers, clientId: 'test' }, journals.prefix, clock);
+      const topics = new KafkajsTopics(
+        { brokers, clientId: 'test' },
+        { prefix: journals.prefix, family: 'auction' },
+        clock,
+      );
       const refusal = {
         exitCode: EXIT.unavailable,
         message: expect.stringContaining(
@@ -97,7 +105,12 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
       ]) {
         const settled = { settled: () => journals.topics.clusterId() };
         const address = { brokers, clientId: 'test' };
-        const topics = new KafkajsTopics(address, journals.prefix, clock, new KafkaCluster(settled));
+        const topics = new KafkajsTopics(
+          address,
+          { prefix: journals.prefix, family: 'auction' },
+          clock,
+          new KafkaCluster(settled),
+        );
         await (await topics.prepare(SHARD)).close();
         expect(await topics.isThereAndFit(SHARD)).toBe(true);
       }
@@ -106,8 +119,13 @@ describeWithKafka('brokers of another Kafka that are named among the right ones'
     // The last: the right broker is gone afterwards.
     it('get nothing from a writer that has begun, once the right ones are gone', async () => {
       const addresses = [...kafka().addresses, ...other().addresses];
-      const topics = new KafkajsTopics({ brokers: addresses, clientId: 'test' }, journals.prefix, clock);
+      const topics = new KafkajsTopics(
+        { brokers: addresses, clientId: 'test' },
+        { prefix: journals.prefix, family: 'auction' },
+        clock,
+      );
       const writer = await new KafkaJournal({
+        family: 'auction',
         openLog: async (shard) => {
           await (await journals.topics.prepare(shard)).close();
           return topics.open(shard);

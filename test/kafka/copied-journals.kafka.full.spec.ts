@@ -162,7 +162,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     const before = await rows();
     await journals.replace(SHARD);
     const { code, errors } = await copy('kafka', 'postgres');
-    const said = `journal: shard ${SHARD}: topic ${journals.prefix}${SHARD} is gone, or empty, but this database has seen record ${LAST_EVENT + 1} in it`;
+    const said = `journal: shard ${SHARD}: topic ${journals.prefix}auction.${SHARD} is gone, or empty, but this database has seen record ${LAST_EVENT + 1} in it`;
     expect([code, errors]).toEqual([65, expect.stringContaining(said)]);
     expect(errors.trim().split('\n')).toHaveLength(1);
     expect(await rows()).toEqual(before);
@@ -184,7 +184,7 @@ describeWithKafka('npm run journal on two copies of the journals', { anyBrokers:
     async (_, before, lost) => {
       await lose(before);
       const said = (gone: number): string =>
-        `journal: topic ${journals.prefix}${SHARD} has lost its journal: its first ${gone} messages are gone, bring back the topic as it was\n`;
+        `journal: topic ${journals.prefix}auction.${SHARD} has lost its journal: its first ${gone} messages are gone, bring back the topic as it was\n`;
       const fromThere = await copy('kafka', 'postgres');
       expect([fromThere.code, fromThere.errors]).toEqual([65, said(lost)]);
       await journals.database.pool.query('delete from journal.home');

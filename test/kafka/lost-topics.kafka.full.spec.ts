@@ -65,8 +65,8 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
       // All that its login can make speak for a lost topic.
       [
         `update journal.witness set sequence = sequence + 100, log_offset = log_offset + 100, hash = sha256('x') where shard = 1;
-         insert into journal.snapshots (shard, sequence, hash, format_version, body)
-           select shard, sequence, hash, 1, 'x' from journal.witness where shard = 1;
+         insert into journal.snapshots (family, shard, sequence, hash, format_version, body)
+           select 'auction', shard, sequence, hash, 1, 'x' from journal.witness where shard = 1;
          update risk.shard_fence set epoch = epoch + 7 where shard = 1`,
         'has seen record',
       ],
@@ -130,7 +130,7 @@ describeWithKafka('a cluster whose topics', { anyBrokers: true }, (kafka) => {
       65,
       [
         expect.stringMatching(
-          `shard 0: topic ${kafka().prefix}0 is gone, or empty, but this database has seen`,
+          `shard 0: topic ${kafka().prefix}auction.0 is gone, or empty, but this database has seen`,
         ),
       ],
     ]);

@@ -110,8 +110,17 @@ describeWithKafka('npm run kafka', { anyBrokers: true }, () => {
   it('starts a broker that can be used, stops it with nothing left, and finds its data again', async () => {
     const first = Run.start('--folder', folder);
     const port = await first.port();
-    const topics = new KafkajsTopics({ brokers: [`127.0.0.1:${port}`], clientId: 'test' }, 'kept.', clock);
-    const journal = new KafkaJournal({ openLog: (shard) => topics.prepare(shard), clock, opener: 'test' });
+    const topics = new KafkajsTopics(
+      { brokers: [`127.0.0.1:${port}`], clientId: 'test' },
+      { prefix: 'kept.', family: 'auction' },
+      clock,
+    );
+    const journal = new KafkaJournal({
+      family: 'auction',
+      openLog: (shard) => topics.prepare(shard),
+      clock,
+      opener: 'test',
+    });
     const writer = await journal.open(0);
     await writer.append(['"kept"']);
     await writer.close();

@@ -75,11 +75,16 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
   });
   const journalOf = (user: string): KafkaJournal => {
     const topics = topicsOf(user);
-    return new KafkaJournal({ openLog: (shard) => topics.prepare(shard), clock, opener: user });
+    return new KafkaJournal({
+      family: 'auction',
+      openLog: (shard) => topics.prepare(shard),
+      clock,
+      opener: user,
+    });
   };
   const readerOf = (user: string): KafkaJournalReader => {
     const topics = topicsOf(user);
-    return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [] });
+    return new KafkaJournalReader({ family: 'auction', openLog: (shard) => topics.open(shard), shards: [] });
   };
 
   beforeAll(async () => {
@@ -122,6 +127,7 @@ describeWithKafka('a user of brokers that know rights', { settings: withRights }
     await eventually(() => expect(topicsOf('reader').prepare(SHARD)).rejects.toMatchObject(lacks('WRITE')));
     const topics = topicsOf('reader');
     const journal = new KafkaJournal({
+      family: 'auction',
       openLog: (shard) => Promise.resolve(topics.open(shard)),
       clock,
       opener: 'reader',

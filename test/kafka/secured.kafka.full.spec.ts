@@ -64,15 +64,24 @@ describeWithKafka('brokers that want TLS and a password', { settings: secured },
   });
   const topicsOf = async (more: Readonly<Record<string, string>>): Promise<KafkajsTopics> => {
     const address = await kafkaAddress(loadConfig(kafkaSettings, env(more)), 'test');
-    return new KafkajsTopics(address!, kafka().prefix, clock);
+    return new KafkajsTopics(address!, { prefix: kafka().prefix, family: 'auction' }, clock);
   };
   const open = async (shard: number, more: Readonly<Record<string, string>> = {}): Promise<void> => {
     const topics = await topicsOf(more);
-    const journal = new KafkaJournal({ openLog: (wanted) => topics.prepare(wanted), clock, opener: 'test' });
+    const journal = new KafkaJournal({
+      family: 'auction',
+      openLog: (wanted) => topics.prepare(wanted),
+      clock,
+      opener: 'test',
+    });
     const writer = await journal.open(shard);
     await writer.append(['"secret"']);
     await writer.close();
-    const reader = new KafkaJournalReader({ openLog: (wanted) => topics.open(wanted), shards: [] });
+    const reader = new KafkaJournalReader({
+      family: 'auction',
+      openLog: (wanted) => topics.open(wanted),
+      shards: [],
+    });
     expect(await events(reader, shard)).toEqual(['"secret"']);
     await reader.close();
   };
@@ -98,7 +107,11 @@ describeWithKafka('brokers that want TLS and a password', { settings: secured },
     await expect(open(3, more)).rejects.toBeInstanceOf(StartFault);
     await expect(open(3, more)).rejects.toThrow(reason);
     const topics = await topicsOf(more);
-    const reader = new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards: [1] });
+    const reader = new KafkaJournalReader({
+      family: 'auction',
+      openLog: (shard) => topics.open(shard),
+      shards: [1],
+    });
     await expect(reader.heads()).rejects.toBeInstanceOf(JournalUnreadable);
     await reader.close();
   });

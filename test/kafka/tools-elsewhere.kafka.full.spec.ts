@@ -108,7 +108,7 @@ describeWithKafka('tools that are led to where the journals are not', { anyBroke
       );
       await cut.database.pool.query('delete from risk.shard_fence');
       await cut.database.pool.query(
-        `insert into journal.witness (shard, sequence, hash) values (0, 9, sha256('x'))`,
+        `insert into journal.witness (family, shard, sequence, hash) values ('auction', 0, 9, sha256('x'))`,
       );
       expectFault(await run('journal', copy, place), 1, 'it ends at 3, but this database has seen record 9');
       expect(await records()).toBe(before);

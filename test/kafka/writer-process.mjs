@@ -12,8 +12,13 @@ import { SystemClock } from '../../dist/libs/platform/time/system-clock.js';
 
 const [brokers, prefix, shard, name, records, pause] = process.argv.slice(2);
 const clock = new SystemClock();
-const topics = new KafkajsTopics({ brokers: brokers.split(','), clientId: name }, prefix, clock);
+const topics = new KafkajsTopics(
+  { brokers: brokers.split(','), clientId: name },
+  { prefix, family: 'auction' },
+  clock,
+);
 const journal = new KafkaJournal({
+  family: 'auction',
   openLog: (number) => topics.prepare(number),
   clock,
   opener: name,

@@ -21,6 +21,10 @@ import { BackupDamaged, manifestNoted, readManifest, unnamedAmong, type Manifest
 import { readRows } from './row-file.js';
 
 const PAGE = 1_000;
+const AUCTION_JOURNALS = Array.from({ length: SHARDS }, (_, shard) => ({
+  family: 'auction' as const,
+  shard,
+}));
 const RESTORE = { isRestore: true };
 const SILENT = { info: (): void => undefined };
 
@@ -194,7 +198,7 @@ async function fill(
     await client.query('select setval($1, $2)', [name, last]);
   for (const name of names) await client.query(`alter table ${name} enable trigger user`);
   await noteFilled(client, manifest);
-  await RestoredMark.set(client, { shards: SHARDS, takenAt });
+  await RestoredMark.set(client, { journals: AUCTION_JOURNALS, takenAt });
   // With the rows, so that no process ever finds them in their former life.
   await beginJournalLife(client);
 }

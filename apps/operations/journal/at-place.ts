@@ -1,4 +1,6 @@
 import { kafkaSettings, kafkaSettingsAgree } from '#libs/journal/kafka/kafka-settings.js';
+import type { JournalFamily } from '#libs/journal/journal-id.js';
+import { shardsOfFamily } from '#libs/journal/shards-of-family.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 import { openJournalStore, storeOfKind } from '#libs/journal/stores/open-journal-store.js';
@@ -18,19 +20,23 @@ const NAME = 'journal-tool';
 /** Opens what the commands of the journal work on, and closes it behind them. */
 export async function atPlace<T>(
   environment: Environment,
+  family: JournalFamily,
   tell: (line: string) => void,
   work: (place: Place) => Promise<T>,
 ): Promise<T> {
   const settings = loadConfig(kafkaSettings, environment, [kafkaSettingsAgree]);
   const idKeys = await findIdKeys(environment);
-  const seals = idKeys === undefined ? undefined : new JournalSeals(idKeys);
+  const seals = idKeys === undefined ? undefined : new JournalSeals(family, idKeys);
   const clock = new SystemClock();
   const { url: databaseUrl, close } = await openDatabase(environment, tell);
   const pool = openPool(databaseUrl, { applicationName: NAME, max: POOL });
-  const ports: StorePorts = { databaseUrl, pool, clock, instance: NAME, shards: ALL_SHARDS, seals, tell };
   const opened: JournalStore[] = [];
   try {
+    const shards = family === 'auction' ? ALL_SHARDS : await shardsOfFamily(pool, family);
+    const ports: StorePorts = { family, databaseUrl, pool, clock, instance: NAME, shards, seals, tell };
     return await work({
+      family,
+      shards,
       pool,
       clock,
       databaseUrl,
@@ -40,7 +46,7 @@ export async function atPlace<T>(
           ? openJournalStore(settings, ports)
           : storeOfKind(kind, settings, ports));
         opened.push(store);
-        await refuseAnotherKafka(store, pool).catch(unlessSilent);
+        await refuseAnotherKafka(store, pool, family).catch(unlessSilent);
         return store;
       },
     });

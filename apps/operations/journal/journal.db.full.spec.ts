@@ -5,7 +5,7 @@ import { evolve } from '#libs/auction/rules/evolve/evolve.js';
 import type { AuctionState } from '#libs/auction/rules/state.js';
 import { SHAPES } from '#libs/auction/rules/event-shapes.js';
 import { decodeEvent, isOfAuction } from '#libs/auction/rules/event-versions.js';
-import { BEFORE_FIRST, recordHash, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, recordHash, sealEvent } from '#libs/journal/hash-chain.js';
 import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { EntryKind, JournalEntry } from '#libs/journal/journal.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
@@ -51,14 +51,19 @@ function statesOf(all: readonly JournalEntry[]): AuctionState[] {
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   const { pool } = database;
-  const writer = await new PostgresJournal({ url: database.url, clock, opener: 'test' }).open(SHARD);
+  const writer = await new PostgresJournal({
+    family: 'auction',
+    url: database.url,
+    clock,
+    opener: 'test',
+  }).open(SHARD);
   const payloads = lawfulSession(7, 30)
     .records.filter(({ kind }) => kind === 'event')
     .map(({ payload }) => payload);
   // Not to the end: some auctions are still open, and hold something.
   await writer.append(payloads.slice(0, EVENTS));
   await writer.close();
-  entries = await everything(new PostgresJournalReader(pool), SHARD);
+  entries = await everything(new PostgresJournalReader(pool, 'auction'), SHARD);
   const projector = new Projector(auctionProjection, { inTransaction: transactionsOf(pool), clock });
   await projector.take(SHARD, entries);
   for (const [name, amount] of Object.entries(expectedHolds(statesOf(entries)))) {
@@ -85,6 +90,37 @@ afterAll(() => database.drop());
 function copyOf(table: string): string {
   return `public.${table.replace('.', '_')}`;
 }
+
+describe('npm run journal -- --family', () => {
+  it('looks at the journals of one family, and holds nothing of the auctions against them', async () => {
+    const { url, pool } = database;
+    const shards = [SHARD, SHARD + 7];
+    for (const shard of shards) {
+      const writer = await new PostgresJournal({ family: 'execution', url, clock, opener: 'test' }).open(
+        shard,
+      );
+      await writer.append(['{"type":"ORDER"}']);
+      await writer.close();
+    }
+    const { code, output } = await journal('verify --family execution --output json');
+    expect([code, JSON.parse(output)]).toMatchObject([
+      0,
+      { sound: true, shards: shards.map((shard) => ({ shard, records: 2, faults: [] })) },
+    ]);
+    const dumped = await journal(`dump --family execution --shard ${SHARD + 7} --kind event`);
+    expect(JSON.parse(dumped.output)).toMatchObject({ shard: SHARD + 7, payload: { type: 'ORDER' } });
+    expect((await journal('verify')).code).toBe(0);
+
+    await pool.query(
+      `update journal.records set payload = payload || ' ' where family = 'execution' and sequence = 2`,
+    );
+    expect((await journal('verify --family execution')).code).toBe(1);
+    expect((await journal('verify')).code).toBe(0);
+    expect((await journal('dump --family execution --type AUCTION_CREATED')).code).toBe(64);
+    expect((await journal('verify --family nobody')).code).toBe(64);
+    await pool.query(`delete from journal.shards where family = 'execution'`);
+  });
+});
 
 describe('npm run journal -- verify', () => {
   it('says what there is where all is sound', async () => {
@@ -199,12 +235,12 @@ describe('npm run journal -- verify', () => {
 
   it('names the seal that is missing, too, where a forged record is none that the rules would have written', async () => {
     const forged = sealEvent(SHARD, entries.at(-1)!, '{"type":"FORGED"}');
-    await database.pool.query('insert into journal.sealed (shard, sequence) values ($1, $2)', [
-      SHARD,
-      forged.sequence,
-    ]);
     await database.pool.query(
-      `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, $4, $5, decode($6, 'hex'))`,
+      `insert into journal.sealed (family, shard, sequence) values ('auction', $1, $2)`,
+      [SHARD, forged.sequence],
+    );
+    await database.pool.query(
+      `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash) values ('auction', $1, $2, $3, $4, $5, decode($6, 'hex'))`,
       [SHARD, forged.sequence, forged.epoch, forged.kind, forged.payload, forged.hash],
     );
     const { code, output } = await journal('verify');
@@ -236,7 +272,7 @@ describe('npm run journal -- verify', () => {
     expect((await journal('verify --chain-only')).output).toContain('somebody has reserved in epoch 2');
     await database.pool.query('delete from risk.shard_fence');
     await database.pool.query(
-      `insert into journal.witness (shard, sequence, hash) values (0, 900, sha256('x'))`,
+      `insert into journal.witness (family, shard, sequence, hash) values ('auction', 0, 900, sha256('x'))`,
     );
     const { code, output } = await journal('verify --chain-only');
     await database.pool.query('delete from journal.witness');
@@ -278,7 +314,7 @@ describe('npm run journal -- dump', () => {
   it('gives every record, from which the whole chain can be recomputed', async () => {
     const lines = linesOf((await journal('dump --raw')).output);
     expect(lines).toHaveLength(entries.length);
-    let before = BEFORE_FIRST.hash;
+    let before = beforeFirst('auction').hash;
     for (const { shard, sequence, epoch, kind, payload, previous_hash: previousHash, hash } of lines) {
       expect(previousHash).toBe(before);
       before = recordHash({ shard, sequence, epoch, kind, payload: String(payload), previousHash });
@@ -401,7 +437,7 @@ function linesOf(output: string): Line[] {
 
 /** What somebody can do who may write the table and knows how hashes are made. */
 async function writeAnew(records: readonly JournalEntry[]): Promise<void> {
-  let previousHash = BEFORE_FIRST.hash;
+  let previousHash = beforeFirst('auction').hash;
   for (const record of records) {
     const hash = recordHash({ ...record, previousHash });
     await database.pool.query(

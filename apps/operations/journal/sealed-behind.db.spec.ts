@@ -15,10 +15,11 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase(allMigrations);
   const journal = new PostgresJournal({
+    family: 'auction',
     url: database.url,
     clock: new SystemClock(),
     opener: 'test',
-    seals: new JournalSeals([KEY]),
+    seals: new JournalSeals('auction', [KEY]),
   });
   const writer = await journal.open(0);
   await writer.append(['"a"', '"b"']);

@@ -21,6 +21,7 @@ const REMEMBERED_AUCTIONS = 20_000;
 /** Completed auctions, and the history of all of them. Readers look at viewers before auctions. */
 export const auctionProjection: Projection<FoldedAuction> = {
   name: 'auction',
+  family: 'auction',
   offsets: { schema: 'auction_history', name: 'projection_offsets' },
   tables: [
     {

@@ -1,6 +1,7 @@
 import { SHAPES } from '../rules/event-shapes.js';
 import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import type { EntryKind } from '#libs/journal/journal.js';
+import { JOURNAL_FAMILIES, type JournalFamily } from '#libs/journal/journal-id.js';
 import type { StoreKind } from '#libs/journal/stores/journal-store.js';
 
 export const USAGE = `Usage: npm run --silent journal -- <command> [options]
@@ -18,6 +19,9 @@ export const USAGE = `Usage: npm run --silent journal -- <command> [options]
             award by the route that its record names, all or nothing. Without --confirm it only says what that comes to
   compare   holds the journals in PostgreSQL and in Kafka against each other, record by record and seal by seal
 
+  --family auction|execution|data
+                       verify, dump, copy, compare: whose journals, else auction; of others than auctions verify looks at nothing but the journals
+                       themselves
   --shard n            only this shard (not with copy)
   --store postgres|kafka
                        verify and dump: this store, also when the journals are kept in the other one
@@ -52,6 +56,7 @@ export interface DumpFilter {
 
 export interface Call {
   readonly command: (typeof COMMANDS)[number];
+  readonly family: JournalFamily;
   readonly shard?: number;
   readonly json: boolean;
   readonly store?: StoreKind;
@@ -67,6 +72,7 @@ export class UsageFault extends Error {
 }
 
 const OPTIONS = {
+  family: { type: 'string' },
   shard: { type: 'string' },
   store: { type: 'string' },
   'chain-only': { type: 'boolean' },
@@ -85,10 +91,10 @@ type Typed = { readonly [K in keyof typeof OPTIONS]?: string | boolean };
 
 /** What each command takes; anything else would be ignored silently. */
 const TAKES: Readonly<Record<Call['command'], readonly (keyof typeof OPTIONS)[]>> = {
-  verify: ['shard', 'store', 'chain-only', 'output'],
-  dump: ['shard', 'store', 'from', 'to', 'kind', 'type', 'auction', 'raw'],
-  copy: ['from', 'to', 'output'],
-  compare: ['shard', 'output'],
+  verify: ['family', 'shard', 'store', 'chain-only', 'output'],
+  dump: ['family', 'shard', 'store', 'from', 'to', 'kind', 'type', 'auction', 'raw'],
+  copy: ['family', 'from', 'to', 'output'],
+  compare: ['family', 'shard', 'output'],
   'accept-restored': ['confirm', 'output'],
 };
 const UUID = /^\d[0-9a-f]{7}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -108,11 +114,16 @@ export function callOf(args: readonly string[], shards: number): Call | undefine
   if (values.output !== undefined && values.output !== 'json') {
     throw new UsageFault('the only other output is json');
   }
+  const family = oneOf(values.family, JOURNAL_FAMILIES, '--family') ?? 'auction';
+  if (family !== 'auction' && (values.auction ?? values.type) !== undefined) {
+    throw new UsageFault('--auction and --type are for journals of auctions');
+  }
   const auction = textOf(values.auction, UUID, 'an auction is the id of one');
-  const shard = shardOf(values.shard, auction, shards);
+  const shard = shardOf(values.shard, auction, family === 'auction' ? shards : Infinity);
   const store = oneOf(values.store, STORES, '--store');
   return {
     command,
+    family,
     json: values.output === 'json',
     chainOnly: values['chain-only'] === true,
     confirmed: values.confirm === true,
@@ -136,7 +147,7 @@ function shardOf(
   auction: string | undefined,
   shards: number,
 ): number | undefined {
-  const text = textOf(typedShard, /^\d$/, 'a shard is a number such as 0');
+  const text = textOf(typedShard, /^\d{1,4}$/, 'a shard is a number such as 0');
   const asked = text === undefined ? undefined : Number(text);
   if (asked !== undefined && asked >= shards) throw new UsageFault(`there are shards 0 to ${shards - 1}`);
   const ofAuction = auction === undefined ? undefined : Number(auction[0]);

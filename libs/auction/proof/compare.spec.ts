@@ -65,7 +65,11 @@ describe('two copies of the journals', () => {
 
   it('are none where Kafka has nothing of any shard', async () => {
     const made = (await MemoryShards.of(SHARDS, EVENTS)).reader();
-    const empty = new KafkaJournalReader({ openLog: () => new MemoryTopic().open(), shards: SHARDS });
+    const empty = new KafkaJournalReader({
+      family: 'auction',
+      openLog: () => new MemoryTopic().open(),
+      shards: SHARDS,
+    });
     expect((await compared(made, empty)).hasNone).toBe(true);
     expect((await compared(made, made)).hasNone).toBe(false);
     expect((await compared(empty, made)).hasNone).toBe(false);

@@ -22,7 +22,7 @@ export interface ExaminedShard extends Walk {
   readonly sealed_behind: number | undefined;
 }
 
-export interface Examination extends Pick<Place, 'pool' | 'clock' | 'seals'> {
+export interface Examination extends Pick<Place, 'family' | 'pool' | 'clock' | 'seals'> {
   readonly store: Pick<JournalStore, 'kind' | 'bareReader'>;
   readonly tell: (line: string) => void;
   /** Of the shards that are to be read; they are told what is in them. */
@@ -44,11 +44,11 @@ const WHOSEVER = { own: undefined, known: 0 };
 
 /** Reads shards from the first record to the last and says what speaks against each: the chain, what others know of it, its seals, its lives, the rules. */
 export async function examineShards(examination: Examination): Promise<ExaminedShard[]> {
-  const { store, pool, clock, seals, tell, proof, isHome, isInUse, isOurs, byRules } = examination;
-  const marks = isHome ? await marksOf(pool) : [];
-  const epochs = isHome ? await reservingEpochs(pool) : new Map<number, number>();
-  const sealedFrom = isHome ? await sealedFromOf(pool) : new Map<number, number>();
-  const lives = isOurs ? await livesOf(pool, marks) : () => WHOSEVER;
+  const { family, store, pool, clock, seals, tell, proof, isHome, isInUse, isOurs, byRules } = examination;
+  const marks = isHome ? await marksOf(pool, family) : [];
+  const epochs = isHome ? await reservingEpochs(pool, family) : new Map<number, number>();
+  const sealedFrom = isHome ? await sealedFromOf(pool, family) : new Map<number, number>();
+  const lives = isOurs ? await livesOf(pool, family, marks) : () => WHOSEVER;
   const progress = new Progress(clock, tell);
   const examined: ExaminedShard[] = [];
   for (const held of examination.held) {
@@ -58,24 +58,27 @@ export async function examineShards(examination: Examination): Promise<ExaminedS
     const lived = new LifeCheck(lives(shard));
     const histories = isInUse ? new HistoryProof(shard, pool) : undefined;
     const meaning = new Meaning(isInUse ? held : undefined, histories);
-    const walk = await walkShard(shard, {
-      reader: store.bareReader,
-      marks: marks.filter((mark) => mark.shard === shard),
-      reservingEpoch: epochs.get(shard) ?? 0,
-      tell: (read) => {
-        progress.tell(`shard ${shard}: ${read} records read`);
+    const walk = await walkShard(
+      { family, shard },
+      {
+        reader: store.bareReader,
+        marks: marks.filter((mark) => mark.shard === shard),
+        reservingEpoch: epochs.get(shard) ?? 0,
+        tell: (read) => {
+          progress.tell(`shard ${shard}: ${read} records read`);
+        },
+        onEntries: (entries) => {
+          sealed.take(entries);
+          lived.take(entries);
+          rules?.take(entries);
+          meaning.take(entries);
+        },
+        onPage: async () => {
+          await proof.look(pool);
+          await histories?.look();
+        },
       },
-      onEntries: (entries) => {
-        sealed.take(entries);
-        lived.take(entries);
-        rules?.take(entries);
-        meaning.take(entries);
-      },
-      onPage: async () => {
-        await proof.look(pool);
-        await histories?.look();
-      },
-    });
+    );
     if (walk.isRead) {
       sealed.end();
       lived.end();

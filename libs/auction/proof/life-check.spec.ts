@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BEFORE_FIRST, sealEpoch } from '#libs/journal/hash-chain.js';
+import { beforeFirst, sealEpoch } from '#libs/journal/hash-chain.js';
 import type { EpochLife, JournalEntry, JournalHead } from '#libs/journal/journal.js';
 import { LifeCheck, type LifeChecks } from './life-check.js';
 
@@ -7,7 +7,7 @@ const BARE: LifeChecks = { own: undefined, known: 0 };
 
 function faultsOf(lives: readonly EpochLife[], checks = BARE): readonly string[] {
   const check = new LifeCheck(checks);
-  let head: JournalHead = BEFORE_FIRST;
+  let head: JournalHead = beforeFirst('auction');
   const entries = lives.map((life, index): JournalEntry => {
     const entry = sealEpoch(0, head, index + 1, 'ada', life);
     head = entry;

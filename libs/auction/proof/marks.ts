@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt } from '#libs/journal/journal-errors.js';
+import type { JournalFamily } from '#libs/journal/journal-id.js';
 import { findJournalLife } from '#libs/journal/life/journal-life.js';
 import { RestoredMark } from '#libs/journal/restored/restored-mark.js';
 import type { LifeChecks } from './life-check.js';
@@ -14,11 +15,11 @@ export interface Mark {
 }
 
 const MARKS = `
-  select 'projections' as of, shard, sequence, encode(hash, 'hex') as hash from auction_history.projection_offsets where sequence > 0
+  select 'projections' as of, shard, sequence, encode(hash, 'hex') as hash from auction_history.projection_offsets where sequence > 0 and $1 = 'auction'
   union all
-  select 'snapshot', shard, sequence, encode(hash, 'hex') from journal.snapshots
+  select 'snapshot', shard, sequence, encode(hash, 'hex') from journal.snapshots where family = $1
   union all
-  select 'witness', shard, sequence, encode(hash, 'hex') from journal.witness where sequence > 0
+  select 'witness', shard, sequence, encode(hash, 'hex') from journal.witness where family = $1 and sequence > 0
   order by sequence`;
 const KNOWN: Readonly<Record<Mark['of'], string>> = {
   projections: 'projections know',
@@ -30,13 +31,13 @@ const WHICH: Readonly<Record<Mark['of'], string>> = {
   snapshot: 'of which the snapshot was made',
   witness: 'that this database has seen',
 };
-const SEALED = 'select shard, sequence from journal.sealed';
-const ACCEPTED = 'select shard, sequence from journal.accepted';
-const FENCES = 'select shard, epoch from risk.shard_fence';
+const SEALED = 'select shard, sequence from journal.sealed where family = $1';
+const ACCEPTED = 'select shard, sequence from journal.accepted where family = $1';
+const FENCES = `select shard, epoch from risk.shard_fence where $1 = 'auction'`;
 
 /** A chain alone cannot show that its end was cut off; what was made from it can, and what was seen of it while it was in Kafka. */
-export async function marksOf(pool: Pool): Promise<Mark[]> {
-  return (await pool.query<Mark>(MARKS)).rows;
+export async function marksOf(pool: Pool, family: JournalFamily): Promise<Mark[]> {
+  return (await pool.query<Mark>(MARKS, [family])).rows;
 }
 
 /** What is wrong with a journal that ends before the record. */
@@ -69,9 +70,9 @@ export async function lacksOf(
 }
 
 /** Refuses journals that do not have what is known of them: without reading them, only looking where the marks are, and at their ends. */
-export async function refuseWithout(pool: Pool, reader: JournalReader): Promise<void> {
+export async function refuseWithout(pool: Pool, family: JournalFamily, reader: JournalReader): Promise<void> {
   const heads = await reader.heads();
-  for (const mark of await marksOf(pool)) {
+  for (const mark of await marksOf(pool, family)) {
     const { shard, sequence, hash } = mark;
     const end = heads.get(shard) ?? 0;
     if (end < sequence) {
@@ -82,7 +83,7 @@ export async function refuseWithout(pool: Pool, reader: JournalReader): Promise<
     const [entry] = await reader.read(shard, sequence, 1);
     if (entry?.hash !== hash) throw new JournalCorrupt(shard, sequence, differenceFrom(mark));
   }
-  for (const [shard, reserving] of await reservingEpochs(pool)) {
+  for (const [shard, reserving] of await reservingEpochs(pool, family)) {
     const end = heads.get(shard) ?? 0;
     const [last] = end === 0 ? [] : await reader.read(shard, end, 1);
     const epoch = last?.epoch ?? 0;
@@ -90,9 +91,9 @@ export async function refuseWithout(pool: Pool, reader: JournalReader): Promise<
   }
 }
 
-/** The epoch, by shard, in which somebody last reserved. */
-export async function reservingEpochs(pool: Pool): Promise<Map<number, number>> {
-  const { rows } = await pool.query<{ shard: number; epoch: number }>(FENCES);
+/** The epoch, by shard, in which somebody last reserved; auctions alone do. */
+export async function reservingEpochs(pool: Pool, family: JournalFamily): Promise<Map<number, number>> {
+  const { rows } = await pool.query<{ shard: number; epoch: number }>(FENCES, [family]);
   return new Map(rows.map(({ shard, epoch }) => [shard, epoch]));
 }
 
@@ -100,11 +101,15 @@ export async function reservingEpochs(pool: Pool): Promise<Map<number, number>> 
  * Of the database itself, and by shard up to which record its ledger has everything that the journal says: projections are made of whatever
  * stands there. One that is marked as restored is known to lack something; whoever accepts it says what.
  */
-export async function livesOf(pool: Pool, marks: readonly Mark[]): Promise<(shard: number) => LifeChecks> {
+export async function livesOf(
+  pool: Pool,
+  family: JournalFamily,
+  marks: readonly Mark[],
+): Promise<(shard: number) => LifeChecks> {
   const [{ id: own }, { rows }, marked] = await Promise.all([
     findJournalLife(pool),
-    pool.query<{ shard: number; sequence: number }>(ACCEPTED),
-    new RestoredMark(pool).ends(),
+    pool.query<{ shard: number; sequence: number }>(ACCEPTED, [family]),
+    new RestoredMark(pool, family).ends(),
   ]);
   return (shard) => {
     const written = marks.filter(({ of }) => of !== 'projections');
@@ -117,7 +122,7 @@ export async function livesOf(pool: Pool, marks: readonly Mark[]): Promise<(shar
 }
 
 /** By shard, from which record on it is known to be sealed. */
-export async function sealedFromOf(pool: Pool): Promise<Map<number, number>> {
-  const { rows } = await pool.query<{ shard: number; sequence: number }>(SEALED);
+export async function sealedFromOf(pool: Pool, family: JournalFamily): Promise<Map<number, number>> {
+  const { rows } = await pool.query<{ shard: number; sequence: number }>(SEALED, [family]);
   return new Map(rows.map(({ shard, sequence }) => [shard, sequence]));
 }

@@ -1,13 +1,18 @@
 import type { Pool } from 'pg';
+import type { JournalFamily } from '#libs/journal/journal-id.js';
 import type { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore, StoreKind } from '#libs/journal/stores/journal-store.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { SHARDS } from '../protocol/routing.js';
 
+/** Of the auctions. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** What commands work on. */
 export interface Place {
+  readonly family: JournalFamily;
+  /** All that the family has. */
+  readonly shards: readonly number[];
   readonly pool: Pool;
   readonly clock: Clock;
   readonly databaseUrl: string;

@@ -1,9 +1,14 @@
 import type { Pool } from 'pg';
 import { JournalHome } from '#libs/journal/home/journal-home.js';
+import type { JournalFamily } from '#libs/journal/journal-id.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
 
 /** Where the journals are known to be in Kafka, what stands in another one, or in other topics, is not them, whatever it says of itself. */
-export async function refuseAnotherKafka(store: JournalStore, pool: Pool): Promise<void> {
+export async function refuseAnotherKafka(
+  store: JournalStore,
+  pool: Pool,
+  family: JournalFamily,
+): Promise<void> {
   const home = await store.home();
-  if (home !== undefined) await new JournalHome(pool).checkCopy(home);
+  if (home !== undefined) await new JournalHome(pool, family).checkCopy(home);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import { SealCheck, type SealsFound } from './seal-check.js';
@@ -15,20 +15,22 @@ interface Told extends SealsFound {
 function journalOf(pattern: string): JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (const letter of pattern) {
-    const before = entries.at(-1) ?? BEFORE_FIRST;
+    const before = entries.at(-1) ?? beforeFirst('auction');
     const isEpoch = /[eON]/.test(letter);
     const entry = isEpoch
       ? sealEpoch(SHARD, before, before.epoch + 1, 'ada')
       : sealEvent(SHARD, before, `"${entries.length}"`);
     const key = /[oO]/.test(letter) ? OLD : /[nN]/.test(letter) ? NEW : undefined;
-    entries.push(key === undefined ? entry : { ...entry, seal: new JournalSeals([key]).sealOf(entry) });
+    entries.push(
+      key === undefined ? entry : { ...entry, seal: new JournalSeals('auction', [key]).sealOf(entry) },
+    );
   }
   return entries;
 }
 
 function told(pattern: string, sealedFrom: number | undefined, ...keys: Buffer[]): Told {
   const [first, ...former] = keys;
-  const seals = first === undefined ? undefined : new JournalSeals([first, ...former]);
+  const seals = first === undefined ? undefined : new JournalSeals('auction', [first, ...former]);
   const check = new SealCheck({ seals, sealedFrom });
   const entries = journalOf(pattern);
   check.take(entries.slice(0, 2));

@@ -52,11 +52,13 @@ export async function verify(
   shards: readonly number[],
   { store: kind, chainOnly }: Pick<Call, 'store' | 'chainOnly'>,
 ): Promise<Verdict> {
-  const { pool } = ports;
+  const { pool, family } = ports;
   const store = await ports.store(kind);
   // Whoever keeps an older copy has made nothing from it since.
   const home = kind === undefined || (await isHome(ports, store));
-  const isInUse = !chainOnly && home;
+  const isRerun = !chainOnly && family === 'auction';
+  const isInUse = isRerun && home;
+  const isOurs = !chainOnly && home && store.kind === 'kafka';
   const wasWritten = await JournalLock.isHeld(pool);
   const proof = new LedgerProof();
   const held = shards.map(
@@ -66,7 +68,7 @@ export async function verify(
       }),
   );
   // In PostgreSQL a journal is restored together with the database, whosever it was.
-  const asks = { isHome: home, isInUse, isOurs: isInUse && store.kind === 'kafka', byRules: !chainOnly };
+  const asks = { isHome: home, isInUse, isOurs, byRules: isRerun };
   const examined = await examineShards({ ...ports, ...asks, store, held, proof });
   if (!home && examined.some(({ records, isRead }) => isRead && records === 0))
     throw new WrongHome(NO_COPY[store.kind]);
@@ -160,7 +162,7 @@ async function projectionsOf(
 }
 
 /** By the database's own word, whatever settings the caller happens to have. A Kafka that is not the journals' was refused before. */
-async function isHome({ pool }: VerifyPorts, { kind }: JournalStore): Promise<boolean> {
-  const isInKafka = await new JournalHome(pool).isSettled();
+async function isHome({ pool, family }: VerifyPorts, { kind }: JournalStore): Promise<boolean> {
+  const isInKafka = await new JournalHome(pool, family).isSettled();
   return isInKafka === (kind === 'kafka');
 }

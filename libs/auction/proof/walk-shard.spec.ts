@@ -17,13 +17,16 @@ async function written(): Promise<JournalWorld> {
 
 async function walked(reader: JournalReader): Promise<{ walk: Walk; entries: JournalEntry[] }> {
   const entries: JournalEntry[] = [];
-  const walk = await walkShard(SHARD, {
-    reader,
-    marks: [],
-    reservingEpoch: 0,
-    tell: () => undefined,
-    onEntries: (page) => entries.push(...page),
-  });
+  const walk = await walkShard(
+    { family: 'auction', shard: SHARD },
+    {
+      reader,
+      marks: [],
+      reservingEpoch: 0,
+      tell: () => undefined,
+      onEntries: (page) => entries.push(...page),
+    },
+  );
   return { walk, entries };
 }
 

@@ -1,6 +1,7 @@
-import { BEFORE_FIRST, headAt } from '#libs/journal/hash-chain.js';
+import { beforeFirst, headAt } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
+import type { JournalId } from '#libs/journal/journal-id.js';
 import { differenceFrom, epochLackOf, lackOf, type Mark } from './marks.js';
 import { soundPage } from './sound-page.js';
 
@@ -31,8 +32,8 @@ export interface WalkPorts {
 
 const PAGE = 4_000;
 /** Reads a shard from its first record to its last, or to the first damage. */
-export async function walkShard(shard: number, ports: WalkPorts): Promise<Walk> {
-  let head = BEFORE_FIRST;
+export async function walkShard({ family, shard }: JournalId, ports: WalkPorts): Promise<Walk> {
+  let head = beforeFirst(family);
   let epochs = 0;
   const faults: string[] = [];
   const waiting = [...ports.marks];

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => live.stop());
 
 async function journaled(...types: DomainEvent['type'][]): Promise<DomainEvent[]> {
-  const records = await new PostgresJournalReader(world.database.pool).read(0, from, 100_000);
+  const records = await new PostgresJournalReader(world.database.pool, 'auction').read(0, from, 100_000);
   const events = records.flatMap(({ kind, payload }) => (kind === 'event' ? [decodeEvent(payload)] : []));
   return events.filter(({ type }) => types.includes(type));
 }

@@ -55,7 +55,7 @@ function closesAt(auctionId: string): Instant {
 }
 
 async function journalOf(auctionId: string): Promise<AuctionEvent[]> {
-  const reader = new PostgresJournalReader(world.database.pool);
+  const reader = new PostgresJournalReader(world.database.pool, 'auction');
   const records = await reader.read(0, 1, 100_000);
   return records
     .filter(({ kind }) => kind === 'event')

@@ -18,7 +18,7 @@ beforeEach(() => database.pool.query('truncate journal.shards, journal.records, 
 afterAll(() => database.drop());
 
 function openInPostgres(): Promise<JournalWriter> {
-  return new PostgresJournal({ url: database.url, opener: 'test', clock }).open(0);
+  return new PostgresJournal({ family: 'auction', url: database.url, opener: 'test', clock }).open(0);
 }
 
 async function untilOneWaits(): Promise<void> {
@@ -41,7 +41,9 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     const settling = await database.pool.connect();
     await settling.query('begin');
     await settling.query('lock table journal.shards in share row exclusive mode');
-    await settling.query(`insert into journal.home (cluster_id, topic_prefix) values ('cluster', 'here.')`);
+    await settling.query(
+      `insert into journal.home (family, cluster_id, topic_prefix) values ('auction', 'cluster', 'here.')`,
+    );
     const opening = watched(openInPostgres());
     await untilOneWaits();
     expect(opening.outcome).toBe('nothing yet');
@@ -55,27 +57,27 @@ describe('of those who begin a journal at once, each in a place of its own, one 
   it('who settles Kafka while a shard is being opened in PostgreSQL', async () => {
     const opening = await database.pool.connect();
     await opening.query('begin');
-    await opening.query('insert into journal.shards values (0, 1)');
-    const settling = watched(JournalHome.settle(database.pool, HOME));
+    await opening.query(`insert into journal.shards values ('auction', 0, 1)`);
+    const settling = watched(JournalHome.settle(database.pool, 'auction', HOME));
     await untilOneWaits();
     expect(settling.outcome).toBe('nothing yet');
     await opening.query('commit');
     opening.release();
     await settling.done;
     expect(settling.outcome).toMatchObject({ message: expect.stringContaining('are in PostgreSQL') });
-    expect(await new JournalHome(database.pool).isSettled()).toBe(false);
+    expect(await new JournalHome(database.pool, 'auction').isSettled()).toBe(false);
   });
 
   it('who moves them to Kafka while a shard is being opened in PostgreSQL', async () => {
     const opening = await database.pool.connect();
     await opening.query('begin');
-    await opening.query('insert into journal.shards values (0, 1)');
+    await opening.query(`insert into journal.shards values ('auction', 0, 1)`);
     const client = await database.pool.connect();
     const lastLook = async (): Promise<void> => {
       const { rowCount } = await database.pool.query('select from journal.shards');
       if (rowCount !== 0) throw new Error('it has changed');
     };
-    const moving = watched(new JournalHome(client).move(HOME, lastLook));
+    const moving = watched(new JournalHome(client, 'auction').move(HOME, lastLook));
     await untilOneWaits();
     expect(moving.outcome).toBe('nothing yet');
     await opening.query('commit');
@@ -83,12 +85,14 @@ describe('of those who begin a journal at once, each in a place of its own, one 
     await moving.done;
     client.release();
     expect(moving.outcome).toMatchObject({ message: 'it has changed' });
-    expect(await new JournalHome(database.pool).isSettled()).toBe(false);
+    expect(await new JournalHome(database.pool, 'auction').isSettled()).toBe(false);
   });
 
   it('who settles another Kafka', async () => {
     const places = ['here.', 'there.', 'nowhere.'].map((topicPrefix) => ({ ...HOME, topicPrefix }));
-    const settled = await Promise.allSettled(places.map((place) => JournalHome.settle(database.pool, place)));
+    const settled = await Promise.allSettled(
+      places.map((place) => JournalHome.settle(database.pool, 'auction', place)),
+    );
     const refused = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     expect(refused).toEqual([expect.any(WrongHome), expect.any(WrongHome)]);
   });
@@ -96,9 +100,9 @@ describe('of those who begin a journal at once, each in a place of its own, one 
 
 it('a shard is opened in PostgreSQL, and Kafka settled, by those who are alone', async () => {
   await (await openInPostgres()).close();
-  await expect(JournalHome.settle(database.pool, HOME)).rejects.toBeInstanceOf(WrongHome);
+  await expect(JournalHome.settle(database.pool, 'auction', HOME)).rejects.toBeInstanceOf(WrongHome);
   await database.pool.query('truncate journal.shards, journal.records');
-  await JournalHome.settle(database.pool, HOME);
-  await JournalHome.settle(database.pool, HOME);
+  await JournalHome.settle(database.pool, 'auction', HOME);
+  await JournalHome.settle(database.pool, 'auction', HOME);
   await expect(openInPostgres()).rejects.toBeInstanceOf(WrongHome);
 });

@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { withTransaction } from '#libs/platform/database/postgres.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
+import type { JournalFamily } from '../journal-id.js';
 
 /** A Kafka and the topics in it; undefined stands for `journal.records`. */
 export interface KafkaHome {
@@ -16,12 +17,12 @@ interface Row {
 }
 
 const FIND = `
-  select home.cluster_id, home.topic_prefix, exists (select from journal.shards) as is_used
-  from (values (1)) as always (one) left join journal.home on true`;
-const CLUSTER = 'select cluster_id as "clusterId" from journal.home';
+  select home.cluster_id, home.topic_prefix, exists (select from journal.shards where family = $1) as is_used
+  from (values (1)) as always (one) left join journal.home on home.family = $1`;
+const CLUSTER = 'select cluster_id as "clusterId" from journal.home where family = $1';
 const SETTLE = `
-  insert into journal.home (cluster_id, topic_prefix) select $1, $2
-  where not exists (select from journal.shards)
+  insert into journal.home (family, cluster_id, topic_prefix) select $1, $2, $3
+  where not exists (select from journal.shards where family = $1)
   on conflict do nothing`;
 /**
  * By whoever settles that the journals are in Kafka, or moves them, to the end of his transaction: whoever opens a shard in `journal.records` writes
@@ -29,8 +30,9 @@ const SETTLE = `
  */
 const SETTLING = 'lock table journal.shards in share row exclusive mode';
 const MOVE_OUT = `
-  insert into journal.home (cluster_id, topic_prefix) values ($1, $2)
-  on conflict (is_only) do update set cluster_id = excluded.cluster_id, topic_prefix = excluded.topic_prefix, since = now()`;
+  insert into journal.home (family, cluster_id, topic_prefix) values ($1, $2, $3)
+  on conflict (family) do update set cluster_id = excluded.cluster_id, topic_prefix = excluded.topic_prefix, since = now()`;
+const MOVE_BACK = 'delete from journal.home where family = $1';
 
 /** A process whose settings would have it write or read journals that are kept elsewhere. */
 export class WrongHome extends StartFault {
@@ -44,11 +46,14 @@ export class WrongHome extends StartFault {
  * projections are in the same database, and mean nothing beside another journal.
  */
 export class JournalHome {
-  constructor(private readonly database: Pick<ClientBase, 'query'>) {}
+  constructor(
+    private readonly database: Pick<ClientBase, 'query'>,
+    private readonly family: JournalFamily,
+  ) {}
 
   /** Refuses settings that name another place. Of the Kafka it compares what it is given. */
   async check(wanted: Partial<KafkaHome> | undefined): Promise<void> {
-    const { rows } = await this.database.query<Row>(FIND);
+    const { rows } = await this.database.query<Row>(FIND, [this.family]);
     const [{ cluster_id: clusterId, topic_prefix: topicPrefix, is_used: isUsed }] = rows as [Row];
     if (wanted === undefined) {
       if (topicPrefix === null) return;
@@ -82,7 +87,7 @@ export class JournalHome {
 
   /** Of the Kafka that they are known to be in. */
   async clusterId(): Promise<string | undefined> {
-    const { rows } = await this.database.query<Pick<KafkaHome, 'clusterId'>>(CLUSTER);
+    const { rows } = await this.database.query<Pick<KafkaHome, 'clusterId'>>(CLUSTER, [this.family]);
     return rows[0]?.clusterId;
   }
 
@@ -90,11 +95,11 @@ export class JournalHome {
    * The journals are in this Kafka from now on. For a writer that has found everything there fit to write to, before it does. Of those
    * who would settle different places at once all but one are refused.
    */
-  static async settle(pool: Pool, wanted: KafkaHome): Promise<void> {
+  static async settle(pool: Pool, family: JournalFamily, wanted: KafkaHome): Promise<void> {
     await withTransaction(pool, 'read committed', async (client) => {
       await client.query(SETTLING);
-      await client.query(SETTLE, [wanted.clusterId, wanted.topicPrefix]);
-      await new JournalHome(client).check(wanted);
+      await client.query(SETTLE, [family, wanted.clusterId, wanted.topicPrefix]);
+      await new JournalHome(client, family).check(wanted);
     });
   }
 
@@ -107,8 +112,8 @@ export class JournalHome {
     try {
       await this.database.query(SETTLING);
       await lastLook();
-      if (to === undefined) await this.database.query('delete from journal.home');
-      else await this.database.query(MOVE_OUT, [to.clusterId, to.topicPrefix]);
+      if (to === undefined) await this.database.query(MOVE_BACK, [this.family]);
+      else await this.database.query(MOVE_OUT, [this.family, to.clusterId, to.topicPrefix]);
       await this.database.query('commit');
     } catch (error) {
       await this.database.query('rollback').catch(() => undefined);

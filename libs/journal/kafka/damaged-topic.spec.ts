@@ -47,7 +47,9 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     expect(await reader.read(SHARD, 1, offset)).toHaveLength(offset);
     await expect(world.open()).rejects.toMatchObject(damageAt(offset + 1));
     const log = world.topic.open();
-    await expect(surveyTopic(SHARD, log)).rejects.toMatchObject(damageAt(offset + 1));
+    await expect(surveyTopic({ family: 'auction', shard: SHARD }, log)).rejects.toMatchObject(
+      damageAt(offset + 1),
+    );
   });
 
   it('keeps from what is asked for behind that only', async () => {
@@ -65,7 +67,11 @@ describe('a topic that gives nothing from some offset on, although it goes furth
     await (await other.open()).append(['"a"']);
     world.topic.damage(FIRST);
     const topics = [world.topic, other.topic];
-    const reader = new KafkaJournalReader({ openLog: (shard) => topics[shard]!.open(), shards: [0, 1] });
+    const reader = new KafkaJournalReader({
+      family: 'auction',
+      openLog: (shard) => topics[shard]!.open(),
+      shards: [0, 1],
+    });
     expect(await reader.heads()).toEqual(
       new Map([
         [0, DAMAGED],

@@ -6,6 +6,7 @@ import { describeJournal } from '#libs/testing/contracts/journal.contract.js';
 import type { JournalSubject, Tampering } from '#libs/testing/contracts/journal-subject.js';
 import { describeWithKafka, type TestKafka } from '#libs/testing/kafka/test-kafka.js';
 import { openProxy, type TcpProxy } from '#libs/testing/network/tcp-proxy.js';
+import type { JournalFamily } from '../journal-id.js';
 import { KafkaJournal } from './kafka-journal.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { KafkaJournalReader } from './kafka-reader.js';
@@ -21,8 +22,12 @@ describeWithKafka('on Kafka', { anyBrokers: true }, (kafka) => {
   describeJournal('the journal', () => subjectOf(kafka()));
 });
 
-function topicsOf({ addresses, prefix }: TestKafka, address: Partial<KafkaAddress> = {}): KafkajsTopics {
-  return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, prefix, clock);
+function topicsOf(
+  { addresses, prefix }: TestKafka,
+  address: Partial<KafkaAddress> = {},
+  family: JournalFamily = 'auction',
+): KafkajsTopics {
+  return new KafkajsTopics({ brokers: addresses, clientId: 'test', ...address }, { prefix, family }, clock);
 }
 
 /** One for each broker: they tell their clients where they are, and this is how clients come through a proxy all the same. */
@@ -50,9 +55,16 @@ async function subjectOf(kafka: TestKafka): Promise<JournalSubject> {
   });
   const opened: number[] = [];
   let reader = readerOf(direct, opened);
+  const others = topicsOf(kafka, {}, 'execution');
+  const otherReader = new KafkaJournalReader({
+    family: 'execution',
+    openLog: (shard) => others.open(shard),
+    shards: [],
+  });
   return {
     journalOf: (opener) =>
       new KafkaJournal({
+        family: 'auction',
         openLog: async (shard) => {
           await (await direct.prepare(shard)).close();
           opened.push(shard);
@@ -90,7 +102,26 @@ async function subjectOf(kafka: TestKafka): Promise<JournalSubject> {
       await tamper(direct, shard, sequence, tampering);
       reader = readerOf(direct, opened);
     },
+    other: {
+      journal: new KafkaJournal({
+        family: 'execution',
+        openLog: (shard) => others.prepare(shard),
+        clock,
+        opener: 'ada',
+      }),
+      reader: otherReader,
+    },
+    giveToOther: async (shard) => {
+      const [from, to] = [direct.open(shard), await others.prepare(shard)];
+      const messages = await from.fetch(0, 4_000_000);
+      await to.append(
+        messages.map(({ value }) => value),
+        5_000,
+      );
+      await Promise.all([from.close(), to.close()]);
+    },
     dispose: async () => {
+      await otherReader.close();
       await reader.close();
       await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
     },
@@ -98,7 +129,7 @@ async function subjectOf(kafka: TestKafka): Promise<JournalSubject> {
 }
 
 function readerOf(topics: KafkajsTopics, shards: readonly number[]): KafkaJournalReader {
-  return new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards });
+  return new KafkaJournalReader({ family: 'auction', openLog: (shard) => topics.open(shard), shards });
 }
 
 /** Nobody can change a topic in place; whoever may delete it can write it anew. */

@@ -200,6 +200,7 @@ describe('an owner whose journals are moved while it opens its shard', () => {
   const openWhileHere = async (questions: number): Promise<JournalWriter> => {
     let asked = 0;
     const writer = await new KafkaJournal({
+      family: 'auction',
       openLog: () => Promise.resolve(world.topic.open()),
       clock: world.clock,
       opener: 'asleep',
@@ -286,6 +287,7 @@ describe('a reader', () => {
     await (await world.open()).append(['"a"', '"b"']);
     const log = world.topic.open();
     const reader = new KafkaJournalReader({
+      family: 'auction',
       openLog: () => ({
         append: (...sent) => log.append(...sent),
         end: () => log.end(),
@@ -345,14 +347,17 @@ describe('a reader', () => {
     let fetched = 0;
     const log = world.topic.open();
     const { ShardLog } = await import('./shard-log.js');
-    const reading = new ShardLog(SHARD, {
-      ...log,
-      fetch: async (offset, bytes) => {
-        const messages = await log.fetch(offset, bytes);
-        fetched += messages.length;
-        return messages;
+    const reading = new ShardLog(
+      { family: 'auction', shard: SHARD },
+      {
+        ...log,
+        fetch: async (offset, bytes) => {
+          const messages = await log.fetch(offset, bytes);
+          fetched += messages.length;
+          return messages;
+        },
       },
-    });
+    );
     expect((await reading.tail()).place.head.sequence).toBe(261);
     expect(fetched).toBeLessThan(261 + 150);
   });

@@ -5,6 +5,7 @@ import { GroupCommitWriter } from '../group-commit-writer.js';
 import { sealEpoch } from '../hash-chain.js';
 import type { EpochLife, Journal, JournalWriter } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { JournalFamily } from '../journal-id.js';
 import { lifeBehind } from '../life/topic-life.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import { checkEnd, withLastSealed } from '../seals/sealed-end.js';
@@ -20,6 +21,7 @@ import type { Run } from './shard-run.js';
 import { SendLost, SendRefused, type TopicLog } from './topic-log.js';
 
 export interface KafkaJournalOptions {
+  readonly family: JournalFamily;
   /** Opens the shard's topic; refuses one that would not keep a journal. */
   readonly openLog: (shard: number) => Promise<TopicLog>;
   readonly clock: Clock;
@@ -83,7 +85,7 @@ export class KafkaJournal implements Journal {
     let log: TopicLog | undefined;
     try {
       log = await this.options.openLog(shard);
-      const reading = new ShardLog(shard, log);
+      const reading = new ShardLog({ family: this.options.family, shard }, log);
       const place = await this.takeOver(reading, known);
       // Once more behind its record: who moves the journals sees that, or has moved them before it stood there.
       await this.options.stillAtHome?.();

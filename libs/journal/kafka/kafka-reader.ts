@@ -1,10 +1,12 @@
 import type { BareReader, JournalEntry, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt, JournalUnreadable, messageOf } from '../journal-errors.js';
+import type { JournalFamily } from '../journal-id.js';
 import type { KnownRecord, Standing } from './shard-log.js';
 import { ShardFollower } from './shard-follower.js';
 import type { TopicLog } from './topic-log.js';
 
 export interface KafkaReaderPorts {
+  readonly family: JournalFamily;
   readonly openLog: (shard: number) => TopicLog;
   /** The shards that there may be; those without a topic were never opened. */
   readonly shards: readonly number[];
@@ -48,7 +50,8 @@ export class KafkaJournalReader implements BareReader {
   }
 
   private follower(shard: number): ShardFollower {
-    const known = this.followers.get(shard) ?? new ShardFollower(shard, this.ports.openLog(shard));
+    const { family, openLog } = this.ports;
+    const known = this.followers.get(shard) ?? new ShardFollower({ family, shard }, openLog(shard));
     this.followers.set(shard, known);
     return known;
   }

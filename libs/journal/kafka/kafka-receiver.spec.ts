@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
-import { BEFORE_FIRST, sealEpoch, sealEvent } from '../hash-chain.js';
+import { beforeFirst, sealEpoch, sealEvent } from '../hash-chain.js';
 import { JournalCorrupt, JournalUnreadable } from '../journal-errors.js';
 import { KafkaReceiver } from './kafka-receiver.js';
 import type { TopicLog } from './topic-log.js';
@@ -17,7 +17,7 @@ it('leaves no connection open to a topic that cannot be looked through', async (
       return Promise.resolve();
     },
   };
-  const receiver = new KafkaReceiver(() => {
+  const receiver = new KafkaReceiver('auction', () => {
     open += 1;
     return Promise.resolve(log);
   });
@@ -29,8 +29,8 @@ it('leaves no connection open to a topic that cannot be looked through', async (
 
 it('says that the beginning of its topic is gone, and not that a broker is away', async () => {
   const topic = new MemoryTopic();
-  const receiver = new KafkaReceiver(() => Promise.resolve(topic.open()));
-  const first = sealEpoch(0, BEFORE_FIRST, 1, 'ada');
+  const receiver = new KafkaReceiver('auction', () => Promise.resolve(topic.open()));
+  const first = sealEpoch(0, beforeFirst('auction'), 1, 'ada');
   await receiver.receive(0, [first]);
   topic.deleteBefore(1);
   const failure = await receiver.receive(0, [sealEvent(0, first, '"a"')]).catch((error: unknown) => error);

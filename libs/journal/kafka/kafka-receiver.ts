@@ -1,5 +1,6 @@
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt, JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { JournalFamily } from '../journal-id.js';
 import { checkFollows, type JournalReceiver } from '../stores/journal-receiver.js';
 import { headAt } from '../hash-chain.js';
 import type { LogPlace } from './log-cursor.js';
@@ -20,7 +21,10 @@ interface Reception {
 export class KafkaReceiver implements JournalReceiver {
   private readonly shards = new Map<number, Reception>();
 
-  constructor(private readonly openLog: (shard: number) => Promise<TopicLog>) {}
+  constructor(
+    private readonly family: JournalFamily,
+    private readonly openLog: (shard: number) => Promise<TopicLog>,
+  ) {}
 
   async head(shard: number): Promise<JournalHead> {
     return (await this.reception(shard)).place.head;
@@ -54,7 +58,7 @@ export class KafkaReceiver implements JournalReceiver {
     const known = this.shards.get(shard);
     if (known !== undefined) return known;
     const log = await this.openLog(shard);
-    const topic = new ShardLog(shard, log);
+    const topic = new ShardLog({ family: this.family, shard }, log);
     try {
       const { place, damage } = await topic.tail();
       if (damage !== undefined) throw damage;

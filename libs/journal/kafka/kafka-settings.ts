@@ -70,7 +70,7 @@ export const kafkaSettings = defineConfig({
   },
   KAFKA_TOPIC_PREFIX: {
     schema: topicPrefix(),
-    describe: "What stands before the shard's number in the names of the journals' topics",
+    describe: "What stands before the family and the shard's number in the names of the journals' topics",
     default: 'sotto.journal.',
   },
   KAFKA_SSL: {

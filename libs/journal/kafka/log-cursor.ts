@@ -1,6 +1,7 @@
 import { checkNext } from '../chain-check.js';
-import { BEFORE_FIRST, hashOfBytes, headAt } from '../hash-chain.js';
+import { beforeFirst, hashOfBytes, headAt } from '../hash-chain.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
+import type { JournalFamily } from '../journal-id.js';
 import { JournalCorrupt } from '../journal-errors.js';
 import { decodeRecord, type Anchor, type LogRecord } from './record-format.js';
 import type { LogMessage } from './topic-log.js';
@@ -23,7 +24,10 @@ export interface PlacedHead extends JournalHead {
   readonly offset: number;
 }
 
-export const START: LogPlace = { next: 0, head: BEFORE_FIRST, offset: undefined, anchor: undefined };
+/** Before the first message of a topic. */
+export function startOf(family: JournalFamily): LogPlace {
+  return { next: 0, head: beforeFirst(family), offset: undefined, anchor: undefined };
+}
 
 /** Behind a message that is known to hold a record of the journal. */
 export function placeBehind(offset: number, record: LogRecord): LogPlace {
@@ -45,7 +49,7 @@ export class LogCursor {
 
   constructor(
     private readonly shard: number,
-    private at: LogPlace = START,
+    private at: LogPlace,
   ) {}
 
   get place(): LogPlace {

@@ -1,5 +1,5 @@
 import { JournalCorrupt } from '../journal-errors.js';
-import { placeBehind, START, type LogPlace } from './log-cursor.js';
+import { placeBehind, type LogPlace } from './log-cursor.js';
 import type { Places } from './shard-run.js';
 
 const MOST_LANDMARKS = 1_024;
@@ -18,15 +18,17 @@ export class PlaceFinder {
 
   /** Behind the record of this sequence, which stands at or before a later place. */
   async behind(sequence: number, later: LogPlace): Promise<LogPlace> {
-    if (sequence === 0) return START;
+    if (sequence === 0) return this.reading.start;
     let place = this.landmarks.find(({ head }) => head.sequence >= sequence) ?? later;
     for (;;) {
       const { head, anchor, offset = 0 } = place;
       if (head.sequence === sequence) return place;
       // The first record of all has none.
-      if (anchor === undefined || anchor.offset >= offset) return await this.scan(START, sequence, later);
+      if (anchor === undefined || anchor.offset >= offset)
+        return await this.scan(this.reading.start, sequence, later);
       const base = await this.reading.at(anchor.offset);
-      if (base?.record.sequence !== anchor.sequence) return await this.scan(START, sequence, later);
+      if (base?.record.sequence !== anchor.sequence)
+        return await this.scan(this.reading.start, sequence, later);
       const before = placeBehind(base.offset, base.record);
       this.remember(before);
       if (sequence >= anchor.sequence) return await this.between(before, sequence, later);

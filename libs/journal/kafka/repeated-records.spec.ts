@@ -75,7 +75,9 @@ describe.each(FORGED)('behind %s, although its sequence and hash are there alrea
       await expect(reader.read(SHARD, HEAD + 1, 10)).rejects.toThrow(named);
       expect(await reader.read(SHARD, 1, HEAD)).toEqual(written);
     }
-    await expect(surveyTopic(SHARD, world.topic.open())).rejects.toMatchObject(damage);
+    await expect(surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open())).rejects.toMatchObject(
+      damage,
+    );
   });
 });
 
@@ -106,7 +108,10 @@ describe('behind a record that stands there a second time just as it was', () =>
       expect(await reader.read(SHARD, HEAD + 1, 10)).toMatchObject([{ payload: '"8"' }]);
       expect(eventsOf(await everything(reader, SHARD))).toEqual(['"2"', '"3"', '"5"', '"6"', '"7"', '"8"']);
     }
-    expect(await surveyTopic(SHARD, world.topic.open())).toMatchObject({ late: 0, doubled: 4 });
+    expect(await surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open())).toMatchObject({
+      late: 0,
+      doubled: 4,
+    });
     await world.open();
   });
 
@@ -119,14 +124,17 @@ describe('behind a record that stands there a second time just as it was', () =>
     await topic.open().append(topic.content().slice(-100), 1_000);
     let fetched = 0;
     const log = topic.open();
-    const reading = new ShardLog(SHARD, {
-      ...log,
-      fetch: async (offset, bytes) => {
-        const messages = await log.fetch(offset, bytes);
-        fetched += messages.length;
-        return messages;
+    const reading = new ShardLog(
+      { family: 'auction', shard: SHARD },
+      {
+        ...log,
+        fetch: async (offset, bytes) => {
+          const messages = await log.fetch(offset, bytes);
+          fetched += messages.length;
+          return messages;
+        },
       },
-    });
+    );
     const head = all.at(-1)!;
     const known = { offset: all.length - 1, sequence: head.sequence, hash: head.hash };
     const run = await reading.tail(known);
@@ -137,7 +145,10 @@ describe('behind a record that stands there a second time just as it was', () =>
   it('a take-over for the same epoch is only too late where it says something of its own', async () => {
     await send(sealEpoch(SHARD, record(EPOCH - 1), 2, 'ben'));
     await writer.append(['"8"']);
-    expect(await surveyTopic(SHARD, world.topic.open())).toMatchObject({ late: 1, doubled: 0 });
+    expect(await surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open())).toMatchObject({
+      late: 1,
+      doubled: 0,
+    });
   });
 });
 
@@ -164,7 +175,10 @@ describe('what is of an older epoch', () => {
       expect(await reader.read(SHARD, HEAD + 1, 10)).toMatchObject([{ payload: '"8"' }]);
       expect(await everything(reader, SHARD)).toHaveLength(HEAD + 1);
     }
-    expect(await surveyTopic(SHARD, world.topic.open())).toMatchObject({ late: 1, doubled: 0 });
+    expect(await surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open())).toMatchObject({
+      late: 1,
+      doubled: 0,
+    });
     const heir = await world.open();
     expect(heir.head).toMatchObject({ epoch: 3, sequence: HEAD + 2 });
   });

@@ -27,10 +27,11 @@ class World {
 
   async open(...keys: readonly [Buffer, ...Buffer[]]): Promise<JournalWriter> {
     const journal = new KafkaJournal({
+      family: 'auction',
       openLog: () => Promise.resolve(this.topic.open()),
       clock: new HastyClock(),
       opener: 'ada',
-      sealing: { seals: new JournalSeals(keys), sealedFrom: () => this.sealedFrom() },
+      sealing: { seals: new JournalSeals('auction', keys), sealedFrom: () => this.sealedFrom() },
       openWithinMillis: 500,
     });
     const writer = await journal.open(SHARD);
@@ -44,7 +45,11 @@ class World {
   }
 
   async found(): Promise<JournalEntry[]> {
-    const reader = new KafkaJournalReader({ openLog: () => this.topic.open(), shards: [SHARD] });
+    const reader = new KafkaJournalReader({
+      family: 'auction',
+      openLog: () => this.topic.open(),
+      shards: [SHARD],
+    });
     return await everything(reader, SHARD);
   }
 }
@@ -66,7 +71,7 @@ describe('a writer with a key', () => {
     await world.open(OLD);
     const found = await world.found();
     expect(found.map(({ seal }) => seal !== undefined)).toEqual([true, false, true, true, true]);
-    const seals = new JournalSeals([OLD]);
+    const seals = new JournalSeals('auction', [OLD]);
     for (const entry of found)
       if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
   });
@@ -89,7 +94,7 @@ describe('a take-over', () => {
       'an event with the seal of the record before',
       (head) => [
         sealEvent(SHARD, head, '"forged"'),
-        new JournalSeals([OLD]).sealOf({ shard: SHARD, ...head }),
+        new JournalSeals('auction', [OLD]).sealOf({ shard: SHARD, ...head }),
       ],
     ],
   ])('writes nothing behind %s', async (_, forged) => {

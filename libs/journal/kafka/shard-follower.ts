@@ -1,5 +1,6 @@
 import type { JournalEntry, UncheckedRecord } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
+import type { JournalId } from '../journal-id.js';
 import type { LogPlace } from './log-cursor.js';
 import { PlaceFinder } from './place-finder.js';
 import { decodeRecord } from './record-format.js';
@@ -39,6 +40,7 @@ function unchecked({ offset, value, seal }: LogMessage): UncheckedRecord {
 
 /** One shard's topic as one process reads it. */
 export class ShardFollower {
+  private readonly shard: number;
   private readonly reading: ShardLog;
   private readonly finder: PlaceFinder;
   /** Behind the last sound record; undefined while there is no topic. */
@@ -54,11 +56,12 @@ export class ShardFollower {
   private lookingNext: Promise<void> | undefined;
 
   constructor(
-    private readonly shard: number,
+    journal: JournalId,
     private readonly log: TopicLog,
   ) {
-    this.reading = new ShardLog(shard, log);
-    this.finder = new PlaceFinder(shard, this.reading);
+    this.shard = journal.shard;
+    this.reading = new ShardLog(journal, log);
+    this.finder = new PlaceFinder(journal.shard, this.reading);
   }
 
   /** Where there is damage, whoever reads on is to find it: the head lies there. */

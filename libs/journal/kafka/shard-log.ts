@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
-import { LogCursor, placeBehind, START, type LogPlace } from './log-cursor.js';
+import type { JournalId } from '../journal-id.js';
+import { LogCursor, placeBehind, startOf, type LogPlace } from './log-cursor.js';
 import { Originals } from './originals.js';
 import { decodeRecord } from './record-format.js';
 import type { Found, Places, Run, RunBounds } from './shard-run.js';
@@ -67,10 +68,16 @@ function unlessCorrupt(error: unknown): undefined {
 
 /** Reads one shard's journal out of its topic. It remembers nothing. */
 export class ShardLog implements Places {
+  readonly shard: number;
+  readonly start: LogPlace;
+
   constructor(
-    readonly shard: number,
+    { family, shard }: JournalId,
     private readonly log: TopicLog,
-  ) {}
+  ) {
+    this.shard = shard;
+    this.start = startOf(family);
+  }
 
   end(): Promise<number> {
     return this.log.end();
@@ -146,7 +153,7 @@ export class ShardLog implements Places {
       const from = Math.max(0, end - span);
       const place = await this.lastAtHome(from, end);
       if (place !== undefined) return place;
-      if (from === 0) return START;
+      if (from === 0) return this.start;
     }
   }
 
@@ -156,7 +163,7 @@ export class ShardLog implements Places {
     let before: Found | undefined;
     let next = from;
     while (next < end) {
-      const messages = await this.messages({ ...START, next }, { bytes: MIN_FETCH_BYTES, end }).catch(
+      const messages = await this.messages({ ...this.start, next }, { bytes: MIN_FETCH_BYTES, end }).catch(
         unlessCorrupt,
       );
       // Where the damage lies will be said by who reads from a place before it.
@@ -189,7 +196,7 @@ export class ShardLog implements Places {
 
   /** Anchors are hints: where they lead nowhere, everything is read. */
   private async searched({ next: end, head: { epoch } }: LogPlace): Promise<JournalEntry | undefined> {
-    for (let from = START; from.next < end;) {
+    for (let from = this.start; from.next < end;) {
       const { entries, place, damage } = await this.run({ from, end, limit: PAGE });
       if (damage !== undefined) throw damage;
       const found = entries.find((entry) => entry.kind === 'epoch' && entry.epoch === epoch);

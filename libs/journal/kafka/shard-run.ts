@@ -37,6 +37,8 @@ export interface Found {
 
 /** A shard's topic, for whoever looks for a place in it. */
 export interface Places {
+  /** Before the first record. */
+  readonly start: LogPlace;
   run(bounds: RunBounds): Promise<Run>;
   /** Undefined where no record can be had there. */
   at(offset: number): Promise<Found | undefined>;

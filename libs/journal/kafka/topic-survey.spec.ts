@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => world.close());
 
 function survey(): Promise<TopicSurvey> {
-  return surveyTopic(SHARD, world.topic.open());
+  return surveyTopic({ family: 'auction', shard: SHARD }, world.topic.open());
 }
 
 it('tells second copies and what came too late from what counts', async () => {

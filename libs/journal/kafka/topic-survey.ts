@@ -1,4 +1,4 @@
-import { START } from './log-cursor.js';
+import type { JournalId } from '../journal-id.js';
 import { ShardLog } from './shard-log.js';
 import type { LogMessage, TopicLog } from './topic-log.js';
 
@@ -15,12 +15,12 @@ export interface TopicSurvey {
 const PAGE = 4_096;
 
 /** Goes through a whole topic, from its first message to its last. */
-export async function surveyTopic(shard: number, log: TopicLog): Promise<TopicSurvey> {
-  const reading = new ShardLog(shard, log);
+export async function surveyTopic(journal: JournalId, log: TopicLog): Promise<TopicSurvey> {
+  const reading = new ShardLog(journal, log);
   const end = await reading.end();
   const counts = { records: 0, late: 0, doubled: 0 };
   let ahead: readonly LogMessage[] = [];
-  let place = START;
+  let place = reading.start;
   while (place.next < end) {
     const run = await reading.run({ from: place, end, limit: PAGE, ahead });
     if (run.damage !== undefined) throw run.damage;

@@ -51,7 +51,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
       }
     }
     await RestoredMark.set(found.database.pool, {
-      shards: SHARDS.length,
+      journals: SHARDS.map((shard) => ({ family: 'auction', shard })),
       takenAt: '2026-11-23T00:00:00Z',
     });
     await beginJournalLife(found.database.pool);
@@ -65,7 +65,7 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
         return { shard, sequence: last.sequence, hash: last.hash };
       }),
     );
-    await new RestoredMark(found.database.pool).accept(ends);
+    await new RestoredMark(found.database.pool, 'auction').accept(ends);
   };
   const lives = async (shard = 0): Promise<EpochLife[]> => {
     const records = await everything((await storeOf(found)).bareReader, shard);
@@ -121,13 +121,23 @@ describeWithKafka('topics that two databases take for theirs', { anyBrokers: tru
 
   it('may be left for PostgreSQL and come back to by their own database, and by no other', async () => {
     await write(lost, ...SHARDS);
-    const move = { databaseUrl: lost.database.url, clock, shards: SHARDS, opener: 'mover' };
+    const move = {
+      family: 'auction' as const,
+      databaseUrl: lost.database.url,
+      clock,
+      shards: SHARDS,
+      opener: 'mover',
+    };
     await lost.close();
     for (const [from, to] of [
       ['kafka', 'postgres'],
       ['postgres', 'kafka'],
     ] as const) {
-      await moveJournals({ ...move, from: await storeOf(lost, from), to: await storeOf(lost, to) });
+      await moveJournals({
+        ...move,
+        from: await storeOf(lost, from),
+        to: await storeOf(lost, to),
+      });
     }
     await write(lost, ...SHARDS);
     await lost.close();

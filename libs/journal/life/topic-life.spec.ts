@@ -3,7 +3,7 @@ import { EXIT } from '#libs/platform/process/start-fault.js';
 import { everything } from '#libs/testing/contracts/journal-subject.js';
 import { HastyClock } from '#libs/testing/kafka/hasty-clock.js';
 import { MemoryTopic } from '#libs/testing/kafka/memory-topic.js';
-import { BEFORE_FIRST, sealEpoch, sealEvent } from '../hash-chain.js';
+import { beforeFirst, sealEpoch, sealEvent } from '../hash-chain.js';
 import type { EpochLife, JournalHead, JournalWriter } from '../journal.js';
 import { JournalFenced } from '../journal-errors.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
@@ -30,6 +30,7 @@ class World {
       return Promise.resolve(head === undefined ? [] : [head]);
     };
     const journal = new KafkaJournal({
+      family: 'auction',
       openLog: () => Promise.resolve(this.topic.open()),
       clock: new HastyClock(),
       opener: 'ada',
@@ -42,7 +43,11 @@ class World {
   }
 
   async lives(): Promise<EpochLife[]> {
-    const reader = new KafkaJournalReader({ openLog: () => this.topic.open(), shards: [SHARD] });
+    const reader = new KafkaJournalReader({
+      family: 'auction',
+      openLog: () => this.topic.open(),
+      shards: [SHARD],
+    });
     const found = await everything(reader, SHARD);
     return found.filter(({ kind }) => kind === 'epoch').map(({ payload }) => epochLife(payload));
   }
@@ -99,6 +104,7 @@ describe('the owners of a database', () => {
       return seen;
     };
     const journal = new KafkaJournal({
+      family: 'auction',
       openLog: () => Promise.resolve(world.topic.open()),
       clock: new HastyClock(),
       opener: 'ben',
@@ -120,7 +126,7 @@ describe('the owners of a database', () => {
     }
     await expect(world.open(FOUND)).rejects.toBeInstanceOf(OtherDatabase);
 
-    const first = sealEpoch(SHARD, BEFORE_FIRST, 1, 'ada', { life: LOST });
+    const first = sealEpoch(SHARD, beforeFirst('auction'), 1, 'ada', { life: LOST });
     const event = sealEvent(SHARD, first, '"a"');
     const bare = new World();
     bare.topic.replace([first, event].map((record) => encodeRecord(record, undefined)));

@@ -3,6 +3,13 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /** The longest list that can still be read: no auction has as many events. */
 const MOST_POSITIONS = 4_000_000;
 
+/** A family whose journals there may be. */
+const FAMILY = `family text not null check (family in ('auction', 'execution', 'data'))`;
+/** Which journal a row is of. */
+const JOURNAL = `
+    ${FAMILY},
+    shard smallint not null check (shard >= 0)`;
+
 /**
  * `shards.epoch` is the fence: anyone who appends holds the row's share lock and finds its own epoch there. An epoch may be spent without
  * a record, never the other way round. The last record of each append has a seal.
@@ -10,13 +17,12 @@ const MOST_POSITIONS = 4_000_000;
 const RECORDS = `
   create schema journal;
 
-  create table journal.shards (
-    shard smallint primary key check (shard >= 0),
-    epoch integer not null check (epoch > 0)
+  create table journal.shards (${JOURNAL},
+    epoch integer not null check (epoch > 0),
+    primary key (family, shard)
   );
 
-  create table journal.records (
-    shard smallint not null,
+  create table journal.records (${JOURNAL},
     sequence bigint not null check (sequence > 0),
     epoch integer not null,
     kind text not null check (kind in ('epoch', 'event')),
@@ -24,17 +30,16 @@ const RECORDS = `
     hash bytea not null check (octet_length(hash) = 32),
     recorded_at timestamptz not null default now(),
     seal bytea,
-    primary key (shard, sequence)
+    primary key (family, shard, sequence)
   );
 
-  create table journal.snapshots (
-    shard smallint not null,
+  create table journal.snapshots (${JOURNAL},
     sequence bigint not null,
     hash bytea not null check (octet_length(hash) = 32),
     format_version integer not null,
     body bytea not null,
     saved_at timestamptz not null default now(),
-    primary key (shard, sequence)
+    primary key (family, shard, sequence)
   );
 `;
 
@@ -44,10 +49,10 @@ const RECORDS = `
  *   nothing away: whoever takes an auction out of the projections cannot have it begin anew.
  */
 const KNOWN = `
-  create table journal.sealed (
-    shard smallint primary key check (shard >= 0),
+  create table journal.sealed (${JOURNAL},
     sequence bigint not null check (sequence > 0),
-    since timestamptz not null default now()
+    since timestamptz not null default now(),
+    primary key (family, shard)
   );
 
   create table journal.histories (
@@ -63,7 +68,7 @@ const KNOWN = `
 `;
 
 /**
- * - `home`: its only row says where the journals are when that is not `journal.records`.
+ * - `home`: says of a family where its journals are when that is not `journal.records`.
  * - `witness`: the last record of each shard that this database has seen in its topic, and where it stands there. A new topic has no place.
  * - `restored`: this database came back from a backup while its journals are in Kafka; the record is the last that the backup knew.
  * - `accepted`: the record up to which a restored database was found to have everything. Owners go on after that very record although the
@@ -71,35 +76,35 @@ const KNOWN = `
  */
 const TOPICS = `
   create table journal.home (
-    is_only boolean primary key default true check (is_only),
+    ${FAMILY} primary key,
     cluster_id text not null,
     topic_prefix text not null,
     since timestamptz not null default now()
   );
 
-  create table journal.witness (
-    shard smallint primary key check (shard >= 0),
+  create table journal.witness (${JOURNAL},
     sequence bigint not null check (sequence >= 0),
     hash bytea not null check (octet_length(hash) = 32),
     at timestamptz not null default now(),
     epoch integer,
     log_offset bigint check (log_offset >= 0),
-    constraint witness_place check ((epoch is null) = (log_offset is null))
+    constraint witness_place check ((epoch is null) = (log_offset is null)),
+    primary key (family, shard)
   );
 
-  create table journal.restored (
-    shard smallint primary key check (shard >= 0),
+  create table journal.restored (${JOURNAL},
     sequence bigint not null check (sequence >= 0),
     hash bytea not null check (octet_length(hash) = 32),
     taken_at timestamptz not null,
-    restored_at timestamptz not null default now()
+    restored_at timestamptz not null default now(),
+    primary key (family, shard)
   );
 
-  create table journal.accepted (
-    shard smallint primary key check (shard >= 0),
+  create table journal.accepted (${JOURNAL},
     sequence bigint not null check (sequence >= 0),
     hash bytea not null check (octet_length(hash) = 32),
-    accepted_at timestamptz not null default now()
+    accepted_at timestamptz not null default now(),
+    primary key (family, shard)
   );
 `;
 
@@ -123,7 +128,8 @@ const HOME_STAYS = `
     if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
       return new;
     end if;
-    if exists (select from journal.records) and not exists (select from journal.home) then
+    if exists (select from journal.records where family = new.family)
+      and not exists (select from journal.home where family = new.family) then
       raise exception 'the journals are here' using errcode = 'integrity_constraint_violation';
     end if;
     return new;

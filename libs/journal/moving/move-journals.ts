@@ -4,6 +4,7 @@ import { JournalHome, WrongHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
 import type { JournalReader } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
+import type { JournalFamily } from '../journal-id.js';
 import type { JournalStore } from '../stores/journal-store.js';
 import { compareShard } from './compare-shard.js';
 import { copyShard } from './copy-shard.js';
@@ -17,6 +18,7 @@ export interface MoveProgress {
 }
 
 export interface Move {
+  readonly family: JournalFamily;
   readonly from: JournalStore;
   readonly to: JournalStore;
   readonly databaseUrl: string;
@@ -42,12 +44,12 @@ export interface MovedShard {
  * journals are where they were, so whatever breaks off is simply done again, and goes on where it was. See docs/decisions/0047.
  */
 export async function moveJournals(move: Move): Promise<MovedShard[]> {
-  const { from, to, databaseUrl, clock } = move;
+  const { family, from, to, databaseUrl, clock } = move;
   const lock = new JournalLock(databaseUrl, clock);
   await lock.takeAlone();
   const receiver = to.receiver();
   try {
-    await lock.whileHeld((client) => checkHome(new JournalHome(client), move));
+    await lock.whileHeld((client) => checkHome(new JournalHome(client, family), move));
     await from.refuseLost();
     await to.checkPlaces();
     await move.check?.(from.bareReader);
@@ -68,7 +70,7 @@ export async function moveJournals(move: Move): Promise<MovedShard[]> {
     }
     const newHome = await to.home();
     await lock.whileHeld((client) =>
-      new JournalHome(client).move(newHome, () => checkUnchanged(from, moved)),
+      new JournalHome(client, family).move(newHome, () => checkUnchanged(from, moved)),
     );
     return moved;
   } finally {

@@ -47,8 +47,9 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
       KAFKA_TOPIC_PREFIX: topicPrefix,
     });
   const ports = () => ({
+    family: 'auction' as const,
     databaseUrl: database.url,
-    seals: new JournalSeals([Buffer.alloc(32, 7)]),
+    seals: new JournalSeals('auction', [Buffer.alloc(32, 7)]),
     pool: database.pool,
     clock,
     instance: 'test',
@@ -74,6 +75,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
   };
   const move = async (from: StoreKind, to: StoreKind, tell?: Move['tell']): Promise<MovedShard[]> =>
     moveJournals({
+      family: 'auction',
       from: await storeOf(from),
       to: await storeOf(to),
       databaseUrl: database.url,
@@ -224,6 +226,7 @@ describeWithKafka('journals that are moved', { anyBrokers: true }, (kafka) => {
       return await home();
     });
     const ports = {
+      family: 'auction' as const,
       from: old,
       to: target,
       databaseUrl: database.url,

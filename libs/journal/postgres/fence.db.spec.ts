@@ -18,7 +18,7 @@ let reader: PostgresJournalReader;
 
 beforeAll(async () => {
   database = await createTestDatabase(journalMigrations);
-  reader = new PostgresJournalReader(database.pool);
+  reader = new PostgresJournalReader(database.pool, 'auction');
 });
 
 afterEach(async () => {
@@ -29,7 +29,9 @@ afterEach(async () => {
 afterAll(() => database.drop());
 
 async function open(shard: number, opener = 'ada'): Promise<JournalWriter> {
-  const writer = await new PostgresJournal({ url: database.url, clock, opener }).open(shard);
+  const writer = await new PostgresJournal({ family: 'auction', url: database.url, clock, opener }).open(
+    shard,
+  );
   writers.push(writer);
   return writer;
 }
@@ -40,8 +42,8 @@ async function occupy(shard: number, sequence: number): Promise<PoolClient> {
   obstacles.add(client);
   await client.query('begin');
   await client.query(
-    `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
-     values ($1, $2, 1, 'event', '"rogue"', decode(repeat('ab', 32), 'hex'))`,
+    `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
+     values ('auction', $1, $2, 1, 'event', '"rogue"', decode(repeat('ab', 32), 'hex'))`,
     [shard, sequence],
   );
   return client;

@@ -22,7 +22,7 @@ afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
 afterAll(() => database.drop());
 
 function journalOf(opener: string): PostgresJournal {
-  return new PostgresJournal({ url: database.url, clock, opener });
+  return new PostgresJournal({ family: 'auction', url: database.url, clock, opener });
 }
 
 /** The writer, and whether it is there yet. */
@@ -50,7 +50,7 @@ it('a shard that is kept stays with its writer of today until that one is done, 
   expect(next.isOpen).toBe(false);
   await keeper.close();
   await (await next.opened).append(['"the next"']);
-  const reader = new PostgresJournalReader(database.pool);
+  const reader = new PostgresJournalReader(database.pool, 'auction');
   expect(await events(reader, shard)).toEqual(['"still mine"', '"the keeper\'s"', '"the next"']);
 });
 

@@ -1,7 +1,8 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
-import { BEFORE_FIRST } from '../hash-chain.js';
+import { beforeFirst } from '../hash-chain.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
+import type { JournalId } from '../journal-id.js';
 
 /**
  * The records from `from` on and before `end`, each held against the one before it while it comes. What comes first is the record before
@@ -13,11 +14,11 @@ export class PageCheck {
   private goesOn = false;
 
   constructor(
-    private readonly shard: number,
+    private readonly journal: JournalId,
     private readonly from: number,
     private readonly end: number,
   ) {
-    this.before = from === 1 ? BEFORE_FIRST : undefined;
+    this.before = from === 1 ? beforeFirst(journal.family) : undefined;
   }
 
   take(record: StoredRecord): void {
@@ -27,7 +28,7 @@ export class PageCheck {
       if (record.sequence !== this.from - 1) throw this.missing(this.from - 1);
       this.before = record;
     } else {
-      const entry = checkNext(this.shard, this.before, record);
+      const entry = checkNext(this.journal.shard, this.before, record);
       this.entries.push(entry);
       this.before = entry;
     }
@@ -41,6 +42,6 @@ export class PageCheck {
   }
 
   private missing(sequence: number): JournalCorrupt {
-    return new JournalCorrupt(this.shard, sequence, 'the record is missing');
+    return new JournalCorrupt(this.journal.shard, sequence, 'the record is missing');
   }
 }

@@ -21,17 +21,32 @@ afterAll(() => database.drop());
 async function tamper(shard: number, sequence: number, tampering: Tampering): Promise<void> {
   const at = [shard, sequence];
   if (tampering === 'removed') {
-    await database.pool.query('delete from journal.records where shard = $1 and sequence = $2', at);
+    await database.pool.query(
+      `delete from journal.records where family = 'auction' and shard = $1 and sequence = $2`,
+      at,
+    );
     return;
   }
   for (const [column, value] of Object.entries(tampering)) {
     const stored = column === 'hash' ? Buffer.from(String(value), 'hex') : value;
     // The sequence last: it is what finds the record.
     await database.pool.query(
-      `update journal.records set ${column} = $3 where shard = $1 and sequence = $2`,
+      `update journal.records set ${column} = $3 where family = 'auction' and shard = $1 and sequence = $2`,
       [...at, stored],
     );
   }
+}
+
+async function giveToOther(shard: number): Promise<void> {
+  await database.pool.query(
+    `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
+     select 'execution', shard, sequence, epoch, kind, payload, hash from journal.records where family = 'auction' and shard = $1`,
+    [shard],
+  );
+  await database.pool.query(
+    `insert into journal.shards select 'execution', shard, epoch from journal.shards where family = 'auction' and shard = $1`,
+    [shard],
+  );
 }
 
 describeJournal('the journal in PostgreSQL', async () => {
@@ -42,13 +57,14 @@ describeJournal('the journal in PostgreSQL', async () => {
   return {
     journalOf: (opener) =>
       new PostgresJournal({
+        family: 'auction',
         url: through.href,
         clock: new SystemClock(),
         opener,
         appendWithinMillis: 400,
         settleWithinMillis: 1_000,
       }),
-    reader: new PostgresJournalReader(database.pool),
+    reader: new PostgresJournalReader(database.pool, 'auction'),
     faults: {
       loseAnswer: () => {
         proxy.blackhole('to-client');
@@ -66,14 +82,30 @@ describeJournal('the journal in PostgreSQL', async () => {
       heal: () => proxy.heal(),
     },
     tamper,
+    other: {
+      journal: new PostgresJournal({
+        family: 'execution',
+        url: database.url,
+        clock: new SystemClock(),
+        opener: 'ada',
+      }),
+      reader: new PostgresJournalReader(database.pool, 'execution'),
+    },
+    giveToOther,
     dispose: () => proxy.close(),
   };
 });
 
 describeSnapshotStore('snapshots in PostgreSQL', () =>
   Promise.resolve({
-    store: new PostgresSnapshotStore(database.pool),
-    journal: new PostgresJournal({ url: database.url, clock: new SystemClock(), opener: 'ada' }),
-    reader: new PostgresJournalReader(database.pool),
+    store: new PostgresSnapshotStore(database.pool, 'auction'),
+    other: new PostgresSnapshotStore(database.pool, 'execution'),
+    journal: new PostgresJournal({
+      family: 'auction',
+      url: database.url,
+      clock: new SystemClock(),
+      opener: 'ada',
+    }),
+    reader: new PostgresJournalReader(database.pool, 'auction'),
   }),
 );

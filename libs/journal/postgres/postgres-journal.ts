@@ -3,6 +3,7 @@ import { StartFault } from '#libs/platform/process/start-fault.js';
 import { GroupCommitWriter } from '../group-commit-writer.js';
 import type { Journal, JournalHead, JournalWriter } from '../journal.js';
 import { JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { JournalFamily } from '../journal-id.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import { PostgresSink } from './postgres-sink.js';
 import { Session } from './session.js';
@@ -15,6 +16,7 @@ const SETTLE_WITHIN_MILLIS = 10_000;
 const KEPT_MILLIS = 50;
 
 export interface PostgresJournalOptions {
+  readonly family: JournalFamily;
   readonly url: string;
   readonly clock: Clock;
   /** Who opens: stands in the epoch records. */
@@ -52,7 +54,7 @@ export class PostgresJournal implements Journal {
   async keep(shard: number): Promise<KeptShard> {
     const session = await this.begin(shard);
     try {
-      await keepShard(session, shard, this.openWithinMillis);
+      await keepShard(session, { family: this.options.family, shard }, this.openWithinMillis);
     } catch (error) {
       session.destroy();
       throw cannotOpen(shard, error);
@@ -79,9 +81,9 @@ export class PostgresJournal implements Journal {
   }
 
   private async take(session: Session, shard: number): Promise<JournalHead> {
-    const { opener, clock, seals } = this.options;
+    const { family, opener, clock, seals } = this.options;
     for (;;) {
-      const head = await takeShard(session, { shard, opener, seals }, this.openWithinMillis);
+      const head = await takeShard(session, { family, shard, opener, seals }, this.openWithinMillis);
       if (head !== undefined) return head;
       await pause(clock, KEPT_MILLIS);
     }
@@ -92,12 +94,18 @@ export class PostgresJournal implements Journal {
   }
 
   private sinkOf(shard: number, epoch: number, session: Session): PostgresSink {
-    const { clock, seals, appendWithinMillis, settleWithinMillis } = this.options;
-    return new PostgresSink({ shard, epoch, seals }, session, appendWithinMillis ?? APPEND_WITHIN_MILLIS, {
-      connect: (withinMillis) => this.connect(withinMillis),
-      clock,
-      withinMillis: settleWithinMillis ?? SETTLE_WITHIN_MILLIS,
-    });
+    const { family, clock, seals, appendWithinMillis, settleWithinMillis } = this.options;
+    return new PostgresSink(
+      { family, shard, epoch, seals },
+      session,
+      appendWithinMillis ?? APPEND_WITHIN_MILLIS,
+      {
+        family,
+        connect: (withinMillis) => this.connect(withinMillis),
+        clock,
+        withinMillis: settleWithinMillis ?? SETTLE_WITHIN_MILLIS,
+      },
+    );
   }
 
   private connect(withinMillis: number): Promise<Session> {

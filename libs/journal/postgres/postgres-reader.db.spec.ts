@@ -16,7 +16,7 @@ const APPENDS = 300;
 const EACH = 3;
 const MOST = 10_000;
 
-const seals = new JournalSeals([Buffer.alloc(32, 1)]);
+const seals = new JournalSeals('auction', [Buffer.alloc(32, 1)]);
 let database: TestDatabase;
 let proxy: TcpProxy;
 let url: string;
@@ -50,7 +50,13 @@ function payloadOf(number: number): string {
 /** A shard, and what an ordinary statement says of it. */
 async function filled(): Promise<{ readonly shard: number; readonly written: Partial<JournalEntry>[] }> {
   const shard = freshShard();
-  const options = { url: database.url, clock: new SystemClock(), opener: 'ada', seals };
+  const options = {
+    family: 'auction' as const,
+    url: database.url,
+    clock: new SystemClock(),
+    opener: 'ada',
+    seals,
+  };
   const writer = await new PostgresJournal(options).open(shard);
   for (const append of range(1, APPENDS)) {
     await writer.append(range(1, EACH).map((place) => payloadOf(append * EACH + place)));
@@ -66,7 +72,7 @@ async function filled(): Promise<{ readonly shard: number; readonly written: Par
 }
 
 it('gives every record as it was written, whatever its size and in pages of whatever size', async () => {
-  const reader = new PostgresJournalReader(pool);
+  const reader = new PostgresJournalReader(pool, 'auction');
   const whole = await reader.read(shard, 1, MOST);
   const again = await everything(reader, shard);
   expect(whole).toEqual(written.map((row) => expect.objectContaining(row) as unknown));
@@ -83,7 +89,7 @@ it('gives every record as it was written, whatever its size and in pages of what
 
 it('says that it could not ask when an answer breaks off or does not come, and asks anew then', async () => {
   const impatient = openPool(url, { applicationName: 'test', max: 1, answerTimeoutMs: ANSWER_WITHIN_MS });
-  const reader = new PostgresJournalReader(impatient);
+  const reader = new PostgresJournalReader(impatient, 'auction');
   const faults = [() => proxy.cut(), () => proxy.blackhole('to-client')];
   for (const fault of faults) {
     expect(await reader.read(shard, 1, 1)).toHaveLength(1);
@@ -99,7 +105,7 @@ it('says that it could not ask when an answer breaks off or does not come, and a
 it('ends nothing but the page when a record is damaged: the connection is good for the next', async () => {
   const damage = `update journal.records set payload = 'other' where shard = $1 and sequence = $2`;
   await database.pool.query(damage, [shard, 2]);
-  const reader = new PostgresJournalReader(pool);
+  const reader = new PostgresJournalReader(pool, 'auction');
   const [server] = (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows;
   for (const from of [1, 2]) {
     await expect(reader.read(shard, from, MOST)).rejects.toMatchObject({
@@ -112,7 +118,7 @@ it('ends nothing but the page when a record is damaged: the connection is good f
 });
 
 it('asks for no place that there cannot be', async () => {
-  const reader = new PostgresJournalReader(pool);
+  const reader = new PostgresJournalReader(pool, 'auction');
   await expect(reader.read(1.5, 1, 1)).rejects.toThrow('1.5 is no place in a journal');
   await expect(reader.read(0, 1, Infinity)).rejects.toThrow('Infinity is no place in a journal');
 });

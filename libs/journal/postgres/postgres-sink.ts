@@ -3,6 +3,7 @@ import { ArrayRoom } from '#libs/platform/database/array-room.js';
 import type { BatchSink } from '../batch-sink.js';
 import type { JournalEntry } from '../journal.js';
 import { JournalAmbiguous, JournalFenced, JournalUnavailable, messageOf } from '../journal-errors.js';
+import type { JournalId } from '../journal-id.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import type { Session } from './session.js';
 import { settle, type SettlementPorts } from './settlement.js';
@@ -18,8 +19,7 @@ export class PostgresSink implements BatchSink {
   private readonly rooms: AppendRooms = { hashes: new ArrayRoom(), payloads: new ArrayRoom() };
 
   constructor(
-    private readonly place: {
-      readonly shard: number;
+    private readonly place: JournalId & {
       readonly epoch: number;
       readonly seals: JournalSeals | undefined;
     },
@@ -46,7 +46,7 @@ export class PostgresSink implements BatchSink {
     if (own.fault !== undefined) throw new JournalUnavailable(shard, own.fault.message, { cause: own.fault });
     // Behind a write that waits it would wait as well.
     const session = isWriting ? await this.settlement.connect(CONFIRM_WITHIN_MILLIS) : own;
-    const found = session.query(confirmStatement(shard, epoch), CONFIRM_WITHIN_MILLIS);
+    const found = session.query(confirmStatement(this.place, epoch), CONFIRM_WITHIN_MILLIS);
     const { rowCount } = await found.finally(() => (session === own ? undefined : session.end()));
     if (rowCount === 0) throw new JournalFenced(shard, 'another writer has taken the shard');
   }
@@ -60,7 +60,7 @@ export class PostgresSink implements BatchSink {
     if (fault !== undefined) throw new JournalUnavailable(this.place.shard, fault.message, { cause: fault });
     try {
       const result = await this.session.query(
-        appendStatement(records, this.place.seals, this.rooms),
+        appendStatement(this.place.family, records, this.place.seals, this.rooms),
         this.appendWithinMillis,
       );
       return result.rowCount ?? 0;

@@ -18,7 +18,7 @@ let writer: JournalWriter;
 
 beforeAll(async () => {
   database = await createTestDatabase(journalMigrations);
-  reader = new PostgresJournalReader(database.pool);
+  reader = new PostgresJournalReader(database.pool, 'auction');
 });
 
 beforeEach(async () => {
@@ -39,11 +39,11 @@ function journalThrough(port: number): PostgresJournal {
   const url = new URL(database.url);
   url.host = `127.0.0.1:${port}`;
   const times = { openWithinMillis: 5_000, appendWithinMillis: 300, settleWithinMillis: 4_000 };
-  return new PostgresJournal({ url: url.href, clock, opener: 'ada', ...times });
+  return new PostgresJournal({ family: 'auction', url: url.href, clock, opener: 'ada', ...times });
 }
 
 function rival(): Promise<JournalWriter> {
-  return new PostgresJournal({ url: database.url, clock, opener: 'ben' }).open(shard);
+  return new PostgresJournal({ family: 'auction', url: database.url, clock, opener: 'ben' }).open(shard);
 }
 
 async function epoch(): Promise<number> {
@@ -98,8 +98,8 @@ describe('an append whose answer is lost', () => {
     const obstacle = await database.pool.connect();
     await obstacle.query('begin');
     await obstacle.query(
-      `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
-       values ($1, 2, 1, 'event', '"rogue"', decode(repeat('ab', 32), 'hex'))`,
+      `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
+       values ('auction', $1, 2, 1, 'event', '"rogue"', decode(repeat('ab', 32), 'hex'))`,
       [shard],
     );
     const append = writer.append(['"a"']);

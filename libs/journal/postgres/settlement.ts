@@ -7,19 +7,21 @@ import {
   JournalUnavailable,
   messageOf,
 } from '../journal-errors.js';
+import type { JournalFamily } from '../journal-id.js';
 import type { Session } from './session.js';
 
 const RETRY_MILLIS = 50;
 const NANOS_PER_MILLI = 1_000_000n;
 
-const HOLD_SHARD = 'select epoch from journal.shards where shard = $1 for update';
+const HOLD_SHARD = 'select epoch from journal.shards where family = $1 and shard = $2 for update';
 const LOOK = `
   select encode(hash, 'hex') as hash from journal.records
-  where shard = $1 and sequence >= $2 order by sequence limit $3`;
+  where family = $1 and shard = $2 and sequence >= $3 order by sequence limit $4`;
 /** Ends our own epoch, so that a write which is still on its way can no longer land. */
-const END_EPOCH = 'update journal.shards set epoch = epoch + 1 where shard = $1';
+const END_EPOCH = 'update journal.shards set epoch = epoch + 1 where family = $1 and shard = $2';
 
 export interface SettlementPorts {
+  readonly family: JournalFamily;
   readonly connect: (withinMillis: number) => Promise<Session>;
   readonly clock: Clock;
   readonly withinMillis: number;
@@ -42,7 +44,7 @@ export async function settle(
     let session: Session | undefined;
     try {
       session = await ports.connect(left);
-      await look(session, records, lost, remaining);
+      await look({ session, family: ports.family, remaining }, records, lost);
       return session;
     } catch (error) {
       session?.destroy();
@@ -58,29 +60,34 @@ export async function settle(
   );
 }
 
+interface Looking extends Pick<SettlementPorts, 'family'> {
+  readonly session: Session;
+  readonly remaining: () => number;
+}
+
 /**
  * The row lock waits for the write if the server is still at it, and commits only behind it: what is seen under the lock is
  * as durable as our own commit.
  */
 async function look(
-  session: Session,
+  { session, family, remaining }: Looking,
   records: readonly JournalEntry[],
   lost: Error,
-  remaining: () => number,
 ): Promise<void> {
   const [first] = records;
   if (first === undefined) throw new RangeError('nothing to settle');
   const { shard, epoch, sequence } = first;
+  const journal = [family, shard];
   await session.query({ text: 'begin' }, remaining());
-  const held = await session.query<{ epoch: number }>({ text: HOLD_SHARD, values: [shard] }, remaining());
+  const held = await session.query<{ epoch: number }>({ text: HOLD_SHARD, values: journal }, remaining());
   const found = await session.query<{ hash: string }>(
-    { text: LOOK, values: [shard, sequence, records.length] },
+    { text: LOOK, values: [...journal, sequence, records.length] },
     remaining(),
   );
   const isOurs = held.rows[0]?.epoch === epoch;
   const isWritten = records.every((record, index) => found.rows[index]?.hash === record.hash);
   if (isOurs && found.rows.length === 0)
-    await session.query({ text: END_EPOCH, values: [shard] }, remaining());
+    await session.query({ text: END_EPOCH, values: journal }, remaining());
   await session.query({ text: 'commit' }, remaining());
 
   if (isOurs && isWritten) return;

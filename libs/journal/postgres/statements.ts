@@ -2,6 +2,7 @@ import type { QueryConfig } from 'pg';
 import type { ArrayRoom } from '#libs/platform/database/array-room.js';
 import { BYTEA, binaryArray, TEXT } from '#libs/platform/database/binary-array.js';
 import type { JournalEntry } from '../journal.js';
+import type { JournalFamily, JournalId } from '../journal-id.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 
 /**
@@ -11,19 +12,19 @@ import type { JournalSeals } from '../seals/journal-seals.js';
  */
 const APPEND = `
   with fence as materialized (
-    select from journal.shards where shard = $1 and epoch = $2 for share
+    select from journal.shards where family = $1 and shard = $2 and epoch = $3 for share
   )
-  insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
-  select $1, $3::bigint + record.place - 1, $2, $4, record.payload, record.hash,
-    case record.place when cardinality($5::bytea[]) then $7::bytea end
+  insert into journal.records (family, shard, sequence, epoch, kind, payload, hash, seal)
+  select $1, $2, $4::bigint + record.place - 1, $3, $5, record.payload, record.hash,
+    case record.place when cardinality($6::bytea[]) then $8::bytea end
   from fence
-  cross join unnest($5::bytea[], $6::text[]) with ordinality as record (hash, payload, place)`;
+  cross join unnest($6::bytea[], $7::text[]) with ordinality as record (hash, payload, place)`;
 
-const CONFIRM = 'select from journal.shards where shard = $1 and epoch = $2';
+const CONFIRM = 'select from journal.shards where family = $1 and shard = $2 and epoch = $3';
 
 /** Finds a row while the epoch is the shard's last. */
-export function confirmStatement(shard: number, epoch: number): QueryConfig {
-  return { name: 'journal-confirm', text: CONFIRM, values: [shard, epoch] };
+export function confirmStatement({ family, shard }: JournalId, epoch: number): QueryConfig {
+  return { name: 'journal-confirm', text: CONFIRM, values: [family, shard, epoch] };
 }
 
 /** Of a writer that has one append under way at a time. */
@@ -37,6 +38,7 @@ export interface AppendRooms {
  * last: the driver makes its message longer as it goes, and copies all that it has each time.
  */
 export function appendStatement(
+  family: JournalFamily,
   records: readonly JournalEntry[],
   seals: JournalSeals | undefined,
   rooms?: AppendRooms,
@@ -50,6 +52,7 @@ export function appendStatement(
     name: 'journal-append',
     text: APPEND,
     values: [
+      family,
       first.shard,
       first.epoch,
       first.sequence,

@@ -1,8 +1,9 @@
 import { checkNext, type StoredRecord } from '../chain-check.js';
-import { BEFORE_FIRST, headAt, sealEpoch } from '../hash-chain.js';
+import { beforeFirst, headAt, sealEpoch } from '../hash-chain.js';
 import { inKafka } from '../home/journal-home.js';
 import type { JournalEntry, JournalHead } from '../journal.js';
 import { JournalCorrupt } from '../journal-errors.js';
+import { JOURNAL_FAMILIES, type JournalId } from '../journal-id.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import { checkEnd, JournalUnsealed, withLastSealed, type FoundEnd } from '../seals/sealed-end.js';
 import { findSealedFrom, noteSealedFrom, type SealedFromRow } from '../seals/sealed-from.js';
@@ -14,8 +15,8 @@ import { appendStatement, RECORD_COLUMNS } from './statements.js';
  * where the journals are, who holds the table.
  */
 const NEXT_EPOCH = `
-  insert into journal.shards as taken (shard, epoch) values ($1, 1)
-  on conflict (shard) do update set epoch = taken.epoch + 1
+  insert into journal.shards as taken (family, shard, epoch) values ($1, $2, 1)
+  on conflict (family, shard) do update set epoch = taken.epoch + 1
   returning epoch`;
 
 /**
@@ -24,27 +25,34 @@ const NEXT_EPOCH = `
  */
 const PASS = 'select pg_try_advisory_xact_lock_shared($1, $2) as passed';
 /** Behind the epoch, and a statement of its own, so that it sees what somebody has settled for whom that one had to wait. */
-const ELSEWHERE = 'select topic_prefix from journal.home';
+const ELSEWHERE = 'select topic_prefix from journal.home where family = $1';
 const KEEP = 'select pg_advisory_lock($1, $2)';
 /** Any constant will do as long as it never changes: it keeps these locks apart from all others. */
 const LOCK_CLASS = 1_193_046_471;
+/** As many as the table has numbers for. */
+const MOST_SHARDS = 32_768;
 
 const LAST_TWO = `
-  select ${RECORD_COLUMNS} from journal.records where shard = $1 order by sequence desc limit 2`;
+  select ${RECORD_COLUMNS} from journal.records where family = $1 and shard = $2 order by sequence desc limit 2`;
 
 /** Whoever writes without a key can make up seals as well, but hardly so many. */
 const LAST_SEALED = `
-  select ${RECORD_COLUMNS} from journal.records where shard = $1 and seal is not null order by sequence desc limit 1000`;
+  select ${RECORD_COLUMNS} from journal.records where family = $1 and shard = $2 and seal is not null
+  order by sequence desc limit 1000`;
 
-interface TakenShard {
-  readonly shard: number;
+interface TakenShard extends JournalId {
   readonly opener: string;
   readonly seals: JournalSeals | undefined;
 }
 
 /** From now on, and as long as the session lasts, nobody but this session opens the shard. */
-export async function keepShard(session: Session, shard: number, withinMillis: number): Promise<void> {
-  await session.query({ text: KEEP, values: [LOCK_CLASS, shard] }, withinMillis);
+export async function keepShard(session: Session, journal: JournalId, withinMillis: number): Promise<void> {
+  await session.query({ text: KEEP, values: lockOf(journal) }, withinMillis);
+}
+
+/** Two journals never share a lock. */
+function lockOf({ family, shard }: JournalId): [number, number] {
+  return [LOCK_CLASS, JOURNAL_FAMILIES.indexOf(family) * MOST_SHARDS + shard];
 }
 
 /**
@@ -53,43 +61,49 @@ export async function keepShard(session: Session, shard: number, withinMillis: n
  */
 export async function takeShard(
   session: Session,
-  { shard, opener, seals }: TakenShard,
+  taken: TakenShard,
   withinMillis: number,
 ): Promise<JournalHead | undefined> {
+  const { family, shard, opener, seals } = taken;
+  const ofJournal = [family, shard];
   await session.query({ text: 'begin' }, withinMillis);
-  const pass = { text: PASS, values: [LOCK_CLASS, shard] };
+  const pass = { text: PASS, values: lockOf(taken) };
   const { rows } = await session.query<{ passed: boolean }>(pass, withinMillis);
   if (rows[0]?.passed !== true) {
     await session.query({ text: 'rollback' }, withinMillis);
     return undefined;
   }
-  const taken = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: [shard] }, withinMillis);
-  const elsewhere = await session.query<{ topic_prefix: string }>({ text: ELSEWHERE }, withinMillis);
+  const next = await session.query<{ epoch: number }>({ text: NEXT_EPOCH, values: ofJournal }, withinMillis);
+  const elsewhere = await session.query<{ topic_prefix: string }>(
+    { text: ELSEWHERE, values: [family] },
+    withinMillis,
+  );
   if (elsewhere.rows[0] !== undefined) throw inKafka(elsewhere.rows[0].topic_prefix);
   // A statement of its own, so that it sees what the append before it has committed.
-  const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: [shard] }, withinMillis);
-  const epoch = taken.rows[0]?.epoch ?? 0;
+  const tail = await session.query<StoredRecord>({ text: LAST_TWO, values: ofJournal }, withinMillis);
+  const epoch = next.rows[0]?.epoch ?? 0;
   let record: JournalEntry;
   try {
-    const before = lastOf(shard, tail.rows);
+    const before = lastOf(taken, tail.rows);
     if (epoch <= before.epoch) {
       throw new JournalCorrupt(shard, before.sequence, `its epoch ${before.epoch} was never given out`);
     }
     record = sealEpoch(shard, before, epoch, opener);
     if (seals !== undefined)
-      await holdSealed(session, seals, { shard, end: before, next: record.sequence }, withinMillis);
+      await holdSealed(session, seals, { family, shard, end: before, next: record.sequence }, withinMillis);
   } catch (error) {
-    throw await explained(session, { shard, seals }, error, withinMillis);
+    throw await explained(session, { family, shard, seals }, error, withinMillis);
   }
-  await session.query(appendStatement([record], seals), withinMillis);
+  await session.query(appendStatement(family, [record], seals), withinMillis);
   await session.query({ text: 'commit' }, withinMillis);
   return headAt(record);
 }
 
 /** The tail is checked before anything is built on it; the rest is checked by whoever reads it. */
-function lastOf(shard: number, [last, beforeLast]: readonly StoredRecord[]): FoundEnd {
-  if (last === undefined) return { ...BEFORE_FIRST, seal: undefined };
-  const entry = checkNext(shard, beforeLast ?? BEFORE_FIRST, last);
+function lastOf({ family, shard }: JournalId, [last, beforeLast]: readonly StoredRecord[]): FoundEnd {
+  const first = beforeFirst(family);
+  if (last === undefined) return { ...first, seal: undefined };
+  const entry = checkNext(shard, beforeLast ?? first, last);
   return { ...headAt(entry), seal: entry.seal };
 }
 
@@ -97,24 +111,27 @@ function lastOf(shard: number, [last, beforeLast]: readonly StoredRecord[]): Fou
 async function holdSealed(
   session: Session,
   seals: JournalSeals,
-  { shard, end, next }: { readonly shard: number; readonly end: FoundEnd; readonly next: number },
+  { family, shard, end, next }: JournalId & { readonly end: FoundEnd; readonly next: number },
   withinMillis: number,
 ): Promise<void> {
-  const { rows } = await session.query<SealedFromRow>(findSealedFrom(shard), withinMillis);
+  const { rows } = await session.query<SealedFromRow>(findSealedFrom({ family, shard }), withinMillis);
   checkEnd(seals, shard, end, rows[0]?.sequence);
-  if (rows[0] === undefined) await session.query(noteSealedFrom(shard, next), withinMillis);
+  if (rows[0] === undefined) await session.query(noteSealedFrom({ family, shard }, next), withinMillis);
 }
 
 /** Names the last record that an owner has sealed, where what is wrong stands behind it. */
 async function explained(
   session: Session,
-  { shard, seals }: Pick<TakenShard, 'shard' | 'seals'>,
+  { family, shard, seals }: Omit<TakenShard, 'opener'>,
   error: unknown,
   withinMillis: number,
 ): Promise<unknown> {
   const isTold = error instanceof JournalCorrupt || error instanceof JournalUnsealed;
   if (seals === undefined || !isTold) return error;
-  const { rows } = await session.query<StoredRecord>({ text: LAST_SEALED, values: [shard] }, withinMillis);
+  const { rows } = await session.query<StoredRecord>(
+    { text: LAST_SEALED, values: [family, shard] },
+    withinMillis,
+  );
   const sealed = rows.find(
     ({ sequence, epoch, hash, seal }) => seal && seals.isGood({ shard, sequence, epoch, hash }, seal),
   );

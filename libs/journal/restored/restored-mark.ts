@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
-import { GENESIS_HASH } from '../hash-chain.js';
+import { beforeFirst } from '../hash-chain.js';
+import type { JournalFamily, JournalId } from '../journal-id.js';
 import type { Witnessed } from '../witness/witness-table.js';
 
 /** The last record of a shard that the backup knew. */
@@ -15,17 +16,17 @@ type Database = Pick<ClientBase, 'query'>;
  * may know of later ones, which the owners of another database wrote: a ledger is not as far for that.
  */
 const KNOWING = ['journal.witness', 'journal.snapshots'];
-const FIND = `select shard, sequence, encode(hash, 'hex') as hash from journal.restored order by shard`;
+const FIND = `select shard, sequence, encode(hash, 'hex') as hash from journal.restored where family = $1 order by shard`;
 const ACCEPT = `
   update journal.restored r set sequence = said.sequence, hash = decode(said.hash, 'hex')
-  from unnest($1::smallint[], $2::bigint[], $3::text[]) as said (shard, sequence, hash)
-  where r.shard = said.shard and r.sequence <= said.sequence`;
+  from unnest($2::smallint[], $3::bigint[], $4::text[]) as said (shard, sequence, hash)
+  where r.family = $1 and r.shard = said.shard and r.sequence <= said.sequence`;
 const MOVE = `
-  with found as (delete from journal.restored returning shard, sequence, hash)
-  insert into journal.accepted (shard, sequence, hash) select shard, sequence, hash from found
-  on conflict (shard) do update set sequence = excluded.sequence, hash = excluded.hash, accepted_at = now()`;
-const FIND_ACCEPTED = `select sequence, encode(hash, 'hex') as hash from journal.accepted where shard = $1`;
-const IS_IN_KAFKA = `select exists (select from journal.home) as known`;
+  with found as (delete from journal.restored where family = $1 returning family, shard, sequence, hash)
+  insert into journal.accepted (family, shard, sequence, hash) select family, shard, sequence, hash from found
+  on conflict (family, shard) do update set sequence = excluded.sequence, hash = excluded.hash, accepted_at = now()`;
+const FIND_ACCEPTED = `select sequence, encode(hash, 'hex') as hash from journal.accepted where family = $1 and shard = $2`;
+const IN_KAFKA = 'select family from journal.home';
 
 /** A database that is older than the journals that belong to it, as far as anybody knows. */
 export class RestoredDatabase extends StartFault {
@@ -42,10 +43,13 @@ export class RestoredDatabase extends StartFault {
  * settled since the backup, and the reservations what was promised.
  */
 export class RestoredMark {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly family: JournalFamily,
+  ) {}
 
   async ends(): Promise<RestoredEnd[]> {
-    return (await this.database.query<RestoredEnd>(FIND)).rows;
+    return (await this.database.query<RestoredEnd>(FIND, [this.family])).rows;
   }
 
   /** For whoever acts on the database and cannot tell how far the topics go. */
@@ -57,6 +61,7 @@ export class RestoredMark {
   /** Everything that the journals say up to these records is in the database; it is marked with them until a start finds nothing behind them. */
   async accept(ends: readonly RestoredEnd[]): Promise<void> {
     const { rowCount } = await this.database.query(ACCEPT, [
+      this.family,
       ends.map(({ shard }) => shard),
       ends.map(({ sequence }) => sequence),
       ends.map(({ hash }) => hash),
@@ -66,12 +71,12 @@ export class RestoredMark {
 
   /** The topics end where the database was brought to. From there its life may follow another: see `lifeBehind`. */
   async remove(): Promise<void> {
-    await this.database.query(MOVE);
+    await this.database.query(MOVE, [this.family]);
   }
 
   /** The record up to which the database was brought, or found to be, when it had last been restored. */
   async accepted(shard: number): Promise<Witnessed | undefined> {
-    return (await this.database.query<Witnessed>(FIND_ACCEPTED, [shard])).rows[0];
+    return (await this.database.query<Witnessed>(FIND_ACCEPTED, [this.family, shard])).rows[0];
   }
 
   /**
@@ -80,18 +85,27 @@ export class RestoredMark {
    */
   static async set(
     database: Database,
-    { shards, takenAt }: { shards: number; takenAt: string },
+    { journals, takenAt }: { journals: readonly JournalId[]; takenAt: string },
   ): Promise<void> {
-    const { rows } = await database.query<{ known: boolean }>(IS_IN_KAFKA);
-    if (rows[0]?.known !== true) return;
-    const known = KNOWING.map((table) => `select shard, sequence, hash from ${table} where sequence > 0`);
-    const nothing = `select shard::smallint, 0::bigint, decode($2, 'hex') from generate_series(0, $1 - 1) as shard`;
+    const { rows } = await database.query<{ family: JournalFamily }>(IN_KAFKA);
+    const known = KNOWING.map(
+      (table) => `select family, shard, sequence, hash from ${table} where sequence > 0`,
+    );
+    const nothing = `select family, shard, 0::bigint, decode(hash, 'hex') from unnest($2::text[], $3::smallint[], $4::text[]) as unseen (family, shard, hash)`;
     await database.query(
-      `insert into journal.restored (shard, sequence, hash, taken_at)
-       select distinct on (shard) shard, sequence, hash, $3 from (${[nothing, ...known].join(' union all ')}) as known (shard, sequence, hash)
-       order by shard, sequence desc
-       on conflict (shard) do nothing`,
-      [shards, GENESIS_HASH, takenAt],
+      `insert into journal.restored (family, shard, sequence, hash, taken_at)
+       select distinct on (family, shard) family, shard, sequence, hash, $5
+       from (${[nothing, ...known].join(' union all ')}) as known (family, shard, sequence, hash)
+       where family = any ($1)
+       order by family, shard, sequence desc
+       on conflict (family, shard) do nothing`,
+      [
+        rows.map(({ family }) => family),
+        journals.map(({ family }) => family),
+        journals.map(({ shard }) => shard),
+        journals.map(({ family }) => beforeFirst(family).hash),
+        takenAt,
+      ],
     );
   }
 }

@@ -37,8 +37,9 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
   const settings = () =>
     loadConfig(kafkaSettings, { KAFKA_BROKERS: kafka().addresses.join(','), KAFKA_TOPIC_PREFIX: prefix });
   const ports = () => ({
+    family: 'auction' as const,
     databaseUrl: database.url,
-    seals: new JournalSeals([Buffer.alloc(32, 7)]),
+    seals: new JournalSeals('auction', [Buffer.alloc(32, 7)]),
     pool: database.pool,
     clock,
     instance: 'test',
@@ -59,8 +60,11 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     await own.close();
   }
   const restored = (): Promise<void> =>
-    RestoredMark.set(database.pool, { shards: SHARDS.length, takenAt: '2026-11-21T00:00:00Z' });
-  const marks = (): Promise<unknown[]> => new RestoredMark(database.pool).ends();
+    RestoredMark.set(database.pool, {
+      journals: SHARDS.map((shard) => ({ family: 'auction', shard })),
+      takenAt: '2026-11-21T00:00:00Z',
+    });
+  const marks = (): Promise<unknown[]> => new RestoredMark(database.pool, 'auction').ends();
   /** The topics as they are, and the database as it was before the last record of these shards. */
   const older = async (...shards: readonly number[]): Promise<void> => {
     await database.pool.query('create table public.former as select * from journal.witness');
@@ -128,7 +132,7 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
     const acceptedUpTo = async (...sequences: readonly number[]): Promise<void> => {
       const entries = await Promise.all(sequences.map((at, shard) => own.bareReader.read(shard, at, 1)));
       const ends = entries.map(([entry], shard) => ({ shard, sequence: entry!.sequence, hash: entry!.hash }));
-      await new RestoredMark(database.pool).accept(ends);
+      await new RestoredMark(database.pool, 'auction').accept(ends);
     };
     await acceptedUpTo(5, 4);
     await expect(own.prepare()).rejects.toMatchObject({ exitCode: EXIT.config });
@@ -142,7 +146,11 @@ describeWithKafka('a database that was restored beside its topics', { anyBrokers
 
   it('is refused as lost, not as older, where a topic is behind it', async () => {
     await older(0, 1);
-    const topics = new KafkajsTopics({ brokers: kafka().addresses, clientId: 'test' }, prefix, clock);
+    const topics = new KafkajsTopics(
+      { brokers: kafka().addresses, clientId: 'test' },
+      { prefix, family: 'auction' },
+      clock,
+    );
     await topics.remove(0);
     await until(clock, async () => !(await topics.exists(0)));
     await expect((await store()).prepare()).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { checkEnd, JournalUnsealed } from './sealed-end.js';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const place = { shard: 1, epoch: 3, sequence: 40, hash: 'ab'.repeat(32) };
-const seals = new JournalSeals([OLD]);
+const seals = new JournalSeals('auction', [OLD]);
 const seal = seals.sealOf(place);
 
 describe('the seal of a record', () => {
@@ -23,10 +23,14 @@ describe('the seal of a record', () => {
     }
   });
 
+  it('is of one family alone', () => {
+    expect(new JournalSeals('execution', [OLD]).isGood(place, seal)).toBe(false);
+  });
+
   it('is none when it was changed, cut off or made without the key', () => {
     const changed = Buffer.from(seal);
     changed[31]! ^= 1;
-    const content = [place.shard, place.epoch, place.sequence, place.hash].join(' ');
+    const content = ['auction', place.shard, place.epoch, place.sequence, place.hash].join(' ');
     const byTheSecretItself = createHmac('sha256', OLD).update(content).digest();
     for (const other of [changed, seal.subarray(0, 31), Buffer.alloc(0), byTheSecretItself]) {
       expect(seals.isGood(place, other)).toBe(false);
@@ -34,10 +38,10 @@ describe('the seal of a record', () => {
   });
 
   it('is made with the first key, and believed under any', () => {
-    const both = new JournalSeals([NEW, OLD]);
+    const both = new JournalSeals('auction', [NEW, OLD]);
     expect(both.isGood(place, seal)).toBe(true);
-    expect(both.sealOf(place)).toEqual(new JournalSeals([NEW]).sealOf(place));
-    expect(new JournalSeals([NEW]).isGood(place, seal)).toBe(false);
+    expect(both.sealOf(place)).toEqual(new JournalSeals('auction', [NEW]).sealOf(place));
+    expect(new JournalSeals('auction', [NEW]).isGood(place, seal)).toBe(false);
   });
 });
 

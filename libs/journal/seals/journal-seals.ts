@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import type { JournalEntry } from '../journal.js';
+import type { JournalFamily } from '../journal-id.js';
 import { isOneOf, sealingKey } from '../sealing-key.js';
 
 /** Nothing else is ever derived with this word: a seal of a snapshot, say, is none of a record. */
@@ -17,24 +18,28 @@ export class JournalSeals {
   private readonly all: readonly KeyObject[];
 
   /** The first seals what is new; what any of them has sealed is believed. */
-  constructor([first, ...former]: readonly [Buffer, ...Buffer[]]) {
+  constructor(
+    private readonly family: JournalFamily,
+    [first, ...former]: readonly [Buffer, ...Buffer[]],
+  ) {
     this.first = sealingKey(first, PURPOSE);
     this.all = [this.first, ...former.map((secret) => sealingKey(secret, PURPOSE))];
   }
 
   sealOf(place: SealedPlace): Buffer {
-    return sealUnder(this.first, place);
+    return this.sealUnder(this.first, place);
   }
 
   isGood(place: SealedPlace, seal: Buffer): boolean {
     return isOneOf(
-      this.all.map((key) => sealUnder(key, place)),
+      this.all.map((key) => this.sealUnder(key, place)),
       seal,
     );
   }
-}
 
-/** Every field is of digits alone, so no two places look alike. */
-function sealUnder(key: KeyObject, { shard, epoch, sequence, hash }: SealedPlace): Buffer {
-  return createHmac('sha256', key).update([shard, epoch, sequence, hash].join(' ')).digest();
+  /** No field has a space, so no two places look alike. */
+  private sealUnder(key: KeyObject, { shard, epoch, sequence, hash }: SealedPlace): Buffer {
+    const covered = [this.family, shard, epoch, sequence, hash].join(' ');
+    return createHmac('sha256', key).update(covered).digest();
+  }
 }

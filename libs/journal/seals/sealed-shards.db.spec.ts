@@ -20,7 +20,7 @@ let reader: PostgresJournalReader;
 
 beforeAll(async () => {
   database = await createTestDatabase(journalMigrations);
-  reader = new PostgresJournalReader(database.pool);
+  reader = new PostgresJournalReader(database.pool, 'auction');
 });
 
 afterEach(() => Promise.all(writers.splice(0).map((writer) => writer.close())));
@@ -30,8 +30,14 @@ afterAll(() => database.drop());
 /** Without keys: what it writes has no seals. */
 async function open(shard: number, ...keys: readonly Buffer[]): Promise<JournalWriter> {
   const [first, ...former] = keys;
-  const seals = first === undefined ? undefined : new JournalSeals([first, ...former]);
-  const writer = await new PostgresJournal({ url: database.url, clock, opener: 'ada', seals }).open(shard);
+  const seals = first === undefined ? undefined : new JournalSeals('auction', [first, ...former]);
+  const writer = await new PostgresJournal({
+    family: 'auction',
+    url: database.url,
+    clock,
+    opener: 'ada',
+    seals,
+  }).open(shard);
   writers.push(writer);
   return writer;
 }
@@ -44,8 +50,8 @@ async function forge(
 ): Promise<void> {
   const entry = sealEvent(shard, head, '"forged"');
   await database.pool.query(
-    `insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
-     values ($1, $2, $3, 'event', $4, decode($5, 'hex'), $6)`,
+    `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash, seal)
+     values ('auction', $1, $2, $3, 'event', $4, decode($5, 'hex'), $6)`,
     [shard, entry.sequence, entry.epoch, entry.payload, entry.hash, seal(entry)],
   );
 }
@@ -65,6 +71,26 @@ async function sealedFrom(shard: number): Promise<number | undefined> {
 }
 
 describe('a writer with a key', () => {
+  it("does not go on with another family's journal", async () => {
+    const shard = freshShard();
+    const writer = await open(shard, OLD);
+    for (const payload of ['"a"', '"b"']) await writer.append([payload]);
+    await writer.close();
+    for (const [table, columns] of [
+      ['shards', 'shard, epoch'],
+      ['sealed', 'shard, sequence'],
+      ['records', 'shard, sequence, epoch, kind, payload, hash, seal'],
+    ]) {
+      await database.pool.query(
+        `insert into journal.${table} (family, ${columns}) select 'execution', ${columns} from journal.${table} where shard = $1`,
+        [shard],
+      );
+    }
+    const options = { family: 'execution', url: database.url, clock, opener: 'eve' } as const;
+    const another = new PostgresJournal({ ...options, seals: new JournalSeals('execution', [OLD]) });
+    await expect(another.open(shard)).rejects.toBeInstanceOf(JournalUnsealed);
+  });
+
   it('seals the last record of each append and each epoch record, from the first on', async () => {
     const shard = freshShard();
     const writer = await open(shard, OLD);
@@ -73,7 +99,7 @@ describe('a writer with a key', () => {
     await open(shard, OLD);
     const found = await everything(reader, shard);
     expect(found.map(({ seal }) => seal !== undefined)).toEqual([true, false, false, true, true, true]);
-    const seals = new JournalSeals([OLD]);
+    const seals = new JournalSeals('auction', [OLD]);
     for (const entry of found)
       if (entry.seal !== undefined) expect(seals.isGood(entry, entry.seal)).toBe(true);
     expect(await sealedFrom(shard)).toBe(1);
@@ -110,7 +136,7 @@ describe('a take-over', () => {
     for (const entry of [sealEvent(shard, writer.head, '"forged"')]) {
       const { sequence, epoch, payload, hash } = { ...entry, ...wrong(entry) };
       await database.pool.query(
-        `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', $4, decode($5, 'hex'))`,
+        `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash) values ('auction', $1, $2, $3, 'event', $4, decode($5, 'hex'))`,
         [shard, sequence, epoch, payload, hash],
       );
     }

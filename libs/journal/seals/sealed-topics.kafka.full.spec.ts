@@ -44,7 +44,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
     await writer.append(['"a"', '"b"']);
     const records = await found();
     expect(records.map(({ seal }) => seal !== undefined)).toEqual([true, false, true]);
-    expect(new JournalSeals([OLD]).isGood(records[2]!, records[2]!.seal!)).toBe(true);
+    expect(new JournalSeals('auction', [OLD]).isGood(records[2]!, records[2]!.seal!)).toBe(true);
     expect(await sealedFrom()).toBe(1);
   });
 
@@ -106,7 +106,7 @@ describeWithKafka('a topic that is sealed', { anyBrokers: true }, (kafka) => {
         await journals.store({ keys, kind: to }),
       ];
       const move = { databaseUrl: journals.database.url, clock, shards: [SHARD], opener: 'mover' };
-      await moveJournals({ ...move, from: source, to: target });
+      await moveJournals({ family: 'auction', ...move, from: source, to: target });
       const records = await everything(target.bareReader, SHARD);
       expect(records.slice(0, before.length).map(({ seal }) => seal)).toEqual(before);
       expect(records.at(-1)?.seal).toBeDefined();

@@ -2,6 +2,7 @@ import { BoundWriter } from '../home/bound-writer.js';
 import { JournalHome, type KafkaHome } from '../home/journal-home.js';
 import { JournalLock } from '../home/journal-lock.js';
 import type { Journal, JournalReader } from '../journal.js';
+import type { JournalFamily } from '../journal-id.js';
 import { KafkaJournalReader, orUnreadable } from '../kafka/kafka-reader.js';
 import { KafkaReceiver } from '../kafka/kafka-receiver.js';
 import type { KafkaAddress } from '../kafka/kafkajs/kafka-address.js';
@@ -23,6 +24,7 @@ export class KafkaStore implements JournalStore {
   readonly kind = 'kafka';
   readonly reader: JournalReader;
   readonly bareReader: KafkaJournalReader;
+  private readonly family: JournalFamily;
   private readonly topics: KafkajsTopics;
   private readonly witnesses: WitnessTable;
   private readonly witnessed: WitnessedTopics;
@@ -33,14 +35,23 @@ export class KafkaStore implements JournalStore {
     address: KafkaAddress,
     private readonly topicPrefix: string,
   ) {
-    const { databaseUrl, pool, clock, shards, tell } = ports;
-    const cluster = new KafkaCluster({ settled: () => new JournalHome(pool).clusterId(), tell });
-    const topics = new KafkajsTopics(address, topicPrefix, clock, cluster);
-    const reader = new KafkaJournalReader({ openLog: (shard) => topics.open(shard), shards });
+    const { family, databaseUrl, pool, clock, shards, tell } = ports;
+    this.family = family;
+
+    const cluster = new KafkaCluster({ settled: () => new JournalHome(pool, family).clusterId(), tell });
+    const topics = new KafkajsTopics(address, { prefix: topicPrefix, family }, clock, cluster);
+    const reader = new KafkaJournalReader({ family, openLog: (shard) => topics.open(shard), shards });
     this.topics = topics;
     this.bareReader = reader;
-    this.witnesses = new WitnessTable(pool);
-    this.witnessed = new WitnessedTopics({ topics, reader, pool, clock, witnesses: this.witnesses });
+    this.witnesses = new WitnessTable(pool, family);
+    this.witnessed = new WitnessedTopics({
+      family,
+      topics,
+      reader,
+      pool,
+      clock,
+      witnesses: this.witnesses,
+    });
     this.reader = new WitnessedReader(reader, shards, (shard) => this.witnessed.checkToShow(shard));
     this.lock = new JournalLock(databaseUrl, clock);
   }
@@ -49,7 +60,9 @@ export class KafkaStore implements JournalStore {
     return {
       open: async (shard) => {
         const who = this.as(opener);
-        await this.lock.share(async () => new JournalHome(this.ports.pool).check(await this.home()));
+        await this.lock.share(async () =>
+          new JournalHome(this.ports.pool, this.family).check(await this.home()),
+        );
         return await untilSettled(this.ports, async () => {
           await this.have([shard]);
           const home = await this.home();
@@ -65,7 +78,7 @@ export class KafkaStore implements JournalStore {
     return {
       open: async (shard) => {
         const who = this.as(opener);
-        await new RestoredMark(this.ports.pool).refuse();
+        await new RestoredMark(this.ports.pool, this.family).refuse();
         await this.witnessed.have([shard]);
         return await this.witnessed.open(shard, who, () => undefined);
       },
@@ -93,18 +106,18 @@ export class KafkaStore implements JournalStore {
   }
 
   receiver(): JournalReceiver {
-    return new KafkaReceiver((shard) => this.topics.prepare(shard));
+    return new KafkaReceiver(this.family, (shard) => this.topics.prepare(shard));
   }
 
   async surplus(): Promise<readonly Surplus[]> {
-    await new JournalHome(this.ports.pool).check(await this.home());
+    await new JournalHome(this.ports.pool, this.family).check(await this.home());
     return await this.witnessed.surplus();
   }
 
   async survey(shard: number): Promise<TopicSurvey> {
     const log = this.topics.open(shard);
     try {
-      return await orUnreadable(shard, () => surveyTopic(shard, log));
+      return await orUnreadable(shard, () => surveyTopic({ family: this.family, shard }, log));
     } finally {
       await log.close();
     }
@@ -121,16 +134,16 @@ export class KafkaStore implements JournalStore {
   /** In this order: with the lock held nobody moves them, so what the home says then holds until the lock is lost. */
   private async checkHeld(home: KafkaHome): Promise<void> {
     await this.lock.confirmShared();
-    await new JournalHome(this.ports.pool).check(home);
+    await new JournalHome(this.ports.pool, this.family).check(home);
   }
 
   /** Nothing is settled by a start that is refused, nor before there is a place for the journals. */
   private async have(shards: readonly number[]): Promise<void> {
     const { pool } = this.ports;
     const home = await this.home();
-    await new JournalHome(pool).check(home);
+    await new JournalHome(pool, this.family).check(home);
     await this.witnessed.checkRestored();
     await this.witnessed.have(shards);
-    await JournalHome.settle(pool, home);
+    await JournalHome.settle(pool, this.family, home);
   }
 }

@@ -15,13 +15,15 @@ import type { StorePorts } from './store-ports.js';
 export async function openJournalStore(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
   const isInKafka = settings.KAFKA_BROKERS !== undefined;
   const { KAFKA_TOPIC_PREFIX: topicPrefix } = settings;
-  await new JournalHome(ports.pool).check(isInKafka ? { topicPrefix } : undefined).catch(unlessAway);
+  await new JournalHome(ports.pool, ports.family)
+    .check(isInKafka ? { topicPrefix } : undefined)
+    .catch(unlessAway);
   return await storeOfKind(isInKafka ? 'kafka' : 'postgres', settings, ports);
 }
 
 /** For who only reads, and makes or shows something of it. */
 export async function openStoreToRead(settings: KafkaSettings, ports: StorePorts): Promise<JournalStore> {
-  await new RestoredMark(ports.pool).refuse().catch(unlessAway);
+  await new RestoredMark(ports.pool, ports.family).refuse().catch(unlessAway);
   return await openJournalStore(settings, ports);
 }
 

@@ -18,7 +18,7 @@ export class PostgresStore implements JournalStore {
   private readonly lock: JournalLock;
 
   constructor(private readonly ports: StorePorts) {
-    this.reader = this.bareReader = new PostgresJournalReader(ports.pool);
+    this.reader = this.bareReader = new PostgresJournalReader(ports.pool, ports.family);
     this.lock = new JournalLock(ports.databaseUrl, ports.clock);
   }
 
@@ -34,12 +34,12 @@ export class PostgresStore implements JournalStore {
   }
 
   journalOfMover(opener: string): Journal {
-    const { databaseUrl: url, clock } = this.ports;
-    return new PostgresJournal({ url, opener, clock, seals: sealsOf(this.ports) });
+    const { databaseUrl: url, clock, family } = this.ports;
+    return new PostgresJournal({ family, url, opener, clock, seals: sealsOf(this.ports) });
   }
 
   prepare(): Promise<void> {
-    return new JournalHome(this.ports.pool).check(undefined);
+    return new JournalHome(this.ports.pool, this.ports.family).check(undefined);
   }
 
   /** Whatever is missing of a table is told of by who reads it. */
@@ -62,7 +62,7 @@ export class PostgresStore implements JournalStore {
   }
 
   receiver(): JournalReceiver {
-    return new PostgresReceiver(this.ports.pool);
+    return new PostgresReceiver(this.ports.pool, this.ports.family);
   }
 
   /** What is restored with its journals lacks nothing of them. */

@@ -33,6 +33,7 @@ describeWithKafka('a topic that is another one since', { anyBrokers: true }, (ka
   const foreign = async (records: number): Promise<LogMessage[]> => {
     const others = journals.topicsAt(`${journals.prefix}others.`);
     const writer = await new KafkaJournal({
+      family: 'auction',
       openLog: (shard) => others.prepare(shard),
       clock,
       opener: 'stranger',

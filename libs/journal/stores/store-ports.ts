@@ -1,9 +1,12 @@
 import type { Pool } from 'pg';
 import { ConfigFault } from '#libs/platform/process/start-fault.js';
+import type { JournalFamily } from '../journal-id.js';
 import type { JournalSeals } from '../seals/journal-seals.js';
 import type { Patience } from './until-settled.js';
 
 export interface StorePorts extends Patience {
+  /** Whose journals these are. */
+  readonly family: JournalFamily;
   readonly databaseUrl: string;
   readonly pool: Pool;
   /** Who this process is to the brokers. */

@@ -5,6 +5,7 @@ import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { everything, until } from '#libs/testing/contracts/journal-subject.js';
 import { KeptJournals } from '#libs/testing/kafka/kept-journals.js';
 import { describeWithKafka } from '#libs/testing/kafka/test-kafka.js';
+import { beforeFirst } from '../hash-chain.js';
 import { kafkaSettings } from '../kafka/kafka-settings.js';
 import type { StoreKind } from './journal-store.js';
 import { moveJournals } from '../moving/move-journals.js';
@@ -12,7 +13,7 @@ import { moveJournals } from '../moving/move-journals.js';
 jest.setTimeout(60_000);
 
 const SHARDS = [0, 1];
-const GENESIS = '0'.repeat(64);
+const GENESIS = beforeFirst('auction').hash;
 const WHOLE = 1_000;
 const clock = new SystemClock();
 
@@ -86,9 +87,11 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       await journals.replace(1);
       const failure = await refusal(journals.owner(1));
       expect(failure.exitCode).toBe(EXIT.damaged);
-      expect(failure.message).toContain(`shard 1: topic ${journals.prefix}1 is gone`);
+      expect(failure.message).toContain(`shard 1: topic ${journals.prefix}auction.1 is gone`);
       expect(failure.message).toContain('has seen record 3');
-      expect((await refusal((await journals.store()).prepare())).message).toContain(`${journals.prefix}1`);
+      expect((await refusal((await journals.store()).prepare())).message).toContain(
+        `${journals.prefix}auction.1`,
+      );
       expect(await journals.topics.exists(1)).toBe(false);
     });
 
@@ -122,7 +125,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       expect([failure.exitCode, failure.message]).toEqual([
         EXIT.damaged,
         expect.stringContaining(
-          `topic ${journals.prefix}0 ends with record 3, but this database has seen record 4`,
+          `topic ${journals.prefix}auction.0 ends with record 3, but this database has seen record 4`,
         ),
       ]);
       expect(await journals.content(0)).toHaveLength(3);
@@ -148,7 +151,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
         `update journal.witness set sequence = 1, epoch = null, log_offset = null where shard = 0`,
       );
       await journals.database.pool.query(
-        `insert into journal.snapshots values (0, 3, decode($1, 'hex'), 1, '')`,
+        `insert into journal.snapshots values ('auction', 0, 3, decode($1, 'hex'), 1, '')`,
         [entry!.hash],
       );
       await journals.replace(0, (await journals.content(0)).slice(0, 2));
@@ -175,7 +178,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
       'nothing is known of the journal of shard 0 yet',
     );
     // Nor by an empty place that a start before had found, and not settled.
-    const empty = `insert into journal.witness select shard, 0, decode($1, 'hex') from generate_series(0, 1) as shard`;
+    const empty = `insert into journal.witness select 'auction', shard, 0, decode($1, 'hex') from generate_series(0, 1) as shard`;
     await journals.database.pool.query(empty, [GENESIS]);
     expect((await refusal(own.prepare())).message).toContain('never');
   });
@@ -267,6 +270,7 @@ describeWithKafka('journals that the database has seen', { anyBrokers: true }, (
     await journals.write('"a"', '"b"');
     const move = async (from: StoreKind, to: StoreKind) =>
       moveJournals({
+        family: 'auction',
         from: await journals.store({ kind: from }),
         to: await journals.store({ kind: to }),
         databaseUrl: journals.database.url,

@@ -3,6 +3,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import { JournalHome } from '../home/journal-home.js';
 import { JournalUnavailable, JournalUnreadable, messageOf } from '../journal-errors.js';
 import type { JournalWriter } from '../journal.js';
+import type { JournalFamily } from '../journal-id.js';
 import type { KafkaJournalReader } from '../kafka/kafka-reader.js';
 import { KafkaJournal } from '../kafka/kafka-journal.js';
 import { KafkaUnsettled } from '../kafka/kafka-unsettled.js';
@@ -18,6 +19,7 @@ import type { WitnessTable, Witnessed } from '../witness/witness-table.js';
 import { WitnessedWriter } from '../witness/witnessed-writer.js';
 
 export interface WitnessedTopicsPorts {
+  readonly family: JournalFamily;
   readonly topics: KafkajsTopics;
   /** Shows whatever stands there. */
   readonly reader: KafkaJournalReader;
@@ -62,7 +64,7 @@ export class WitnessedTopics {
 
   /** The same, for who shows what it reads: of a restored database nothing is shown before somebody has found it to belong to its topics. */
   async checkToShow(shard: number): Promise<boolean> {
-    await new RestoredMark(this.ports.pool).refuse();
+    await new RestoredMark(this.ports.pool, this.ports.family).refuse();
     return await this.check(shard);
   }
 
@@ -97,9 +99,10 @@ export class WitnessedTopics {
     { opener, seals, stillAtHome }: Opener,
     onFault: (error: unknown) => void,
   ): Promise<JournalWriter> {
-    const { topics, witnesses, clock, pool } = this.ports;
+    const { family, topics, witnesses, clock, pool } = this.ports;
     const life = await findJournalLife(pool);
     const journal = new KafkaJournal({
+      family,
       openLog: (wanted) => topics.openFit(wanted),
       clock,
       opener,
@@ -113,7 +116,7 @@ export class WitnessedTopics {
         throw new JournalUnavailable(shard, 'another writer has taken the shard since');
       }
       // After the record: until it stands the former writer may go on.
-      await pool.query(noteSealedFrom(shard, writer.head.sequence));
+      await pool.query(noteSealedFrom({ family, shard }, writer.head.sequence));
     } catch (error) {
       await writer.close();
       throw error;
@@ -122,24 +125,27 @@ export class WitnessedTopics {
   }
 
   private get restored(): RestoredPorts {
-    const { topics, reader, pool, clock } = this.ports;
-    return { mark: new RestoredMark(pool), reader, topicOf: (shard) => topics.nameOf(shard), clock };
+    const { family, topics, reader, pool, clock } = this.ports;
+    return { mark: new RestoredMark(pool, family), reader, topicOf: (shard) => topics.nameOf(shard), clock };
   }
 
   /** What this database has seen of the topic itself, and up to where it was brought when it had been restored. */
   private async known(shard: number): Promise<Witnessed[]> {
-    const { witnesses, pool } = this.ports;
-    const found = await Promise.all([witnesses.newest(shard), new RestoredMark(pool).accepted(shard)]);
+    const { family, witnesses, pool } = this.ports;
+    const accepted = new RestoredMark(pool, family).accepted(shard);
+    const found = await Promise.all([witnesses.newest(shard), accepted]);
     return found.filter((each) => each !== undefined);
   }
 
   private async sealedFrom(shard: number): Promise<number | undefined> {
-    const { rows } = await this.ports.pool.query<SealedFromRow>(findSealedFrom(shard));
+    const { family, pool } = this.ports;
+    const { rows } = await pool.query<SealedFromRow>(findSealedFrom({ family, shard }));
     return rows[0]?.sequence;
   }
 
   private async lookAtAll(shards: readonly number[]): Promise<Found[]> {
-    const isSettled = await new JournalHome(this.ports.pool).isSettled();
+    const { family, pool } = this.ports;
+    const isSettled = await new JournalHome(pool, family).isSettled();
     const found: Found[] = [];
     for (const shard of shards) found.push(await this.look(shard, isSettled));
     return found;

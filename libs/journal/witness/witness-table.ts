@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
-import { GENESIS_HASH } from '../hash-chain.js';
+import { beforeFirst } from '../hash-chain.js';
 import type { JournalHead } from '../journal.js';
+import type { JournalFamily } from '../journal-id.js';
 import type { PlacedHead } from '../kafka/log-cursor.js';
 
 /** A record that stood in a shard's journal when the database was told of it. */
@@ -9,20 +10,21 @@ export type Witnessed = Pick<JournalHead, 'sequence' | 'hash'>;
 /** A snapshot is taken behind a durable record, so it knows of that record just as well. */
 const NEWEST = `
   select sequence, encode(hash, 'hex') as hash from (
-    select sequence, hash from journal.witness where shard = $1
+    select sequence, hash from journal.witness where family = $1 and shard = $2
     union all
-    select sequence, hash from journal.snapshots where shard = $1
+    select sequence, hash from journal.snapshots where family = $1 and shard = $2
   ) as known
   order by sequence desc limit 1`;
 const PLACE = `
   select epoch, sequence, encode(hash, 'hex') as hash, log_offset as offset from journal.witness
-  where shard = $1 and sequence > 0 and log_offset is not null`;
+  where family = $1 and shard = $2 and sequence > 0 and log_offset is not null`;
 const BEGIN = `
-  insert into journal.witness (shard, sequence, hash) values ($1, 0, decode($2, 'hex'))
-  on conflict (shard) do nothing`;
+  insert into journal.witness (family, shard, sequence, hash) values ($1, $2, 0, decode($3, 'hex'))
+  on conflict (family, shard) do nothing`;
 const ADVANCE = `
-  insert into journal.witness as known (shard, sequence, hash, epoch, log_offset) values ($1, $2, decode($3, 'hex'), $4, $5)
-  on conflict (shard) do update set sequence = excluded.sequence, hash = excluded.hash,
+  insert into journal.witness as known (family, shard, sequence, hash, epoch, log_offset)
+  values ($1, $2, $3, decode($4, 'hex'), $5, $6)
+  on conflict (family, shard) do update set sequence = excluded.sequence, hash = excluded.hash,
     epoch = excluded.epoch, log_offset = excluded.log_offset, at = now()
   where known.sequence < excluded.sequence`;
 
@@ -31,29 +33,33 @@ const ADVANCE = `
  * projections stay where they are, and must never stand beside another journal.
  */
 export class WitnessTable {
-  constructor(private readonly database: Pick<ClientBase, 'query'>) {}
+  constructor(
+    private readonly database: Pick<ClientBase, 'query'>,
+    private readonly family: JournalFamily,
+  ) {}
 
   /** The latest record that is known to have been there; sequence 0 where the topic was seen empty, undefined where nobody has looked. */
   async newest(shard: number): Promise<Witnessed | undefined> {
-    const { rows } = await this.database.query<Witnessed>(NEWEST, [shard]);
+    const { rows } = await this.database.query<Witnessed>(NEWEST, [this.family, shard]);
     return rows[0];
   }
 
   /** The latest record of which it is known where it stands; undefined where only its hash is. */
   async place(shard: number): Promise<PlacedHead | undefined> {
-    const { rows } = await this.database.query<PlacedHead>(PLACE, [shard]);
+    const { rows } = await this.database.query<PlacedHead>(PLACE, [this.family, shard]);
     return rows[0];
   }
 
   /** The topic holds nothing yet. */
   async begin(shard: number): Promise<void> {
-    await this.database.query(BEGIN, [shard, GENESIS_HASH]);
+    await this.database.query(BEGIN, [this.family, shard, beforeFirst(this.family).hash]);
   }
 
   /** The record stands there. False, and nothing changed, where one as late is known already. */
   async advance(shard: number, known: Witnessed | PlacedHead): Promise<boolean> {
     const { sequence, hash } = known;
     const place = 'offset' in known ? [known.epoch, known.offset] : [null, null];
-    return (await this.database.query(ADVANCE, [shard, sequence, hash, ...place])).rowCount === 1;
+    const values = [this.family, shard, sequence, hash, ...place];
+    return (await this.database.query(ADVANCE, values)).rowCount === 1;
   }
 }

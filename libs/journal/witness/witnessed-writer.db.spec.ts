@@ -21,7 +21,7 @@ async function openOn(
   store: MemoryJournalStore,
   onFault: (error: unknown) => void = () => undefined,
 ): Promise<WitnessedWriter> {
-  const witnesses = new WitnessTable(database.pool);
+  const witnesses = new WitnessTable(database.pool, 'auction');
   const writer = await new MemoryJournal(store, 'test').open(0);
   const place = () => ({ ...writer.head, offset: writer.head.sequence - 1 });
   await witnesses.advance(0, place());
@@ -70,7 +70,7 @@ it('says again what the database could not be told, although nothing more is wri
   await eventually(() => expect(faults).toHaveLength(1));
   await database.pool.query('alter table journal.away rename to witness');
   await writer.close();
-  expect(await new WitnessTable(database.pool).place(0)).toMatchObject({ epoch: 1, sequence: 2 });
+  expect(await new WitnessTable(database.pool, 'auction').place(0)).toMatchObject({ epoch: 1, sequence: 2 });
 });
 
 it('tells once that somebody else has written what the database has seen', async () => {

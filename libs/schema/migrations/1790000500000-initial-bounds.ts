@@ -33,7 +33,7 @@ const EPOCHS = `
     if new.epoch > ${MOST} then
       raise exception 'shard % cannot have come to epoch %', new.shard, new.epoch using errcode = 'integrity_constraint_violation';
     end if;
-    if tg_op = 'UPDATE' and (new.shard <> old.shard or new.epoch <= old.epoch) then
+    if tg_op = 'UPDATE' and ((new.family, new.shard) <> (old.family, old.shard) or new.epoch <= old.epoch) then
       raise exception 'epoch % of shard % is over', new.epoch, new.shard using errcode = 'integrity_constraint_violation';
     end if;
     return new;
@@ -45,7 +45,7 @@ const EPOCHS = `
 `;
 
 /**
- * A fence ahead of its shard's epoch lets no owner reserve any more. In Kafka the epochs are those of the topics, which the database does
+ * A fence ahead of its auction shard's epoch lets no owner reserve any more. In Kafka the epochs are those of the topics, which the database does
  * not know.
  */
 const FENCES = `
@@ -53,10 +53,11 @@ const FENCES = `
   declare
     most bigint;
   begin${UNLESS_OWNER}
-    if exists (select from journal.home) then
+    if exists (select from journal.home where family = 'auction') then
       most := ${MOST};
     else
-      select epoch into most from journal.shards where shard = new.shard;
+      select epoch into most from journal.shards
+        where family = 'auction' and shard = new.shard;
     end if;
     if new.epoch > coalesce(most, 0) then
       raise exception 'shard % has not come to epoch %', new.shard, new.epoch using errcode = 'integrity_constraint_violation';

@@ -12,7 +12,7 @@ const attempt = (role: DatabaseRole, statement: string): Promise<string> => logi
 
 beforeAll(async () => {
   logins = await RoleLogins.open();
-  await logins.database.pool.query('insert into journal.shards values (0, 5), (1, 5)');
+  await logins.database.pool.query(`insert into journal.shards values ('auction', 0, 5), ('auction', 1, 5)`);
   await logins.database.pool.query('insert into risk.shard_fence values (0, 5)');
 });
 
@@ -22,14 +22,16 @@ const shardTo = (epoch: number | string): string =>
   `update journal.shards set epoch = ${epoch} where shard = 0`;
 const fenceTo = (epoch: number | string): string =>
   `update risk.shard_fence set epoch = ${epoch} where shard = 0`;
-const inKafka = `insert into journal.home (cluster_id, topic_prefix) values ('c', 't')`;
+const inKafka = `insert into journal.home (family, cluster_id, topic_prefix) values ('auction', 'c', 't')`;
 
 describe('the login of owners', () => {
   it('can make no epoch so great that none fits behind it, however often it raises it', async () => {
     expect(await attempt('owner', shardTo(6))).toBe('done');
     expect(await attempt('owner', shardTo(LAST_INTEGER))).toBe(REFUSED);
     expect(await attempt('owner', shardTo(LAST_INTEGER - 1))).toBe(REFUSED);
-    expect(await attempt('owner', `insert into journal.shards values (2, ${LAST_INTEGER})`)).toBe(REFUSED);
+    expect(await attempt('owner', `insert into journal.shards values ('auction', 2, ${LAST_INTEGER})`)).toBe(
+      REFUSED,
+    );
     const seconds = 'floor(extract(epoch from now()) - 1767225600)::int';
     expect(
       await attempt('owner', `${shardTo(`1000000 + ${seconds}`)}; ${shardTo(`1001000 + ${seconds}`)}`),
@@ -142,14 +144,14 @@ describe('what has no room with who reads it', () => {
     [
       'owner',
       'a snapshot',
-      `insert into journal.snapshots (shard, sequence, hash, format_version, body)
-       values (0, 9, decode(repeat('00', 32), 'hex'), 1, convert_to(${ENDLESS}, 'UTF8'))`,
+      `insert into journal.snapshots (family, shard, sequence, hash, format_version, body)
+       values ('auction', 0, 9, decode(repeat('00', 32), 'hex'), 1, convert_to(${ENDLESS}, 'UTF8'))`,
     ],
     [
       'owner',
       'a record',
-      `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
-       values (0, 1, 5, 'event', repeat('x', 1048577), decode(repeat('00', 32), 'hex'))`,
+      `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
+       values ('auction', 0, 1, 5, 'event', repeat('x', 1048577), decode(repeat('00', 32), 'hex'))`,
     ],
     [
       'projector',
@@ -215,8 +217,8 @@ describe('who takes part', () => {
 describe('journals that exist', () => {
   it('are not said to be elsewhere by the login of owners', async () => {
     expect(await attempt('owner', inKafka)).toBe('done');
-    const record = `insert into journal.records (shard, sequence, epoch, kind, payload, hash)
-      values (0, 1, 1, 'epoch', '{}', decode(repeat('00', 32), 'hex'))`;
+    const record = `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash)
+      values ('auction', 0, 1, 1, 'epoch', '{}', decode(repeat('00', 32), 'hex'))`;
     expect(await attempt('owner', `${record}; ${inKafka}`)).toBe(REFUSED);
   });
 });

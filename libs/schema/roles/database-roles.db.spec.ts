@@ -75,9 +75,9 @@ describe('the roles of the database', () => {
     [
       'gateway',
       'append to a journal',
-      `insert into journal.records values (0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'))`,
+      `insert into journal.records values ('auction', 0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'))`,
     ],
-    ['gateway', 'take a shard over', `insert into journal.shards values (0, 7)`],
+    ['gateway', 'take a shard over', `insert into journal.shards values ('auction', 0, 7)`],
     ['gateway', 'change a record', `update journal.records set payload = '{}'`],
     ['gateway', 'move money', `update custody.balances set amount = 1`],
     ['gateway', 'enter money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
@@ -113,13 +113,13 @@ describe('the roles of the database', () => {
     [
       'owner',
       'say when the database took a record',
-      `insert into journal.records (shard, sequence, epoch, kind, payload, hash, recorded_at)
-       values (0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), '2001-01-01')`,
+      `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash, recorded_at)
+       values ('auction', 0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), '2001-01-01')`,
     ],
     [
       'owner',
       'say since when a shard has seals',
-      `insert into journal.sealed (shard, sequence, since) values (0, 1, '2001-01-01')`,
+      `insert into journal.sealed (family, shard, sequence, since) values ('auction', 0, 1, '2001-01-01')`,
     ],
     [
       'owner',
@@ -153,11 +153,11 @@ describe('the roles of the database', () => {
     ['settler', 'raise a limit', `update custody.limits set amount = 1`],
     ['settler', 'read a journal', `select from journal.records`],
     ['settler', 'set something free', `update risk.reserved set shard_0 = 0`],
-    ['projector', 'append to a journal', `insert into journal.shards values (0, 7)`],
+    ['projector', 'append to a journal', `insert into journal.shards values ('auction', 0, 7)`],
     ['projector', 'read who may log in', `select from identity.enrolments`],
     ['projector', 'read the policy', `select from control.accounts_policy`],
     ['projector', 'move money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
-    ['operations', 'append to a journal', `insert into journal.shards values (0, 7)`],
+    ['operations', 'append to a journal', `insert into journal.shards values ('auction', 0, 7)`],
     ['operations', 'move money', `update custody.balances set amount = 1`],
     ['operations', 'sign sessions', `select from identity.signing_keys`],
     ['operations', 'write a projection', `update auction_history.projection_offsets set sequence = 1`],
@@ -243,10 +243,10 @@ describe('the roles of the database', () => {
 
   it('owner may write all of a row that the database does not give', async () => {
     for (const statement of [
-      `insert into journal.records (shard, sequence, epoch, kind, payload, hash, seal)
-       values (0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), null)`,
-      `insert into journal.home (cluster_id, topic_prefix) values ('c', 't') on conflict do nothing`,
-      `insert into journal.sealed (shard, sequence) values (0, 1) on conflict (shard) do nothing`,
+      `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash, seal)
+       values ('auction', 0, 1, 1, 'event', '{}', decode(repeat('00', 32), 'hex'), null)`,
+      `insert into journal.home (family, cluster_id, topic_prefix) values ('auction', 'c', 't') on conflict do nothing`,
+      `insert into journal.sealed (family, shard, sequence) values ('auction', 0, 1) on conflict (family, shard) do nothing`,
       `insert into custody.settlements (award_id, outcome, reason, recorded_at) values (gen_random_uuid(), 'FAILED', 'x', now())
        on conflict do nothing`,
     ])

@@ -76,13 +76,13 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
 
   'journal.shards': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
   'journal.records': {
-    owner: ['select', 'insert (shard, sequence, epoch, kind, payload, hash, seal)'],
+    owner: ['select', 'insert (family, shard, sequence, epoch, kind, payload, hash, seal)'],
     gateway: READ,
     projector: READ,
     operations: READ,
   },
   'journal.home': {
-    owner: ['select', 'insert (cluster_id, topic_prefix)'],
+    owner: ['select', 'insert (family, cluster_id, topic_prefix)'],
     gateway: READ,
     projector: READ,
     operations: READ,
@@ -97,7 +97,7 @@ export const GRANTS: Readonly<Record<string, TableGrants>> = {
   },
   'journal.accepted': { owner: KEEP, operations: READ },
   'journal.life': { owner: READ, gateway: READ, operations: READ },
-  'journal.sealed': { owner: ['select', 'insert (shard, sequence)'], operations: READ },
+  'journal.sealed': { owner: ['select', 'insert (family, shard, sequence)'], operations: READ },
   'journal.histories': { owner: ['select', 'insert'], operations: READ },
   'journal.witness': { owner: KEEP, gateway: READ, projector: READ, operations: READ },
 

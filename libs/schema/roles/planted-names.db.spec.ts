@@ -80,7 +80,12 @@ it('nobody of the product calls what somebody has given the name of something th
   const lock = new JournalLock(as('owner'), clock);
   await lock.share();
   await lock.letGo();
-  const writer = await new PostgresJournal({ url: as('owner'), clock, opener: 'test' }).open(0);
+  const writer = await new PostgresJournal({
+    family: 'auction',
+    url: as('owner'),
+    clock,
+    opener: 'test',
+  }).open(0);
   await writer.append(['"a"']);
   await writer.close();
   const desk = await PostgresReservationDesk.open({

@@ -18,13 +18,17 @@ export interface JournalFaults {
   heal(): void;
 }
 
-/** An adapter under test. */
+/** An adapter under test, with journals of the family `auction`. */
 export interface JournalSubject {
   /** The journal as a process called `opener` has it. */
   journalOf(opener: string): Journal;
   readonly reader: JournalReader;
   readonly faults: JournalFaults;
   tamper(shard: number, sequence: number, tampering: Tampering): Promise<void>;
+  /** The family `execution` in the same store, as a process called `ada` has it. */
+  readonly other: { readonly journal: Journal; readonly reader: JournalReader };
+  /** Puts a copy of what stands in a shard where the other family keeps that shard. */
+  giveToOther(shard: number): Promise<void>;
   dispose(): Promise<void>;
 }
 

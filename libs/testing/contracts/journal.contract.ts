@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { GENESIS_HASH, recordHash } from '../../journal/hash-chain.js';
+import { beforeFirst, recordHash } from '../../journal/hash-chain.js';
 import { JournalFenced, JournalRefused, JournalUnavailable } from '../../journal/journal-errors.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_RECORDS, MAX_PAYLOAD_BYTES } from '../../journal/limits.js';
 import { describeChainChecks } from './journal-chain.contract.js';
+import { describeFamilies } from './journal-families.contract.js';
 import { describeFaults } from './journal-faults.contract.js';
 import { describeModel } from './journal-model.contract.js';
 import { everything, events, freshShard, range, type JournalSubject } from './journal-subject.js';
@@ -20,6 +21,7 @@ export function describeJournal(name: string, create: () => Promise<JournalSubje
     describe('two writers', () => describeRivals(() => subject));
     describe('limits', () => describeLimits(() => subject));
     describe('a reader', () => describeChainChecks(() => subject));
+    describe('two families', () => describeFamilies(() => subject));
     describe('faults', () => describeFaults(() => subject));
     describe('any sequence of operations', () => describeModel(() => subject));
   });
@@ -31,7 +33,13 @@ function describeWriter(subject: () => JournalSubject): void {
     const writer = await subject().journalOf('ada').open(shard);
     const [entry, ...others] = await everything(subject().reader, shard);
     expect(others).toEqual([]);
-    expect(entry).toMatchObject({ shard, epoch: 1, sequence: 1, kind: 'epoch', previousHash: GENESIS_HASH });
+    expect(entry).toMatchObject({
+      shard,
+      epoch: 1,
+      sequence: 1,
+      kind: 'epoch',
+      previousHash: beforeFirst('auction').hash,
+    });
     expect(JSON.parse(entry!.payload)).toEqual({ epoch: 1, opener: 'ada' });
     expect(writer.head).toEqual({ epoch: 1, sequence: 1, hash: entry!.hash });
     expect(writer.health()).toEqual({ ok: true });
@@ -47,7 +55,7 @@ function describeWriter(subject: () => JournalSubject): void {
     expect(all.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
     expect(all.slice(1).map(({ payload }) => payload)).toEqual(['"a"', '"b"', '"c"']);
     for (const [index, entry] of all.entries()) {
-      expect(entry.previousHash).toBe(all[index - 1]?.hash ?? GENESIS_HASH);
+      expect(entry.previousHash).toBe(all[index - 1]?.hash ?? beforeFirst('auction').hash);
       expect(entry.hash).toBe(recordHash(entry));
     }
     expect(last).toEqual({ firstSequence: 4, hashes: [all[3]!.hash] });

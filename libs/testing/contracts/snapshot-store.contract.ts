@@ -8,6 +8,8 @@ const LAST = Number.MAX_SAFE_INTEGER;
 
 export interface SnapshotSubject {
   readonly store: SnapshotStore;
+  /** Of another family, in the same place. */
+  readonly other: SnapshotStore;
   readonly journal: Journal;
   readonly reader: JournalReader;
 }
@@ -40,11 +42,25 @@ export function describeSnapshotStore(name: string, create: () => Promise<Snapsh
       expect(await subject.store.latest(shard, 7)).toBeUndefined();
     });
 
+    it('keeps the families apart', async () => {
+      const shard = freshShard();
+      await subject.store.save(shard, snapshotAt(5));
+      expect(await subject.other.latest(shard)).toBeUndefined();
+      for (const sequence of [6, 7, 8]) await subject.other.save(shard, snapshotAt(sequence));
+      expect(await subject.store.latest(shard)).toEqual(snapshotAt(5));
+      expect(await subject.other.latest(shard)).toEqual(snapshotAt(8));
+    });
+
     it('gives back what was sealed, as far as the journal bears it out', async () => {
       const { store, reader } = subject;
       const refused: unknown[] = [];
       const onRefused = (one: unknown): unknown => refused.push(one);
-      const sealed = new SealedSnapshots({ store, keys: [Buffer.alloc(32, 1)], onRefused });
+      const sealed = new SealedSnapshots({
+        family: 'auction',
+        store,
+        keys: [Buffer.alloc(32, 1)],
+        onRefused,
+      });
       const shard = freshShard();
       const writer = await subject.journal.open(shard);
       const { hashes } = await writer.append(['1', '2', '3']);

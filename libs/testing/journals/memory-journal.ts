@@ -1,8 +1,9 @@
 import type { BatchSink } from '../../journal/batch-sink.js';
 import { checkNext, type StoredRecord } from '../../journal/chain-check.js';
 import { GroupCommitWriter } from '../../journal/group-commit-writer.js';
-import { BEFORE_FIRST, headAt, sealEpoch } from '../../journal/hash-chain.js';
+import { beforeFirst, headAt, sealEpoch } from '../../journal/hash-chain.js';
 import type { Journal, JournalEntry, JournalReader, JournalWriter } from '../../journal/journal.js';
+import type { JournalFamily } from '../../journal/journal-id.js';
 import { JournalAmbiguous, JournalCorrupt, JournalFenced } from '../../journal/journal-errors.js';
 
 /** What becomes of a write whose answer is lost. */
@@ -17,6 +18,8 @@ interface MemoryShard {
 /** The records of all shards, for simulations and tests; it outlives every writer, as a database would. */
 export class MemoryJournalStore implements JournalReader {
   private readonly shards = new Map<number, MemoryShard>();
+
+  constructor(readonly family: JournalFamily = 'auction') {}
 
   shard(shard: number): MemoryShard {
     const known = this.shards.get(shard);
@@ -37,7 +40,7 @@ export class MemoryJournalStore implements JournalReader {
       const anchor = fromSequence - 1;
       const start = anchor === 0 ? -1 : records.findIndex(({ sequence }) => sequence >= anchor);
       if (anchor > 0 && start < 0) return [];
-      const before = records[start] ?? BEFORE_FIRST;
+      const before = records[start] ?? beforeFirst(this.family);
       if (before.sequence > anchor) throw new JournalCorrupt(shard, anchor, 'the record is missing');
       return records.slice(start + 1, start + 1 + limit).map((record, index, run) => {
         return checkNext(shard, run[index - 1] ?? before, storedOf(record));
@@ -55,7 +58,11 @@ export class MemoryJournalStore implements JournalReader {
     };
     return attempt(() =>
       sequences.map((sequence) =>
-        checkNext(shard, sequence === 1 ? BEFORE_FIRST : find(sequence - 1), storedOf(find(sequence))),
+        checkNext(
+          shard,
+          sequence === 1 ? beforeFirst(this.family) : find(sequence - 1),
+          storedOf(find(sequence)),
+        ),
       ),
     );
   }
@@ -86,7 +93,12 @@ export class MemoryJournal implements Journal {
     const last = stored.records.at(-1);
     if (last !== undefined) await this.store.entries(shard, [last.sequence]);
     stored.epoch += 1;
-    const record = sealEpoch(shard, stored.records.at(-1) ?? BEFORE_FIRST, stored.epoch, this.opener);
+    const record = sealEpoch(
+      shard,
+      stored.records.at(-1) ?? beforeFirst(this.store.family),
+      stored.epoch,
+      this.opener,
+    );
     stored.records.push(record);
     return new GroupCommitWriter(shard, headAt(record), new MemorySink(shard, stored));
   }

@@ -19,11 +19,12 @@ export class JournalWorld {
   private count = 0;
 
   reader(): KafkaJournalReader {
-    return new KafkaJournalReader({ openLog: () => this.topic.open(), shards: [SHARD] });
+    return new KafkaJournalReader({ family: 'auction', openLog: () => this.topic.open(), shards: [SHARD] });
   }
 
   async open(settleWithinMillis = SETTLE_MILLIS): Promise<JournalWriter> {
     const journal = new KafkaJournal({
+      family: 'auction',
       openLog: () => Promise.resolve(this.topic.open()),
       clock: this.clock,
       // All of one name: nothing may rest on it.

@@ -53,7 +53,11 @@ export class KeptJournals {
   }
 
   topicsAt(prefix: string): KafkajsTopics {
-    return new KafkajsTopics({ brokers: this.kafka.addresses, clientId: 'test' }, prefix, clock);
+    return new KafkajsTopics(
+      { brokers: this.kafka.addresses, clientId: 'test' },
+      { prefix, family: 'auction' },
+      clock,
+    );
   }
 
   settings(prefix = this.prefix): KafkaSettings {
@@ -72,13 +76,14 @@ export class KeptJournals {
   async store({ kind, keys = [KEY], settings = this.settings(), tell }: Opening = {}): Promise<JournalStore> {
     const [first, ...former] = keys;
     const ports = {
+      family: 'auction' as const,
       databaseUrl: this.database.url,
       pool: this.database.pool,
       clock,
       tell,
       instance: 'test',
       shards: this.shards,
-      ...(first === undefined ? {} : { seals: new JournalSeals([first, ...former]) }),
+      ...(first === undefined ? {} : { seals: new JournalSeals('auction', [first, ...former]) }),
     };
     const store = await (kind === undefined
       ? openJournalStore(settings, ports)

@@ -15,7 +15,12 @@ export class MemoryShards {
     const topics = shards.map(() => new MemoryTopic());
     for (const [shard, topic] of topics.entries()) {
       const openLog = () => Promise.resolve(topic.open());
-      const writer = await new KafkaJournal({ openLog, clock: new HastyClock(), opener: 'test' }).open(shard);
+      const writer = await new KafkaJournal({
+        family: 'auction',
+        openLog,
+        clock: new HastyClock(),
+        opener: 'test',
+      }).open(shard);
       await writer.append(Array.from({ length: events }, (_, index) => `"${index}"`));
       await writer.close();
     }
@@ -23,7 +28,11 @@ export class MemoryShards {
   }
 
   reader(): BareReader {
-    return new KafkaJournalReader({ openLog: (shard) => this.topic(shard).open(), shards: this.shards });
+    return new KafkaJournalReader({
+      family: 'auction',
+      openLog: (shard) => this.topic(shard).open(),
+      shards: this.shards,
+    });
   }
 
   topic(shard: number): MemoryTopic {

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import type { ClientBase } from 'pg';
-import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import type { MigrationClass } from '#libs/platform/database/migrate.js';
 import type { JournalBatch, Projection, ProjectionWriter, Recall } from '#libs/projecting/projection.js';
@@ -24,6 +24,7 @@ export const tallyMigrations: readonly MigrationClass[] = [InitialTally179000090
 /** How often each key was journaled. This is all that a service writes for a projection of its own. */
 export const tally: Projection<number> = {
   name: 'tally',
+  family: 'data',
   offsets: { schema: 'tally', name: 'offsets' },
   tables: [{ schema: 'tally', name: 'counts', key: ['shard', 'key'], shard: 'shard' }],
   capacity: 3,
@@ -69,9 +70,9 @@ function keyOf(payload: string): string {
 
 /** The first records of a shard, made without a store. Another seed gives another journal. */
 export function tallyRecords(shard: number, events: number, seed = 0): JournalEntry[] {
-  const records = [sealEpoch(shard, BEFORE_FIRST, 1, `opener ${seed}`)];
+  const records = [sealEpoch(shard, beforeFirst(tally.family), 1, `opener ${seed}`)];
   for (let number = 0; number < events; number += 1) {
-    const before = records[number] ?? BEFORE_FIRST;
+    const before = records[number] ?? beforeFirst(tally.family);
     records.push(sealEvent(shard, before, tallyPayload(`key-${(number * number + seed) % 11}`)));
   }
   return records;

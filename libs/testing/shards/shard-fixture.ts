@@ -24,7 +24,7 @@ import { SteeredWriter } from '../journals/steered-writer.js';
 
 const ID_KEY = Buffer.alloc(32, 7);
 /** Of whoever stands in for an owner. */
-export const SEALS = new JournalSeals([ID_KEY]);
+export const SEALS = new JournalSeals('auction', [ID_KEY]);
 
 /** Wide enough that nothing here is met by chance. */
 const SETTINGS: ShardSettings = {
@@ -97,7 +97,13 @@ export class LiveShard {
   static async open(world: ShardWorld, number = 0, options: FixtureOptions = {}): Promise<LiveShard> {
     const { pool, url } = world.database;
     const clock = new ProcessClock(world.clock);
-    const journal = new PostgresJournal({ url, clock, opener: `shard-${number}`, seals: SEALS });
+    const journal = new PostgresJournal({
+      family: 'auction',
+      url,
+      clock,
+      opener: `shard-${number}`,
+      seals: SEALS,
+    });
     const writer = new SteeredWriter(await journal.open(number));
     const { epoch } = writer.head;
     const desk = await PostgresReservationDesk.open({ url, shard: number, epoch, clock, random: () => 0.5 });
@@ -109,9 +115,10 @@ export class LiveShard {
       shard: number,
       clock,
       writer,
-      reader: new PostgresJournalReader(pool),
+      reader: new PostgresJournalReader(pool, 'auction'),
       snapshots: new SealedSnapshots({
-        store: new PostgresSnapshotStore(pool),
+        family: 'auction',
+        store: new PostgresSnapshotStore(pool, 'auction'),
         keys: [ID_KEY],
         onRefused: (refused) => parts.refused.push(refused),
       }),

@@ -61,7 +61,7 @@ export class ShardWorld {
 
   /** Brings the projections up to the end of all journals. */
   async project(): Promise<void> {
-    const reader = new PostgresJournalReader(this.database.pool);
+    const reader = new PostgresJournalReader(this.database.pool, 'auction');
     for (const [shard] of await reader.heads()) {
       const from = await this.projectedTo(shard);
       const entries = await reader.read(shard, from + 1, 100_000);

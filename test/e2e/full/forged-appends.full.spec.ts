@@ -173,7 +173,7 @@ async function forgeQuote(id: string, shard: number): Promise<number> {
   const login = new pg.Client({ connectionString: loginOf(`owner-${shard}`) });
   await login.connect();
   await login.query(
-    `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', $4, decode($5, 'hex'))`,
+    `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash) values ('auction', $1, $2, $3, 'event', $4, decode($5, 'hex'))`,
     [shard, entry.sequence, entry.epoch, payload, entry.hash],
   );
   await login.end();
@@ -186,7 +186,7 @@ async function forgeLazily(shard: number): Promise<number> {
   const login = new pg.Client({ connectionString: loginOf(`owner-${shard}`) });
   await login.connect();
   await login.query(
-    `insert into journal.records (shard, sequence, epoch, kind, payload, hash) values ($1, $2, $3, 'event', '{"lazy":true}', $4)`,
+    `insert into journal.records (family, shard, sequence, epoch, kind, payload, hash) values ('auction', $1, $2, $3, 'event', '{"lazy":true}', $4)`,
     [shard, sealed + 1, epoch, Buffer.alloc(32, 7)],
   );
   await login.end();

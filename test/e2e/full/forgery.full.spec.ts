@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type pg from 'pg';
 import { SNAPSHOT_FORMAT } from '#libs/auction/shard/recovery/shard-snapshot.js';
-import { recordHash } from '#libs/journal/hash-chain.js';
+import { beforeFirst, recordHash } from '#libs/journal/hash-chain.js';
 import type { EntryKind } from '#libs/journal/journal.js';
 import type { OwnedCluster } from '#libs/testing/cluster/cluster.js';
 import { runTool } from '#libs/testing/cluster/tool-run.js';
@@ -59,8 +59,8 @@ describe('a snapshot that no owner has sealed', () => {
   it('is not used at the next start, and operators are told', async () => {
     const shard = Number(settled[0]);
     await database.query(
-      `insert into journal.snapshots (shard, sequence, hash, format_version, body)
-       select shard, sequence, hash, $2, $3 from journal.records where shard = $1 order by sequence desc limit 1`,
+      `insert into journal.snapshots (family, shard, sequence, hash, format_version, body)
+       select 'auction', shard, sequence, hash, $2, $3 from journal.records where shard = $1 order by sequence desc limit 1`,
       [shard, SNAPSHOT_FORMAT, Buffer.alloc(1_000, 'forged')],
     );
     const owner = `owner-${shard}`;
@@ -124,7 +124,7 @@ async function forgedEnd(): Promise<number> {
     `select shard, sequence::int, epoch::int, kind, payload from journal.records where shard = $1 order by sequence`,
     [shard],
   );
-  let previousHash = '0'.repeat(64);
+  let previousHash = beforeFirst('auction').hash;
   let forged = 0;
   for (const row of rows) {
     const isEnd = row.payload.includes('AUCTION_COMPLETED') && row.payload.includes(settled);

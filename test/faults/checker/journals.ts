@@ -53,7 +53,7 @@ export function messagesInPostgres(pool: pg.Pool): Messages {
       >(
         `select epoch, sequence, kind, payload, encode(hash, 'hex') as hash,
            extract(epoch from recorded_at) * 1000 as written from journal.records
-         where shard = $1 and sequence > $2 order by sequence limit ${PAGE}`,
+         where family = 'auction' and shard = $1 and sequence > $2 order by sequence limit ${PAGE}`,
         [shard, behind],
       );
       for (const { epoch, sequence, kind, payload, hash, written } of rows) {
@@ -75,7 +75,7 @@ export function messagesInKafka(brokers: readonly string[], topicPrefix: string)
   return async (shard, take) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        const messages = await readTopic(kafka, `${topicPrefix}${shard}`);
+        const messages = await readTopic(kafka, `${topicPrefix}auction.${shard}`);
         for (const { value, timestamp } of messages) take(value ?? Buffer.alloc(0), Number(timestamp));
         return;
       } catch (error) {

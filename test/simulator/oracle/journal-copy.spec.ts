@@ -1,11 +1,11 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { BEFORE_FIRST, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
+import { beforeFirst, sealEpoch, sealEvent } from '#libs/journal/hash-chain.js';
 import type { JournalEntry } from '#libs/journal/journal.js';
 import { encodeRecord } from '#libs/journal/kafka/record-format.js';
 import { JournalCopy } from './journal-copy.js';
 
 const SHARD = 1;
-const former = sealEpoch(SHARD, BEFORE_FIRST, 1, 'ada');
+const former = sealEpoch(SHARD, beforeFirst('auction'), 1, 'ada');
 const first = sealEpoch(SHARD, former, 2, 'ben');
 const last = sealEvent(SHARD, first, '{"type":"A"}');
 

@@ -3,7 +3,7 @@ import type { PlacedEvent, RawEvent } from './raw-events.js';
 import { must } from './violation.js';
 
 const LINE = /^1 (\d+) (\d+) (epoch|event) (\d+|-) (\d+|-) ([0-9a-f]{64})$/;
-const NONE = '0'.repeat(64);
+const NONE = createHash('sha256').update('sotto journal auction').digest('hex');
 const CHECK = 'one journal';
 
 /**

@@ -86,7 +86,11 @@ function openDesks(life: Life): Desks {
   return {
     owners,
     controllers,
-    reader: new KafkaJournalReader({ openLog: (shard) => topicOf(world, shard).open(host), shards: SHARDS }),
+    reader: new KafkaJournalReader({
+      family: 'auction',
+      openLog: (shard) => topicOf(world, shard).open(host),
+      shards: SHARDS,
+    }),
     archive: new StreamArchive(owners, completed, timelines, () => random.uuid()),
   };
 }

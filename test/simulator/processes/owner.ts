@@ -97,10 +97,12 @@ async function openShard(
     clock,
     writer,
     reader: new KafkaJournalReader({
+      family: 'auction',
       openLog: (shard) => topicOf(world, shard).open(host),
       shards: [number],
     }),
     snapshots: new SealedSnapshots({
+      family: 'auction',
       store: new SnapshotShelf(world.snapshots, database, host),
       keys: [Buffer.from(ID_KEY, 'hex')],
       onRefused: ({ sequence, reason }) =>
@@ -128,11 +130,12 @@ async function openShard(
 /** As `WitnessedTopics` does it: the database hears of an epoch before anybody is served by it. */
 async function openWriter({ host, clock, world }: Life, pool: Pool, shard: number): Promise<JournalWriter> {
   const journal = new KafkaJournal({
+    family: 'auction',
     openLog: (wanted) => Promise.resolve(topicOf(world, wanted).open(host)),
     clock,
     opener: host.name,
   });
-  const witnesses = new WitnessTable(pool);
+  const witnesses = new WitnessTable(pool, 'auction');
   const { writer, place } = await journal.openBehind(shard, await witnesses.place(shard));
   if (!(await witnesses.advance(shard, place()))) throw new Error('another writer has taken the shard since');
   const onFault = (error: unknown): void => world.onFault(host.name, 'witness', error);

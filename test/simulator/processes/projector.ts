@@ -11,7 +11,11 @@ export function bootProjector({ host, clock, world }: Life): Promise<void> {
   const pool = poolOf(world.database, host);
   new Follower({
     pool,
-    reader: new KafkaJournalReader({ openLog: (shard) => topicOf(world, shard).open(host), shards: SHARDS }),
+    reader: new KafkaJournalReader({
+      family: 'auction',
+      openLog: (shard) => topicOf(world, shard).open(host),
+      shards: SHARDS,
+    }),
     projector: new Projector(auctionProjection, { inTransaction: transactionsOf(pool), clock }),
     clock,
     shards: SHARDS,

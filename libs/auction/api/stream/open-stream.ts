@@ -58,7 +58,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     commands,
     archive,
   } = parts;
-  const snapshots = new PostgresSnapshotStore(pool);
+  const snapshots = new PostgresSnapshotStore(pool, 'auction');
   const history = config.STREAM_HISTORY_EVENTS;
   const tell = quietly((shard, error) => {
     log.warn({ err: error, shard }, 'the journals cannot be followed at present');

@@ -36,6 +36,7 @@ async function snapshotAt(
   );
   const { formatVersion = SNAPSHOT_FORMAT, ...otherwise } = different;
   const sealed = new SealedSnapshots({
+    family: 'auction',
     store: snapshots,
     keys: [Buffer.alloc(32)],
     onRefused: () => undefined,

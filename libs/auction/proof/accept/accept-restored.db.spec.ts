@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { instantFromNanos } from '#libs/base/instant.js';
 import { decodeEvent } from '../../rules/event-versions.js';
 import { seedBalances } from '#libs/ledger/seed.js';
-import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
+import { beforeFirst } from '#libs/journal/hash-chain.js';
 import { JournalLock } from '#libs/journal/home/journal-lock.js';
 import { JournalSeals } from '#libs/journal/seals/journal-seals.js';
 import type { JournalStore } from '#libs/journal/stores/journal-store.js';
@@ -28,9 +28,9 @@ const ended = { settled: ends.settled.length, failed: ends.failed.length };
 async function begin(): Promise<void> {
   database = await createTestDatabase(allMigrations);
   await database.pool.query(
-    `insert into journal.restored (shard, sequence, hash, taken_at)
-     select shard, 0, decode($2, 'hex'), now() from unnest($1::smallint[]) as shard`,
-    [SHARDS, GENESIS_HASH],
+    `insert into journal.restored (family, shard, sequence, hash, taken_at)
+     select 'auction', shard, 0, decode($2, 'hex'), now() from unnest($1::smallint[]) as shard`,
+    [SHARDS, beforeFirst('auction').hash],
   );
 }
 
@@ -52,7 +52,7 @@ function accept(records: WrittenJournal, confirmed: boolean): Promise<Acceptance
       clock,
       databaseUrl: database.url,
       store: () => Promise.resolve(store as JournalStore),
-      seals: new JournalSeals([Buffer.alloc(32, 1)]),
+      seals: new JournalSeals('auction', [Buffer.alloc(32, 1)]),
       tell: () => undefined,
     },
     confirmed,
@@ -103,7 +103,7 @@ describe('a restored database that is accepted', () => {
     const { rows } = await database.pool.query(
       `select sequence, encode(hash, 'hex') as hash from journal.restored order by shard`,
     );
-    const empty = { sequence: 0, hash: GENESIS_HASH };
+    const empty = { sequence: 0, hash: beforeFirst('auction').hash };
     expect(rows).toEqual([{ sequence, hash }, empty, empty]);
     // Nobody is entered in this database.
     expect(done?.unknownAccounts).toContain(uuidNamed('mia'));
@@ -133,7 +133,7 @@ describe('a restored database that is accepted', () => {
     await payIn();
     await accept(journal, true);
     await database.pool.query(`update journal.restored set sequence = 0, hash = decode($1, 'hex')`, [
-      GENESIS_HASH,
+      beforeFirst('auction').hash,
     ]);
     const again = await accept(journal, true);
     expect(again).toMatchObject({ accepted: true, lack: { settled: [], failed: [], unsaid: [] } });
@@ -173,8 +173,8 @@ describe('nothing at all is done', () => {
     }
     expect(textOf(await accept(forged, true))).toMatch(/shard 0: record \d+ is not by the rules.*REFUSED/s);
     await database.pool.query(
-      `insert into journal.witness (shard, sequence, hash) values (0, 3, decode($1, 'hex'))`,
-      [GENESIS_HASH],
+      `insert into journal.witness (family, shard, sequence, hash) values ('auction', 0, 3, decode($1, 'hex'))`,
+      [beforeFirst('auction').hash],
     );
     expect(textOf(await accept(journal, true))).toContain(
       'shard 0: record 3 is not the one that this database has seen',
@@ -191,7 +191,9 @@ describe('nothing at all is done', () => {
 
   it('where a journal ends with what no owner has sealed', async () => {
     await payIn();
-    await database.pool.query('insert into journal.sealed (shard, sequence) values (0, 1)');
+    await database.pool.query(
+      `insert into journal.sealed (family, shard, sequence) values ('auction', 0, 1)`,
+    );
     expect(textOf(await accept(journal, true))).toMatch(
       /shard 0: record \d+ ends an append and has no seal.*REFUSED/s,
     );

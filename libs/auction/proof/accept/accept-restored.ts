@@ -101,7 +101,7 @@ async function settleAll(
   try {
     await withTransaction(pool, 'read committed', async (client) => {
       await settleWithin(client, clock, found);
-      await new RestoredMark(client).accept(found.shards.map(({ end }) => end));
+      await new RestoredMark(client, 'auction').accept(found.shards.map(({ end }) => end));
       if (!confirmed) throw new NotKept({ shortfalls: [], objections: [] });
       await lock.whileHeld(() => Promise.resolve());
     });

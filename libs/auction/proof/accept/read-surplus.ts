@@ -45,7 +45,7 @@ export async function readSurplus(
   });
   const held = behind.map((one) => one.held);
   // Whose database it is the mark says; what came before has to be right.
-  const asks = { isHome: true, isInUse: true, isOurs: false, byRules: true };
+  const asks = { family: 'auction' as const, isHome: true, isInUse: true, isOurs: false, byRules: true };
   const examined = await examineShards({ ...ports, ...asks, store, held, proof });
   const shards = examined.map(({ shard, head, faults, rules, unread }, index): ShardSurplus => {
     const one = behind[index];

@@ -98,7 +98,7 @@ async function restarted(): Promise<void> {
 }
 
 async function journaled(): Promise<DomainEvent[]> {
-  const records = await new PostgresJournalReader(world.database.pool).read(0, 1, 100_000);
+  const records = await new PostgresJournalReader(world.database.pool, 'auction').read(0, 1, 100_000);
   return records.flatMap(({ kind, payload }) => (kind === 'event' ? [decodeEvent(payload)] : []));
 }
 

@@ -32,7 +32,7 @@ afterEach(() => world.close());
 /** What the journal says by itself. */
 async function journaled(): Promise<Map<string, AuctionState>> {
   const states = new Map<string, AuctionState>();
-  for (const record of await new PostgresJournalReader(world.database.pool).read(0, 1, 100_000)) {
+  for (const record of await new PostgresJournalReader(world.database.pool, 'auction').read(0, 1, 100_000)) {
     if (record.kind !== 'event') continue;
     const event = decodeEvent(record.payload);
     if (!('auction_id' in event)) continue;
@@ -200,7 +200,13 @@ describe('a fresh process', () => {
     async function writes(auctionId: string, events: readonly object[]): Promise<void> {
       const { terms } = inMemory(live).get(auctionId)!;
       const { url } = world.database;
-      const journal = new PostgresJournal({ url, clock: world.clock, opener: 'half', seals: SEALS });
+      const journal = new PostgresJournal({
+        family: 'auction',
+        url,
+        clock: world.clock,
+        opener: 'half',
+        seals: SEALS,
+      });
       const writer = await journal.open(0);
       const recorded = { version: 1, at: terms.closes_at, auction_id: auctionId };
       await writer.append(events.map((event) => JSON.stringify({ ...recorded, ...event })));

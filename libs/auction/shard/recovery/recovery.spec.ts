@@ -62,6 +62,7 @@ async function recovered(
     shard: SHARD,
     reader,
     snapshots: new SealedSnapshots({
+      family: 'auction',
       store: new MemorySnapshotStore(),
       keys: [Buffer.alloc(32)],
       onRefused: () => undefined,

@@ -2,7 +2,7 @@ import { holdsOf } from '../../rules/holds-of.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { Hold } from '../../rules/terms.js';
 import { decodeEvent } from '../../rules/event-versions.js';
-import { GENESIS_HASH } from '#libs/journal/hash-chain.js';
+import { beforeFirst } from '#libs/journal/hash-chain.js';
 import type { JournalEntry, JournalHead, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { readAhead } from '#libs/journal/read-ahead.js';
@@ -47,7 +47,7 @@ export async function recover(ports: RecoveryPorts): Promise<Recovered> {
   let events = 0;
   let lastEventAt = snapshot === undefined ? undefined : restore(ports, snapshot.content);
   const rest = { from: snapshotAt + 1, to: head.sequence };
-  let hash = snapshot?.hash ?? GENESIS_HASH;
+  let hash = snapshot?.hash ?? beforeFirst('auction').hash;
   for await (const page of readAhead((from) => nextPage(ports, from), rest)) {
     hash = follow(shard, hash, page);
     for (const record of page) {

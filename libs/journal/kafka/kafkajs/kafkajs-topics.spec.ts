@@ -13,7 +13,7 @@ it('says in one line why no broker can be used, also where OpenSSL says it in tw
   };
   const topics = new KafkajsTopics(
     { brokers: ['broker:9092'], clientId: 'test', socketFactory },
-    'journal.',
+    { prefix: 'journal.', family: 'auction' },
     new SystemClock(),
   );
   await expect(topics.clusterId()).rejects.toMatchObject({

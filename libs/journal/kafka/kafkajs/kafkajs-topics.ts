@@ -4,6 +4,7 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 import { EXIT, StartFault } from '#libs/platform/process/start-fault.js';
 import { WrongHome } from '../../home/journal-home.js';
 import { messageOf } from '../../journal-errors.js';
+import type { JournalFamily } from '../../journal-id.js';
 import { Countdown } from '../countdown.js';
 import { KafkaUnsettled } from '../kafka-unsettled.js';
 import type { TopicLog } from '../topic-log.js';
@@ -64,6 +65,12 @@ class TopicBeginningGone extends StartFault {
   }
 }
 
+/** What stands before the shard's number, with a dot after the family. */
+export interface TopicNames {
+  readonly prefix: string;
+  readonly family: JournalFamily;
+}
+
 /** The topics of a journal: made, checked and opened. */
 export class KafkajsTopics {
   /** The first is asked first, and is the one that has answered last. */
@@ -73,8 +80,7 @@ export class KafkajsTopics {
 
   constructor(
     private readonly address: KafkaAddress,
-    /** What stands before the shard's number. */
-    private readonly prefix: string,
+    private readonly names: TopicNames,
     private readonly clock: Clock,
     private readonly cluster = new KafkaCluster(),
   ) {
@@ -82,7 +88,8 @@ export class KafkajsTopics {
   }
 
   nameOf(shard: number): string {
-    return `${this.prefix}${shard}`;
+    const { prefix, family } = this.names;
+    return `${prefix}${family}.${shard}`;
   }
 
   open(shard: number): TopicLog {

@@ -1,20 +1,26 @@
 import { keyOf } from '../tables.js';
 import { changed, rowsOf, type Statements } from '../statement.js';
 
+/** Of a journal. */
+function keyOfJournal(family: unknown, shard: unknown): string {
+  return `${String(family)} ${String(shard)}`;
+}
+
 /** What owners tell the database of their topics, and ask it. */
 export const witnessStatements: Statements = {
   "select epoch, sequence, encode(hash, 'hex') as hash, log_offset as offset from journal.witness": {
-    run: ({ tables, tx }, [shard]) => {
-      const row = tx.get(tables.witness, String(shard));
+    run: ({ tables, tx }, [family, shard]) => {
+      const row = tx.get(tables.witness, keyOfJournal(family, shard));
       return rowsOf(row === undefined ? [] : [row]);
     },
   },
   'insert into journal.witness as known': {
-    locks: ([shard]) => [keyOf('witness', String(shard))],
-    run: ({ tables, tx }, [shard, sequence, hash, epoch, offset]) => {
-      const known = tx.get(tables.witness, String(shard));
+    locks: ([family, shard]) => [keyOf('witness', keyOfJournal(family, shard))],
+    run: ({ tables, tx }, [family, shard, sequence, hash, epoch, offset]) => {
+      const key = keyOfJournal(family, shard);
+      const known = tx.get(tables.witness, key);
       if (known !== undefined && known.sequence >= Number(sequence)) return changed(0);
-      tx.put(tables.witness, String(shard), {
+      tx.put(tables.witness, key, {
         epoch: Number(epoch),
         sequence: Number(sequence),
         hash: String(hash),
