@@ -50,15 +50,9 @@ const EXCEPTED = {
 /** The rules of auctions, and what they speak of. */
 const PURE = '^libs/(base|auction/rules)/';
 
-/** Imports against the arrows that still stand: generic libs that name the auction. Entries only ever go. */
-const TO_BE_TURNED_ROUND = {
-  shard: ['auction'],
-};
-
 const TESTS = '\\.spec\\.ts$|^libs/testing/|^test/';
 
-function libRules([lib, downwards]) {
-  const allowed = [...downwards, ...(TO_BE_TURNED_ROUND[lib] ?? [])];
+function libRules([lib, allowed]) {
   return {
     name: `${lib}-imports-only-what-it-may`,
     comment: `libs/${lib} may import ${allowed.length === 0 ? 'no other lib' : allowed.join(', ')}.`,

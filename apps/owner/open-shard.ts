@@ -7,7 +7,8 @@ import { PostgresPreflight } from '#libs/auction/admission/risk/postgres-preflig
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/auction/shard/ids.js';
 import type { ShardSettings } from '#libs/auction/shard/shard-ports.js';
-import { Shard } from '#libs/auction/shard/shard.js';
+import { composeShard } from '#libs/auction/shard/compose-shard.js';
+import type { Shard } from '#libs/auction/shard/shard.js';
 import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
 import { PostgresSnapshotStore } from '#libs/journal/postgres/postgres-snapshots.js';
@@ -71,7 +72,7 @@ export async function openShard(parts: ShardParts): Promise<Shard> {
     for (const peer of peers.values()) peer.close();
   });
   const meter = new OwnerMetrics(registry, config.SHARD, () => opened.shard, desk);
-  const shard = new Shard({
+  const shard = composeShard({
     shard: config.SHARD,
     clock,
     writer,

@@ -3,7 +3,7 @@ import { instantFromNanos } from '#libs/base/instant.js';
 import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
 import { NotedConnections } from '#libs/auction/shard/connections/noted-connections.js';
 import { recover } from '#libs/auction/shard/recovery/recovery.js';
-import { momentOf } from '#libs/auction/shard/recovery/shard-snapshot.js';
+import { momentOf, SNAPSHOT_FORMAT, writeMoment } from '#libs/auction/shard/recovery/shard-snapshot.js';
 import { SnapshotKeeper } from '#libs/shard/snapshot-keeper.js';
 import { StoredAnswers } from '#libs/auction/shard/memory/stored-answers.js';
 import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
@@ -67,6 +67,8 @@ export class StandIn {
     const keeper = new SnapshotKeeper({
       shard: writer.shard,
       snapshots: this.snapshots,
+      format: SNAPSHOT_FORMAT,
+      write: writeMoment,
       every: 1,
       onFault: (error) => {
         throw error;

@@ -1,136 +1,126 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  ReservationFault,
-  type ReserveOutcome,
-  type ReserveRequest,
-} from '#libs/auction/admission/reservation-desk.js';
-import { decodeEvent } from '#libs/auction/rules/event-versions.js';
 import { MAX_BATCH_RECORDS } from '#libs/journal/limits.js';
-import { reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { SteeredWriter } from '#libs/testing/journals/steered-writer.js';
-import { AuctionBook } from '#libs/auction/shard/memory/auction-book.js';
-import { CommandLoop, type LoopPorts } from './command-loop.js';
-import type { Release } from '#libs/auction/shard/releases.js';
-import { AGAIN, type Decision, type Draft, type Task } from './task.js';
+import { CommandLoop, type LoopPorts, type Reservations } from './command-loop.js';
+import { AGAIN, type Entity, type ShardTypes, type Task, type TaskResult } from './task.js';
 
 const SHARD = 0;
 const NOW = '2026-11-20T12:00:00.000000000Z';
-const NEED = { side: 'BUY', routes: [], price_atoms: 1, quantity_atoms: 1, parts: 1 } as const;
+const FENCED = new Error('a younger owner');
+const UNAVAILABLE = 503;
 
-/** An event that touches no auction: all that matters here is that it is written. */
-function noted(account: string): Draft {
-  return {
-    at: NOW,
-    body: { type: 'ALL_WITHDRAWN', data: { account_id: account, withdrawn: [], not_withdrawable: [] } },
-  };
+/** Events are names that change no entity: all that matters here is that they are written. */
+interface ErrandTypes extends ShardTypes {
+  entity: Entity<never>;
+  event: string;
+  request: string;
+  grant: 'GRANTED';
+  release: string;
+  /** A status. */
+  reply: number;
 }
 
-class Errand implements Task {
-  readonly lane: string;
-  answer: LinkReply | undefined;
+type Result = TaskResult<ErrandTypes> | typeof AGAIN;
+
+class Errand implements Task<ErrandTypes> {
+  readonly orderingKey: string;
+  answer: number | undefined;
   decided = 0;
 
   constructor(
     readonly name: string,
     private readonly plan: {
-      lane?: string;
+      key?: string;
       events?: number;
       reserves?: boolean;
-      decides?: (errand: Errand, granted: ReserveOutcome | undefined) => Decision | typeof AGAIN;
+      decides?: (errand: Errand) => Result;
     } = {},
   ) {
-    this.lane = plan.lane ?? name;
+    this.orderingKey = plan.key ?? name;
   }
 
-  prelude(): readonly Draft[] {
+  prelude(): readonly string[] {
     return [];
   }
 
-  reservation(): ReserveRequest | undefined {
-    return this.plan.reserves === true ? { account: this.name, need: NEED, current: [] } : undefined;
+  reservation(): string | undefined {
+    return this.plan.reserves === true ? this.name : undefined;
   }
 
-  decide(_now: string, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
+  decide(): Result {
     this.decided += 1;
-    return this.plan.decides?.(this, granted) ?? this.says(200);
+    return this.plan.decides?.(this) ?? this.replies(200);
   }
 
-  says(status: number, more: Partial<Decision> = {}): Decision {
-    const drafts =
-      status === 409 ? [] : Array.from({ length: this.plan.events ?? 1 }, () => noted(this.name));
-    return { drafts, answer: () => reply(status, { name: this.name }), ...more };
+  replies(status: number, more: Partial<TaskResult<ErrandTypes>> = {}): TaskResult<ErrandTypes> {
+    const events = status === 409 ? [] : Array.from({ length: this.plan.events ?? 1 }, () => this.name);
+    return { events, reply: () => status, ...more };
   }
 
-  settle(answer: LinkReply): void {
+  settle(answer: number): void {
     this.answer = answer;
   }
 }
 
-/** Grants everything until it is told not to. */
-class OpenDesk {
-  readonly asked: (readonly ReserveRequest[])[] = [];
+/** Grants everything until a test says otherwise. */
+class OpenReservations implements Reservations<ErrandTypes> {
+  readonly unavailable = UNAVAILABLE;
+  readonly asked: (readonly string[])[] = [];
+  readonly released: (readonly string[])[] = [];
   fault: Error | undefined;
+  /** Releases wait for it. */
+  written: Promise<void> = Promise.resolve();
   private gate: Promise<void> = Promise.resolve();
 
   hold(): void {
     this.gate = new Promise(() => undefined);
   }
 
-  async reserve(requests: readonly ReserveRequest[]): Promise<readonly ReserveOutcome[]> {
+  async reserve(requests: readonly string[]): Promise<readonly 'GRANTED'[]> {
     this.asked.push(requests);
     await this.gate;
     if (this.fault !== undefined) throw this.fault;
-    return requests.map(() => ({ ok: true, hold: [] }));
+    return requests.map(() => 'GRANTED');
   }
 
-  release = (): Promise<void> => Promise.resolve();
-  reconcile = (): Promise<void> => Promise.resolve();
-  close = (): Promise<void> => Promise.resolve();
-  totals = () => ({
-    keys: 0,
-    unwritten: 0,
-    unwrittenSeconds: 0,
-    reserved: 0,
-    refused: 0,
-    commits: 0,
-    aborts: 0,
-    faults: 0,
-  });
+  release(releases: readonly string[]): Promise<void> {
+    this.released.push(releases);
+    return this.written;
+  }
+
+  isFenced(error: unknown): boolean {
+    return error === FENCED;
+  }
 }
 
 let store: MemoryJournalStore;
 let writer: SteeredWriter;
-let desk: OpenDesk;
+let reservations: OpenReservations;
 let failures: unknown[];
 let unreserved: unknown[];
-let released: (readonly Release[])[];
 let committedHeads: number[];
-let loop: CommandLoop;
+let loop: CommandLoop<ErrandTypes>;
 
-async function open(different: Partial<LoopPorts> = {}): Promise<void> {
+async function open(different: Partial<LoopPorts<ErrandTypes>> = {}): Promise<void> {
   store = new MemoryJournalStore();
   writer = new SteeredWriter(await new MemoryJournal(store).open(SHARD));
-  desk = new OpenDesk();
+  reservations = new OpenReservations();
   failures = [];
   unreserved = [];
-  released = [];
   committedHeads = [];
   loop = new CommandLoop({
     writer,
-    desk,
-    book: new AuctionBook(),
+    memory: { apply: () => undefined },
+    reservations,
+    encode: (event) => JSON.stringify(event),
     now: () => NOW,
     clock: new MovableClock(),
-    meter: { command: () => undefined, appended: () => undefined },
+    onAppended: () => undefined,
     onCommitted: ({ head }) => committedHeads.push(head),
-    release: (releases) => {
-      released.push(releases);
-      return Promise.resolve();
-    },
     onJournalFailure: (error) => failures.push(error),
     onUnreserved: (error) => unreserved.push(error),
     ...different,
@@ -155,12 +145,7 @@ function answered(errand: Errand): Promise<void> {
 
 async function journaled(): Promise<string[]> {
   const records = await store.read(SHARD, 1, 100_000);
-  return records
-    .filter(({ kind }) => kind === 'event')
-    .map(({ payload }) => {
-      const event = decodeEvent(payload);
-      return event.type === 'ALL_WITHDRAWN' ? event.data.account_id : event.type;
-    });
+  return records.filter(({ kind }) => kind === 'event').map(({ payload }) => String(JSON.parse(payload)));
 }
 
 function errands(count: number, plan: ConstructorParameters<typeof Errand>[1] = {}): Errand[] {
@@ -180,16 +165,14 @@ describe('batches', () => {
     const needing = errands(5, { reserves: true });
     submit(new Errand('idle'), ...needing);
     await answered(needing[4]!);
-    expect(desk.asked.map((requests) => requests.map(({ account }) => account))).toEqual([
-      needing.map(({ name }) => name),
-    ]);
+    expect(reservations.asked.map((requests) => [...requests])).toEqual([needing.map(({ name }) => name)]);
   });
 
-  it('decides the second of a lane only when the first is through its batch', async () => {
+  it('decides the second task with a key only after the batch of the first', async () => {
     writer.hold();
     const [first, second, other] = [
-      new Errand('first', { lane: 'one' }),
-      new Errand('second', { lane: 'one' }),
+      new Errand('first', { key: 'one' }),
+      new Errand('second', { key: 'one' }),
       new Errand('other'),
     ];
     submit(first, second, other);
@@ -201,17 +184,17 @@ describe('batches', () => {
     expect(writer.asked).toBe(2);
   });
 
-  it('keeps no lane waiting behind another that is busy, and no order within a lane is changed', async () => {
+  it('lets no key wait for another busy one, and keeps the order within each key', async () => {
     const all = Array.from(
       { length: 60 },
-      (_, index) => new Errand(`${index % 3}/${index}`, { lane: String(index % 3) }),
+      (_, index) => new Errand(`${index % 3}/${index}`, { key: String(index % 3) }),
     );
     submit(...all);
     await answered(all[59]!);
     const order = await journaled();
-    for (const lane of ['0', '1', '2']) {
-      const ofLane = order.filter((name) => name.startsWith(`${lane}/`));
-      expect(ofLane).toEqual(all.map(({ name }) => name).filter((name) => name.startsWith(`${lane}/`)));
+    for (const key of ['0', '1', '2']) {
+      const ofKey = order.filter((name) => name.startsWith(`${key}/`));
+      expect(ofKey).toEqual(all.map(({ name }) => name).filter((name) => name.startsWith(`${key}/`)));
     }
   });
 
@@ -225,11 +208,11 @@ describe('batches', () => {
   });
 
   it('takes no more than it can carry', async () => {
-    desk.hold();
+    reservations.hold();
     submit(new Errand('first', { reserves: true }));
     await quiet();
     let taken = 0;
-    while (taken < 30_000 && loop.submit(new Errand(`waiting-${taken}`, { lane: 'one' }))) taken += 1;
+    while (taken < 30_000 && loop.submit(new Errand(`waiting-${taken}`, { key: 'one' }))) taken += 1;
     expect(taken).toBe(20_000);
     expect(loop.depth).toBe(20_000);
   });
@@ -273,34 +256,34 @@ describe('while an append is on its way', () => {
     const first = new Errand('first');
     submit(first);
     await quiet();
-    const refused = new Errand('refused', { decides: (errand) => errand.says(409) });
+    const refused = new Errand('refused', { decides: (errand) => errand.replies(409) });
     submit(refused);
     await quiet();
     expect(refused.decided).toBe(1);
     expect(refused.answer).toBeUndefined();
     writer.letGo();
     await answered(refused);
-    expect(first.answer?.status).toBe(200);
+    expect(first.answer).toBe(200);
     expect(writer.asked).toBe(1);
   });
 
   it('finishes everything that was accepted when it is stopped, and takes nothing more', async () => {
     writer.hold();
-    const all = errands(3, { lane: 'one' });
+    const all = errands(3, { key: 'one' });
     submit(...all);
     await quiet();
     const stopped = loop.stop();
     expect(loop.submit(new Errand('late'))).toBe(false);
     writer.letGo();
     await stopped;
-    expect(all.map(({ answer }) => answer?.status)).toEqual([200, 200, 200]);
+    expect(all.map(({ answer }) => answer)).toEqual([200, 200, 200]);
   });
 
   it('has answered everybody when it has stopped, those too whose money is still being set free', async () => {
     const gate = Promise.withResolvers<undefined>();
-    await open({ release: () => gate.promise });
+    reservations.written = gate.promise;
     const freeing = new Errand('freeing', {
-      decides: (errand) => errand.says(200, { unused: [{ account: 'a', hold: [] }] }),
+      decides: (errand) => errand.replies(200, { unused: ['a'] }),
     });
     submit(freeing);
     await eventually(() => expect(committedHeads).toEqual([2]));
@@ -312,7 +295,7 @@ describe('while an append is on its way', () => {
     expect(hasStopped).toBe(false);
     gate.resolve(undefined);
     await stopped;
-    expect(freeing.answer?.status).toBe(200);
+    expect(freeing.answer).toBe(200);
   });
 });
 
@@ -344,12 +327,12 @@ describe('when the journal fails', () => {
     writer.loseNext('not written');
     submit(
       new Errand('freeing', {
-        decides: (errand) => errand.says(200, { unused: [{ account: 'a', hold: [] }] }),
+        decides: (errand) => errand.replies(200, { unused: ['a'] }),
       }),
     );
     await eventually(() => expect(failures).toHaveLength(1));
     await quiet();
-    expect(released).toEqual([]);
+    expect(reservations.released).toEqual([]);
   });
 
   it('takes a place in the journal that it did not expect for a second writer', async () => {
@@ -375,28 +358,28 @@ describe('when the journal fails', () => {
 
 describe('when nothing can be reserved', () => {
   it('tells those who needed it to come back, changes nothing for them and goes on with the rest', async () => {
-    desk.fault = new ReservationFault('CONTENDED', 'others kept winning');
+    reservations.fault = new Error('others kept winning');
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
     await answered(idle);
     expect(needing).toMatchObject({
       decided: 0,
-      answer: { status: 503, body: '{"error":"auction_owner_unavailable"}' },
+      answer: UNAVAILABLE,
     });
     expect(await journaled()).toEqual(['idle']);
-    expect(unreserved).toEqual([desk.fault]);
-    desk.fault = undefined;
+    expect(unreserved).toEqual([reservations.fault]);
+    reservations.fault = undefined;
     const next = new Errand('next', { reserves: true });
     submit(next);
     await answered(next);
-    expect(next.answer?.status).toBe(200);
+    expect(next.answer).toBe(200);
   });
 
-  it('stops, like for a journal that is lost, where the desk says that a younger owner has the shard', async () => {
-    desk.fault = new ReservationFault('FENCED', 'a younger owner');
+  it('stops, as for a journal that is lost, where another owner has the shard', async () => {
+    reservations.fault = FENCED;
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
-    await eventually(() => expect(failures).toEqual([desk.fault]));
+    await eventually(() => expect(failures).toEqual([reservations.fault]));
     await quiet();
     expect([needing.answer, idle.answer]).toEqual([undefined, undefined]);
     expect(loop.submit(new Errand('late'))).toBe(false);
@@ -408,23 +391,24 @@ describe('a task whose reservation no longer fits', () => {
   it('is decided anew in the next batch, before whatever came later', async () => {
     const undecided = new Errand('undecided', {
       reserves: true,
-      decides: (errand) => (errand.decided === 1 ? AGAIN : errand.says(200)),
+      decides: (errand) => (errand.decided === 1 ? AGAIN : errand.replies(200)),
     });
-    const later = new Errand('later', { lane: 'undecided' });
+    const later = new Errand('later', { key: 'undecided' });
     submit(undecided, later);
     await answered(later);
     expect(undecided.decided).toBe(2);
-    expect(desk.asked).toHaveLength(2);
+    expect(reservations.asked).toHaveLength(2);
     expect(await journaled()).toEqual(['undecided', 'later']);
   });
 
   it('may come in parts, of which only the last is answered', async () => {
     const long = new Errand('long', {
-      decides: (errand) => (errand.decided < 3 ? errand.says(500, { unfinished: true }) : errand.says(200)),
+      decides: (errand) =>
+        errand.decided < 3 ? errand.replies(500, { unfinished: true }) : errand.replies(200),
     });
     submit(long);
     await answered(long);
-    expect(long.answer?.status).toBe(200);
+    expect(long.answer).toBe(200);
     expect(await journaled()).toEqual(['long', 'long', 'long']);
   });
 });

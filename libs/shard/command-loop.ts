@@ -1,80 +1,91 @@
-import {
-  ReservationFault,
-  type ReservationDesk,
-  type ReserveOutcome,
-} from '#libs/auction/admission/reservation-desk.js';
-import type { AuctionEvent, DomainEvent, ShardEvent } from '#libs/auction/rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
-import type { AuctionState } from '#libs/auction/rules/state.js';
-import { encodeEvent, versionOf } from '#libs/auction/rules/event-versions.js';
 import type { JournalWriter } from '#libs/journal/journal.js';
-import { fault, type LinkReply } from '#libs/link/link-protocol.js';
 import type { CommittedRecords } from '#libs/link/journal-notices.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { noTracing, type Tracing } from '#libs/platform/tracing/tracing.js';
-import type { AuctionBook, Entry } from '#libs/auction/shard/memory/auction-book.js';
-import { CommandTrail } from './command-trail.js';
-import type { ShardMeter } from '#libs/auction/shard/ports.js';
-import { releasesOf, type Release } from '#libs/auction/shard/releases.js';
-import { AGAIN, type Draft, type Task } from './task.js';
+import { CommandTracing } from './command-tracing.js';
+import { AGAIN, type ShardTypes, type Task } from './task.js';
 
 const MAX_BATCH = 256;
 const MAX_QUEUE = 20_000;
-/** Past either a batch goes to the journal as several appends: far below what an append may hold, whatever one task adds. */
+/** A batch that exceeds either goes to the journal as several appends, each far below the journal's own limit. */
 const APPEND_RECORDS = 2_000;
 const APPEND_CHARS = 2_000_000;
 const NANOS_PER_SECOND = 1e9;
 
-export interface Committed {
-  readonly entries: Iterable<Entry>;
-  readonly events: readonly DomainEvent[];
+/** What the shard keeps in memory. */
+export interface EntityMemory<T extends ShardTypes> {
+  /** Applies an event that is on its way to the journal. Undefined where it changes no entity. */
+  apply(position: number, event: T['event']): EntityChange<T> | undefined;
+}
+
+export interface EntityChange<T extends ShardTypes> {
+  readonly entity: T['entity'];
+  /** What the event sets free once it is durable. */
+  readonly releases: readonly T['release'][];
+}
+
+/** Reserves what commands may come to cost, for a whole batch at a time. */
+export interface Reservations<T extends ShardTypes> {
+  reserve(requests: readonly T['request'][]): Promise<readonly T['grant'][]>;
+  /** Resolves when any caller may reserve again what was set free, or when waiting longer helps no caller. */
+  release(releases: readonly T['release'][]): Promise<void>;
+  /** Whether `reserve` failed because another process owns the shard. */
+  isFenced(error: unknown): boolean;
+  /** Tells callers to come again, because `reserve` failed. */
+  readonly unavailable: T['reply'];
+}
+
+export interface Committed<T extends ShardTypes> {
+  readonly entities: Iterable<T['entity']>;
+  readonly events: readonly T['event'][];
   readonly head: number;
   /** Undefined where there was nothing to append. */
   readonly append: Append | undefined;
 }
 
 export interface Append {
-  /** When it began, by the clock that never goes back. */
+  /** When it began, by the monotonic clock. */
   readonly since: bigint;
   readonly records: CommittedRecords;
 }
 
-export interface LoopPorts {
+export interface LoopPorts<T extends ShardTypes> {
   readonly writer: JournalWriter;
-  readonly desk: ReservationDesk;
-  readonly book: AuctionBook;
+  readonly memory: EntityMemory<T>;
+  readonly reservations: Reservations<T>;
+  readonly encode: (event: T['event']) => string;
   readonly now: () => Instant;
   readonly clock: Clock;
-  readonly meter: ShardMeter;
-  readonly onCommitted: (committed: Committed) => void;
-  /** Resolves when what was set free may be set aside anew by anyone, or when waiting longer helps nobody. */
-  readonly release: (releases: readonly Release[]) => Promise<void>;
-  /** The journal, or the reservations, no longer take our word: nothing more may be told to anyone. */
+  readonly onAppended: (records: number, seconds: number) => void;
+  readonly onCommitted: (committed: Committed<T>) => void;
+  /** The journal or the reservations no longer accept this process: no caller may be told anything more. */
   readonly onJournalFailure: (error: unknown) => void;
-  /** Callers are told to come again; this is for whoever has to find out why. */
+  /** Callers are told to come again; this is for the operator who has to find out why. */
   readonly onUnreserved: (error: unknown) => void;
   readonly tracing?: Tracing | undefined;
 }
 
-/** What one batch has decided, on its way to the journal. */
-interface Turn {
+/** What one batch, or a part of it, has decided, on its way to the journal. */
+interface PendingAppend<T extends ShardTypes> {
   /** Position of the first event. */
   readonly first: number;
   readonly payloads: string[];
   chars: number;
-  readonly events: DomainEvent[];
-  readonly answers: { readonly task: Task; readonly reply: LinkReply }[];
-  readonly touched: Map<Entry, AuctionState>;
-  readonly releases: Release[];
+  readonly events: T['event'][];
+  readonly replies: { readonly task: Task<T>; readonly reply: T['reply'] }[];
+  /** Each entity that changes, with the state that it has after the append. */
+  readonly changed: Map<T['entity'], unknown>;
+  readonly releases: T['release'][];
 }
 
 /**
- * The one place where this shard changes. Batches are decided one after another against memory that already includes what
- * is on its way; while one batch is being written the next one reserves and decides. One append is in flight at a time, and
- * nobody is answered before the append of its batch, and so of all before it, is durable.
+ * The one place where a shard changes. A batch is decided against memory that includes events still on their way to the journal, so the next
+ * batch reserves and decides during an append. One append is in flight at a time. No caller is answered before the append of its batch,
+ * and so of all batches before it, is durable.
  */
-export class CommandLoop {
-  private queue: Task[] = [];
+export class CommandLoop<T extends ShardTypes> {
+  private queue: Task<T>[] = [];
   private appendingSince: bigint | undefined;
   private wake: (() => void) | undefined;
   private stopped = false;
@@ -82,17 +93,17 @@ export class CommandLoop {
   private position: number;
   private appended: Promise<void> = Promise.resolve();
   private running: Promise<void> = Promise.resolve();
-  /** Turns that are durable and whose answers wait for what they have set free. */
+  /** Appends that are durable and whose replies wait for their releases. */
   private readonly releasing = new Set<Promise<void>>();
-  private readonly trail: CommandTrail | undefined;
+  private readonly traces: CommandTracing<Task<T>> | undefined;
 
-  constructor(private readonly ports: LoopPorts) {
+  constructor(private readonly ports: LoopPorts<T>) {
     const { tracing = noTracing } = ports;
-    this.trail = tracing === noTracing ? undefined : new CommandTrail(tracing);
+    this.traces = tracing === noTracing ? undefined : new CommandTracing(tracing);
     this.position = ports.writer.head.sequence;
   }
 
-  /** For how long the append that is under way has been; 0 where none is. */
+  /** How long the current append has been running; 0 where there is none. */
   get appendingSeconds(): number {
     if (this.appendingSince === undefined) return 0;
     return Number(this.ports.clock.monotonicNanos() - this.appendingSince) / NANOS_PER_SECOND;
@@ -102,25 +113,20 @@ export class CommandLoop {
     return this.queue.length;
   }
 
-  /** The last position given out; what lies behind it is on its way. */
-  get head(): number {
-    return this.position;
-  }
-
   start(): void {
     this.running = this.run();
   }
 
-  /** False when so much is waiting that the caller had better come back later. */
-  submit(task: Task): boolean {
+  /** False when the queue is full: the caller should come back later. */
+  submit(task: Task<T>): boolean {
     if (this.stopped || this.failed || this.queue.length >= MAX_QUEUE) return false;
     this.queue.push(task);
-    this.trail?.enter(task);
+    this.traces?.enter(task);
     this.wake?.();
     return true;
   }
 
-  /** Everything accepted so far is finished; nothing more is taken. */
+  /** Finishes everything that was accepted and takes nothing more. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.wake?.();
@@ -136,11 +142,11 @@ export class CommandLoop {
         await this.arrival();
         continue;
       }
-      await this.turn(this.takeBatch());
+      await this.work(this.takeBatch());
     }
   }
 
-  /** Asked behind every wait: the flag may have been raised meanwhile. */
+  /** Checked after every wait: the flag may have changed meanwhile. */
   private hasFailed(): boolean {
     return this.failed;
   }
@@ -149,164 +155,156 @@ export class CommandLoop {
     return new Promise((resolve) => {
       this.wake = () => {
         this.wake = undefined;
-        // Whatever arrives in the same turn of the event loop joins the batch.
+        // What arrives in the same turn of the event loop joins the batch.
         setImmediate(resolve);
       };
     });
   }
 
-  private takeBatch(): Task[] {
-    const batch: Task[] = [];
-    const later: Task[] = [];
-    const lanes = new Set<string>();
+  private takeBatch(): Task<T>[] {
+    const batch: Task<T>[] = [];
+    const later: Task<T>[] = [];
+    const keys = new Set<string>();
     for (const task of this.queue) {
-      if (batch.length < MAX_BATCH && !lanes.has(task.lane)) batch.push(task);
+      if (batch.length < MAX_BATCH && !keys.has(task.orderingKey)) batch.push(task);
       else later.push(task);
-      lanes.add(task.lane);
+      keys.add(task.orderingKey);
     }
     this.queue = later;
     return batch;
   }
 
-  private async turn(batch: Task[]): Promise<void> {
+  private async work(batch: Task<T>[]): Promise<void> {
     const granted = await this.reserve(batch);
     if (this.hasFailed()) return;
-    for (const turn of this.decide(batch, granted)) {
+    for (const pending of this.decide(batch, granted)) {
       await this.appended;
       if (this.hasFailed()) return;
-      this.appended = this.commit(turn);
+      this.appended = this.commit(pending);
     }
   }
 
-  private async reserve(batch: Task[]): Promise<Map<Task, ReserveOutcome>> {
+  private async reserve(batch: Task<T>[]): Promise<Map<Task<T>, T['grant']>> {
+    const { reservations } = this.ports;
     const now = this.ports.now();
-    const asking: Task[] = [];
-    const requests = [];
+    const asking: Task<T>[] = [];
+    const requests: T['request'][] = [];
     for (const task of batch) {
       const request = task.reservation(now);
       if (request === undefined) continue;
       asking.push(task);
       requests.push(request);
     }
-    const granted = new Map<Task, ReserveOutcome>();
+    const granted = new Map<Task<T>, T['grant']>();
     if (requests.length === 0) return granted;
-    for (const task of asking) this.trail?.move(task, 'reserve');
+    for (const task of asking) this.traces?.move(task, 'reserve');
     try {
-      const outcomes = await this.ports.desk.reserve(requests);
+      const outcomes = await reservations.reserve(requests);
       for (const [index, task] of asking.entries()) {
         const outcome = outcomes[index];
         if (outcome !== undefined) granted.set(task, outcome);
       }
     } catch (error) {
-      if (error instanceof ReservationFault && error.kind === 'FENCED') {
+      if (reservations.isFenced(error)) {
         this.fail(error);
         return granted;
       }
       this.ports.onUnreserved(error);
-      // Nobody knows what the database has kept; the next write of these rows puts them right. The callers may try again.
+      // It is not known what was reserved; the next reservation of the same things corrects it. The callers may try again.
       const failed = new Set(asking);
-      for (const task of asking) this.settle(task, fault(503, 'auction_owner_unavailable'));
+      for (const task of asking) this.settle(task, reservations.unavailable);
       remove(batch, failed);
     }
     return granted;
   }
 
-  private decide(batch: Task[], granted: Map<Task, ReserveOutcome>): Turn[] {
-    let turn = newTurn(this.position + 1);
-    const turns = [turn];
-    const again: Task[] = [];
+  private decide(batch: Task<T>[], granted: Map<Task<T>, T['grant']>): PendingAppend<T>[] {
+    let pending = emptyAppend<T>(this.position + 1);
+    const appends = [pending];
+    const again: Task<T>[] = [];
     const now = this.ports.now();
     for (const task of batch) {
-      this.trail?.move(task, 'decide');
-      this.take(task.prelude(now), turn);
-      const decision = task.decide(now, granted.get(task));
-      if (decision === AGAIN) {
+      this.traces?.move(task, 'decide');
+      this.apply(task.prelude(now), pending);
+      const result = task.decide(now, granted.get(task));
+      if (result === AGAIN) {
         again.push(task);
-        this.trail?.move(task, 'queue');
+        this.traces?.move(task, 'queue');
         continue;
       }
-      this.take(decision.drafts, turn);
-      if (decision.unused !== undefined) turn.releases.push(...decision.unused);
-      if (decision.unfinished === true) again.push(task);
-      else turn.answers.push({ task, reply: decision.answer() });
-      this.trail?.move(task, decision.unfinished === true ? 'queue' : 'journal wait');
-      if (isFull(turn)) {
-        turn = newTurn(this.position + 1);
-        turns.push(turn);
+      this.apply(result.events, pending);
+      if (result.unused !== undefined) pending.releases.push(...result.unused);
+      if (result.unfinished === true) again.push(task);
+      else pending.replies.push({ task, reply: result.reply() });
+      this.traces?.move(task, result.unfinished === true ? 'queue' : 'journal wait');
+      if (isFull(pending)) {
+        pending = emptyAppend(this.position + 1);
+        appends.push(pending);
       }
     }
     if (again.length > 0) this.queue = [...again, ...this.queue];
-    return turns;
+    return appends;
   }
 
-  private take(drafts: readonly Draft[], turn: Turn): void {
-    for (const draft of drafts) {
+  private apply(events: readonly T['event'][], pending: PendingAppend<T>): void {
+    const { encode, memory } = this.ports;
+    for (const event of events) {
       this.position += 1;
-      const event = eventOf(draft);
-      const payload = encodeEvent(event);
-      turn.payloads.push(payload);
-      turn.chars += payload.length;
-      turn.events.push(event);
-      if ('auction_id' in event) this.apply(event, turn);
+      const payload = encode(event);
+      pending.payloads.push(payload);
+      pending.chars += payload.length;
+      pending.events.push(event);
+      const change = memory.apply(this.position, event);
+      if (change === undefined) continue;
+      pending.changed.set(change.entity, change.entity.head);
+      pending.releases.push(...change.releases);
     }
   }
 
-  private apply(event: AuctionEvent, turn: Turn): void {
-    const before = this.ports.book.find(event.auction_id)?.head;
-    const entry = this.ports.book.apply({ position: this.position, event });
-    turn.touched.set(entry, entry.head);
-    if (before !== undefined) turn.releases.push(...releasesOf(before, event));
-  }
-
-  private async commit(turn: Turn): Promise<void> {
+  private async commit(pending: PendingAppend<T>): Promise<void> {
     let append: Append | undefined;
     try {
-      append = turn.payloads.length === 0 ? undefined : await this.append(turn);
+      append = pending.payloads.length === 0 ? undefined : await this.append(pending);
     } catch (error) {
       this.fail(error);
       return;
     }
-    for (const [entry, state] of turn.touched) entry.durable = state;
-    const head = turn.first + turn.events.length - 1;
-    this.ports.onCommitted({
-      entries: turn.touched.keys(),
-      events: turn.events,
-      head,
-      append,
-    });
-    if (turn.releases.length === 0) {
-      this.answer(turn);
+    for (const [entity, state] of pending.changed) entity.durable = state;
+    const head = pending.first + pending.events.length - 1;
+    this.ports.onCommitted({ entities: pending.changed.keys(), events: pending.events, head, append });
+    if (pending.releases.length === 0) {
+      this.answer(pending);
       return;
     }
-    this.trail?.moveAll(turn.answers, 'release');
-    // Not awaited by the loop: the next append need not wait for the money of this one to be free again.
-    const answered = this.ports.release(turn.releases).then(() => {
-      this.answer(turn);
+    this.traces?.moveAll(pending.replies, 'release');
+    // Not awaited by the loop: the next append need not wait until the money of this one is free again.
+    const answered = this.ports.reservations.release(pending.releases).then(() => {
+      this.answer(pending);
       this.releasing.delete(answered);
     });
     this.releasing.add(answered);
   }
 
-  private async append({ answers, first, payloads }: Turn): Promise<Append> {
-    const { clock, meter, writer } = this.ports;
-    this.trail?.moveAll(answers, 'journal append', { records: payloads.length, firstSequence: first });
+  private async append({ replies, first, payloads }: PendingAppend<T>): Promise<Append> {
+    const { clock, onAppended, writer } = this.ports;
+    this.traces?.moveAll(replies, 'journal append', { records: payloads.length, firstSequence: first });
     const since = clock.monotonicNanos();
     this.appendingSince = since;
     const { firstSequence, hashes } = await writer.append(payloads);
     this.appendingSince = undefined;
-    // Priorities were decided by these positions; anything else in between is somebody else's.
+    // Decisions rest on these positions; a gap would mean that another process has written.
     if (firstSequence !== first) throw new Error(`expected position ${first}, got ${firstSequence}`);
-    meter.appended(payloads.length, Number(clock.monotonicNanos() - since) / NANOS_PER_SECOND);
+    onAppended(payloads.length, Number(clock.monotonicNanos() - since) / NANOS_PER_SECOND);
     const hash = hashes.at(-1) ?? '';
     return { since, records: { epoch: writer.head.epoch, hash, payloads } };
   }
 
-  private answer(turn: Turn): void {
-    for (const { task, reply } of turn.answers) this.settle(task, reply);
+  private answer(pending: PendingAppend<T>): void {
+    for (const { task, reply } of pending.replies) this.settle(task, reply);
   }
 
-  private settle(task: Task, reply: LinkReply): void {
-    this.trail?.leave(task);
+  private settle(task: Task<T>, reply: T['reply']): void {
+    this.traces?.leave(task);
     task.settle(reply);
   }
 
@@ -317,32 +315,26 @@ export class CommandLoop {
   }
 }
 
-function newTurn(first: number): Turn {
-  return { first, payloads: [], chars: 0, events: [], answers: [], touched: new Map(), releases: [] };
+function emptyAppend<T extends ShardTypes>(first: number): PendingAppend<T> {
+  return { first, payloads: [], chars: 0, events: [], replies: [], changed: new Map(), releases: [] };
 }
 
-function isFull({ payloads, chars }: Turn): boolean {
+function isFull({
+  payloads,
+  chars,
+}: {
+  readonly payloads: readonly string[];
+  readonly chars: number;
+}): boolean {
   return payloads.length >= APPEND_RECORDS || chars >= APPEND_CHARS;
 }
 
-function eventOf(draft: Draft): DomainEvent {
-  const recorded = {
-    ...draft.body,
-    version: versionOf(draft.body.type),
-    at: draft.at,
-    ...(draft.requestId === undefined ? {} : { request_id: draft.requestId }),
-    ...(draft.command === undefined ? {} : { command: draft.command }),
-  };
-  return 'auctionId' in draft
-    ? ({ ...recorded, auction_id: draft.auctionId } as AuctionEvent)
-    : (recorded as ShardEvent);
-}
-
-function remove(batch: Task[], gone: ReadonlySet<Task>): void {
+/** In place, for the batch goes on without them. */
+function remove<Item>(batch: Item[], gone: ReadonlySet<Item>): void {
   let kept = 0;
-  for (const task of batch) {
-    if (gone.has(task)) continue;
-    batch[kept] = task;
+  for (const item of batch) {
+    if (gone.has(item)) continue;
+    batch[kept] = item;
     kept += 1;
   }
   batch.length = kept;

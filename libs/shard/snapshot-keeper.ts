@@ -1,30 +1,29 @@
 import type { JournalHead } from '#libs/journal/journal.js';
 import type { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
-import {
-  SNAPSHOT_FORMAT,
-  writeMoment,
-  type ShardMoment,
-} from '#libs/auction/shard/recovery/shard-snapshot.js';
 
-export interface SnapshotKeeperOptions {
+export interface SnapshotKeeperOptions<Content> {
   readonly shard: number;
   readonly snapshots: SealedSnapshots;
+  /** Changes with every change of what `write` writes: older snapshots are then ignored. */
+  readonly format: number;
+  /** Should let the event loop go on in between, so that no command waits for it. */
+  readonly write: (content: Content) => Promise<Buffer>;
   /** Events between one snapshot and the next. */
   readonly every: number;
   readonly onFault: (error: unknown) => void;
 }
 
-/** Past this a snapshot costs more to read than the journal that it would save reading. */
+/** Above this size, reading the snapshot costs more than reading the journal instead. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Takes a snapshot now and then, one at a time and off the path of commands; losing one loses nothing. */
-export class SnapshotKeeper {
+/** Takes snapshots one at a time, in the background. Losing one loses nothing: the journal has it all. */
+export class SnapshotKeeper<Content> {
   private last = 0;
   private writing: Promise<void> | undefined;
 
-  constructor(private readonly options: SnapshotKeeperOptions) {}
+  constructor(private readonly options: SnapshotKeeperOptions<Content>) {}
 
-  /** Where the last snapshot stands, also the one that this shard was recovered from. */
+  /** The position of the snapshot from which this shard was recovered. */
   restoredFrom(sequence: number): void {
     this.last = sequence;
   }
@@ -33,10 +32,10 @@ export class SnapshotKeeper {
     return this.writing === undefined && sequence - this.last >= this.options.every;
   }
 
-  /** `head` is the record that the moment stands behind. */
-  take(moment: ShardMoment, head: JournalHead): void {
-    this.last = moment.sequence;
-    this.writing = this.write(moment, head)
+  /** `head` is the last record that `content` includes. */
+  take(content: Content, head: JournalHead): void {
+    this.last = head.sequence;
+    this.writing = this.write(content, head)
       .catch((error: unknown) => {
         this.options.onFault(error);
       })
@@ -50,10 +49,9 @@ export class SnapshotKeeper {
     await this.writing;
   }
 
-  private async write(moment: ShardMoment, head: JournalHead): Promise<void> {
-    const content = await writeMoment(moment);
-    if (content.length > MAX_BYTES) return;
-    const { snapshots, shard } = this.options;
-    await snapshots.save(shard, head, SNAPSHOT_FORMAT, content);
+  private async write(content: Content, head: JournalHead): Promise<void> {
+    const { snapshots, shard, format } = this.options;
+    const bytes = await this.options.write(content);
+    if (bytes.length <= MAX_BYTES) await snapshots.save(shard, head, format, bytes);
   }
 }

@@ -5,7 +5,7 @@ import type { AuctionState } from '#libs/auction/rules/state.js';
 import type { Allocation, Side } from '#libs/auction/rules/terms.js';
 import { auctionView } from '#libs/auction/rules/told/view.js';
 import { award, rank, type Contender, type Contest } from '#libs/auction/rules/winner-rule.js';
-import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/shard/tokens/buckets.js';
+import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/limits.js';
 import { anOpenAuction, aQuote, at } from '#libs/testing/auctions/builders.js';
 import { cancels, closes, reports } from '#libs/testing/auctions/commands.js';
 import { given } from '#libs/testing/auctions/given.js';

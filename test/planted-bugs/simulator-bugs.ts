@@ -9,7 +9,7 @@ const JOURNALS: readonly SimulatorBug[] = [
     mistake: 'Callers are answered when their commands are decided, not when they are durable.',
     file: 'libs/shard/command-loop.ts',
     symbol: 'CommandLoop.commit',
-    replace: ['let append: Append | undefined;', 'let append: Append | undefined; this.answer(turn);'],
+    replace: ['let append: Append | undefined;', 'let append: Append | undefined; this.answer(pending);'],
     promise: /^(acknowledged means present exactly once|withdraw-all takes back all that may be taken back)/,
   },
   {
@@ -53,16 +53,16 @@ const JOURNALS: readonly SimulatorBug[] = [
   {
     name: 'recovery-believes-a-reader-that-is-behind',
     mistake: 'A recovery ends with the first page that is not full, though its writer knows of more.',
-    file: 'libs/auction/shard/recovery/recovery.ts',
-    symbol: 'recover',
+    file: 'libs/shard/recovery.ts',
+    symbol: 'recoverMemory',
     replace: [
       'hash = follow(shard, hash, page);',
       'hash = follow(shard, hash, page); if (page.length < PAGE && events > 0) break;',
     ],
     also: [
       {
-        file: 'libs/auction/shard/recovery/recovery.ts',
-        symbol: 'recover',
+        file: 'libs/shard/recovery.ts',
+        symbol: 'recoverMemory',
         replace: ['if (hash !== head.hash)', "if (hash === '')"],
       },
     ],
@@ -158,8 +158,8 @@ const TRADE: readonly SimulatorBug[] = [
   {
     name: 'frozen-makers-stay',
     mistake: 'Quotes that stand are not taken back when the protection of their maker trips.',
-    file: 'libs/auction/shard/guardian.ts',
-    symbol: 'Guardian.pull',
+    file: 'libs/auction/shard/protection-enforcer.ts',
+    symbol: 'ProtectionEnforcer.pull',
     replace: ['quote.updated_at >= until', 'quote.updated_at < until'],
     promise: /./,
   },

@@ -1,5 +1,6 @@
 import type { Tag } from '#libs/edge/documents/about.js';
-import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT, type BucketLimit } from '#libs/shard/tokens/buckets.js';
+import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/limits.js';
+import type { BucketLimit } from '#libs/shard/tokens/buckets.js';
 
 const rate = (name: string, scope: string, { rate_per_second: perSecond, burst }: BucketLimit): string =>
   `| \`${name}\` | ${scope} | ${perSecond} | ${burst} |`;

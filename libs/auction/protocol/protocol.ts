@@ -4,6 +4,7 @@ import type { Atoms } from '#libs/base/money.js';
 import type { LinkClient } from '#libs/link/link-client.js';
 import type { LinkPeer, LinkReply } from '#libs/link/link-protocol.js';
 import { ACTIVE_ONLY_HEADER, READ_FALLBACK_HEADER } from '#libs/platform/internal-server/internal-headers.js';
+import type { RecallLeases, TakeTokens } from '#libs/shard/tokens/token-messages.js';
 
 /** Who asks, as the gateway has verified it. It travels as a claim of the gateway's, never as a field of a body. */
 export interface Claim {
@@ -44,30 +45,6 @@ export interface OperatorOrder {
 }
 
 export type BucketName = 'create' | 'cancel' | 'quote' | 'withdraw';
-
-export interface TokenRequest {
-  readonly account: string;
-  readonly bucket: BucketName;
-}
-
-/** Buckets of which tokens are leased. The others are taken too seldom for it to bring anything. */
-export type LeasedBucket = Extract<BucketName, 'quote' | 'withdraw'>;
-
-/** An owner that holds leases, in one of its lives: the epoch of its shard. */
-export interface LeaseHolder {
-  readonly shard: number;
-  readonly life: number;
-}
-
-/** Tokens in advance for an account, under a number that the holder has never used before in this life. */
-export interface LeaseWish {
-  readonly account: string;
-  readonly bucket: LeasedBucket;
-  readonly lease: number;
-}
-
-/** How many tokens of a lease have been used since it began, and whether no more will be. */
-export type LeaseReport = readonly [lease: number, used: number, done: boolean];
 
 export type ExecutionStepName = 'SUBMITTED' | 'RETRYING' | 'CONFIRMED' | 'FAILED';
 
@@ -126,15 +103,8 @@ export type OwnerRequest =
       readonly quantity_atoms: Atoms;
     } & Claim)
   | ({ readonly op: 'limits' } & Claim)
-  | {
-      readonly op: 'take_tokens';
-      readonly requests: readonly TokenRequest[];
-      readonly holder: LeaseHolder;
-      readonly wishes: readonly LeaseWish[];
-      readonly reports: readonly LeaseReport[];
-    }
-  /** The account's home wants to know for good how much of these leases was used: nothing may be taken from them any more. */
-  | { readonly op: 'call_in'; readonly life: number; readonly leases: readonly number[] }
+  | ({ readonly op: 'take_tokens' } & TakeTokens<BucketName>)
+  | ({ readonly op: 'call_in' } & RecallLeases)
   | {
       readonly op: 'execution_report';
       readonly auction_id: string;
@@ -159,17 +129,6 @@ export type OwnerRequest =
   | ({ readonly op: 'void'; readonly auction_id: string } & OperatorOrder)
   | ({ readonly op: 'drain' | 'resume' } & OperatorOrder)
   | { readonly op: 'shard_status' };
-
-/** Answers `take_tokens`. `leased` says how much, wish by wish. */
-export interface TokensGranted {
-  readonly granted: readonly boolean[];
-  readonly leased: readonly number[];
-}
-
-/** Answers `call_in`, lease by lease; null where the holder knows nothing of it. */
-export interface LeasesCalledIn {
-  readonly used: readonly (number | null)[];
-}
 
 /** Status with which an owner says that it does not hold what was asked for, so that the completed projection decides. */
 export const NOT_HELD: LinkReply = { status: 404, body: '' };

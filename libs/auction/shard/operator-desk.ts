@@ -4,7 +4,7 @@ import type { OwnerRequest } from '../protocol/protocol.js';
 import type { AuctionBook } from './memory/auction-book.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
 import type { CompletedAuctions } from './ports.js';
-import type { Task } from '#libs/shard/task.js';
+import { UNAVAILABLE, type AuctionTask, type Submit } from './auction-task.js';
 import { OrderedVoidTask, ShiftTask } from './tasks/operator-tasks.js';
 import type { Settle, ShardContext } from './tasks/shard-context.js';
 
@@ -15,12 +15,11 @@ export interface OperatorDeskPorts {
   readonly book: AuctionBook;
   readonly completed: CompletedAuctions;
   readonly conditions: Conditions;
-  readonly submit: (task: Task) => boolean;
+  readonly submit: Submit;
   /** The shard's row. */
   readonly status: () => LinkReply;
 }
 
-const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 const INVALID = fault(400, 'invalid_request');
 const NOT_FOUND = fault(404, 'auction_not_found');
 const NOT_OPEN = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
@@ -51,7 +50,7 @@ export class OperatorDesk {
     return status === 'VOIDED' ? reply(200, { auction_id: auctionId, status }) : NOT_OPEN;
   }
 
-  private run(make: (settle: Settle) => Task): Promise<LinkReply> {
+  private run(make: (settle: Settle) => AuctionTask): Promise<LinkReply> {
     return new Promise((resolve) => {
       if (!this.ports.submit(make(resolve))) resolve(UNAVAILABLE);
     });

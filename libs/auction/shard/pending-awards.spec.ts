@@ -5,7 +5,7 @@ import { closes, reports } from '#libs/testing/auctions/commands.js';
 import { given } from '#libs/testing/auctions/given.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import type { Entry } from './memory/auction-book.js';
-import { Marks } from '#libs/shard/marks.js';
+import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
 import { PendingAwards } from './pending-awards.js';
 
 const [MIA, MAX] = ['award-of-quote-of-mia', 'award-of-quote-of-max'];
@@ -28,7 +28,7 @@ function entry(durable: AuctionState | undefined, head = durable ?? awarded.stat
     head,
     durable,
     positions: [],
-    marks: new Marks(),
+    commands: new IdempotencyIndex(),
     awardEnds: undefined,
     dueAt: undefined,
     mayDecide: false,

@@ -10,6 +10,7 @@ import { viewerOf } from '../rules/told/viewer.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../protocol/protocol.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
+import { UNAVAILABLE } from './auction-task.js';
 import type { CompletedAuctions } from './ports.js';
 import { planOf } from './tasks/create-task.js';
 import type { ShardContext } from './tasks/shard-context.js';
@@ -25,7 +26,6 @@ export interface PreflightPorts {
 }
 
 const UNSAFE = fault(500, 'internal_error');
-const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 const NOT_FOUND = fault(404, 'auction_not_found');
 const FORBIDDEN = fault(403, 'forbidden');
 const NOT_OPEN = fault(422, 'auction_rejected', 'The auction is not open.');

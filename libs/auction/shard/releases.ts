@@ -1,13 +1,9 @@
+import type { Release } from '../admission/reservation-desk.js';
 import type { AuctionEventBody } from '../rules/events.js';
 import { holdOf } from '../rules/held.js';
 import { activeQuotes, findQuote, type AuctionState } from '../rules/state.js';
 import type { Hold } from '../rules/terms.js';
 import { beyond } from './hold-arithmetic.js';
-
-export interface Release {
-  readonly account: string;
-  readonly hold: readonly Hold[];
-}
 
 /** What an event sets free, given the auction before it. Nothing is set free before the event is durable. */
 export function releasesOf(before: AuctionState, body: AuctionEventBody): Release[] {

@@ -1,15 +1,14 @@
 import { codeOf, fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
-import type { OwnerRequest, ReadPreferences } from '../protocol/protocol.js';
+import type { BucketName, OwnerRequest, ReadPreferences } from '../protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
-import type { CommandLoop } from '#libs/shard/command-loop.js';
+import { UNAVAILABLE, type AuctionTask, type Submit } from './auction-task.js';
 import type { ConnectionDesk } from './connections/connection-desk.js';
-import type { Intake } from './intake.js';
+import type { CommandAdmission } from './command-admission.js';
 import type { OperatorDesk } from './operator-desk.js';
 import type { PendingAwards } from './pending-awards.js';
 import type { ShardMeter } from './ports.js';
 import type { Preflights } from './preflights.js';
 import type { Reads } from './reads.js';
-import type { Task } from '#libs/shard/task.js';
 import { CancelTask } from './tasks/cancel-task.js';
 import { CreateTask } from './tasks/create-task.js';
 import { ExecutionTask } from './tasks/internal-tasks.js';
@@ -22,12 +21,12 @@ import type { TokenHome } from '#libs/shard/tokens/token-home.js';
 
 export interface OperationPorts {
   readonly context: ShardContext;
-  readonly intake: Intake;
+  readonly admission: CommandAdmission;
   readonly reads: Reads;
   readonly preflights: Preflights;
-  readonly tokens: TokenExchange;
-  readonly home: TokenHome;
-  readonly loop: CommandLoop;
+  readonly tokens: TokenExchange<BucketName>;
+  readonly home: TokenHome<BucketName>;
+  readonly submit: Submit;
   readonly meter: ShardMeter;
   readonly status: () => LinkReply;
   readonly awards: PendingAwards;
@@ -39,7 +38,6 @@ export interface OperationPorts {
 type Request<Op extends OwnerRequest['op']> = Extract<OwnerRequest, { op: Op }>;
 type QuoteCommand = Request<'submit' | 'revise' | 'withdraw'>;
 
-const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 const UNKNOWN_AUCTION = fault(404, 'auction_not_found');
 const COMMANDS: ReadonlySet<OwnerRequest['op']> = new Set<OwnerRequest['op']>([
   'create',
@@ -115,9 +113,9 @@ export class ShardOperations {
       case 'limits':
         return this.limits(request);
       case 'take_tokens':
-        return this.ports.home.grant(request);
+        return this.grantTokens(request);
       case 'call_in':
-        return this.ports.tokens.callIn(request);
+        return reply(200, this.ports.tokens.recall(request));
       case 'execution_report':
         return this.report(request);
       case 'pending_awards':
@@ -135,13 +133,19 @@ export class ShardOperations {
   }
 
   private async limits({ account }: Request<'limits'>): Promise<LinkReply> {
-    return reply(200, { available: await this.ports.home.available(account) });
+    return reply(200, { available: Object.fromEntries(await this.ports.home.available(account)) });
+  }
+
+  /** Synchronous where it can be, so that leases are granted before the next message of the same owner. */
+  private grantTokens(request: Request<'take_tokens'>): Promise<LinkReply> | LinkReply {
+    const granted = this.ports.home.grant(request);
+    return granted instanceof Promise ? granted.then((all) => reply(200, all)) : reply(200, granted);
   }
 
   private create(request: Request<'create'>): Promise<LinkReply> {
-    const { context, intake } = this.ports;
+    const { context, admission } = this.ports;
     const auctionIds = context.ids.auctions(request.account, request.key);
-    return intake.onShard(request, auctionIds, async () => {
+    return admission.onShard(request, auctionIds, async () => {
       await context.policy.freshenForCreate(request.body);
       if (!context.policy.isKnown) return UNAVAILABLE;
       return this.run((settle) => new CreateTask(context, request, settle));
@@ -149,22 +153,22 @@ export class ShardOperations {
   }
 
   private withdrawAll(request: Request<'withdraw_all'>): Promise<LinkReply> {
-    const { context, intake } = this.ports;
-    return intake.onShard(request, [], () => {
+    const { context, admission } = this.ports;
+    return admission.onShard(request, [], () => {
       return this.run((settle) => new WithdrawAllTask(context, request, settle));
     });
   }
 
   private cancel(request: Request<'cancel'>): Promise<LinkReply> {
-    const { context, intake } = this.ports;
-    return intake.onAuction(request, (entry) => {
+    const { context, admission } = this.ports;
+    return admission.onAuction(request, (entry) => {
       return this.run((settle) => new CancelTask(context, entry, request, settle));
     });
   }
 
   private quote(request: QuoteCommand): Promise<LinkReply> {
-    const { context, intake } = this.ports;
-    return intake.onAuction(request, async (entry: Entry) => {
+    const { context, admission } = this.ports;
+    return admission.onAuction(request, async (entry: Entry) => {
       if (request.op !== 'withdraw') {
         await context.policy.freshenForQuote(request.account);
         if (!context.policy.isKnownFor(request.account)) return UNAVAILABLE;
@@ -195,9 +199,9 @@ export class ShardOperations {
     return reply(200, await this.ports.awards.next(known, wait));
   }
 
-  private run(make: (settle: Settle) => Task): Promise<LinkReply> {
+  private run(make: (settle: Settle) => AuctionTask): Promise<LinkReply> {
     return new Promise((resolve) => {
-      if (!this.ports.loop.submit(make(resolve))) resolve(UNAVAILABLE);
+      if (!this.ports.submit(make(resolve))) resolve(UNAVAILABLE);
     });
   }
 }

@@ -2,16 +2,16 @@ import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
 export interface CapacityWatchOptions {
   readonly clock: Clock;
-  /** Whether the journal has room for what open auctions will still write. */
+  /** Whether the journal has room for what the entities in memory will still write. */
   readonly hasRoom: () => Promise<boolean>;
   readonly pollMillis?: number;
 }
 
 const POLL_MILLIS = 2_000;
 
-/** Creates stop while the journal runs out of room, so that what is open already can still be ended. */
+/** Watches the room of the journal, so that new work stops while what was begun can still be ended. */
 export class CapacityWatch {
-  /** Undefined while nobody can tell. */
+  /** Undefined while it is not known. */
   private room: boolean | undefined;
   private cancel: Cancel | undefined;
 
@@ -21,7 +21,7 @@ export class CapacityWatch {
     return this.room === true;
   }
 
-  /** Whoever is told so looks at a disk: it is said where it is known alone. */
+  /** Only where it is known, because the error sends an operator to look at a disk. */
   isKnownFull(): boolean {
     return this.room === false;
   }

@@ -2,9 +2,9 @@ import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
 export interface ClockWatchOptions {
   readonly clock: Clock;
-  /** The time by somebody else's clock, in nanoseconds since 1970: the database's. */
+  /** The time by another clock, the database's, in nanoseconds since 1970. */
   readonly reference: () => Promise<bigint>;
-  /** The time of the last event in the journal: the clock must not be behind what has happened already. */
+  /** The time of the last event in the journal: the clock must not be behind it. */
   readonly lastEventNanos: () => bigint;
   readonly maxOffsetMillis: number;
   readonly pollMillis?: number;
@@ -16,8 +16,8 @@ const MAX_STEP_NANOS = 500n * NANOS_PER_MILLI;
 const POLL_MILLIS = 1_000;
 
 /**
- * Whether this owner may trust its clock, on which the order of a close and a quote depends. A jump is noticed by the very
- * next command; the clock is trusted anew when another clock agrees with it.
+ * Whether this owner may trust its clock, on which the order of a deadline and a command depends. The next command already notices a
+ * jump; the clock is trusted again when another clock agrees with it.
  */
 export class ClockWatch {
   private baseline: bigint;
@@ -40,8 +40,8 @@ export class ClockWatch {
   }
 
   /**
-   * The time to work by. While the clock is not to be trusted it is carried on from when it last was, and in a process in which
-   * it never was, from what the other clock said: what is journaled ahead of time would keep every later owner waiting for it.
+   * The time for decisions. While the clock cannot be trusted, time goes on monotonically from when it last could, or from the other clock.
+   * An event from the future would make every later owner wait for it.
    */
   epochNanos(): bigint {
     const { clock } = this.options;
@@ -66,7 +66,7 @@ export class ClockWatch {
       const ours = clock.epochNanos();
       this.offset = reference + halfWay - ours;
       const bound = BigInt(this.options.maxOffsetMillis) * NANOS_PER_MILLI;
-      // An answer that was long on its way fits a clock that is as far from the truth: it says nothing of one.
+      // A slow answer would agree with a clock that is wrong by as much, so it decides nothing.
       const isTimely = halfWay <= bound;
       if (isTimely)
         this.agreed =
@@ -75,7 +75,7 @@ export class ClockWatch {
       else if (!this.hasEverAgreed) this.baseline = reference + halfWay - clock.monotonicNanos();
       this.hasEverAgreed ||= this.agreed;
     } catch {
-      // A database that does not answer says nothing of the clock: what was found last still holds, jumps are seen without it.
+      // Without an answer the last result still holds; jumps are noticed without the database.
     }
   }
 

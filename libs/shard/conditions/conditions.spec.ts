@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import { eventually } from '#libs/testing/eventually.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
 import { CapacityWatch } from './capacity-watch.js';
 import { ClockWatch } from './clock-watch.js';
-import { Conditions } from './conditions.js';
+import { Conditions, type Impediment } from './conditions.js';
 import { ProjectionWatch } from './projection-watch.js';
 
 const HOUR = 3_600_000;
@@ -50,23 +49,13 @@ afterEach(() => {
   clock.forgetTimers();
 });
 
-function errorOf(op: OwnerRequest['op']): string | undefined {
-  const answer = conditions.pause(op);
-  expect([undefined, 503]).toContain(answer?.status);
-  return answer === undefined ? undefined : (JSON.parse(answer.body) as { error: string }).error;
+function becomes(impediment: Impediment | undefined): Promise<void> {
+  return eventually(() => expect(conditions.impediment()).toBe(impediment));
 }
 
-function becomes(error: string | undefined): Promise<void> {
-  return eventually(() => expect(errorOf('create')).toBe(error));
-}
-
-const ALWAYS = ['withdraw', 'withdraw_all', 'cancel'] as const;
-
-describe('everything is taken', () => {
-  it('when nothing is the matter', () => {
-    for (const op of ['create', 'submit', 'revise', ...ALWAYS] as const) expect(errorOf(op)).toBeUndefined();
-    expect(conditions.isUnsafe()).toBe(false);
-  });
+it('there is none when nothing is wrong', () => {
+  expect(conditions.impediment()).toBeUndefined();
+  expect(conditions.isUnsafe()).toBe(false);
 });
 
 describe('what the projections are said to have', () => {
@@ -80,12 +69,12 @@ describe('what the projections are said to have', () => {
     await eventually(() => expect(looks).toBeGreaterThan(1));
   };
 
-  it('is not believed where it was never written: creates pause as if nobody projected', async () => {
+  it('is not believed where it was never written: the projections count as behind', async () => {
     head = 3;
     await seen(1_000);
-    expect(errorOf('create')).toBeUndefined();
+    expect(conditions.impediment()).toBeUndefined();
     clock.leap(MAX_LAG_MILLIS + 1_000);
-    await becomes('projection_backlog');
+    await becomes('PROJECTION_LAG');
     expect([progress, conditions.projection.projectedTo]).toEqual([[1], 1]);
     position = () => Promise.resolve(3);
     await becomes(undefined);
@@ -98,60 +87,56 @@ describe('what the projections are said to have', () => {
     await eventually(() => expect(conditions.projection.projectedTo).toBe(3));
     head = 4;
     await seen(2);
-    expect([conditions.projection.lagEvents, errorOf('create')]).toEqual([2, undefined]);
+    expect([conditions.projection.lagEvents, conditions.impediment()]).toEqual([2, undefined]);
     clock.leap(MAX_LAG_MILLIS + 1_000);
-    await becomes('projection_backlog');
+    await becomes('PROJECTION_LAG');
     expect(progress).toEqual([1, 3]);
   });
 });
 
-describe('creates pause', () => {
+describe('there is an impediment', () => {
   it('while the owner drains, which may be undone', () => {
     expect([conditions.drain(), conditions.drain()]).toEqual([true, false]);
-    expect(errorOf('create')).toBe('auction_owner_unavailable');
-    for (const op of ['submit', 'revise', ...ALWAYS] as const) expect(errorOf(op)).toBeUndefined();
+    expect(conditions.impediment()).toBe('DRAINING');
     expect(conditions.isUnsafe()).toBe(true);
     expect([conditions.resume(), conditions.resume()]).toEqual([true, false]);
-    expect(errorOf('create')).toBeUndefined();
+    expect(conditions.impediment()).toBeUndefined();
   });
 
   it('while the process stops, which may not', () => {
     conditions.leave();
     conditions.resume();
     expect([conditions.draining, conditions.leaving]).toEqual([true, true]);
-    expect(errorOf('create')).toBe('auction_owner_unavailable');
+    expect(conditions.impediment()).toBe('DRAINING');
     expect(conditions.isUnsafe()).toBe(true);
   });
 
-  it('while the clock is not to be trusted, and quotes with them', async () => {
+  it('while the clock cannot be trusted', async () => {
     clock.setWall(HOUR);
-    for (const op of ['create', 'submit', 'revise'] as const) expect(errorOf(op)).toBe('clock_unhealthy');
-    for (const op of ALWAYS) expect(errorOf(op)).toBeUndefined();
+    expect(conditions.impediment()).toBe('CLOCK');
     expect(conditions.isUnsafe()).toBe(true);
     clock.setWall(0);
     await becomes(undefined);
   });
 
-  it('while the journal has no room, or nobody can tell, which is another thing', async () => {
+  it('while the journal has no room, and another one while that is not known', async () => {
     room = () => Promise.resolve(false);
-    await becomes('journal_capacity_unhealthy');
-    for (const op of ['submit', 'revise', ...ALWAYS] as const) expect(errorOf(op)).toBeUndefined();
+    await becomes('JOURNAL_FULL');
     expect(conditions.isUnsafe()).toBe(true);
     room = () => Promise.resolve(true);
     await becomes(undefined);
     room = () => Promise.reject(new Error('no answer'));
-    await becomes('auction_owner_unavailable');
+    await becomes('JOURNAL_ROOM_UNKNOWN');
     expect(conditions.isUnsafe()).toBe(true);
     room = () => Promise.resolve(false);
-    await becomes('journal_capacity_unhealthy');
+    await becomes('JOURNAL_FULL');
   });
 
   it('while the projections are too many events behind', async () => {
     head = 1 + MAX_LAG_EVENTS;
-    expect(errorOf('create')).toBeUndefined();
+    expect(conditions.impediment()).toBeUndefined();
     head += 1;
-    expect(errorOf('create')).toBe('projection_backlog');
-    for (const op of ['submit', 'revise', ...ALWAYS] as const) expect(errorOf(op)).toBeUndefined();
+    expect(conditions.impediment()).toBe('PROJECTION_LAG');
     // A preflight promises nothing, so this is no obstacle to one.
     expect(conditions.isUnsafe()).toBe(false);
     position = () => Promise.resolve(head);
@@ -164,27 +149,27 @@ describe('creates pause', () => {
     await eventually(() => expect(conditions.projection.lagEvents).toBe(1));
     await new Promise((resolve) => setTimeout(resolve, 40));
     clock.leap(MAX_LAG_MILLIS - 1_000);
-    expect(errorOf('create')).toBeUndefined();
+    expect(conditions.impediment()).toBeUndefined();
     clock.leap(2_000);
-    expect(errorOf('create')).toBe('projection_backlog');
+    expect(conditions.impediment()).toBe('PROJECTION_LAG');
     position = () => Promise.resolve(2);
     await becomes(undefined);
   });
 
-  it('while nobody can say how far the projections are', async () => {
+  it('while the position of the projections is not known', async () => {
     position = () => Promise.reject(new Error('no answer'));
     head = 2;
     await new Promise((resolve) => setTimeout(resolve, 40));
     clock.leap(MAX_LAG_MILLIS + 1_000);
-    await becomes('projection_backlog');
+    await becomes('PROJECTION_LAG');
   });
 
   it('but not for a quiet hour in which there was nothing to project', () => {
     clock.leap(HOUR);
-    expect(errorOf('create')).toBeUndefined();
+    expect(conditions.impediment()).toBeUndefined();
   });
 
-  it('nor for a projection that keeps up with a shard that never rests', async () => {
+  it('nor for a projection that keeps up with a busy shard', async () => {
     for (let round = 0; round < 20; round += 1) {
       head += 1;
       const reached = head - 1;
@@ -196,12 +181,12 @@ describe('creates pause', () => {
   });
 });
 
-it('names the gravest of several reasons', async () => {
+it('the gravest of several impediments is named', async () => {
   head = 1_000;
   room = () => Promise.resolve(false);
-  await becomes('journal_capacity_unhealthy');
+  await becomes('JOURNAL_FULL');
   clock.setWall(HOUR);
-  expect(errorOf('create')).toBe('clock_unhealthy');
+  expect(conditions.impediment()).toBe('CLOCK');
   conditions.drain();
-  expect(errorOf('create')).toBe('auction_owner_unavailable');
+  expect(conditions.impediment()).toBe('DRAINING');
 });

@@ -1,15 +1,11 @@
-import { fault, type LinkReply } from '#libs/link/link-protocol.js';
-import type { OwnerRequest } from '#libs/auction/protocol/protocol.js';
 import type { CapacityWatch } from './capacity-watch.js';
 import type { ClockWatch } from './clock-watch.js';
 import type { ProjectionWatch } from './projection-watch.js';
 
-const OWNER_UNAVAILABLE = fault(503, 'auction_owner_unavailable');
-const CLOCK = fault(503, 'clock_unhealthy');
-const BACKLOG = fault(503, 'projection_backlog');
-const CAPACITY = fault(503, 'journal_capacity_unhealthy');
+/** Why the owner should take no new work; where several apply, the gravest of them. */
+export type Impediment = 'DRAINING' | 'CLOCK' | 'JOURNAL_FULL' | 'JOURNAL_ROOM_UNKNOWN' | 'PROJECTION_LAG';
 
-/** What keeps this owner from taking new work, whoever asks. */
+/** The conditions under which this owner takes new work. */
 export class Conditions {
   private drained = false;
   private left = false;
@@ -24,7 +20,7 @@ export class Conditions {
     return this.drained || this.left;
   }
 
-  /** The process is stopping, which nothing undoes. */
+  /** The process is stopping, which cannot be undone. */
   get leaving(): boolean {
     return this.left;
   }
@@ -33,7 +29,7 @@ export class Conditions {
     this.left = true;
   }
 
-  /** By an operator, until it is resumed. False where that changes nothing. */
+  /** An operator drains the shard until it is resumed. False where that changes nothing. */
   drain(): boolean {
     const isChange = !this.drained;
     this.drained = true;
@@ -46,24 +42,17 @@ export class Conditions {
     return isChange;
   }
 
-  /** Withdrawing and cancelling always work. */
-  pause(op: OwnerRequest['op']): LinkReply | undefined {
-    if (op === 'create') return this.createPause();
-    if ((op === 'submit' || op === 'revise') && !this.clock.isSound()) return CLOCK;
-    return undefined;
+  impediment(): Impediment | undefined {
+    if (this.draining) return 'DRAINING';
+    if (!this.clock.isSound()) return 'CLOCK';
+    if (this.capacity.isKnownFull()) return 'JOURNAL_FULL';
+    if (!this.capacity.isSound()) return 'JOURNAL_ROOM_UNKNOWN';
+    return this.projection.isBehind() ? 'PROJECTION_LAG' : undefined;
   }
 
-  /** Whether authority cannot be verified safely: the originator's preflight then answers 500. */
+  /** Whether nothing may be promised, not even in answer to a preflight. */
   isUnsafe(): boolean {
     return this.draining || !this.clock.isSound() || !this.capacity.isSound();
-  }
-
-  private createPause(): LinkReply | undefined {
-    if (this.draining) return OWNER_UNAVAILABLE;
-    if (!this.clock.isSound()) return CLOCK;
-    if (this.capacity.isKnownFull()) return CAPACITY;
-    if (!this.capacity.isSound()) return OWNER_UNAVAILABLE;
-    return this.projection.isBehind() ? BACKLOG : undefined;
   }
 
   async start(): Promise<void> {

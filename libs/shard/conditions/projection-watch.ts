@@ -17,7 +17,7 @@ const NANOS_PER_MILLI = 1_000_000n;
 /** How far the projections are behind this shard, in events and in time. */
 export class ProjectionWatch {
   private projected = 0;
-  /** Heads as they were seen, oldest first; those that the projections have reached are dropped. */
+  /** Heads of the journal at the time of each look, oldest first, as far as the projections have not reached them. */
   private seen: { readonly head: number; readonly at: bigint }[] = [];
   private cancel: Cancel | undefined;
 
@@ -53,16 +53,16 @@ export class ProjectionWatch {
     if (head > (this.seen.at(-1)?.head ?? this.projected)) {
       this.seen.push({ head, at: this.options.clock.monotonicNanos() });
     }
-    // Nothing has been written that the projections do not have.
+    // The projections have everything.
     if (head === this.projected) return;
     try {
       const projected = await this.options.position();
-      // What is not written yet cannot be projected, unless by a false word; or a successor has written there, and this owner may just have
-      // given the same places to something else.
+      // A position past the head is false, or a successor has written there: this owner must not act on it, for it may have other events
+      // at these positions.
       if (projected === this.projected || projected > this.options.head()) return;
       const wentBack = projected < this.projected;
       this.projected = projected;
-      // Somebody has put it right, or makes them anew.
+      // The position was corrected, or the projections are being rebuilt.
       if (wentBack) {
         this.seen = [{ head, at: this.options.clock.monotonicNanos() }];
         return;
@@ -71,7 +71,7 @@ export class ProjectionWatch {
       this.seen = reached < 0 ? [] : this.seen.slice(reached);
       this.options.onProgress(projected);
     } catch {
-      // Not to know is to be behind: the samples grow older until the database answers.
+      // Without an answer the samples grow older, so the projections count as behind.
     }
   }
 }

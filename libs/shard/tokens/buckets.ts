@@ -9,32 +9,31 @@ import {
   type BucketState,
 } from '#libs/platform/time/token-bucket.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { BucketName } from '#libs/auction/protocol/protocol.js';
 
 export interface BucketLimit {
   readonly rate_per_second: number;
   readonly burst: number;
 }
 
-export const ACCOUNT_LIMITS: Readonly<Record<BucketName, BucketLimit>> = {
-  create: { rate_per_second: 2, burst: 4 },
-  cancel: { rate_per_second: 5, burst: 10 },
-  quote: { rate_per_second: 50, burst: 100 },
-  withdraw: { rate_per_second: 100, burst: 500 },
-};
-export const QUOTE_PER_AUCTION_LIMIT: BucketLimit = { rate_per_second: 10, burst: 20 };
-/** Three shards metering alone, each at a third, give no more than one that meters for all. */
-const ALONE_DIVISOR = 3;
 const SWEEP_EVERY = 10_000;
+
+export interface BucketRules<Bucket extends string> {
+  readonly names: readonly Bucket[];
+  readonly limits: Readonly<Record<Bucket, BucketLimit>>;
+  /** Taken so often that other shards hold tokens of them in advance. */
+  readonly leased: readonly Bucket[];
+  /** Multiplies every limit. */
+  readonly factor: number;
+}
 
 export function ruleOf(limit: BucketLimit, factor: number): BucketRule {
   return perSecond(limit.rate_per_second * factor, limit.burst * factor);
 }
 
-/** Buckets of one kind by whom they belong to. A bucket that has filled up again is as good as none and is forgotten. */
-class Buckets {
+/** Buckets of one kind by their owners. A full bucket is the same as none and is forgotten. */
+export class KeyedBuckets {
   private readonly states = new Map<string, BucketState>();
-  /** Tokens that have left a bucket without being known to be used. */
+  /** Tokens that have left a bucket and may not have been used. */
   private readonly leased = new Map<string, number>();
   private takes = 0;
 
@@ -56,17 +55,17 @@ class Buckets {
     return available(this.ruleFor(owner), this.stateOf(owner, now), now);
   }
 
-  /** Takes `count` out for somebody who may use them later, or not. */
+  /** Takes `count` tokens out for a holder that may use them later, or not. */
   lease(owner: string, count: number): boolean {
     const taken = this.takeAt(owner, count, this.clock.monotonicNanos());
     if (taken) this.leased.set(owner, (this.leased.get(owner) ?? 0) + count);
     return taken;
   }
 
-  /** Of what was leased so much was used, and so much comes back. */
+  /** Of the leased tokens, `used` were used and `unused` come back. */
   settle(owner: string, used: number, unused: number): void {
     const now = this.clock.monotonicNanos();
-    // What time has brought until now was bounded by what was still out.
+    // Refilled first, while the leased tokens still bound the burst.
     const { state } = take(this.ruleFor(owner), this.stateOf(owner, now), 0, now);
     const left = (this.leased.get(owner) ?? 0) - used - unused;
     if (left > 0) this.leased.set(owner, left);
@@ -80,7 +79,7 @@ class Buckets {
     return answer.taken;
   }
 
-  /** A bucket fills up to its burst without what is out: else more than the burst could be taken at once. */
+  /** A bucket fills up to its burst less the leased tokens; otherwise more than the burst could be taken at once. */
   private ruleFor(owner: string): BucketRule {
     const leased = this.leased.get(owner);
     return leased === undefined ? this.rule : { ...this.rule, burst: this.rule.burst - BigInt(leased) };
@@ -98,63 +97,40 @@ class Buckets {
   }
 }
 
-/** The account buckets of which this owner is the authority, or while it meters alone. */
-export class AccountBuckets {
-  private readonly buckets: Readonly<Record<BucketName, Buckets>>;
+/** The buckets of accounts, one of each kind. */
+export class AccountBuckets<Bucket extends string> {
+  private readonly kinds = new Map<Bucket, KeyedBuckets>();
 
-  constructor(clock: Clock, factor: number, alone = false) {
-    const made = (name: BucketName): Buckets => {
-      const rule = ruleOf(ACCOUNT_LIMITS[name], factor);
-      return new Buckets(clock, alone ? slowed(rule, ALONE_DIVISOR) : rule);
-    };
-    this.buckets = {
-      create: made('create'),
-      cancel: made('cancel'),
-      quote: made('quote'),
-      withdraw: made('withdraw'),
-    };
+  constructor(
+    private readonly clock: Clock,
+    readonly rules: BucketRules<Bucket>,
+    /** How many times slower they fill, where several shards meter alone at the same time. */
+    private readonly divisor = 1,
+  ) {}
+
+  take(account: string, bucket: Bucket): boolean {
+    return this.of(bucket).take(account);
   }
 
-  take(account: string, bucket: BucketName): boolean {
-    return this.buckets[bucket].take(account);
+  lease(account: string, bucket: Bucket, count: number): boolean {
+    return this.of(bucket).lease(account, count);
   }
 
-  lease(account: string, bucket: BucketName, count: number): boolean {
-    return this.buckets[bucket].lease(account, count);
+  settle(account: string, bucket: Bucket, used: number, unused: number): void {
+    this.of(bucket).settle(account, used, unused);
   }
 
-  settle(account: string, bucket: BucketName, used: number, unused: number): void {
-    this.buckets[bucket].settle(account, used, unused);
+  /** Whole tokens. */
+  available(account: string, bucket: Bucket): number {
+    return this.of(bucket).available(account);
   }
 
-  availableOf(account: string, bucket: BucketName): number {
-    return this.buckets[bucket].available(account);
-  }
-
-  available(account: string): Record<BucketName, number> {
-    const { create, cancel, quote, withdraw } = this.buckets;
-    return {
-      create: create.available(account),
-      cancel: cancel.available(account),
-      quote: quote.available(account),
-      withdraw: withdraw.available(account),
-    };
-  }
-}
-
-/** Submits and revisions by account and auction; an auction has one owner, so nobody else is asked. */
-export class QuoteMeter {
-  private readonly buckets: Buckets;
-
-  constructor(clock: Clock, factor: number) {
-    this.buckets = new Buckets(clock, ruleOf(QUOTE_PER_AUCTION_LIMIT, factor));
-  }
-
-  has(account: string, auctionId: string): boolean {
-    return this.buckets.available(`${account}/${auctionId}`) >= 1;
-  }
-
-  take(account: string, auctionId: string): boolean {
-    return this.buckets.take(`${account}/${auctionId}`);
+  private of(bucket: Bucket): KeyedBuckets {
+    const known = this.kinds.get(bucket);
+    if (known !== undefined) return known;
+    const { limits, factor } = this.rules;
+    const made = new KeyedBuckets(this.clock, slowed(ruleOf(limits[bucket], factor), this.divisor));
+    this.kinds.set(bucket, made);
+    return made;
   }
 }

@@ -1,69 +1,66 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
-import { reply, type LinkReply } from '#libs/link/link-protocol.js';
-import type {
-  BucketName,
-  LeaseHolder,
-  LeasesCalledIn,
-  LeaseReport,
-  LeaseWish,
-  OwnerRequest,
-  TokenRequest,
-  TokensGranted,
-} from '#libs/auction/protocol/protocol.js';
-import { homeShard } from '#libs/auction/protocol/routing.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { inSpan, noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
 import type { AccountBuckets } from './buckets.js';
 import { HeldLeases } from './leases/held-leases.js';
-import { isLeased } from './leases/leased-bucket.js';
 import type { TokenHome } from './token-home.js';
+import type {
+  LeaseHolder,
+  LeasesRecalled,
+  LeaseWish,
+  RecallLeases,
+  TakeTokens,
+  TokenPeer,
+  TokenRequest,
+  TokensGranted,
+} from './token-messages.js';
 
 /** How long an account's home shard may take before this owner meters alone. */
 const HOME_PATIENCE_MILLIS = 50;
-/** How old what was used may become before its home hears of it, unless it is asked for something before. */
+/** How long use stays unreported, where no request to the home shard carries it earlier. */
 const REPORT_EVERY_MILLIS = 100;
 
-export interface TokenExchangeOptions {
+export interface TokenExchangeOptions<Bucket extends string> {
   readonly clock: Clock;
-  /** This owner, for the homes that it has leases of. */
+  /** This owner, as the home shards know it that have leased it tokens. */
   readonly holder: LeaseHolder;
   /** The other owners by shard. */
-  readonly peers: ReadonlyMap<number, Pick<OwnerLink, 'request' | 'connection'>>;
-  /** Of the accounts whose home is here. */
-  readonly home: Pick<TokenHome, 'take'>;
-  /** For everyone else while their home does not answer: at a third of the rate, so that three shards give no more than one. */
-  readonly alone: AccountBuckets;
+  readonly peers: ReadonlyMap<number, Pick<TokenPeer<Bucket>, 'takeTokens' | 'connection'>>;
+  readonly homeOf: (account: string) => number;
+  /** For the accounts with this home shard. */
+  readonly home: Pick<TokenHome<Bucket>, 'take'>;
+  /** For all others while their home shard does not answer. They fill slower, so that all shards together give no more than one. */
+  readonly alone: AccountBuckets<Bucket>;
   readonly tracing?: Tracing | undefined;
 }
 
-interface Waiting {
-  readonly request: TokenRequest;
+interface Waiting<Bucket extends string> {
+  readonly request: TokenRequest<Bucket>;
   readonly answer: (granted: boolean) => void;
 }
 
-/** What goes to one home in one message. */
-interface Batch {
-  readonly waiting: Waiting[];
-  readonly wishes: LeaseWish[];
+/** What goes to one home shard in one message. */
+interface Batch<Bucket extends string> {
+  readonly waiting: Waiting<Bucket>[];
+  readonly wishes: LeaseWish<Bucket>[];
 }
 
-/** Takes tokens where an account's buckets live, many accounts in one message, or from what was leased there before. */
-export class TokenExchange {
-  private readonly batches = new Map<number, Batch>();
-  private readonly leases: HeldLeases;
+/** Takes tokens from an account's home shard, for many accounts in one message, or from a lease. */
+export class TokenExchange<Bucket extends string> {
+  private readonly batches = new Map<number, Batch<Bucket>>();
+  private readonly leases: HeldLeases<Bucket>;
   private readonly tracing: Tracing;
   private isWatching = false;
-  /** What leases ask and tell belongs to no caller, and so to nobody's trace. */
-  private readonly forNobody = AsyncLocalStorage.snapshot();
+  /** Messages about leases belong to no caller, and so to no trace. */
+  private readonly untraced = AsyncLocalStorage.snapshot();
 
-  constructor(private readonly options: TokenExchangeOptions) {
+  constructor(private readonly options: TokenExchangeOptions<Bucket>) {
     this.tracing = options.tracing ?? noTracing;
     this.leases = new HeldLeases(options.clock);
   }
 
-  take(account: string, bucket: BucketName): boolean | Promise<boolean> {
-    const home = homeShard(account);
+  take(account: string, bucket: Bucket): boolean | Promise<boolean> {
+    const home = this.options.homeOf(account);
     if (home === this.options.holder.shard) return this.options.home.take(account, bucket);
     if (this.takeLeased(home, account, bucket)) return true;
     const span = this.tracing.child('tokens', 'internal');
@@ -71,45 +68,48 @@ export class TokenExchange {
     return this.traced(span, home, { account, bucket });
   }
 
-  /** A home wants to know for good what was used. */
-  callIn({ life, leases }: Extract<OwnerRequest, { op: 'call_in' }>): LinkReply {
-    const isThisLife = life === this.options.holder.life;
-    const used = isThisLife ? this.leases.callIn(leases) : leases.map(() => null);
-    return reply(200, { used } satisfies LeasesCalledIn);
+  /** A home shard needs the final use of leases. */
+  recall({ epoch, leases }: RecallLeases): LeasesRecalled {
+    const isOurs = epoch === this.options.holder.epoch;
+    return { used: isOurs ? this.leases.recall(leases) : leases.map(() => null) };
   }
 
-  private takeLeased(home: number, account: string, bucket: BucketName): boolean {
+  private takeLeased(home: number, account: string, bucket: Bucket): boolean {
     const connection = this.options.peers.get(home)?.connection;
-    if (connection === undefined || !isLeased(bucket)) return false;
+    if (connection === undefined || !this.isLeased(bucket)) return false;
     const taken = this.leases.take({ shard: home, connection }, account, bucket);
     if (taken === 'FEW_LEFT') {
       const wish = this.leases.wish({ shard: home, connection }, account, bucket);
-      if (wish !== undefined) this.forNobody(() => this.batchFor(home).wishes.push(wish));
+      if (wish !== undefined) this.untraced(() => this.batchFor(home).wishes.push(wish));
     }
     return taken !== 'NONE';
   }
 
-  private traced(span: Span, home: number, request: TokenRequest): Promise<boolean> {
+  private traced(span: Span, home: number, request: TokenRequest<Bucket>): Promise<boolean> {
     return inSpan(span, () => this.tracing.within(span, () => this.askWithOthers(home, request)));
   }
 
-  /** What goes to the home shard is traced as a part of the first of those who ask with it. */
-  private askWithOthers(home: number, request: TokenRequest): Promise<boolean> {
+  /** The message to the home shard is traced as a part of the first request in it. */
+  private askWithOthers(home: number, request: TokenRequest<Bucket>): Promise<boolean> {
     return new Promise((answer) => {
       const { waiting, wishes } = this.batchFor(home);
       waiting.push({ request, answer });
       const { account, bucket } = request;
       const connection = this.options.peers.get(home)?.connection;
-      if (connection === undefined || !isLeased(bucket)) return;
+      if (connection === undefined || !this.isLeased(bucket)) return;
       const wish = this.leases.wish({ shard: home, connection }, account, bucket);
       if (wish !== undefined) wishes.push(wish);
     });
   }
 
-  private batchFor(home: number): Batch {
+  private isLeased(bucket: Bucket): boolean {
+    return this.options.alone.rules.leased.includes(bucket);
+  }
+
+  private batchFor(home: number): Batch<Bucket> {
     const begun = this.batches.get(home);
     if (begun !== undefined) return begun;
-    const batch = { waiting: [], wishes: [] };
+    const batch: Batch<Bucket> = { waiting: [], wishes: [] };
     this.batches.set(home, batch);
     setImmediate(() => {
       void this.ask(home);
@@ -118,7 +118,7 @@ export class TokenExchange {
   }
 
   private async ask(home: number): Promise<void> {
-    const { waiting, wishes } = this.batches.get(home) ?? { waiting: [], wishes: [] };
+    const { waiting = [], wishes = [] } = this.batches.get(home) ?? {};
     this.batches.delete(home);
     this.watchLeases();
     const answer = await this.answerOf(
@@ -126,20 +126,20 @@ export class TokenExchange {
       waiting.map(({ request }) => request),
       wishes,
     );
-    for (const [index, { request, answer: tell }] of waiting.entries()) {
-      tell(answer?.granted[index] ?? this.options.alone.take(request.account, request.bucket));
+    for (const [index, { request, answer: settle }] of waiting.entries()) {
+      settle(answer?.granted[index] ?? this.options.alone.take(request.account, request.bucket));
     }
   }
 
-  /** Asks, and tells with it what was used. */
+  /** Reports the use of leases in the same message. */
   private async answerOf(
     home: number,
-    requests: readonly TokenRequest[],
-    wishes: readonly LeaseWish[],
+    requests: readonly TokenRequest<Bucket>[],
+    wishes: readonly LeaseWish<Bucket>[],
   ): Promise<TokensGranted | undefined> {
     const reports = this.leases.reportsFor(home);
     const answer = await this.granted(home, { requests, wishes, reports });
-    if (answer !== undefined) this.leases.told(home, reports);
+    if (answer !== undefined) this.leases.acknowledged(home, reports);
     for (const [index, { lease }] of wishes.entries()) {
       if (answer === undefined) this.leases.unanswered(lease);
       else this.leases.arrived(lease, answer.leased[index] ?? 0);
@@ -149,32 +149,25 @@ export class TokenExchange {
 
   private async granted(
     home: number,
-    asked: {
-      readonly requests: readonly TokenRequest[];
-      readonly wishes: readonly LeaseWish[];
-      readonly reports: readonly LeaseReport[];
-    },
+    asked: Omit<TakeTokens<Bucket>, 'holder'>,
   ): Promise<TokensGranted | undefined> {
-    const link = this.options.peers.get(home);
-    if (link === undefined) return undefined;
+    const { holder, peers } = this.options;
     try {
-      const { holder } = this.options;
-      const answer = await link.request({ op: 'take_tokens', ...asked, holder }, HOME_PATIENCE_MILLIS);
-      return answer.status === 200 ? (JSON.parse(answer.body) as TokensGranted) : undefined;
+      return await peers.get(home)?.takeTokens({ ...asked, holder }, HOME_PATIENCE_MILLIS);
     } catch {
       return undefined;
     }
   }
 
-  /** As long as there are leases, and no longer. */
+  /** Runs only while there are leases. */
   private watchLeases(): void {
     if (this.isWatching || this.leases.size === 0) return;
     this.isWatching = true;
-    this.forNobody(() =>
+    this.untraced(() =>
       this.options.clock.after(REPORT_EVERY_MILLIS, () => {
         this.isWatching = false;
-        this.leases.tidy((home) => this.options.peers.get(home)?.connection);
-        for (const home of this.leases.homesToTell) void this.answerOf(home, [], []);
+        this.leases.expire((home) => this.options.peers.get(home)?.connection);
+        for (const home of this.leases.homesToReportTo) void this.answerOf(home, [], []);
         this.watchLeases();
       }),
     );

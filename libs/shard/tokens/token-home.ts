@@ -1,65 +1,59 @@
-import type { OwnerLink } from '#libs/auction/protocol/protocol.js';
-import { reply, type LinkReply } from '#libs/link/link-protocol.js';
-import type {
-  BucketName,
-  LeasedBucket,
-  LeasesCalledIn,
-  OwnerRequest,
-  TokenRequest,
-  TokensGranted,
-} from '#libs/auction/protocol/protocol.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from './buckets.js';
-import { LeaseLedger, type CallIn } from './leases/lease-ledger.js';
-import { isLeased, LEASED, leasedKey } from './leases/leased-bucket.js';
+import { LeaseLedger, type LeaseRecall } from './leases/lease-ledger.js';
+import {
+  leasedKey,
+  type TakeTokens,
+  type TokenPeer,
+  type TokenRequest,
+  type TokensGranted,
+} from './token-messages.js';
 
-/** How long a holder may take to give an account of its leases. */
-const CALL_IN_PATIENCE_MILLIS = 50;
-/** Another owner that asks waits 50 ms in all before it meters alone, so it must have its answer well before. */
-const CALL_FOR_OTHERS_MILLIS = 30;
-const TIDY_EVERY_MILLIS = 1_000;
+/** How long a holder may take to report the final use of its leases. */
+const RECALL_PATIENCE_MILLIS = 50;
+/** An owner that asks waits 50 ms before it meters alone, so it must have its answer well before. */
+const RECALL_FOR_OTHERS_MILLIS = 30;
+const EXPIRE_EVERY_MILLIS = 1_000;
 
-export interface TokenHomeOptions {
+export interface TokenHomeOptions<Bucket extends string> {
   readonly clock: Clock;
-  readonly limitsFactor: number;
   /** The other owners by shard. */
-  readonly peers: ReadonlyMap<number, Pick<OwnerLink, 'request'>>;
-  /** Of the accounts whose home is here. */
-  readonly buckets: AccountBuckets;
+  readonly peers: ReadonlyMap<number, Pick<TokenPeer<Bucket>, 'recallLeases'>>;
+  /** Of the accounts with this home shard. */
+  readonly buckets: AccountBuckets<Bucket>;
 }
 
-type TakeTokens = Extract<OwnerRequest, { op: 'take_tokens' }>;
+/** The buckets of the accounts with this home shard. It recalls leases before it refuses a caller. */
+export class TokenHome<Bucket extends string> {
+  private readonly ledger: LeaseLedger<Bucket>;
+  private readonly recalls = new Map<string, Promise<void>>();
+  private isExpiring = false;
 
-/** The buckets of the accounts at home here. Before anybody is refused, what others hold in advance is called in. */
-export class TokenHome {
-  private readonly ledger: LeaseLedger;
-  private readonly calls = new Map<string, Promise<void>>();
-  private isTidying = false;
-
-  constructor(private readonly options: TokenHomeOptions) {
+  constructor(private readonly options: TokenHomeOptions<Bucket>) {
     this.ledger = new LeaseLedger(options);
   }
 
-  take(account: string, bucket: BucketName): boolean | Promise<boolean> {
+  take(account: string, bucket: Bucket): boolean | Promise<boolean> {
     if (this.options.buckets.take(account, bucket)) return true;
-    return isLeased(bucket) && this.isOut(account, bucket) ? this.takeOnceIn(account, bucket) : false;
+    return this.isLeased(account, bucket) ? this.takeOnceRecalled(account, bucket) : false;
   }
 
-  /** Whole tokens, once it is known what has been used elsewhere. */
-  async available(account: string): Promise<Record<BucketName, number>> {
-    let out = this.outOf(account);
-    while (out.length > 0) {
-      await Promise.all(out.map((bucket) => this.callIn(account, bucket)));
-      out = this.outOf(account);
+  /** Whole tokens by bucket, once it is known what other shards have used. */
+  async available(account: string): Promise<ReadonlyMap<Bucket, number>> {
+    const { buckets } = this.options;
+    let leased = this.leasedOf(account);
+    while (leased.length > 0) {
+      await Promise.all(leased.map((bucket) => this.recall(account, bucket)));
+      leased = this.leasedOf(account);
     }
-    return this.options.buckets.available(account);
+    return new Map(buckets.rules.names.map((bucket) => [bucket, buckets.available(account, bucket)]));
   }
 
   /**
-   * What another owner asks for, behind what it says of its leases. It is leased at once unless something is called in: the next message
-   * may say already that it has given the wish up.
+   * Answers another owner, after taking in its reports. Leases are granted synchronously unless one is recalled, for the owner's
+   * next message may already give up the wish.
    */
-  grant(asked: TakeTokens): LinkReply | Promise<LinkReply> {
+  grant(asked: TakeTokens<Bucket>): TokensGranted | Promise<TokensGranted> {
     const { requests, holder, reports } = asked;
     this.ledger.report(holder, reports);
     const granted = this.grantedTo(requests);
@@ -68,82 +62,81 @@ export class TokenHome {
       : Promise.all(granted.map((taken) => Promise.resolve(taken))).then((all) => this.answerTo(asked, all));
   }
 
-  private answerTo({ holder, wishes }: TakeTokens, granted: readonly boolean[]): LinkReply {
+  private answerTo({ holder, wishes }: TakeTokens<Bucket>, granted: readonly boolean[]): TokensGranted {
     const leased = wishes.map((wish) =>
-      this.calls.has(leasedKey(wish.account, wish.bucket)) ? 0 : this.ledger.grant(holder, wish),
+      this.recalls.has(leasedKey(wish.account, wish.bucket)) ? 0 : this.ledger.grant(holder, wish),
     );
-    this.tidyLater();
-    return reply(200, { granted, leased } satisfies TokensGranted);
+    this.expireLater();
+    return { granted, leased };
   }
 
-  private grantedTo(requests: readonly TokenRequest[]): (boolean | Promise<boolean>)[] {
+  private grantedTo(requests: readonly TokenRequest<Bucket>[]): (boolean | Promise<boolean>)[] {
     const { clock, buckets } = this.options;
     let patience: Promise<void> | undefined;
     return requests.map(({ account, bucket }) => {
       if (buckets.take(account, bucket)) return true;
-      if (!isLeased(bucket) || !this.isOut(account, bucket)) return false;
-      patience ??= pause(clock, CALL_FOR_OTHERS_MILLIS);
-      return this.takeOnceIn(account, bucket, patience);
+      if (!this.isLeased(account, bucket)) return false;
+      patience ??= pause(clock, RECALL_FOR_OTHERS_MILLIS);
+      return this.takeOnceRecalled(account, bucket, patience);
     });
   }
 
-  /** Until nothing is out that was not called in: between the answers and this take somebody may have leased again. */
-  private async takeOnceIn(
+  /** Repeats until no lease is left that was not recalled: another shard may have leased again in the meantime. */
+  private async takeOnceRecalled(
     account: string,
-    bucket: LeasedBucket,
+    bucket: Bucket,
     patience?: Promise<void>,
   ): Promise<boolean> {
     const late = patience?.then(() => 'LATE');
-    while (this.isOut(account, bucket)) {
-      const called = this.callIn(account, bucket);
-      const outcome = await (late === undefined ? called : Promise.race([called, late]));
+    while (this.isLeased(account, bucket)) {
+      const recalled = this.recall(account, bucket);
+      const outcome = await (late === undefined ? recalled : Promise.race([recalled, late]));
       if (this.options.buckets.take(account, bucket)) return true;
       if (outcome === 'LATE') return false;
     }
     return false;
   }
 
-  private outOf(account: string): LeasedBucket[] {
-    return LEASED.filter((bucket) => this.isOut(account, bucket));
+  private leasedOf(account: string): Bucket[] {
+    return this.options.buckets.rules.leased.filter((bucket) => this.isLeased(account, bucket));
   }
 
-  private isOut(account: string, bucket: LeasedBucket): boolean {
-    return this.calls.has(leasedKey(account, bucket)) || this.ledger.isOut(account, bucket);
+  private isLeased(account: string, bucket: Bucket): boolean {
+    return this.recalls.has(leasedKey(account, bucket)) || this.ledger.isLeased(account, bucket);
   }
 
-  private callIn(account: string, bucket: LeasedBucket): Promise<void> {
+  private recall(account: string, bucket: Bucket): Promise<void> {
     const key = leasedKey(account, bucket);
-    const begun = this.calls.get(key);
+    const begun = this.recalls.get(key);
     if (begun !== undefined) return begun;
-    const calls = this.ledger.callIn(account, bucket).map((call) => this.call(call));
-    const called = Promise.all(calls).then(() => {
-      this.calls.delete(key);
+    const asked = this.ledger.recall(account, bucket).map((recall) => this.ask(recall));
+    const recalled = Promise.all(asked).then(() => {
+      this.recalls.delete(key);
     });
-    this.calls.set(key, called);
-    return called;
+    this.recalls.set(key, recalled);
+    return recalled;
   }
 
-  /** A holder that does not answer may still use what it has: that stays out until it tells, or until its time is over. */
-  private async call(call: CallIn): Promise<void> {
-    const { shard, life } = call.holder;
+  /** A holder that does not answer may still use its leases: they stay leased until it reports their end, or they expire. */
+  private async ask(recall: LeaseRecall): Promise<void> {
+    const { shard, epoch } = recall.holder;
     try {
-      const request = { op: 'call_in', life, leases: call.numbers } as const;
-      const answer = await this.options.peers.get(shard)?.request(request, CALL_IN_PATIENCE_MILLIS);
-      if (answer?.status !== 200) return;
-      this.ledger.calledIn(call, (JSON.parse(answer.body) as LeasesCalledIn).used);
+      const message = { epoch, leases: recall.numbers };
+      const answer = await this.options.peers.get(shard)?.recallLeases(message, RECALL_PATIENCE_MILLIS);
+      if (answer !== undefined) this.ledger.recalled(recall, answer.used);
     } catch {
       return;
     }
   }
 
-  /** Nothing waits for the end of leases while none are out. */
-  private tidyLater(): void {
-    if (this.isTidying || this.ledger.size === 0) return;
-    this.isTidying = true;
-    this.options.clock.after(TIDY_EVERY_MILLIS, () => {
-      this.isTidying = false;
-      this.ledger.tidy();
-      this.tidyLater();
+  /** No timer runs while nothing is leased. */
+  private expireLater(): void {
+    if (this.isExpiring || this.ledger.size === 0) return;
+    this.isExpiring = true;
+    this.options.clock.after(EXPIRE_EVERY_MILLIS, () => {
+      this.isExpiring = false;
+      this.ledger.expire();
+      this.expireLater();
     });
   }
 }

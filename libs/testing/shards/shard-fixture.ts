@@ -6,7 +6,8 @@ import type { CreateBody } from '#libs/auction/rules/commands.js';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/auction/shard/ids.js';
 import type { ShardPorts, ShardSettings } from '#libs/auction/shard/shard-ports.js';
-import { Shard } from '#libs/auction/shard/shard.js';
+import { composeShard } from '#libs/auction/shard/compose-shard.js';
+import type { Shard } from '#libs/auction/shard/shard.js';
 import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import { PostgresJournal } from '#libs/journal/postgres/postgres-journal.js';
 import { PostgresJournalReader } from '#libs/journal/postgres/postgres-reader.js';
@@ -111,7 +112,7 @@ export class LiveShard {
     await policy.start();
     const settlement = new PostgresSettlement(pool, clock, () => 0.5);
     const parts: LiveParts = { writer, clock, desk, policy, failures: [], faults: [], refused: [] };
-    const shard = new Shard({
+    const shard = composeShard({
       shard: number,
       clock,
       writer,

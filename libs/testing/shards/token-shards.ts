@@ -1,12 +1,29 @@
-import { AccountBuckets } from '#libs/shard/tokens/buckets.js';
+import { AccountBuckets, type BucketRules } from '#libs/shard/tokens/buckets.js';
 import { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
 import { TokenHome } from '#libs/shard/tokens/token-home.js';
-import type { BucketName, OwnerRequest } from '#libs/auction/protocol/protocol.js';
-import type { LinkReply } from '#libs/link/link-protocol.js';
+import type { TokenPeer } from '#libs/shard/tokens/token-messages.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { SteppedClock } from '#libs/socket/fixtures/stepped-clock.js';
 
 const SHARDS = [0, 1, 2];
+
+export type Metered = 'quote' | 'withdraw' | 'create';
+
+export const RULES: BucketRules<Metered> = {
+  names: ['quote', 'withdraw', 'create'],
+  limits: {
+    quote: { rate_per_second: 50, burst: 100 },
+    withdraw: { rate_per_second: 100, burst: 500 },
+    create: { rate_per_second: 2, burst: 4 },
+  },
+  leased: ['quote', 'withdraw'],
+  factor: 1,
+};
+
+/** An account's name begins with the digit of its home shard. */
+export function homeOf(account: string): number {
+  return Number(account[0]);
+}
 
 /** What the network does to one message. */
 export interface Passage {
@@ -15,15 +32,15 @@ export interface Passage {
 }
 
 interface Process {
-  readonly life: number;
-  readonly home: TokenHome;
-  readonly exchange: TokenExchange;
+  readonly epoch: number;
+  readonly home: TokenHome<Metered>;
+  readonly exchange: TokenExchange<Metered>;
 }
 
 export interface TokenShardsOptions {
   readonly passages: readonly Passage[];
   /** A token has left a bucket for somebody who uses it now. */
-  readonly onTaken: (shard: number, bucket: BucketName) => void;
+  readonly onTaken: (shard: number, bucket: Metered) => void;
 }
 
 /** The owners' buckets and leases, three processes on a network and a clock that obey the test. */
@@ -46,19 +63,19 @@ export class TokenShards {
   }
 
   /** True at once is from a lease, or from the bucket itself where the account is at home. */
-  take(shard: number, account: string, bucket: BucketName): boolean | Promise<boolean> {
+  take(shard: number, account: string, bucket: Metered): boolean | Promise<boolean> {
     return this.processOf(shard).exchange.take(account, bucket);
   }
 
-  async available(home: number, account: string): Promise<Record<BucketName, number>> {
-    const told = this.processOf(home).home.available(account);
+  async available(home: number, account: string): Promise<Record<string, number>> {
+    const available = this.processOf(home).home.available(account);
     await this.pass(60);
-    return told;
+    return Object.fromEntries(await available);
   }
 
   /** Whatever it was doing is gone, and everybody it spoke to knows that the connection is. */
   restart(shard: number): void {
-    this.processes[shard] = this.begin(shard, this.processOf(shard).life + 1);
+    this.processes[shard] = this.begin(shard, this.processOf(shard).epoch + 1);
     for (const other of SHARDS) {
       this.reconnect(shard, other);
       this.reconnect(other, shard);
@@ -88,58 +105,64 @@ export class TokenShards {
     return process;
   }
 
-  private begin(shard: number, life: number): Process {
+  private begin(shard: number, epoch: number): Process {
     const { clock } = this;
-    const buckets = new AccountBuckets(clock, 1);
+    const buckets = new AccountBuckets(clock, RULES);
     const take = buckets.take.bind(buckets);
     buckets.take = (account, bucket) => {
       const taken = take(account, bucket);
       // What a process does that has ended is of no consequence.
-      if (taken && this.processes[shard]?.life === life) this.options.onTaken(shard, bucket);
+      if (taken && this.processes[shard]?.epoch === epoch) this.options.onTaken(shard, bucket);
       return taken;
     };
     const peers = new Map(
       SHARDS.filter((other) => other !== shard).map((other) => [other, this.peer(shard, other)]),
     );
-    const home = new TokenHome({ clock, limitsFactor: 1, peers, buckets });
-    const alone = new AccountBuckets(clock, 1, true);
+    const home = new TokenHome({ clock, peers, buckets });
+    const alone = new AccountBuckets(clock, RULES, SHARDS.length);
     return {
-      life,
+      epoch,
       home,
-      exchange: new TokenExchange({ clock, holder: { shard, life }, peers, home, alone }),
+      exchange: new TokenExchange({ clock, holder: { shard, epoch }, peers, homeOf, home, alone }),
     };
   }
 
-  private peer(from: number, to: number) {
+  private peer(from: number, to: number): TokenPeer<Metered> {
     const connection = (): number => this.connection(from, to);
     return {
-      get connection(): number {
+      get connection() {
         return connection();
       },
-      request: (request: OwnerRequest, patience = 10_000): Promise<LinkReply> =>
-        new Promise((resolve, reject) => {
-          this.messages.push(`${from}>${to} ${request.op}`);
-          this.clock.after(patience, () => {
-            reject(new Error('no answer in time'));
-          });
-          const carrier = connection();
-          this.carry(() => {
-            if (connection() !== carrier || this.mute.has(from) || this.mute.has(to)) return;
-            void this.answer(to, request).then((answer) => {
-              this.carry(() => {
-                if (connection() === carrier) resolve(answer);
-              });
-            });
-          });
-        }),
+      takeTokens: (message, patience) =>
+        this.ask(from, to, { name: 'takeTokens', patience }, async ({ home }) => home.grant(message)),
+      recallLeases: (message, patience) =>
+        this.ask(from, to, { name: 'recallLeases', patience }, ({ exchange }) =>
+          Promise.resolve(exchange.recall(message)),
+        ),
     };
   }
 
-  private async answer(shard: number, request: OwnerRequest): Promise<LinkReply> {
-    const { home, exchange } = this.processOf(shard);
-    if (request.op === 'take_tokens') return home.grant(request);
-    if (request.op === 'call_in') return exchange.callIn(request);
-    throw new Error(`nobody here knows ${request.op}`);
+  private ask<Answer>(
+    from: number,
+    to: number,
+    { name, patience }: { readonly name: string; readonly patience: number },
+    answer: (process: Process) => Promise<Answer>,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.messages.push(`${from}>${to} ${name}`);
+      this.clock.after(patience, () => {
+        reject(new Error('no answer in time'));
+      });
+      const carrier = this.connection(from, to);
+      this.carry(() => {
+        if (this.connection(from, to) !== carrier || this.mute.has(from) || this.mute.has(to)) return;
+        void answer(this.processOf(to)).then((answered) => {
+          this.carry(() => {
+            if (this.connection(from, to) === carrier) resolve(answered);
+          });
+        });
+      });
+    });
   }
 
   private carry(arrive: () => void): void {

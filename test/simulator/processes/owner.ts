@@ -5,7 +5,8 @@ import { PostgresReservationDesk } from '#libs/auction/admission/risk/postgres-d
 import { PostgresPreflight } from '#libs/auction/admission/risk/postgres-preflight.js';
 import { PostgresSettlement } from '#libs/auction/settlement/postgres-settlement.js';
 import { IdFactory } from '#libs/auction/shard/ids.js';
-import { Shard } from '#libs/auction/shard/shard.js';
+import { composeShard } from '#libs/auction/shard/compose-shard.js';
+import type { Shard } from '#libs/auction/shard/shard.js';
 import { HistoryTable } from '#libs/auction/shard/histories/history-table.js';
 import { KafkaJournal } from '#libs/journal/kafka/kafka-journal.js';
 import { KafkaJournalReader } from '#libs/journal/kafka/kafka-reader.js';
@@ -92,7 +93,7 @@ async function openShard(
   const policy = new PolicyWatch(pool, clock);
   await policy.start();
   const settlement = new PostgresSettlement(pool, clock, () => random.next());
-  return new Shard({
+  return composeShard({
     shard: number,
     clock,
     writer,

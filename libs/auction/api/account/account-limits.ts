@@ -1,4 +1,4 @@
-import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/shard/tokens/buckets.js';
+import { ACCOUNT_LIMITS, QUOTE_PER_AUCTION_LIMIT } from '#libs/auction/protocol/limits.js';
 
 export interface LimitView {
   readonly bucket: string;

@@ -3,7 +3,7 @@ import { activeQuotes, findQuote, type AuctionState } from '../../rules/state.js
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { untilNext, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { AuctionBook } from '../memory/auction-book.js';
-import type { Task } from '#libs/shard/task.js';
+import { UNAVAILABLE, type Submit } from '../auction-task.js';
 import { DisconnectTask, NotesTask } from '../tasks/connection-tasks.js';
 import type { ShardContext } from '../tasks/shard-context.js';
 import type { ConnectionBook, PresenceRequest } from './connection-book.js';
@@ -15,7 +15,7 @@ export interface ConnectionDeskPorts {
   readonly auctions: AuctionBook;
   readonly connections: ConnectionBook;
   readonly context: ShardContext;
-  readonly submit: (task: Task) => boolean;
+  readonly submit: Submit;
 }
 
 /** Often enough that a gateway's death is noticed within three seconds of its last word. */
@@ -27,7 +27,6 @@ const HEARD = reply(200, {});
 /** Between processes alone: the gateway then says all that it has. */
 const UNKNOWN = reply(409, { error: 'presence_unknown' });
 const TOO_MANY = fault(400, 'invalid_request');
-const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
 
 /** Keeps the watch over stream connections: hears gateways, journals what must outlive this process, withdraws what is forfeit. */
 export class ConnectionDesk {

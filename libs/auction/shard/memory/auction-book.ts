@@ -3,21 +3,18 @@ import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { evolve } from '../../rules/evolve/evolve.js';
 import { isLive, type AuctionState } from '../../rules/state.js';
-import { Marks } from '#libs/shard/marks.js';
+import type { Entity } from '#libs/shard/task.js';
+import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
 import { Sharing } from './sharing.js';
 
-/**
- * An auction in the owner's memory. `head` includes what is on its way to the journal and is what commands are decided
- * against; `durable` is what anyone may be told. Both are immutable values and mostly the same one.
- */
-export interface Entry {
+/** An auction in the owner's memory. */
+export interface Entry extends Entity<AuctionState> {
   readonly id: string;
-  head: AuctionState;
-  durable: AuctionState | undefined;
   /** Journal positions of the auction's events, in order. */
   readonly positions: number[];
-  readonly marks: Marks;
-  /** The earliest moment for which the agenda holds an appointment. */
+  /** Where the commands on it were answered. */
+  readonly commands: IdempotencyIndex;
+  /** The earliest deadline that is scheduled for it. */
   dueAt: Instant | undefined;
   /** It is closed, and its awards are counted against their makers' protection: they may be made. */
   mayDecide: boolean;
@@ -123,7 +120,7 @@ export class AuctionBook {
       durable: undefined,
       mayDecide: false,
       positions: [placed.position],
-      marks: new Marks(),
+      commands: new IdempotencyIndex(),
       dueAt: undefined,
       decidedAt: undefined,
       awardEnds: undefined,
@@ -146,7 +143,7 @@ export class AuctionBook {
 
   private note(entry: Entry, { event, position }: Placed<AuctionEvent>): void {
     if (event.command !== undefined) {
-      entry.marks.note(event.command, position);
+      entry.commands.note(event.command, position);
     }
     if (event.type === 'AUCTION_AWARDED' || event.type === 'AUCTION_NOT_AWARDED') entry.decidedAt = position;
     if (event.type === 'EXECUTION_CONFIRMED' || event.type === 'EXECUTION_FAILED') {

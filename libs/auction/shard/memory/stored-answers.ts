@@ -5,7 +5,7 @@ import type { AuctionEvent, Placed } from '../../rules/events.js';
 import type { JournalReader } from '#libs/journal/journal.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Entry } from './auction-book.js';
-import { isSameCommand, type CommandName } from '#libs/shard/marks.js';
+import { isSameCommand, type IdempotencyKey } from '#libs/shard/idempotency-index.js';
 import type { AuctionHistories, CommandScope, PlacedAnswer, StoredAnswer } from '../ports.js';
 
 /** First answers, given again: those on an auction are told anew from its journal, those of the shard are kept until the projections have them. */
@@ -19,7 +19,7 @@ export class StoredAnswers {
   ) {}
 
   /** Undefined where the record at `position` answers another command. */
-  async ofAuction(entry: Entry, position: number, name: CommandName): Promise<StoredAnswer | undefined> {
+  async ofAuction(entry: Entry, position: number, name: IdempotencyKey): Promise<StoredAnswer | undefined> {
     return toldBy(await this.eventsOf(entry, position), name);
   }
 
@@ -94,7 +94,7 @@ export class StoredAnswers {
 }
 
 /** What the command of the last event was answered; undefined where that is another command. */
-function toldBy(events: readonly Placed<AuctionEvent>[], name: CommandName): StoredAnswer | undefined {
+function toldBy(events: readonly Placed<AuctionEvent>[], name: IdempotencyKey): StoredAnswer | undefined {
   const last = events.at(-1);
   const command = last?.event.command;
   if (last === undefined || command === undefined || !isSameCommand(command, name)) return undefined;
@@ -113,7 +113,7 @@ function answerOf(event: DomainEvent): LinkReply | undefined {
   }
 }
 
-function nameOf({ account, operation, key }: CommandScope): CommandName {
+function nameOf({ account, operation, key }: CommandScope): IdempotencyKey {
   return { account_id: account, operation, key };
 }
 

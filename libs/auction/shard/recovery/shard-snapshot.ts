@@ -2,7 +2,7 @@ import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import type { Entry } from '../memory/auction-book.js';
-import { Marks } from '#libs/shard/marks.js';
+import { IdempotencyIndex } from '#libs/shard/idempotency-index.js';
 import type { NotedConnection } from '../connections/noted-connections.js';
 import type { PlacedAnswer } from '../ports.js';
 
@@ -78,7 +78,7 @@ function lineOf(entry: Entry, state: AuctionState, sequence: number): EntryLine 
   return {
     state,
     positions: entry.positions.filter((position) => position <= sequence),
-    marks: entry.marks.upTo(sequence),
+    marks: entry.commands.upTo(sequence),
     ...(decided === undefined ? {} : { decided_at: decided }),
     ...(completed === undefined ? {} : { completed_at: completed }),
     ...(ends.length === 0 ? {} : { award_ends: ends }),
@@ -106,7 +106,7 @@ function entryOf(line: EntryLine): Entry {
     head: line.state,
     durable: line.state,
     positions: [...line.positions],
-    marks: new Marks(line.marks),
+    commands: new IdempotencyIndex(line.marks),
     dueAt: undefined,
     mayDecide: false,
     decidedAt: line.decided_at,

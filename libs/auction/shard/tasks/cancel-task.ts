@@ -1,17 +1,19 @@
 import { decideCancel } from '../../rules/decide/cancel.js';
+import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { auctionView } from '../../rules/told/view.js';
 import { fault, reply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
-import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';
-import { dueDrafts, isPastClose } from './due-events.js';
+import { refusalReply, type AuctionTask, type AuctionTaskResult } from '../auction-task.js';
+import { eventsOf, type Draft } from './drafts.js';
+import { dueEvents, isPastClose } from './due-events.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type CancelRequest = Extract<OwnerRequest, { op: 'cancel' }>;
 
-export class CancelTask implements Task {
-  readonly lane: string;
+export class CancelTask implements AuctionTask {
+  readonly orderingKey: string;
 
   constructor(
     private readonly context: ShardContext,
@@ -19,37 +21,39 @@ export class CancelTask implements Task {
     private readonly request: CancelRequest,
     readonly settle: Settle,
   ) {
-    this.lane = `${request.auction_id}/${request.account}`;
+    this.orderingKey = `${request.auction_id}/${request.account}`;
   }
 
-  prelude(now: Instant): readonly Draft[] {
-    return dueDrafts(this.entry, now, this.context);
+  prelude(now: Instant): readonly DomainEvent[] {
+    return dueEvents(this.entry, now, this.context);
   }
 
   reservation(): undefined {
     return undefined;
   }
 
-  decide(now: Instant): Decision {
-    if (isTooLate(this.request, now)) return { drafts: [], answer: () => refusalReply(TOO_LATE) };
+  decide(now: Instant): AuctionTaskResult {
+    if (isTooLate(this.request, now)) return { events: [], reply: () => refusalReply(TOO_LATE) };
     const { head: state } = this.entry;
     const head = { ...drafted(this.request, 'CANCEL', now), auctionId: this.entry.id };
     const reason = this.request.reason === undefined ? {} : { reason: this.request.reason };
     const decided = decideCancel(state, { by: 'ORIGINATOR', ...reason }, { now });
     if (decided.ok) {
       return {
-        drafts: decided.events.map(({ at, body }, index) =>
-          index === 0 ? { ...head, at, body } : { at, body, auctionId: this.entry.id },
+        events: eventsOf(
+          decided.events.map(({ at, body }, index) =>
+            index === 0 ? { ...head, at, body } : { at, body, auctionId: this.entry.id },
+          ),
         ),
-        answer: () =>
+        reply: () =>
           reply(200, auctionView(this.entry.head, { account_id: this.request.account, role: 'ORIGINATOR' })),
       };
     }
     const { error, message, status } = decided;
     const refusal: Draft = { ...head, body: { type: 'CANCEL_REJECTED', data: { error, message } } };
     return {
-      drafts: state.completed_at === undefined && !isPastClose(state, now) ? [refusal] : [],
-      answer: () => fault(status, error, message),
+      events: state.completed_at === undefined && !isPastClose(state, now) ? eventsOf([refusal]) : [],
+      reply: () => fault(status, error, message),
     };
   }
 }

@@ -1,11 +1,12 @@
+import type { DomainEvent } from '../../rules/events.js';
 import { activeQuotes } from '../../rules/state.js';
 import type { Instant } from '#libs/base/instant.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { ConnectionBook } from '../connections/connection-book.js';
-import type { Decision, Draft, Task } from '#libs/shard/task.js';
-import { draftsOf } from './due-events.js';
+import type { AuctionTask, AuctionTaskResult } from '../auction-task.js';
+import { draftsOf, eventsOf, type Draft } from './drafts.js';
 import { InternalTask } from './internal-tasks.js';
 import type { Settle, ShardContext } from './shard-context.js';
 
@@ -14,15 +15,15 @@ const HEARD: LinkReply = reply(200, {});
 const PART = 500;
 
 /** Journals what a fresh process must know of the connections. Settled behind all that was decided of them before. */
-export class NotesTask implements Task {
-  readonly lane = 'connections';
+export class NotesTask implements AuctionTask {
+  readonly orderingKey = 'connections';
 
   constructor(
     private readonly connections: ConnectionBook,
     readonly settle: Settle,
   ) {}
 
-  prelude(): readonly Draft[] {
+  prelude(): readonly DomainEvent[] {
     return [];
   }
 
@@ -30,10 +31,10 @@ export class NotesTask implements Task {
     return undefined;
   }
 
-  decide(now: Instant): Decision {
+  decide(now: Instant): AuctionTaskResult {
     const drafts = this.connections.takeNotes(PART).map((body) => ({ at: now, body }));
     const rest = this.connections.owesNotes ? ({ unfinished: true } as const) : {};
-    return { drafts, answer: () => HEARD, ...rest };
+    return { events: eventsOf(drafts), reply: () => HEARD, ...rest };
   }
 }
 

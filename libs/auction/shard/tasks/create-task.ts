@@ -1,20 +1,20 @@
-import type { ReserveOutcome, ReserveRequest } from '../../admission/reservation-desk.js';
+import type { Release, ReserveOutcome, ReserveRequest } from '../../admission/reservation-desk.js';
+import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { opened, planCreate, type PlannedAuction } from '../../rules/decide/plan-create.js';
 import { rejected, type Rejection } from '#libs/base/rejection.js';
 import { auctionView } from '../../rules/told/view.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
-import type { Release } from '../releases.js';
+import { eventsOf } from './drafts.js';
+import { AGAIN } from '#libs/shard/task.js';
 import {
-  AGAIN,
   isKept,
   refusalReply,
-  type Decision,
-  type Draft,
-  type Refusal,
-  type Task,
-} from '#libs/shard/task.js';
+  type AuctionTask,
+  type AuctionTaskResult,
+  type TaskRefusal,
+} from '../auction-task.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type CreateRequest = Extract<OwnerRequest, { op: 'create' }>;
@@ -30,8 +30,8 @@ export function planOf(
   return 'error' in facts ? facts : planCreate(request.body, facts);
 }
 
-export class CreateTask implements Task {
-  readonly lane: string;
+export class CreateTask implements AuctionTask {
+  readonly orderingKey: string;
   private readonly auctionId: string;
 
   constructor(
@@ -40,10 +40,10 @@ export class CreateTask implements Task {
     readonly settle: Settle,
   ) {
     this.auctionId = context.ids.auction(request.account, request.key);
-    this.lane = this.auctionId;
+    this.orderingKey = this.auctionId;
   }
 
-  prelude(): readonly Draft[] {
+  prelude(): readonly DomainEvent[] {
     return [];
   }
 
@@ -53,7 +53,7 @@ export class CreateTask implements Task {
     return plan.ok ? { account: this.request.account, need: plan.need, current: [] } : undefined;
   }
 
-  decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
+  decide(now: Instant, granted: ReserveOutcome | undefined): AuctionTaskResult | typeof AGAIN {
     if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
     if (!this.context.policy.isKnown) return this.unsure(granted);
     const plan = this.plan(now);
@@ -66,7 +66,7 @@ export class CreateTask implements Task {
         ? { ...head, body, auctionId: this.auctionId }
         : { at: head.at, body, auctionId: this.auctionId },
     );
-    return { drafts, answer: () => this.opened() };
+    return { events: eventsOf(drafts), reply: () => this.opened() };
   }
 
   private plan(now: Instant): PlannedAuction | Rejection {
@@ -85,24 +85,24 @@ export class CreateTask implements Task {
     return reply(201, auctionView(entry.head, { account_id: this.request.account, role: 'ORIGINATOR' }));
   }
 
-  private refuse(refusal: Refusal, now: Instant, granted: ReserveOutcome | undefined): Decision {
+  private refuse(refusal: TaskRefusal, now: Instant, granted: ReserveOutcome | undefined): AuctionTaskResult {
     const { error, message } = refusal;
     const body = {
       type: 'CREATE_REJECTED' as const,
       data: { auction_id: this.auctionId, account_id: this.request.account, error, message },
     };
     return {
-      drafts: isKept(refusal) ? [{ ...drafted(this.request, 'CREATE', now), body }] : [],
-      answer: () => refusalReply(refusal),
+      events: isKept(refusal) ? eventsOf([{ ...drafted(this.request, 'CREATE', now), body }]) : [],
+      reply: () => refusalReply(refusal),
       unused: this.unused(granted),
     };
   }
 
   /** The policy has grown too old since the create was taken in. */
-  private unsure(granted: ReserveOutcome | undefined): Decision {
+  private unsure(granted: ReserveOutcome | undefined): AuctionTaskResult {
     return {
-      drafts: [],
-      answer: () => fault(503, 'auction_owner_unavailable'),
+      events: [],
+      reply: () => fault(503, 'auction_owner_unavailable'),
       unused: this.unused(granted),
     };
   }

@@ -6,7 +6,7 @@ import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import type { AuctionState } from '../../rules/state.js';
 import type { Entry } from '../memory/auction-book.js';
-import type { Draft } from '#libs/shard/task.js';
+import { draftsOf, eventsOf } from './drafts.js';
 import type { ShardContext } from './shard-context.js';
 
 const OUTCOME: ReadonlySet<DomainEvent['type']> = new Set<DomainEvent['type']>([
@@ -19,12 +19,12 @@ const OUTCOME: ReadonlySet<DomainEvent['type']> = new Set<DomainEvent['type']>([
  * What has fallen due for the auction by `now`: quotes that expired, the close, its outcome, and whatever is missing of a
  * decision within which a journal ended. An owner whose clock is not to be trusted closes nothing.
  */
-export function dueDrafts(entry: Entry, now: Instant, context: ShardContext): Draft[] {
-  return context.clockIsSound() ? draftsOf(entry.head, dueEvents(entry, now, context)) : [];
+export function dueEvents(entry: Entry, now: Instant, context: ShardContext): DomainEvent[] {
+  return context.clockIsSound() ? eventsOf(draftsOf(entry.head, decideDue(entry, now, context))) : [];
 }
 
 /** The outcome waits until the close is durable and the awards are counted: see `AwardCount`. */
-function dueEvents({ head, mayDecide }: Entry, now: Instant, { ids }: ShardContext): readonly Decided[] {
+function decideDue({ head, mayDecide }: Entry, now: Instant, { ids }: ShardContext): readonly Decided[] {
   if (!isPastClose(head, now))
     return head.status === 'OPEN' ? decideExpiries(head, now) : decideCompletion(head);
   const closing = decideClose(head, { awardId: (quoteId) => ids.award(quoteId) });
@@ -39,8 +39,4 @@ export function isPastClose(state: AuctionState, now: Instant): boolean {
 /** The close stands, so nothing but the winner rule decides any more. */
 export function isUndecided({ status, not_awarded_reason: reason }: AuctionState): boolean {
   return status === 'CLOSED' && reason === undefined;
-}
-
-export function draftsOf(state: AuctionState, decided: readonly Decided[]): Draft[] {
-  return decided.map(({ at, body }) => ({ at, body, auctionId: state.terms.auction_id }));
 }

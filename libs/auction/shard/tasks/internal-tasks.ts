@@ -1,41 +1,42 @@
 import type { EndRequest } from '../../rules/commands.js';
 import { decideExecution, type ExecutionReport } from '../../rules/decide/execution.js';
-import type { WithdrawnBy } from '../../rules/events.js';
+import type { DomainEvent, WithdrawnBy } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '../../rules/state.js';
 import { decideVoid } from '../../rules/decide/void.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Entry } from '../memory/auction-book.js';
-import type { Decision, Draft, Task } from '#libs/shard/task.js';
-import { draftsOf, dueDrafts } from './due-events.js';
+import type { AuctionTask, AuctionTaskResult } from '../auction-task.js';
+import { draftsOf, eventsOf, type Draft } from './drafts.js';
+import { dueEvents } from './due-events.js';
 import type { Settle, ShardContext } from './shard-context.js';
 
 const DONE: LinkReply = reply(200, {});
 const nothing: Settle = () => undefined;
 
 /** Work on one auction that no caller has asked for and no reservation is needed for. */
-export abstract class InternalTask implements Task {
-  readonly lane: string;
+export abstract class InternalTask implements AuctionTask {
+  readonly orderingKey: string;
 
   constructor(
     protected readonly context: ShardContext,
     protected readonly entry: Entry,
     readonly settle: Settle = nothing,
   ) {
-    this.lane = `${entry.id}/`;
+    this.orderingKey = `${entry.id}/`;
   }
 
-  prelude(now: Instant): readonly Draft[] {
-    return dueDrafts(this.entry, now, this.context);
+  prelude(now: Instant): readonly DomainEvent[] {
+    return dueEvents(this.entry, now, this.context);
   }
 
   reservation(): undefined {
     return undefined;
   }
 
-  decide(now: Instant): Decision {
-    return { drafts: this.drafts(now), answer: () => DONE };
+  decide(now: Instant): AuctionTaskResult {
+    return { events: eventsOf(this.drafts(now)), reply: () => DONE };
   }
 
   protected abstract drafts(now: Instant): readonly Draft[];

@@ -1,18 +1,20 @@
+import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { decideVoid } from '../../rules/decide/void.js';
 import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest, OperatorOrder } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import type { Conditions } from '#libs/shard/conditions/conditions.js';
-import type { Decision, Draft, Task } from '#libs/shard/task.js';
-import { draftsOf, dueDrafts } from './due-events.js';
+import type { AuctionTask, AuctionTaskResult } from '../auction-task.js';
+import { draftsOf, eventsOf } from './drafts.js';
+import { dueEvents } from './due-events.js';
 import type { Settle, ShardContext } from './shard-context.js';
 
 const DONE: LinkReply = reply(200, {});
 
 /** An operator ends an auction. Said again, it is answered with what has become of the auction. */
-export class OrderedVoidTask implements Task {
-  readonly lane: string;
+export class OrderedVoidTask implements AuctionTask {
+  readonly orderingKey: string;
 
   constructor(
     private readonly context: ShardContext,
@@ -20,28 +22,28 @@ export class OrderedVoidTask implements Task {
     private readonly order: OperatorOrder,
     readonly settle: Settle,
   ) {
-    this.lane = `${entry.id}/`;
+    this.orderingKey = `${entry.id}/`;
   }
 
-  prelude(now: Instant): readonly Draft[] {
-    return dueDrafts(this.entry, now, this.context);
+  prelude(now: Instant): readonly DomainEvent[] {
+    return dueEvents(this.entry, now, this.context);
   }
 
   reservation(): undefined {
     return undefined;
   }
 
-  decide(now: Instant): Decision {
+  decide(now: Instant): AuctionTaskResult {
     const { head } = this.entry;
     const { operator, reason, request_id: requestId } = this.order;
     const why = reason === undefined ? {} : { reason };
     const decided = decideVoid(head, { by: 'OPERATOR', operator, ...why }, { now });
     if (decided.ok) {
       const drafts = draftsOf(head, decided.events).map((draft) => ({ ...draft, requestId }));
-      return { drafts, answer: () => this.told() };
+      return { events: eventsOf(drafts), reply: () => this.told() };
     }
-    if (head.status === 'VOIDED') return { drafts: [], answer: () => this.told() };
-    return { drafts: [], answer: () => fault(decided.status, decided.error, decided.message) };
+    if (head.status === 'VOIDED') return { events: [], reply: () => this.told() };
+    return { events: [], reply: () => fault(decided.status, decided.error, decided.message) };
   }
 
   private told(): LinkReply {
@@ -50,8 +52,8 @@ export class OrderedVoidTask implements Task {
 }
 
 /** Drains the shard or takes it back into work. An order that changes nothing is not written down. */
-export class ShiftTask implements Task {
-  readonly lane = 'shift';
+export class ShiftTask implements AuctionTask {
+  readonly orderingKey = 'shift';
 
   constructor(
     private readonly conditions: Conditions,
@@ -59,7 +61,7 @@ export class ShiftTask implements Task {
     readonly settle: Settle,
   ) {}
 
-  prelude(): readonly Draft[] {
+  prelude(): readonly DomainEvent[] {
     return [];
   }
 
@@ -67,11 +69,14 @@ export class ShiftTask implements Task {
     return undefined;
   }
 
-  decide(now: Instant): Decision {
+  decide(now: Instant): AuctionTaskResult {
     const { op, operator, reason, request_id: requestId } = this.order;
     const isChange = op === 'drain' ? this.conditions.drain() : this.conditions.resume();
     const data = reason === undefined ? { operator } : { operator, reason };
     const type = op === 'drain' ? 'SHARD_DRAINED' : 'SHARD_RESUMED';
-    return { drafts: isChange ? [{ at: now, requestId, body: { type, data } }] : [], answer: () => DONE };
+    return {
+      events: isChange ? eventsOf([{ at: now, requestId, body: { type, data } }]) : [],
+      reply: () => DONE,
+    };
   }
 }

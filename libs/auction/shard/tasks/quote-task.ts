@@ -1,6 +1,6 @@
 import type { ReserveOutcome, ReserveRequest } from '../../admission/reservation-desk.js';
 import { holdOf } from '../../rules/held.js';
-import type { AuctionEventBody, QuoteOperation, ShardEventBody } from '../../rules/events.js';
+import type { AuctionEventBody, DomainEvent, QuoteOperation, ShardEventBody } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { quoteView } from '../../rules/told/quote-view.js';
 import type { Rejection } from '#libs/base/rejection.js';
@@ -11,16 +11,16 @@ import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import type { Claim, CommandName } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
 import { beyond, larger } from '../hold-arithmetic.js';
+import { AGAIN } from '#libs/shard/task.js';
 import {
-  AGAIN,
   isKept,
   refusalReply,
-  type Decision,
-  type Draft,
-  type Refusal,
-  type Task,
-} from '#libs/shard/task.js';
-import { dueDrafts, isPastClose } from './due-events.js';
+  type AuctionTask,
+  type AuctionTaskResult,
+  type TaskRefusal,
+} from '../auction-task.js';
+import { eventsOf, type Draft } from './drafts.js';
+import { dueEvents, isPastClose } from './due-events.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type QuoteRequest = { readonly auction_id: string } & Claim & CommandName;
@@ -44,8 +44,8 @@ export interface QuotePlan {
   before?(): ShardEventBody | undefined;
 }
 
-export class QuoteTask implements Task {
-  readonly lane: string;
+export class QuoteTask implements AuctionTask {
+  readonly orderingKey: string;
 
   constructor(
     private readonly context: ShardContext,
@@ -54,11 +54,11 @@ export class QuoteTask implements Task {
     private readonly rule: QuoteRule,
     readonly settle: Settle,
   ) {
-    this.lane = `${request.auction_id}/${request.account}`;
+    this.orderingKey = `${request.auction_id}/${request.account}`;
   }
 
-  prelude(now: Instant): readonly Draft[] {
-    return dueDrafts(this.entry, now, this.context);
+  prelude(now: Instant): readonly DomainEvent[] {
+    return dueEvents(this.entry, now, this.context);
   }
 
   reservation(now: Instant): ReserveRequest | undefined {
@@ -68,10 +68,10 @@ export class QuoteTask implements Task {
     return { account: this.request.account, ...plan.reserve, forQuote: true };
   }
 
-  decide(now: Instant, granted: ReserveOutcome | undefined): Decision | typeof AGAIN {
+  decide(now: Instant, granted: ReserveOutcome | undefined): AuctionTaskResult | typeof AGAIN {
     const unsure =
       this.rule.operation === 'WITHDRAW' ? undefined : unsureOf(this.context, this.request.account);
-    if (unsure !== undefined) return { drafts: [], answer: () => unsure, unused: this.unused(granted) };
+    if (unsure !== undefined) return { events: [], reply: () => unsure, unused: this.unused(granted) };
     if (isTooLate(this.request, now)) return this.refuse(TOO_LATE, now, granted);
     const plan = this.rule.plan(this.entry.head, now);
     if (!plan.ok) return this.refuse(plan, now, granted);
@@ -81,16 +81,16 @@ export class QuoteTask implements Task {
     return this.accept(plan, granted.hold, now);
   }
 
-  private accept(plan: QuotePlan, hold: readonly Hold[], now: Instant): Decision {
+  private accept(plan: QuotePlan, hold: readonly Hold[], now: Instant): AuctionTaskResult {
     const body = plan.body(hold);
     const head = drafted(this.request, this.rule.operation, now);
     const before = plan.before?.();
     return {
-      drafts: [
+      events: eventsOf([
         ...(before === undefined ? [] : [{ at: now, body: before }]),
         { ...head, body, auctionId: this.entry.id },
-      ],
-      answer: () => this.shown(plan.quoteId),
+      ]),
+      reply: () => this.shown(plan.quoteId),
     };
   }
 
@@ -100,11 +100,11 @@ export class QuoteTask implements Task {
     return reply(this.rule.created, quoteView(this.entry.head, quote));
   }
 
-  private refuse(refusal: Refusal, now: Instant, granted: ReserveOutcome | undefined): Decision {
+  private refuse(refusal: TaskRefusal, now: Instant, granted: ReserveOutcome | undefined): AuctionTaskResult {
     const { error, message } = refusal;
     return {
-      drafts: isKept(refusal) && this.isJournaled(now) ? [this.rejection(error, message, now)] : [],
-      answer: () => refusalReply(refusal),
+      events: isKept(refusal) && this.isJournaled(now) ? eventsOf([this.rejection(error, message, now)]) : [],
+      reply: () => refusalReply(refusal),
       unused: this.unused(granted),
     };
   }

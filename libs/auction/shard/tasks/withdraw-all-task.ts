@@ -1,11 +1,13 @@
+import type { DomainEvent } from '../../rules/events.js';
 import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '../../rules/state.js';
 import { decideWithdraw } from '../../rules/decide/withdraw.js';
 import { reply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
 import type { Entry } from '../memory/auction-book.js';
-import { refusalReply, type Decision, type Draft, type Task } from '#libs/shard/task.js';
-import { draftsOf, dueDrafts } from './due-events.js';
+import { refusalReply, type AuctionTask, type AuctionTaskResult } from '../auction-task.js';
+import { draftsOf, eventsOf, type Draft } from './drafts.js';
+import { dueEvents } from './due-events.js';
 import { drafted, isTooLate, TOO_LATE, type Settle, type ShardContext } from './shard-context.js';
 
 export type WithdrawAllRequest = Extract<OwnerRequest, { op: 'withdraw_all' }>;
@@ -21,8 +23,8 @@ interface NotWithdrawable {
 const PART = 500;
 
 /** This shard's part of taking back all of a maker's quotes. The answer is recorded behind the last of them. */
-export class WithdrawAllTask implements Task {
-  readonly lane: string;
+export class WithdrawAllTask implements AuctionTask {
+  readonly orderingKey: string;
   private readonly withdrawn: string[] = [];
   private readonly notWithdrawable = new Map<string, string>();
   private isBegun = false;
@@ -32,23 +34,24 @@ export class WithdrawAllTask implements Task {
     private readonly request: WithdrawAllRequest,
     readonly settle: Settle,
   ) {
-    this.lane = `withdraw-all/${request.account}/${request.key}`;
+    this.orderingKey = `withdraw-all/${request.account}/${request.key}`;
   }
 
-  prelude(now: Instant): readonly Draft[] {
-    return this.quoted().flatMap((entry) => dueDrafts(entry, now, this.context));
+  prelude(now: Instant): readonly DomainEvent[] {
+    return this.quoted().flatMap((entry) => dueEvents(entry, now, this.context));
   }
 
   reservation(): undefined {
     return undefined;
   }
 
-  decide(now: Instant): Decision {
-    if (this.isRefused(now)) return { drafts: [], answer: () => refusalReply(TOO_LATE) };
+  decide(now: Instant): AuctionTaskResult {
+    if (this.isRefused(now)) return { events: [], reply: () => refusalReply(TOO_LATE) };
     this.isBegun = true;
     const withdrawals: Draft[] = [];
     for (const entry of this.quoted()) {
-      if (withdrawals.length >= PART) return { drafts: withdrawals, answer: () => DONE, unfinished: true };
+      if (withdrawals.length >= PART)
+        return { events: eventsOf(withdrawals), reply: () => DONE, unfinished: true };
       withdrawals.push(...this.withdraw(entry, now));
     }
     const result = { withdrawn: this.withdrawn, not_withdrawable: this.refusals() };
@@ -56,7 +59,7 @@ export class WithdrawAllTask implements Task {
       ...drafted(this.request, 'WITHDRAW_ALL', now),
       body: { type: 'ALL_WITHDRAWN', data: { account_id: this.request.account, ...result } },
     };
-    return { drafts: [...withdrawals, record], answer: () => reply(200, result) };
+    return { events: eventsOf([...withdrawals, record]), reply: () => reply(200, result) };
   }
 
   /**

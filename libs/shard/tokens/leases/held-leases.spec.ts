@@ -5,7 +5,7 @@ import { HeldLeases, type Taken } from './held-leases.js';
 const HOME = { shard: 0, connection: 1 };
 
 let clock: MovableClock;
-let leases: HeldLeases;
+let leases: HeldLeases<'quote' | 'withdraw'>;
 
 beforeEach(() => {
   clock = new MovableClock();
@@ -28,19 +28,19 @@ function takes(times: number, home = HOME): Taken[] {
 }
 
 describe('a holder', () => {
-  it('takes so many tokens as were leased, of this account and bucket alone', () => {
+  it('takes as many tokens as were leased, of this account and bucket alone', () => {
     opened(2);
     expect(leases.take(HOME, 'bob', 'quote')).toBe('NONE');
     expect(leases.take(HOME, 'ann', 'withdraw')).toBe('NONE');
     expect(takes(3)).toEqual(['TAKEN', 'FEW_LEFT', 'NONE']);
   });
 
-  it('has nothing before it came', () => {
+  it('has nothing before the lease came', () => {
     expect(wishes()).toBe(1);
     expect(takes(1)).toEqual(['NONE']);
   });
 
-  it('asks once at a time, and ahead when a quarter is left', () => {
+  it('requests one lease at a time, and the next one when a quarter is left', () => {
     expect(wishes()).toBe(1);
     expect(wishes()).toBeUndefined();
     leases.arrived(1, 8);
@@ -57,7 +57,7 @@ describe('a holder', () => {
     expect([wishes('ann'), wishes('bob'), wishes('cid')]).toEqual([1, 2, undefined]);
   });
 
-  it('forgets a wish that the home has not granted', () => {
+  it('forgets a wish that the home shard has not granted', () => {
     leases.arrived(wishes()!, 0);
     expect(leases.size).toBe(0);
     expect(wishes()).toBe(2);
@@ -65,31 +65,31 @@ describe('a holder', () => {
 });
 
 describe('what was used', () => {
-  it('is told until it was heard, and again when there is more', () => {
+  it('is reported until it is acknowledged, and again when there is more', () => {
     const number = opened(8);
-    expect(leases.homesToTell).toEqual([]);
+    expect(leases.homesToReportTo).toEqual([]);
     takes(3);
-    expect([leases.homesToTell, leases.reportsFor(0)]).toEqual([[0], [[number, 3, false]]]);
+    expect([leases.homesToReportTo, leases.reportsFor(0)]).toEqual([[0], [[number, 3, false]]]);
     const said = leases.reportsFor(0);
     takes(1);
-    leases.told(0, said);
+    leases.acknowledged(0, said);
     expect(leases.reportsFor(0)).toEqual([[number, 4, false]]);
-    leases.told(0, leases.reportsFor(0));
-    expect([leases.homesToTell, leases.size]).toEqual([[], 1]);
+    leases.acknowledged(0, leases.reportsFor(0));
+    expect([leases.homesToReportTo, leases.size]).toEqual([[], 1]);
   });
 
-  it('is told for good with the last token, and then forgotten', () => {
+  it('is reported as final with the last token, and then forgotten', () => {
     const number = opened(2);
     takes(1);
     const before = leases.reportsFor(0);
     takes(1);
-    leases.told(0, before);
+    leases.acknowledged(0, before);
     expect(leases.reportsFor(0)).toEqual([[number, 2, true]]);
-    leases.told(0, leases.reportsFor(0));
-    expect([leases.homesToTell, leases.size]).toEqual([[], 0]);
+    leases.acknowledged(0, leases.reportsFor(0));
+    expect([leases.homesToReportTo, leases.size]).toEqual([[], 0]);
   });
 
-  it('is told as nothing when nobody knows whether the home has leased', () => {
+  it('is reported as nothing when it is not known whether the home shard has leased', () => {
     const number = wishes()!;
     leases.unanswered(number);
     leases.arrived(number, 8);
@@ -97,25 +97,25 @@ describe('what was used', () => {
     expect(leases.reportsFor(0)).toEqual([[number, 0, true]]);
   });
 
-  it('is forgotten when the home has not heard it in all the time of the lease', () => {
+  it('is forgotten when the home shard has not acknowledged it in all the time of the lease', () => {
     opened(8);
     takes(1);
     clock.leap(10_000);
-    leases.tidy(() => undefined);
-    leases.tidy(() => undefined);
-    expect([leases.homesToTell, leases.size]).toEqual([[], 0]);
+    leases.expire(() => undefined);
+    leases.expire(() => undefined);
+    expect([leases.homesToReportTo, leases.size]).toEqual([[], 0]);
   });
 });
 
 describe('a lease ends', () => {
-  it('when it is called in, even before it came, and its use is told again as it was', () => {
+  it('when it is recalled, even before it came, and reports its use again as it was', () => {
     const open = opened(8);
     takes(3);
     const asked = wishes()!;
-    expect(leases.callIn([open, asked, 99])).toEqual([3, 0, null]);
+    expect(leases.recall([open, asked, 99])).toEqual([3, 0, null]);
     leases.arrived(asked, 8);
     expect(takes(1)).toEqual(['NONE']);
-    expect(leases.callIn([open])).toEqual([3]);
+    expect(leases.recall([open])).toEqual([3]);
     expect(leases.reportsFor(0)).toEqual([
       [open, 3, true],
       [asked, 0, true],
@@ -127,14 +127,14 @@ describe('a lease ends', () => {
     clock.leap(1_999);
     takes(1);
     clock.leap(1_999);
-    leases.tidy(() => 1);
+    leases.expire(() => 1);
     expect(leases.reportsFor(0)).toEqual([[number, 1, false]]);
     clock.leap(1);
-    leases.tidy(() => 1);
+    leases.expire(() => 1);
     expect(leases.reportsFor(0)).toEqual([[number, 1, true]]);
   });
 
-  it('ten seconds after it was asked for, not after it came', () => {
+  it('ten seconds after it was requested, not after it came', () => {
     const number = wishes()!;
     clock.leap(40);
     leases.arrived(number, 800);
@@ -149,12 +149,12 @@ describe('a lease ends', () => {
     expect(leases.reportsFor(0)).toEqual([[number, 10, true]]);
   });
 
-  it('with the connection to the home, because behind another there may be a home that knows nothing of it', () => {
+  it('with the connection to the home, because a new process of the home shard would not know it', () => {
     const number = opened(8);
     expect(takes(1, { ...HOME, connection: 2 })).toEqual(['NONE']);
     expect(leases.reportsFor(0)).toEqual([[number, 0, true]]);
     const other = opened(8, 'bob');
-    leases.tidy(() => undefined);
+    leases.expire(() => undefined);
     expect(leases.reportsFor(0)).toContainEqual([other, 0, true]);
   });
 });

@@ -1,46 +1,47 @@
-import type { LeaseReport, LeaseWish, LeasedBucket } from '#libs/auction/protocol/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
-import { LEASE_MILLIS } from './lease-times.js';
-import { leasedKey } from './leased-bucket.js';
+import { leasedKey, type LeaseReport, type LeaseWish } from '../token-messages.js';
 
-/** Where an account's buckets live, and by which connection that process is reached. */
-export interface Home {
+/** How long a holder may take from a lease, counted from its request. */
+export const LEASE_MILLIS = 10_000;
+
+/** The home shard of an account, and the connection to its process. */
+export interface HomeConnection {
   readonly shard: number;
   readonly connection: number;
 }
 
 interface Lease {
   readonly number: number;
-  readonly home: Home;
+  readonly home: HomeConnection;
   readonly key: string;
   readonly until: bigint;
-  state: 'ASKED' | 'OPEN' | 'DONE';
+  state: 'REQUESTED' | 'OPEN' | 'DONE';
   size: number;
   used: number;
   usedAt: bigint;
 }
 
-/** A token was there; one was there and few are left; none was. */
+/** A token was there; one was there and few are left; none was there. */
 export type Taken = 'TAKEN' | 'FEW_LEFT' | 'NONE';
 
 const GIVE_BACK_AFTER_NANOS = 2_000_000_000n;
 const LEASE_NANOS = BigInt(LEASE_MILLIS) * 1_000_000n;
-/** With a quarter left the next lease is asked for, so that it is there before this one ends. */
+/** With a quarter left the next lease is requested, so that it is there before this one ends. */
 const FEW = 4;
-/** One that is used, and one asked for ahead. */
+/** One in use, and one requested ahead. */
 const MOST_OF_ONE_BUCKET = 2;
 const MOST_LEASES = 20_000;
 
 /**
- * Tokens that this owner may take without asking, of accounts whose home is elsewhere. A lease ends when it is used up, called in, has not
- * been used for a while, has had its time, or when the connection to the home is another: behind a new one there may be a new process, that
- * knows nothing of it. What was used of an ended lease is told until the home has heard it or counts all of it as used anyway.
+ * Tokens that this owner may take without asking, of accounts with another home shard. A lease ends when it is used up, recalled, unused for
+ * a while, or too old, and when the connection changes: a new process at the home shard does not know it. The use of an ended lease is
+ * reported until the home shard has acknowledged it, or counts the whole lease as used anyway.
  */
-export class HeldLeases {
+export class HeldLeases<Bucket extends string> {
   private readonly leases = new Map<number, Lease>();
-  /** Those that are asked for or open. */
+  /** Those that are requested or open. */
   private readonly byBucket = new Map<string, Lease[]>();
-  private readonly untold = new Map<number, Map<number, Lease>>();
+  private readonly unreported = new Map<number, Map<number, Lease>>();
   private last = 0;
 
   constructor(
@@ -52,7 +53,7 @@ export class HeldLeases {
     return this.leases.size;
   }
 
-  take(home: Home, account: string, bucket: LeasedBucket): Taken {
+  take(home: HomeConnection, account: string, bucket: Bucket): Taken {
     const held = this.byBucket.get(leasedKey(account, bucket));
     if (held === undefined) return 'NONE';
     const now = this.clock.monotonicNanos();
@@ -63,25 +64,25 @@ export class HeldLeases {
     return 'NONE';
   }
 
-  /** Names a lease that is asked for from now on; undefined where there is one on its way, or enough. */
-  wish(home: Home, account: string, bucket: LeasedBucket): LeaseWish | undefined {
+  /** Names a lease to request; undefined where one is on its way, or there are enough. */
+  wish(home: HomeConnection, account: string, bucket: Bucket): LeaseWish<Bucket> | undefined {
     const key = leasedKey(account, bucket);
     const held = this.byBucket.get(key) ?? [];
     const isEnough = held.length >= MOST_OF_ONE_BUCKET || this.leases.size >= this.mostLeases;
-    if (isEnough || held.some(({ state }) => state === 'ASKED')) return undefined;
+    if (isEnough || held.some(({ state }) => state === 'REQUESTED')) return undefined;
     const usedAt = this.clock.monotonicNanos();
     const number = (this.last += 1);
     const until = usedAt + LEASE_NANOS;
-    const lease: Lease = { number, home, key, until, state: 'ASKED', size: 0, used: 0, usedAt };
+    const lease: Lease = { number, home, key, until, state: 'REQUESTED', size: 0, used: 0, usedAt };
     this.leases.set(number, lease);
     this.byBucket.set(key, [...held, lease]);
     return { account, bucket, lease: number };
   }
 
-  /** The home has leased so many tokens. It may have called them in again already, by the other connection. */
+  /** The home shard has leased `size` tokens. It may have recalled them already, by its own connection. */
   arrived(number: number, size: number): void {
     const lease = this.leases.get(number);
-    if (lease?.state !== 'ASKED') return;
+    if (lease?.state !== 'REQUESTED') return;
     if (size === 0) {
       this.forget(lease);
       return;
@@ -91,14 +92,14 @@ export class HeldLeases {
     lease.usedAt = this.clock.monotonicNanos();
   }
 
-  /** Nobody knows whether the home has leased anything: it is told that nothing was used. */
+  /** It is not known whether the home shard has leased anything: it is told that nothing was used. */
   unanswered(number: number): void {
     const lease = this.leases.get(number);
-    if (lease?.state === 'ASKED') this.end(lease);
+    if (lease?.state === 'REQUESTED') this.end(lease);
   }
 
-  /** Nothing is taken from these any more. Null stands for what this life has not asked for. */
-  callIn(numbers: readonly number[]): (number | null)[] {
+  /** Nothing is taken from these any more. Null for a lease that this process has not requested. */
+  recall(numbers: readonly number[]): (number | null)[] {
     return numbers.map((number) => {
       const lease = this.leases.get(number);
       if (lease === undefined) return null;
@@ -107,27 +108,27 @@ export class HeldLeases {
     });
   }
 
-  get homesToTell(): number[] {
-    return [...this.untold.keys()];
+  get homesToReportTo(): number[] {
+    return [...this.unreported.keys()];
   }
 
   reportsFor(home: number): LeaseReport[] {
-    const untold = this.untold.get(home)?.values() ?? [];
-    return Array.from(untold, ({ number, used, state }): LeaseReport => [number, used, state === 'DONE']);
+    const unreported = this.unreported.get(home)?.values() ?? [];
+    return Array.from(unreported, ({ number, used, state }): LeaseReport => [number, used, state === 'DONE']);
   }
 
-  /** The home has heard this. What was used in the meantime is told the next time. */
-  told(home: number, reports: readonly LeaseReport[]): void {
+  /** The home shard has these reports. What was used in the meantime is reported the next time. */
+  acknowledged(home: number, reports: readonly LeaseReport[]): void {
     for (const [number, used, done] of reports) {
       const lease = this.leases.get(number);
       if (lease === undefined) continue;
       if (done) this.forget(lease);
-      else if (lease.state === 'OPEN' && lease.used === used) this.isTold(home, number);
+      else if (lease.state === 'OPEN' && lease.used === used) this.reported(home, number);
     }
   }
 
-  /** Ends what rests or is out of date, and forgets what has not been heard in all its time. */
-  tidy(connectionTo: (home: number) => number | undefined): void {
+  /** Ends leases that are unused or too old, and forgets those that were never answered. */
+  expire(connectionTo: (home: number) => number | undefined): void {
     const now = this.clock.monotonicNanos();
     for (const lease of this.leases.values()) {
       const isResting = lease.state === 'OPEN' && now - lease.usedAt >= GIVE_BACK_AFTER_NANOS;
@@ -141,7 +142,7 @@ export class HeldLeases {
     lease.usedAt = now;
     const left = lease.size - lease.used;
     if (left === 0) this.end(lease);
-    else this.isUntold(lease);
+    else this.toReport(lease);
     return isLast && left * FEW <= lease.size ? 'FEW_LEFT' : 'TAKEN';
   }
 
@@ -149,13 +150,13 @@ export class HeldLeases {
     if (lease.state === 'DONE') return;
     lease.state = 'DONE';
     this.leaveBucket(lease);
-    this.isUntold(lease);
+    this.toReport(lease);
   }
 
   private forget(lease: Lease): void {
     this.leases.delete(lease.number);
     this.leaveBucket(lease);
-    this.isTold(lease.home.shard, lease.number);
+    this.reported(lease.home.shard, lease.number);
   }
 
   private leaveBucket(lease: Lease): void {
@@ -164,16 +165,16 @@ export class HeldLeases {
     else this.byBucket.delete(lease.key);
   }
 
-  private isUntold(lease: Lease): void {
-    const ofHome = this.untold.get(lease.home.shard);
-    if (ofHome === undefined) this.untold.set(lease.home.shard, new Map([[lease.number, lease]]));
+  private toReport(lease: Lease): void {
+    const ofHome = this.unreported.get(lease.home.shard);
+    if (ofHome === undefined) this.unreported.set(lease.home.shard, new Map([[lease.number, lease]]));
     else ofHome.set(lease.number, lease);
   }
 
-  private isTold(home: number, number: number): void {
-    const ofHome = this.untold.get(home);
+  private reported(home: number, number: number): void {
+    const ofHome = this.unreported.get(home);
     ofHome?.delete(number);
-    if (ofHome?.size === 0) this.untold.delete(home);
+    if (ofHome?.size === 0) this.unreported.delete(home);
   }
 }
 

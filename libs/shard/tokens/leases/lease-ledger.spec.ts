@@ -1,15 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { LeaseWish } from '#libs/auction/protocol/protocol.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
+import { RULES, type Metered } from '#libs/testing/shards/token-shards.js';
 import { AccountBuckets } from '../buckets.js';
+import type { LeaseWish } from '../token-messages.js';
 import { LeaseLedger } from './lease-ledger.js';
 
-const NEAR = { shard: 1, life: 5 };
-const FAR = { shard: 2, life: 9 };
+const NEAR = { shard: 1, epoch: 5 };
+const FAR = { shard: 2, epoch: 9 };
 
 let clock: MovableClock;
-let buckets: AccountBuckets;
-let ledger: LeaseLedger;
+let buckets: AccountBuckets<Metered>;
+let ledger: LeaseLedger<Metered>;
 
 beforeEach(() => {
   clock = new MovableClock();
@@ -17,22 +18,21 @@ beforeEach(() => {
   begin(1);
 });
 
-function begin(limitsFactor: number, mostLeases?: number): void {
-  buckets = new AccountBuckets(clock, limitsFactor);
+function begin(factor: number, mostLeases?: number): void {
+  buckets = new AccountBuckets(clock, { ...RULES, factor });
   ledger = new LeaseLedger({
     clock,
     buckets,
-    limitsFactor,
     ...(mostLeases === undefined ? {} : { mostLeases }),
   });
 }
 
-function wish(lease: number, account = 'ann'): LeaseWish {
+function wish(lease: number, account = 'ann'): LeaseWish<Metered> {
   return { account, bucket: 'quote', lease };
 }
 
 function left(): number {
-  return buckets.availableOf('ann', 'quote');
+  return buckets.available('ann', 'quote');
 }
 
 describe('a lease', () => {
@@ -52,7 +52,7 @@ describe('a lease', () => {
     expect(ledger.grant(NEAR, { account: 'ann', bucket: 'withdraw', lease: 2 })).toBe(1_600);
   });
 
-  it('is given once, however often it is asked for', () => {
+  it('is granted once, however often it is requested', () => {
     expect([ledger.grant(NEAR, wish(1)), ledger.grant(NEAR, wish(1))]).toEqual([12, 12]);
     expect(left()).toBe(88);
   });
@@ -65,12 +65,12 @@ describe('a lease', () => {
   });
 });
 
-describe('a bucket of which something is out', () => {
+describe('a bucket with leased tokens', () => {
   beforeEach(() => {
     ledger.grant(NEAR, wish(1));
   });
 
-  it('fills up to its burst without that', () => {
+  it('fills up to its burst less those', () => {
     clock.leap(60_000);
     expect(left()).toBe(88);
     ledger.report(NEAR, [[1, 5, false]]);
@@ -93,59 +93,59 @@ describe('a bucket of which something is out', () => {
   it('gets back what was not used', () => {
     ledger.report(NEAR, [[1, 2, true]]);
     expect(left()).toBe(98);
-    expect(ledger.isOut('ann', 'quote')).toBe(false);
+    expect(ledger.isLeased('ann', 'quote')).toBe(false);
   });
 
-  it('heeds nobody but the holder, in the life that it was leased to', () => {
+  it('accepts reports only from the holder, in the epoch of the grant', () => {
     ledger.report(FAR, [[1, 0, true]]);
-    ledger.report({ ...NEAR, life: 6 }, [[1, 0, true]]);
+    ledger.report({ ...NEAR, epoch: 6 }, [[1, 0, true]]);
     expect([left(), ledger.size]).toEqual([88, 1]);
   });
 
-  it('gets nothing back when its time is over without a word, and fills up again', () => {
+  it('gets nothing back when the lease expires unreported, and fills up again', () => {
     clock.leap(10_999);
-    ledger.tidy();
+    ledger.expire();
     expect(left()).toBe(88);
     clock.leap(1);
-    ledger.tidy();
+    ledger.expire();
     expect([left(), ledger.size]).toEqual([88, 0]);
     clock.leap(60_000);
     expect(left()).toBe(100);
   });
 });
 
-describe('what is called in', () => {
+describe('a recall', () => {
   beforeEach(() => {
     ledger.grant(NEAR, wish(1));
     ledger.grant(NEAR, wish(2));
     ledger.grant(FAR, wish(1));
   });
 
-  it('is all that is out of the bucket, once', () => {
-    expect(ledger.isOut('ann', 'quote')).toBe(true);
-    expect(ledger.callIn('ann', 'quote')).toEqual([
+  it('names every lease of the bucket, once', () => {
+    expect(ledger.isLeased('ann', 'quote')).toBe(true);
+    expect(ledger.recall('ann', 'quote')).toEqual([
       { holder: NEAR, numbers: [1, 2] },
       { holder: FAR, numbers: [1] },
     ]);
-    expect(ledger.isOut('ann', 'quote')).toBe(false);
-    expect(ledger.callIn('ann', 'quote')).toEqual([]);
+    expect(ledger.isLeased('ann', 'quote')).toBe(false);
+    expect(ledger.recall('ann', 'quote')).toEqual([]);
   });
 
-  it('comes back but for what was used; what nobody knows any more was used', () => {
-    const [near, far] = ledger.callIn('ann', 'quote');
-    ledger.calledIn(near!, [3, null]);
-    // Of 12, 11 and 9 that were out.
+  it('brings back what was not used; a lease that its holder does not know counts as used', () => {
+    const [near, far] = ledger.recall('ann', 'quote');
+    ledger.recalled(near!, [3, null]);
+    // Leased were 12, 11 and 9.
     expect(left()).toBe(68 + 9);
-    ledger.calledIn(far!, [0]);
+    ledger.recalled(far!, [0]);
     expect([left(), ledger.size]).toEqual([68 + 9 + 9, 0]);
     clock.leap(60_000);
     expect(left()).toBe(100);
   });
 
-  it('comes back once, whether the holder tells of it by itself before or behind its answer', () => {
-    const [near] = ledger.callIn('ann', 'quote');
+  it('brings tokens back once, whether the holder reports by itself before or after its answer', () => {
+    const [near] = ledger.recall('ann', 'quote');
     ledger.report(NEAR, [[1, 3, true]]);
-    ledger.calledIn(near!, [3, 0]);
+    ledger.recalled(near!, [3, 0]);
     ledger.report(NEAR, [[2, 0, true]]);
     expect(left()).toBe(68 + 9 + 11);
   });

@@ -1,66 +1,69 @@
-import type { LeaseHolder, LeaseReport, LeaseWish, LeasedBucket } from '#libs/auction/protocol/protocol.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { AccountBuckets } from '../buckets.js';
-import { LEASE_IS_OVER_MILLIS } from './lease-times.js';
-import { leasedKey } from './leased-bucket.js';
+import { leasedKey, type LeaseHolder, type LeaseReport, type LeaseWish } from '../token-messages.js';
+import { LEASE_MILLIS } from './held-leases.js';
 
-interface Lease {
+interface Lease<Bucket extends string> {
   readonly holder: LeaseHolder;
   readonly number: number;
   readonly account: string;
-  readonly bucket: LeasedBucket;
+  readonly bucket: Bucket;
   readonly size: number;
   readonly overAt: bigint;
   used: number;
-  isCalledIn: boolean;
+  isRecalled: boolean;
 }
 
-/** Leases of one account and bucket that one holder is to give an account of. */
-export interface CallIn {
+/** Leases of one account and bucket whose final use one holder is to report. */
+export interface LeaseRecall {
   readonly holder: LeaseHolder;
   readonly numbers: readonly number[];
 }
 
-export interface LeaseLedgerOptions {
+export interface LeaseLedgerOptions<Bucket extends string> {
   readonly clock: Clock;
-  readonly buckets: Pick<AccountBuckets, 'availableOf' | 'lease' | 'settle'>;
-  readonly limitsFactor: number;
+  readonly buckets: Pick<AccountBuckets<Bucket>, 'available' | 'lease' | 'settle' | 'rules'>;
   readonly mostLeases?: number;
 }
 
-/** A lease is so small a part of what is there that what all others may want is still there. */
+/** Small enough that enough tokens are left for everyone else. */
 const PART_OF_AVAILABLE = 8;
-/** A third of a second of quotes at their rate. More would save little, and it is what is lost with a holder that dies. */
+/** More would save few messages, and it is what a holder that dies takes with it. */
 const MOST_TOKENS = 16;
-/** Below it the answer would be worth no more than the question. */
+/** A smaller lease would save no message. */
 const LEAST_TOKENS = 2;
-/** One that is used and one that was asked for ahead, and as many again of which the end is still to be told. */
+/** One in use, one requested ahead, and as many again whose end is not reported yet. */
 const MOST_OF_ONE_HOLDER = 4;
 const MOST_LEASES = 50_000;
+/**
+ * When a lease is over of which nothing is heard, counted from its grant. The holder counts from its request, which was earlier, and no two
+ * clocks of ours drift apart by a tenth.
+ */
+const OVER_AFTER_MILLIS = LEASE_MILLIS + 1_000;
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** What the home of accounts has leased of their buckets, and what it knows of its use. What is out has left the bucket. */
-export class LeaseLedger {
-  /** In the order in which they were given, which is that in which they are over. */
-  private readonly leases = new Map<string, Lease>();
-  private readonly byBucket = new Map<string, Set<Lease>>();
+/** What a home shard has leased of its accounts' buckets, and what it knows of the use. Leased tokens have left the bucket. */
+export class LeaseLedger<Bucket extends string> {
+  /** In the order of their grants, which is the order of their ends. */
+  private readonly leases = new Map<string, Lease<Bucket>>();
+  private readonly byBucket = new Map<string, Set<Lease<Bucket>>>();
 
-  constructor(private readonly options: LeaseLedgerOptions) {}
+  constructor(private readonly options: LeaseLedgerOptions<Bucket>) {}
 
   get size(): number {
     return this.leases.size;
   }
 
-  /** How many tokens are leased; none where that would not be worth it. */
-  grant(holder: LeaseHolder, { account, bucket, lease: number }: LeaseWish): number {
+  /** The size of the lease; 0 where a lease would save nothing. */
+  grant(holder: LeaseHolder, { account, bucket, lease: number }: LeaseWish<Bucket>): number {
     const { buckets, clock } = this.options;
     const id = idOf(holder, number);
     const repeated = this.leases.get(id);
     if (repeated !== undefined) return repeated.size;
     const size = this.sizeFor(holder, account, bucket);
     if (size === 0 || !buckets.lease(account, bucket, size)) return 0;
-    const overAt = clock.monotonicNanos() + BigInt(LEASE_IS_OVER_MILLIS) * NANOS_PER_MILLI;
-    const lease = { holder, number, account, bucket, size, overAt, used: 0, isCalledIn: false };
+    const overAt = clock.monotonicNanos() + BigInt(OVER_AFTER_MILLIS) * NANOS_PER_MILLI;
+    const lease = { holder, number, account, bucket, size, overAt, used: 0, isRecalled: false };
     this.leases.set(id, lease);
     const key = leasedKey(account, bucket);
     const others = this.byBucket.get(key);
@@ -69,7 +72,7 @@ export class LeaseLedger {
     return size;
   }
 
-  /** What a holder says of its use. Counts are from the beginning of the lease, so none counts twice and a late one not at all. */
+  /** Counts are from the beginning of a lease, so a repeated or late report changes nothing. */
   report(holder: LeaseHolder, reports: readonly LeaseReport[]): void {
     for (const [number, used, done] of reports) {
       const lease = this.leases.get(idOf(holder, number));
@@ -79,29 +82,29 @@ export class LeaseLedger {
     }
   }
 
-  /** Whether there is something out that has not been called in: before that nobody may be refused. */
-  isOut(account: string, bucket: LeasedBucket): boolean {
+  /** Whether tokens are leased that have not been recalled. Until then no caller may be refused. */
+  isLeased(account: string, bucket: Bucket): boolean {
     for (const lease of this.byBucket.get(leasedKey(account, bucket)) ?? [])
-      if (!lease.isCalledIn) return true;
+      if (!lease.isRecalled) return true;
     return false;
   }
 
-  /** What is to be called in now, holder by holder. Each lease is called in once: its holder tells its end by itself too. */
-  callIn(account: string, bucket: LeasedBucket): CallIn[] {
+  /** What to recall now, holder by holder. Each lease is recalled once, for its holder reports its end by itself too. */
+  recall(account: string, bucket: Bucket): LeaseRecall[] {
     const calls = new Map<string, { holder: LeaseHolder; numbers: number[] }>();
     for (const lease of this.byBucket.get(leasedKey(account, bucket)) ?? []) {
-      if (lease.isCalledIn) continue;
-      lease.isCalledIn = true;
+      if (lease.isRecalled) continue;
+      lease.isRecalled = true;
       const { holder, number } = lease;
-      const call = calls.get(lifeOf(holder));
-      if (call === undefined) calls.set(lifeOf(holder), { holder, numbers: [number] });
+      const call = calls.get(epochOf(holder));
+      if (call === undefined) calls.set(epochOf(holder), { holder, numbers: [number] });
       else call.numbers.push(number);
     }
     return [...calls.values()];
   }
 
-  /** A holder that knows nothing of a lease has begun anew, and nobody knows what its former life has used. */
-  calledIn({ holder, numbers }: CallIn, used: readonly (number | null)[]): void {
+  /** A holder that does not know a lease has restarted, so all of the lease counts as used. */
+  recalled({ holder, numbers }: LeaseRecall, used: readonly (number | null)[]): void {
     for (const [index, number] of numbers.entries()) {
       const lease = this.leases.get(idOf(holder, number));
       const count = used[index];
@@ -111,8 +114,8 @@ export class LeaseLedger {
     }
   }
 
-  /** Nobody can take from a lease any more of which nothing was heard in its time. What it says of its use is not known, so all of it. */
-  tidy(): void {
+  /** A lease whose end was not reported in time counts as used up. */
+  expire(): void {
     const now = this.options.clock.monotonicNanos();
     for (const lease of this.leases.values()) {
       if (lease.overAt > now) return;
@@ -120,26 +123,26 @@ export class LeaseLedger {
     }
   }
 
-  private sizeFor({ shard }: LeaseHolder, account: string, bucket: LeasedBucket): number {
-    const { buckets, limitsFactor, mostLeases = MOST_LEASES } = this.options;
+  private sizeFor({ shard }: LeaseHolder, account: string, bucket: Bucket): number {
+    const { buckets, mostLeases = MOST_LEASES } = this.options;
     if (this.leases.size >= mostLeases) return 0;
     let ofHolder = 0;
     for (const { holder } of this.byBucket.get(leasedKey(account, bucket)) ?? []) {
       ofHolder += Number(holder.shard === shard);
     }
     if (ofHolder >= MOST_OF_ONE_HOLDER) return 0;
-    const part = Math.floor(buckets.availableOf(account, bucket) / PART_OF_AVAILABLE);
-    return part < LEAST_TOKENS ? 0 : Math.min(part, MOST_TOKENS * limitsFactor);
+    const part = Math.floor(buckets.available(account, bucket) / PART_OF_AVAILABLE);
+    return part < LEAST_TOKENS ? 0 : Math.min(part, MOST_TOKENS * buckets.rules.factor);
   }
 
-  private note(lease: Lease, used: number): void {
+  private note(lease: Lease<Bucket>, used: number): void {
     const more = Math.min(used, lease.size) - lease.used;
     if (more <= 0) return;
     lease.used += more;
     this.options.buckets.settle(lease.account, lease.bucket, more, 0);
   }
 
-  private end(lease: Lease, how: 'GIVEN_BACK' | 'USED'): void {
+  private end(lease: Lease<Bucket>, how: 'GIVEN_BACK' | 'USED'): void {
     const { account, bucket, holder, number, size, used } = lease;
     this.leases.delete(idOf(holder, number));
     const key = leasedKey(account, bucket);
@@ -152,10 +155,10 @@ export class LeaseLedger {
   }
 }
 
-function lifeOf({ shard, life }: LeaseHolder): string {
-  return `${shard}/${life}`;
+function epochOf({ shard, epoch }: LeaseHolder): string {
+  return `${shard}/${epoch}`;
 }
 
 function idOf(holder: LeaseHolder, number: number): string {
-  return `${lifeOf(holder)}/${number}`;
+  return `${epochOf(holder)}/${number}`;
 }

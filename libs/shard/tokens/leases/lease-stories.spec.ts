@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { homeShard } from '#libs/auction/protocol/routing.js';
 import {
   fullBucket,
   perSecond,
@@ -8,13 +7,10 @@ import {
   type BucketRule,
   type BucketState,
 } from '#libs/platform/time/token-bucket.js';
-import { TokenShards, type Passage } from '#libs/testing/shards/token-shards.js';
-import { ACCOUNT_LIMITS } from '../buckets.js';
+import { RULES, TokenShards, type Passage } from '#libs/testing/shards/token-shards.js';
 
 const HOME = 0;
-const ANN = Array.from({ length: 100 }, (_, number) => `ann-${number}`).find(
-  (name) => homeShard(name) === HOME,
-)!;
+const ANN = `${HOME}-ann`;
 const AT_ONCE: readonly Passage[] = [{ millis: 0, fate: 'ARRIVES' }];
 /** What was used is known a tenth of a second later, and a message is on its way for a while; a refusal waits for both. */
 const REPORTED_WITHIN_MILLIS = 160n;
@@ -28,7 +24,7 @@ class Model {
     bucket: 'quote' | 'withdraw',
     private readonly now: () => bigint,
   ) {
-    this.rule = perSecond(ACCOUNT_LIMITS[bucket].rate_per_second, ACCOUNT_LIMITS[bucket].burst);
+    this.rule = perSecond(RULES.limits[bucket].rate_per_second, RULES.limits[bucket].burst);
     this.state = fullBucket(this.rule, now());
   }
 
@@ -240,7 +236,7 @@ describe('three shards with leases', () => {
     await takesAt(2, 1);
     await takesAt(HOME, 4);
     expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 90, withdraw: 500 });
-    expect(story.shards.messages.filter((message) => message.endsWith('call_in'))).toHaveLength(2);
+    expect(story.shards.messages.filter((message) => message.endsWith('recallLeases'))).toHaveLength(2);
   });
 
   it('keep what a silent shard holds out of reach of the others, until nobody can take it', async () => {

@@ -1,25 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeEvent } from '../../rules/event-versions.js';
 import type { JournalEntry, JournalReader } from '#libs/journal/journal.js';
 import { JournalCorrupt, JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { SealedSnapshots } from '#libs/journal/sealed-snapshots.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { MemoryJournal, MemoryJournalStore } from '#libs/testing/journals/memory-journal.js';
 import { MemorySnapshotStore } from '#libs/testing/journals/memory-snapshots.js';
-import { AuctionBook } from '../memory/auction-book.js';
-import { NotedConnections } from '../connections/noted-connections.js';
-import type { AuctionHistories } from '../ports.js';
-import { recover, type Recovered } from './recovery.js';
-import { StoredAnswers } from '../memory/stored-answers.js';
+import { recoverMemory } from './recovery.js';
 
 const EVENTS = 5;
+const ALL = Array.from({ length: EVENTS }, (_, index) => `event ${index}`);
 const SHARD = 0;
-const NO_HISTORIES: AuctionHistories = {
-  keep: () => Promise.resolve(),
-  find: () => Promise.resolve(undefined),
-};
 
-/** No time passes: whoever waits goes on at once. */
+/** No time passes: every wait is over at once. */
 const clock: Clock = {
   epochNanos: () => 0n,
   monotonicNanos: () => 0n,
@@ -31,22 +23,20 @@ const clock: Clock = {
 
 type Shown = (entries: readonly JournalEntry[]) => JournalEntry[];
 
-/** Recovers from a journal of which the reader knows so many records at its first look, and more with each. */
+/** Recovers from a journal whose reader sees `known` records at first, and `more` with each read. Gives what was replayed. */
 async function recovered(
   known: number,
   more: number,
   shown: Shown = (entries) => [...entries],
   successorWrites = 0,
-): Promise<Recovered> {
+): Promise<string[]> {
   const store = new MemoryJournalStore();
   const writer = await new MemoryJournal(store).open(SHARD);
-  const note = { version: 1, at: '2026-09-21T14:13:20.000000000Z', type: 'SHARD_DRAINED' } as const;
-  const events = Array.from({ length: EVENTS }, () => encodeEvent({ ...note, data: { operator: 'o' } }));
-  await writer.append(events);
+  await writer.append(ALL);
   const { head } = writer;
   if (successorWrites > 0) {
     const successor = await new MemoryJournal(store).open(SHARD);
-    await successor.append(events.slice(0, successorWrites));
+    await successor.append(ALL.slice(0, successorWrites));
   }
   let visible = known - more;
   const reader: JournalReader = {
@@ -58,7 +48,9 @@ async function recovered(
     entries: (shard, sequences) => store.entries(shard, sequences),
     heads: () => store.heads(),
   };
-  return recover({
+  const replayed: string[] = [];
+  const { events } = await recoverMemory({
+    family: 'auction',
     shard: SHARD,
     reader,
     snapshots: new SealedSnapshots({
@@ -67,12 +59,14 @@ async function recovered(
       keys: [Buffer.alloc(32)],
       onRefused: () => undefined,
     }),
-    book: new AuctionBook(),
-    stored: new StoredAnswers(SHARD, reader, NO_HISTORIES),
-    noted: new NotedConnections(),
+    format: 1,
     clock,
     head,
+    restore: () => undefined,
+    replay: (_position, payload) => replayed.push(payload),
   });
+  expect(events).toBe(replayed.length);
+  return replayed;
 }
 
 describe('a recovery', () => {
@@ -81,15 +75,15 @@ describe('a recovery', () => {
     [1, 1],
     [0, 2],
   ])(
-    'has every event, even of a reader that knows %d records at first and %d more each time',
+    'has every event, even from a reader that sees %d records at first and %d more each time',
     async (known, more) => {
-      expect(await recovered(known, more)).toMatchObject({ events: EVENTS });
+      expect(await recovered(known, more)).toEqual(ALL);
     },
   );
 
-  it('takes what a successor has written since for no damage: its writer hears that it was deposed', async () => {
+  it("does not take a successor's records for damage", async () => {
     const all = EVENTS + 3;
-    expect(await recovered(all, 0, undefined, 1)).toMatchObject({ events: EVENTS });
+    expect(await recovered(all, 0, undefined, 1)).toEqual(ALL);
   });
 
   it('does not begin without what its writer knows to be durable', async () => {

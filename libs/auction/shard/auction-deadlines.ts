@@ -1,82 +1,58 @@
 import type { ExecutionReport } from '../rules/decide/execution.js';
 import type { Instant } from '#libs/base/instant.js';
-import { millisBetween } from '#libs/base/instant.js';
 import type { AuctionState } from '../rules/state.js';
 import type { SettlementOutcome } from '../settlement/settlement.js';
-import type { Cancel, Clock } from '#libs/platform/time/clock.js';
-import { Agenda } from '#libs/shard/agenda.js';
+import type { Clock } from '#libs/platform/time/clock.js';
+import { DeadlineScheduler } from '#libs/shard/deadline-scheduler.js';
+import type { Submit } from './auction-task.js';
 import { nextDue, type AuctionBook, type Entry } from './memory/auction-book.js';
 import type { AwardCount } from './award-count.js';
 import type { AwardConclusion } from './ports.js';
 import { DueTask, ExecutionTask } from './tasks/internal-tasks.js';
 import { isUndecided } from './tasks/due-events.js';
 import type { ShardContext } from './tasks/shard-context.js';
-import type { Task } from '#libs/shard/task.js';
 
-export interface AttendancePorts {
+export interface AuctionDeadlinePorts {
   readonly clock: Clock;
   readonly now: () => Instant;
   readonly context: ShardContext;
   readonly book: AuctionBook;
   readonly conclusion: AwardConclusion;
   readonly count: Pick<AwardCount, 'beforeOutcome'>;
-  readonly submit: (task: Task) => boolean;
+  readonly submit: Submit;
 }
 
-/** How soon to look again when what is due cannot be done yet. */
-const RETRY_MILLIS = 100;
-const MAX_AT_ONCE = 512;
-/** A clock that is set forward, or a machine that has slept, makes things due long before a timer would run. */
-const LOOK_EVERY_MILLIS = 1_000;
+/** Does what is due without a command from a caller: expiries, closes, execution deadlines. */
+export class AuctionDeadlines {
+  private readonly deadlines: DeadlineScheduler<string>;
 
-/** Sees to it that what falls due happens without anybody asking: expiries, closes, execution deadlines. */
-export class Attendance {
-  private readonly agenda = new Agenda();
-  private timer: { readonly at: Instant; readonly cancel: Cancel } | undefined;
-  private stopped = false;
-
-  constructor(private readonly ports: AttendancePorts) {}
+  constructor(private readonly ports: AuctionDeadlinePorts) {
+    this.deadlines = new DeadlineScheduler({
+      clock: ports.clock,
+      now: ports.now,
+      clockIsSound: ports.context.clockIsSound,
+      onDue: (auctionId) => {
+        this.due(auctionId);
+      },
+    });
+  }
 
   watch(entry: Entry): void {
     const due = entry.durable === undefined ? undefined : nextDue(entry.durable);
     if (due === undefined || (entry.dueAt !== undefined && entry.dueAt <= due)) return;
     entry.dueAt = due;
-    this.agenda.add({ at: due, auctionId: entry.id });
-    this.arm();
+    this.deadlines.schedule(due, entry.id);
   }
 
   stop(): void {
-    this.stopped = true;
-    this.timer?.cancel();
+    this.deadlines.stop();
   }
 
-  private arm(atLeastMillis = 0): void {
-    const next = this.agenda.next();
-    if (next === undefined || this.stopped) return;
-    if (this.timer !== undefined && this.timer.at <= next && atLeastMillis === 0) return;
-    this.timer?.cancel();
-    // Rounded up, so that the timer does not run a fraction of a millisecond before what it waits for.
-    const due = Math.min(millisBetween(this.ports.now(), next) + 1, LOOK_EVERY_MILLIS);
-    const wait = Math.max(atLeastMillis, due);
-    const cancel = this.ports.clock.after(wait, () => {
-      this.timer = undefined;
-      this.attend();
-    });
-    this.timer = { at: next, cancel };
-  }
-
-  private attend(): void {
-    if (!this.ports.context.clockIsSound()) {
-      this.arm(RETRY_MILLIS);
-      return;
-    }
-    for (const { auctionId } of this.agenda.takeDue(this.ports.now(), MAX_AT_ONCE)) {
-      const entry = this.ports.book.find(auctionId);
-      if (entry?.durable === undefined) continue;
-      entry.dueAt = undefined;
-      this.see(entry);
-    }
-    this.arm();
+  private due(auctionId: string): void {
+    const entry = this.ports.book.find(auctionId);
+    if (entry?.durable === undefined) return;
+    entry.dueAt = undefined;
+    this.see(entry);
   }
 
   private see(entry: Entry): void {
@@ -103,14 +79,14 @@ export class Attendance {
     if (!this.ports.submit(this.dueTask(entry))) this.again(entry);
   }
 
-  /** Watched anew whatever has come of it: a clock that lost our trust meanwhile has closed nothing. */
+  /** Watched again in any case: if the clock is no longer trusted, the task has closed nothing. */
   private dueTask(entry: Entry): DueTask {
     return new DueTask(this.ports.context, entry, () => {
       this.watch(entry);
     });
   }
 
-  /** The deadline has passed: every award that has not ended is settled or failed, and the ledger knows which. */
+  /** After the deadline every award that has not ended is settled or failed; the ledger knows which. */
   private async conclude(entry: Entry): Promise<void> {
     try {
       for (const award of entry.durable?.awards ?? []) {
@@ -125,8 +101,7 @@ export class Attendance {
   }
 
   private again(entry: Entry): void {
-    if (this.stopped) return;
-    this.ports.clock.after(RETRY_MILLIS, () => {
+    this.deadlines.retry(() => {
       this.see(entry);
     });
   }

@@ -5,11 +5,11 @@ import { isOverFor, viewerOf, type ViewerRole } from '../rules/told/viewer.js';
 import { fault, type LinkReply } from '#libs/link/link-protocol.js';
 import type { BucketName, OwnerRequest } from '../protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
-import { asRepeat, KEY_CONFLICT, type CommandsInWork } from '#libs/shard/commands-in-work.js';
+import type { InFlightCommands } from '#libs/shard/in-flight-commands.js';
+import { REPEATS, refusalReply } from './auction-task.js';
+import type { QuoteMeter } from './auction-tokens.js';
 import type { CommandScope, CompletedAuctions, StoredAnswer } from './ports.js';
-import type { QuoteMeter } from '#libs/shard/tokens/buckets.js';
 import type { StoredAnswers } from './memory/stored-answers.js';
-import { refusalReply } from '#libs/shard/task.js';
 import { isTooLate, TOO_LATE } from './tasks/shard-context.js';
 import type { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
 
@@ -17,16 +17,16 @@ export type QuoteCommand = Extract<OwnerRequest, { op: 'submit' | 'revise' | 'wi
 export type AuctionCommand = QuoteCommand | Extract<OwnerRequest, { op: 'cancel' }>;
 export type ShardCommand = Extract<OwnerRequest, { op: 'create' | 'withdraw_all' }>;
 
-export interface IntakePorts {
+export interface AdmissionPorts {
   readonly shard: number;
   /** Of the auctions of this account. */
   readonly find: (account: string, auctionId: string) => Entry | undefined;
-  readonly inWork: CommandsInWork;
+  readonly inFlight: InFlightCommands<LinkReply>;
   readonly stored: StoredAnswers;
   readonly completed: CompletedAuctions;
   /** The last position of the journal. */
   readonly durableHead: () => number;
-  readonly tokens: TokenExchange;
+  readonly tokens: TokenExchange<BucketName>;
   readonly perAuction: QuoteMeter;
   readonly now: () => Instant;
   /** 503 while this owner takes no such command, else undefined. */
@@ -55,16 +55,20 @@ const NOT_FOUND = fault(404, 'auction_not_found');
 const QUOTE_NOT_FOUND = fault(404, 'quote_not_found');
 const FORBIDDEN = fault(403, 'forbidden');
 const RATE_LIMITED = fault(429, 'auction_mutation_rate_limited');
-const CONFLICT = fault(409, 'idempotency_key_conflict', KEY_CONFLICT);
+const CONFLICT = fault(
+  409,
+  'idempotency_key_conflict',
+  'This idempotency key was used before, with other content.',
+);
 const EXPIRED = refusalReply(TOO_LATE);
 const OVER = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
 
 /**
- * All that stands between a command's arrival and the command loop, in the documented order: visibility, role, repeat, token
- * bucket, pauses. Nothing here changes the shard.
+ * Every check between a command's arrival and the command loop, in the documented order: visibility, role, repeat, token bucket,
+ * pauses. Nothing here changes the shard.
  */
-export class Intake {
-  constructor(private readonly ports: IntakePorts) {}
+export class CommandAdmission {
+  constructor(private readonly ports: AdmissionPorts) {}
 
   /** `run` hands the command to the loop and resolves with its durable outcome. */
   onAuction(command: AuctionCommand, run: (entry: Entry) => Promise<LinkReply>): Promise<LinkReply> {
@@ -76,7 +80,7 @@ export class Intake {
     if (viewer === undefined) return this.onCompleted(command);
     if (viewer.role !== roleFor(command)) return Promise.resolve(FORBIDDEN);
     if (!ownsQuote(entry, command)) return Promise.resolve(QUOTE_NOT_FOUND);
-    return this.ports.inWork.once(nameOf(command), command.content, async () => {
+    return this.ports.inFlight.once(nameOf(command), command.content, async () => {
       const answered = await this.answered(entry, command);
       if (answered !== undefined) return answered;
       // An end that is still on its way to the journal is for the loop to decide by, and to tell of when it stands.
@@ -90,7 +94,7 @@ export class Intake {
     auctionIds: readonly string[],
     run: () => Promise<LinkReply>,
   ): Promise<LinkReply> {
-    return this.ports.inWork.once(nameOf(command), command.content, async () => {
+    return this.ports.inFlight.once(nameOf(command), command.content, async () => {
       const answered = await this.onceBefore(command, auctionIds);
       if (answered !== undefined) return answered;
       const metered =
@@ -119,7 +123,7 @@ export class Intake {
     command: AuctionCommand | ShardCommand,
   ): Promise<LinkReply | undefined> {
     const name = { ...named(command), account_id: command.account };
-    for (const position of entry.marks.find(name)) {
+    for (const position of entry.commands.find(name)) {
       const answer = await this.ports.stored.ofAuction(entry, position, name);
       if (answer !== undefined) return repeatOf(answer, command.content);
     }
@@ -200,5 +204,5 @@ function ownsQuote(entry: Entry, command: AuctionCommand): boolean {
 }
 
 function repeatOf(answer: StoredAnswer, content: string): LinkReply {
-  return answer.content === content ? asRepeat(answer.reply) : CONFLICT;
+  return answer.content === content ? REPEATS.asRepeat(answer.reply) : CONFLICT;
 }

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { Tenure } from './tenure.js';
+import { LeadershipCheck } from './leadership-check.js';
 
 let clock: MovableClock;
 let questions: { resolve(): void; reject(error: Error): void }[];
-let tenure: Tenure;
+let leadership: LeadershipCheck;
 
 beforeEach(() => {
   clock = new MovableClock();
   questions = [];
-  tenure = new Tenure({ clock, writer: { confirm: ask } });
+  leadership = new LeadershipCheck({ clock, writer: { confirm: ask } });
 });
 
 function ask(): Promise<void> {
@@ -22,41 +22,41 @@ function ask(): Promise<void> {
 function live(millis: number): void {
   for (let passed = 0; passed < millis; passed += 200) {
     clock.leap(200);
-    expect(typeof tenure.isSure).toBe('boolean');
+    expect(typeof leadership.isSure).toBe('boolean');
   }
 }
 
 describe('an owner', () => {
   it('is sure of its shard for some seconds behind each proof', () => {
-    expect(tenure.isSure).toBe(true);
+    expect(leadership.isSure).toBe(true);
     live(4_000);
-    expect(tenure.isSure).toBe(true);
-    tenure.proven(clock.monotonicNanos());
+    expect(leadership.isSure).toBe(true);
+    leadership.proven(clock.monotonicNanos());
     live(4_000);
-    expect(tenure.isSure).toBe(true);
+    expect(leadership.isSure).toBe(true);
     live(2_000);
-    expect(tenure.isSure).toBe(false);
+    expect(leadership.isSure).toBe(false);
     expect(questions).toEqual([]);
   });
 
   it('asks once for all who wait, and is sure again', async () => {
     live(6_000);
-    const waiting = [tenure.isProven(), tenure.isProven()];
+    const waiting = [leadership.isProven(), leadership.isProven()];
     questions[0]!.resolve();
     expect(await Promise.all(waiting)).toEqual([true, true]);
     expect(questions).toHaveLength(1);
-    expect(tenure.isSure).toBe(true);
+    expect(leadership.isSure).toBe(true);
   });
 
   it('takes for a proof since a moment only what began then or later, and asks anew where what is under way began before', async () => {
     live(1_000);
-    const early = tenure.isProvenSince(clock.monotonicNanos());
+    const early = leadership.isProvenSince(clock.monotonicNanos());
     live(200);
     const came = clock.monotonicNanos();
-    expect(tenure.isSure).toBe(true);
-    expect(tenure.isSureSince(came)).toBe(false);
+    expect(leadership.isSure).toBe(true);
+    expect(leadership.isSureSince(came)).toBe(false);
     let late: boolean | undefined;
-    void tenure.isProvenSince(came).then((isProven) => (late = isProven));
+    void leadership.isProvenSince(came).then((isProven) => (late = isProven));
     questions[0]!.resolve();
     expect(await early).toBe(true);
     await new Promise(setImmediate);
@@ -64,31 +64,31 @@ describe('an owner', () => {
     questions[1]!.resolve();
     await new Promise(setImmediate);
     expect(late).toBe(true);
-    expect(tenure.isSureSince(came)).toBe(true);
+    expect(leadership.isSureSince(came)).toBe(true);
   });
 
   it('has no proof since a moment where none comes in time, however sure it is otherwise', async () => {
     live(1_000);
-    const proven = tenure.isProvenSince(clock.monotonicNanos());
-    expect(tenure.isSure).toBe(true);
+    const proven = leadership.isProvenSince(clock.monotonicNanos());
+    expect(leadership.isSure).toBe(true);
     clock.leap(2_100);
     expect(await proven).toBe(false);
   });
 
   it('that stood still is sure of nothing, however fresh its last proof was', async () => {
-    tenure.proven(clock.monotonicNanos());
+    leadership.proven(clock.monotonicNanos());
     clock.leap(600);
-    expect(tenure.isSure).toBe(false);
-    const proven = tenure.isProven();
+    expect(leadership.isSure).toBe(false);
+    const proven = leadership.isProven();
     questions[0]!.resolve();
     expect(await proven).toBe(true);
   });
 
   it('does not take for a proof what was begun before it stood still', async () => {
     live(6_000);
-    const proven = tenure.isProven();
+    const proven = leadership.isProven();
     clock.leap(600);
-    expect(typeof tenure.isSure).toBe('boolean');
+    expect(typeof leadership.isSure).toBe('boolean');
     questions[0]!.resolve();
     await new Promise(setImmediate);
     expect(questions).toHaveLength(2);
@@ -98,19 +98,19 @@ describe('an owner', () => {
 
   it('may not speak where the shard is another’s, or nobody can be asked', async () => {
     live(6_000);
-    const refused = tenure.isProven();
+    const refused = leadership.isProven();
     questions[0]!.reject(new Error('fenced'));
     expect(await refused).toBe(false);
-    const unheard = tenure.isProven();
+    const unheard = leadership.isProven();
     clock.leap(2_100);
     expect(await unheard).toBe(false);
   });
 
   it('notices by itself that it stood still when nobody asks', () => {
-    tenure.start();
+    leadership.start();
     clock.leap(600);
     clock.leap(10);
-    expect(tenure.isSure).toBe(false);
-    tenure.stop();
+    expect(leadership.isSure).toBe(false);
+    leadership.stop();
   });
 });

@@ -4,30 +4,30 @@ import { policyOf } from '../admission/policy/snapshot.fixture.js';
 import { aContract, anOpenAuction } from '#libs/testing/auctions/builders.js';
 import { placed } from '#libs/testing/auctions/given.js';
 import { AuctionBook } from './memory/auction-book.js';
-import { Guardian } from './guardian.js';
+import { ProtectionEnforcer } from './protection-enforcer.js';
 import { VoidTask } from './tasks/internal-tasks.js';
 import type { ShardContext } from './tasks/shard-context.js';
-import type { Task } from '#libs/shard/task.js';
+import type { AuctionTask } from './auction-task.js';
 
-/** What a guardian that has just started submits of one open auction. */
-function submittedBy(latest: PolicySnapshot | undefined): Task[] {
+/** What an enforcer submits at its start, with one open auction. */
+function submittedBy(latest: PolicySnapshot | undefined): AuctionTask[] {
   const book = new AuctionBook();
   const opened = anOpenAuction();
   const { auction_id: id } =
     opened.body.type === 'AUCTION_OPENED' ? opened.body.data.terms : { auction_id: '' };
   book.apply(placed(opened, 1, id));
-  const submitted: Task[] = [];
-  const guardian = new Guardian({
+  const submitted: AuctionTask[] = [];
+  const enforcer = new ProtectionEnforcer({
     context: {} as ShardContext,
     book,
     policy: { latest, onChange: () => () => undefined },
     submit: (task) => submitted.push(task) > 0,
   });
-  guardian.start();
+  enforcer.start();
   return submitted;
 }
 
-it('heeds at its start what was seen last, however long ago: no newer version may ever come', () => {
+it('acts at its start on the last policy seen, however old: no newer version may ever come', () => {
   const closed = policyOf([], { listed: [aContract({ status: 'CLOSED' })] });
   expect(submittedBy(closed)).toEqual([expect.any(VoidTask)]);
   for (const status of ['TRADING', 'PAUSED'] as const)

@@ -2,33 +2,32 @@ import type { JournalWriter } from '#libs/journal/journal.js';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 
 const TICK_MILLIS = 200;
-/** A tick may be late on a busy machine; what comes later than this may have been a standstill. */
+/** On a busy machine a tick may be late; one that is later than this may mean that the process stood still. */
 const STANDSTILL_NANOS = 400_000_000n;
 const PROOF_HOLDS_NANOS = 5_000_000_000n;
 const PATIENCE_MILLIS = 2_000;
 const NANOS_PER_MILLI = 1_000_000n;
 
-export interface TenurePorts {
+export interface LeadershipPorts {
   readonly clock: Clock;
   readonly writer: Pick<JournalWriter, 'confirm'>;
 }
 
 /**
- * Whether this owner may still speak for its shard. One that stood still may have been replaced meanwhile and not know it: what it
- * remembers would be told as if it were the present. So it asks the journal first, and it asks too when nothing has shown for some
- * seconds that the shard is still its own. What is read may be as old as that. A refusal may not: whoever is refused for good must be
- * refused by what was so after the command came.
+ * Whether this process still owns its shard. After a standstill, and when nothing has proved it for some seconds, it asks the journal
+ * before it answers, because another process may own the shard by now. So what is read may be a few seconds old. A final refusal may not:
+ * it needs a proof that began after the command came.
  */
-export class Tenure {
-  /** When that began which last proved it. */
+export class LeadershipCheck {
+  /** When the last successful proof began. */
   private provenAt: bigint;
   private tickedAt: bigint;
   private stoodStillUntil: bigint | undefined;
   private asking: Promise<void> | undefined;
   private cancel: Cancel | undefined;
 
-  /** The shard has just been opened. */
-  constructor(private readonly ports: TenurePorts) {
+  /** Opening the shard was a proof. */
+  constructor(private readonly ports: LeadershipPorts) {
     this.provenAt = this.tickedAt = ports.clock.monotonicNanos();
   }
 
@@ -43,24 +42,24 @@ export class Tenure {
     this.cancel?.();
   }
 
-  /** Something that only the owner can do was begun then, and has succeeded. */
+  /** Something that only the owner can do has succeeded; it began at that moment. */
   proven(beganAt: bigint): void {
     if (beganAt > this.provenAt) this.provenAt = beganAt;
   }
 
-  /** Asked before each answer, so that no standstill lies between. */
+  /** Checked directly before each answer, so that no standstill comes in between. */
   get isSure(): boolean {
     const now = this.look();
     if (this.stoodStillUntil !== undefined && this.provenAt < this.stoodStillUntil) return false;
     return now - this.provenAt < PROOF_HOLDS_NANOS;
   }
 
-  /** The same, by a proof that was begun at this moment or later. */
+  /** The same, by a proof that began at this moment or later. */
   isSureSince(moment: bigint): boolean {
     return this.isSure && this.provenAt >= moment;
   }
 
-  /** False where the shard is another's, and where nobody can tell in time. */
+  /** False where another process owns the shard, and where the journal does not answer in time. */
   isProven(): Promise<boolean> {
     return this.comesTrue(() => this.isSure);
   }
@@ -101,7 +100,7 @@ export class Tenure {
 function within(clock: Clock, millis: number, work: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(millis, () => {
-      reject(new Error(`nothing was heard within ${millis} ms`));
+      reject(new Error(`no answer within ${millis} ms`));
     });
     work.then(resolve, reject).finally(cancel);
   });

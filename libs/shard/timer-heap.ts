@@ -1,13 +1,13 @@
 import type { Instant } from '#libs/base/instant.js';
 
-export interface Appointment {
+export interface DueTimer<Key> {
   readonly at: Instant;
-  readonly auctionId: string;
+  readonly key: Key;
 }
 
-/** What falls due when: a binary heap, earliest first. Appointments are never taken back; whoever keeps one looks whether it still stands. */
-export class Agenda {
-  private readonly heap: Appointment[] = [];
+/** Timers in a binary heap, earliest first. Timers are never cancelled: the caller checks whether a due one still applies. */
+export class TimerHeap<Key> {
+  private readonly heap: DueTimer<Key>[] = [];
 
   get size(): number {
     return this.heap.length;
@@ -17,20 +17,20 @@ export class Agenda {
     return this.heap[0]?.at;
   }
 
-  add(appointment: Appointment): void {
-    let place = this.heap.length;
-    this.heap.push(appointment);
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      if (!this.earlier(place, parent)) return;
-      this.swap(place, parent);
-      place = parent;
+  add(timer: DueTimer<Key>): void {
+    let index = this.heap.length;
+    this.heap.push(timer);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!this.earlier(index, parent)) return;
+      this.swap(index, parent);
+      index = parent;
     }
   }
 
-  /** Takes out all that is due at `now`, earliest first, but no more than `limit`. */
-  takeDue(now: Instant, limit: number): Appointment[] {
-    const due: Appointment[] = [];
+  /** Removes the timers that are due at `now`, earliest first, at most `limit`. */
+  takeDue(now: Instant, limit: number): DueTimer<Key>[] {
+    const due: DueTimer<Key>[] = [];
     while (due.length < limit) {
       const first = this.heap[0];
       if (first === undefined || first.at > now) break;
@@ -44,15 +44,15 @@ export class Agenda {
     const last = this.heap.pop();
     if (last === undefined || this.heap.length === 0) return;
     this.heap[0] = last;
-    let place = 0;
+    let index = 0;
     for (;;) {
-      const left = 2 * place + 1;
-      let earliest = place;
+      const left = 2 * index + 1;
+      let earliest = index;
       if (left < this.heap.length && this.earlier(left, earliest)) earliest = left;
       if (left + 1 < this.heap.length && this.earlier(left + 1, earliest)) earliest = left + 1;
-      if (earliest === place) return;
-      this.swap(place, earliest);
-      place = earliest;
+      if (earliest === index) return;
+      this.swap(index, earliest);
+      index = earliest;
     }
   }
 

@@ -1,21 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { fault, reply, type LinkReply } from '#libs/link/link-protocol.js';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { CommandsInWork } from './commands-in-work.js';
+import { InFlightCommands, type RepeatRules } from './in-flight-commands.js';
 
-const UNAVAILABLE = fault(503, 'auction_owner_unavailable');
-const DONE = reply(201, {});
+type Status = 200 | 201 | 409 | 503;
+
+const REPEATS: RepeatRules<Status> = {
+  inProgress: 409,
+  isFinal: (status) => status < 300,
+  asRepeat: () => 200,
+};
 
 let clock: MovableClock;
-let inWork: CommandsInWork;
-/** Of the calls that are worked on, in their order. */
-let ends: ((outcome: LinkReply) => void)[];
+let inFlight: InFlightCommands<Status>;
+/** Of the calls that run, in their order. */
+let ends: ((outcome: Status) => void)[];
 let answers: (number | undefined)[];
 
 beforeEach(() => {
   clock = new MovableClock();
-  inWork = new CommandsInWork(clock);
+  inFlight = new InFlightCommands(clock, REPEATS);
   ends = [];
   answers = [];
 });
@@ -25,8 +29,8 @@ afterEach(() => {
 
 function calls(): void {
   const place = answers.push(undefined) - 1;
-  const work = (): Promise<LinkReply> => new Promise((resolve) => ends.push(resolve));
-  void inWork.once('name', 'content', work).then(({ status }) => {
+  const work = (): Promise<Status> => new Promise((resolve) => ends.push(resolve));
+  void inFlight.once('name', 'content', work).then((status) => {
     answers[place] = status;
   });
 }
@@ -36,28 +40,28 @@ async function passes(millis: number): Promise<void> {
   await nextTurn();
 }
 
-async function comesTo(outcome: LinkReply): Promise<void> {
+async function comesTo(outcome: Status): Promise<void> {
   ends.at(-1)?.(outcome);
   await nextTurn();
 }
 
-it('counts the patience of a repeat from its own arrival, however many calls before it come to nothing', async () => {
+it('counts the wait of a repeat from its own arrival, however many calls before it fail', async () => {
   for (const call of [calls, calls, calls]) call();
   await passes(2_000);
   calls();
   await passes(2_000);
-  await comesTo(UNAVAILABLE);
+  await comesTo(503);
   expect([answers, ends.length]).toEqual([[503, undefined, undefined, undefined], 2]);
   await passes(1_000);
   expect(answers).toEqual([503, undefined, 409, undefined]);
   await passes(2_000);
   expect(answers).toEqual([503, undefined, 409, 409]);
-  await comesTo(DONE);
+  await comesTo(201);
   expect(answers).toEqual([503, 201, 409, 409]);
 });
 
-it('works once for calls that come together, and tells all of them what came of it', async () => {
+it('runs once for calls that come together, and gives all of them the outcome', async () => {
   for (const call of [calls, calls, calls]) call();
-  await comesTo(DONE);
-  expect([answers, ends.length, inWork.size]).toEqual([[201, 200, 200], 1, 0]);
+  await comesTo(201);
+  expect([answers, ends.length, inFlight.size]).toEqual([[201, 200, 200], 1, 0]);
 });

@@ -3,29 +3,29 @@ import { contractKey, type PolicySnapshot } from '../admission/policy/policy-sna
 import type { Instant } from '#libs/base/instant.js';
 import { activeQuote } from '../rules/state.js';
 import type { AuctionBook } from './memory/auction-book.js';
-import type { Task } from '#libs/shard/task.js';
+import type { Submit } from './auction-task.js';
 import { PullQuoteTask, VoidTask } from './tasks/internal-tasks.js';
 import type { ShardContext } from './tasks/shard-context.js';
 
-export interface GuardianPorts {
+export interface EnforcerPorts {
   readonly context: ShardContext;
   readonly book: AuctionBook;
   readonly policy: Pick<PolicyWatch, 'latest' | 'onChange'>;
-  readonly submit: (task: Task) => boolean;
+  readonly submit: Submit;
 }
 
-/** Acts for those who are not asking: a maker whose protection has tripped, an auction whose market is gone for good. */
-export class Guardian {
+/** Withdraws the quotes of makers whose protection has tripped, and voids auctions whose market has stopped trading. */
+export class ProtectionEnforcer {
   private unsubscribe: () => void = () => undefined;
 
-  constructor(private readonly ports: GuardianPorts) {}
+  constructor(private readonly ports: EnforcerPorts) {}
 
   start(): void {
-    // However long ago it was seen: what has closed stays closed, and of what is newer this hears.
+    // Even an old snapshot holds: a closed market stays closed, and newer snapshots arrive here.
     const { latest } = this.ports.policy;
-    if (latest !== undefined) this.heed(latest);
+    if (latest !== undefined) this.handle(latest);
     this.unsubscribe = this.ports.policy.onChange((snapshot) => {
-      this.heed(snapshot);
+      this.handle(snapshot);
     });
   }
 
@@ -33,14 +33,14 @@ export class Guardian {
     this.unsubscribe();
   }
 
-  private heed(snapshot: PolicySnapshot): void {
+  private handle(snapshot: PolicySnapshot): void {
     for (const [maker, until] of snapshot.frozen) this.pull(maker, until);
     const gone = new Set<string>();
     for (const [key, contract] of snapshot.contracts) if (contract.status === 'CLOSED') gone.add(key);
     if (gone.size > 0) this.voidWith(gone);
   }
 
-  /** A freeze may be over before this owner hears of it: what was quoted before its end goes all the same. */
+  /** A freeze may be over before this owner hears of it; quotes from before its end are withdrawn all the same. */
   private pull(maker: string, until: Instant): void {
     for (const entry of this.ports.book.of(maker)) {
       const quote = activeQuote(entry.head, maker);

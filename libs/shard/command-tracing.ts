@@ -1,0 +1,44 @@
+import type { Span, SpanFacts, Tracing } from '#libs/platform/tracing/tracing.js';
+
+/** Where a command is: it waits for its batch, and after the decision for the append before its own. */
+type CommandStage = 'queue' | 'reserve' | 'decide' | 'journal wait' | 'journal append' | 'release';
+
+interface TracedCommand {
+  /** The span within which the command was submitted. */
+  readonly parent: Span;
+  stage: Span | undefined;
+}
+
+/**
+ * Traces commands through the loop, each stage as a span. Many commands share a reservation and an append; each has a span of its own
+ * for it, so that one trace shows everything about one command.
+ */
+export class CommandTracing<Command extends object> {
+  private readonly commands = new WeakMap<Command, TracedCommand>();
+
+  constructor(private readonly tracing: Tracing) {}
+
+  enter(command: Command): void {
+    const parent = this.tracing.current;
+    if (parent === undefined) return;
+    this.commands.set(command, { parent, stage: this.tracing.child('queue', 'internal', parent) });
+  }
+
+  move(command: Command, stage: CommandStage, facts: SpanFacts = {}): void {
+    const traced = this.commands.get(command);
+    if (traced === undefined) return;
+    traced.stage?.end();
+    traced.stage = this.tracing.child(stage, 'internal', traced.parent);
+    traced.stage?.set(facts);
+  }
+
+  moveAll(commands: Iterable<{ readonly task: Command }>, stage: CommandStage, facts?: SpanFacts): void {
+    for (const { task } of commands) this.move(task, stage, facts);
+  }
+
+  /** The command is about to be answered. */
+  leave(command: Command): void {
+    this.commands.get(command)?.stage?.end();
+    this.commands.delete(command);
+  }
+}
