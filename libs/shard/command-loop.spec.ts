@@ -236,7 +236,7 @@ describe('while an append is on its way', () => {
     expect(writer.mostInFlight).toBe(1);
   });
 
-  it('tells for how long the append that is under way has been, while it is', async () => {
+  it('tells how long the current append has been running', async () => {
     const clock = new MovableClock();
     await open({ clock });
     expect(loop.appendingSeconds).toBe(0);
@@ -279,7 +279,7 @@ describe('while an append is on its way', () => {
     expect(all.map(({ answer }) => answer)).toEqual([200, 200, 200]);
   });
 
-  it('has answered everybody when it has stopped, those too whose money is still being set free', async () => {
+  it('has answered every caller when it has stopped, also those whose releases were still being written', async () => {
     const gate = Promise.withResolvers<undefined>();
     reservations.written = gate.promise;
     const freeing = new Errand('freeing', {
@@ -301,7 +301,7 @@ describe('while an append is on its way', () => {
 
 describe('when the journal fails', () => {
   it.each(['written', 'not written'] as const)(
-    'tells nobody anything, and says so once (%s)',
+    'answers no caller, and reports the failure once (%s)',
     async (what) => {
       writer.hold();
       writer.loseNext(what);
@@ -335,7 +335,7 @@ describe('when the journal fails', () => {
     expect(reservations.released).toEqual([]);
   });
 
-  it('takes a place in the journal that it did not expect for a second writer', async () => {
+  it('takes an unexpected position in the journal for a second writer', async () => {
     await open({ writer: shifted() });
     const errand = new Errand('first');
     submit(errand);
@@ -357,7 +357,7 @@ describe('when the journal fails', () => {
 });
 
 describe('when nothing can be reserved', () => {
-  it('tells those who needed it to come back, changes nothing for them and goes on with the rest', async () => {
+  it('tells the callers that needed it to come again, changes nothing for them and goes on with the rest', async () => {
     reservations.fault = new Error('others kept winning');
     const [needing, idle] = [new Errand('needing', { reserves: true }), new Errand('idle')];
     submit(needing, idle);
@@ -388,7 +388,7 @@ describe('when nothing can be reserved', () => {
 });
 
 describe('a task whose reservation no longer fits', () => {
-  it('is decided anew in the next batch, before whatever came later', async () => {
+  it('is decided anew in the next batch, before what came later', async () => {
     const undecided = new Errand('undecided', {
       reserves: true,
       decides: (errand) => (errand.decided === 1 ? AGAIN : errand.replies(200)),

@@ -28,10 +28,10 @@ afterEach(() => {
 });
 
 function calls(): void {
-  const place = answers.push(undefined) - 1;
+  const index = answers.push(undefined) - 1;
   const work = (): Promise<Status> => new Promise((resolve) => ends.push(resolve));
   void inFlight.once('name', 'content', work).then((status) => {
-    answers[place] = status;
+    answers[index] = status;
   });
 }
 

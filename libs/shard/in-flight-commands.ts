@@ -3,7 +3,7 @@ import { pause, type Clock } from '#libs/platform/time/clock.js';
 /** How long a repeat waits for the outcome of the call that it repeats. */
 const PATIENCE_MILLIS = 5_000;
 
-/** What a service says of its replies. */
+/** How a service treats repeats. */
 export interface RepeatRules<Reply> {
   /** For a repeat that has waited too long. */
   readonly inProgress: Reply;
@@ -58,7 +58,7 @@ export class InFlightCommands<Reply> {
   private async repeated(name: string, content: string, { work, late }: Repeat<Reply>): Promise<Reply> {
     for (;;) {
       const running = this.commands.get(name);
-      // The calls before it left no final reply, so this one runs by itself; or `work` finds the reply and tells of a conflict.
+      // The calls before it left no final reply, so this one runs by itself; or `work` finds a final reply and refuses the conflict.
       if (running === undefined) return this.run(name, content, work);
       const reply = await Promise.race([late, running.outcome]);
       if (reply === undefined) return this.rules.inProgress;

@@ -27,7 +27,7 @@ function live(millis: number): void {
 }
 
 describe('an owner', () => {
-  it('is sure of its shard for some seconds behind each proof', () => {
+  it('is sure of its shard for some seconds after each proof', () => {
     expect(leadership.isSure).toBe(true);
     live(4_000);
     expect(leadership.isSure).toBe(true);
@@ -48,7 +48,7 @@ describe('an owner', () => {
     expect(leadership.isSure).toBe(true);
   });
 
-  it('takes for a proof since a moment only what began then or later, and asks anew where what is under way began before', async () => {
+  it('accepts as a proof since a moment only one that began then or later, and asks again where the current one began earlier', async () => {
     live(1_000);
     const early = leadership.isProvenSince(clock.monotonicNanos());
     live(200);
@@ -96,7 +96,7 @@ describe('an owner', () => {
     expect(await proven).toBe(true);
   });
 
-  it('may not speak where the shard is another’s, or nobody can be asked', async () => {
+  it('may not answer where another process owns the shard, or the journal does not answer', async () => {
     live(6_000);
     const refused = leadership.isProven();
     questions[0]!.reject(new Error('fenced'));
@@ -106,7 +106,7 @@ describe('an owner', () => {
     expect(await unheard).toBe(false);
   });
 
-  it('notices by itself that it stood still when nobody asks', () => {
+  it('notices by itself that it stood still, without being asked', () => {
     leadership.start();
     clock.leap(600);
     clock.leap(10);

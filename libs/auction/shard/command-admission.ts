@@ -5,8 +5,9 @@ import { isOverFor, viewerOf, type ViewerRole } from '../rules/told/viewer.js';
 import { fault, type LinkReply } from '#libs/link/link-protocol.js';
 import type { BucketName, OwnerRequest } from '../protocol/protocol.js';
 import type { Entry } from './memory/auction-book.js';
+import type { Impediment } from '#libs/shard/conditions/conditions.js';
 import type { InFlightCommands } from '#libs/shard/in-flight-commands.js';
-import { REPEATS, refusalReply } from './auction-task.js';
+import { REPEATS, refusalReply, UNAVAILABLE } from './auction-task.js';
 import type { QuoteMeter } from './auction-tokens.js';
 import type { CommandScope, CompletedAuctions, StoredAnswer } from './ports.js';
 import type { StoredAnswers } from './memory/stored-answers.js';
@@ -16,6 +17,11 @@ import type { TokenExchange } from '#libs/shard/tokens/token-exchange.js';
 export type QuoteCommand = Extract<OwnerRequest, { op: 'submit' | 'revise' | 'withdraw' }>;
 export type AuctionCommand = QuoteCommand | Extract<OwnerRequest, { op: 'cancel' }>;
 export type ShardCommand = Extract<OwnerRequest, { op: 'create' | 'withdraw_all' }>;
+
+interface PauseReasons {
+  readonly clock: { isSound(): boolean };
+  impediment(): Impediment | undefined;
+}
 
 export interface AdmissionPorts {
   readonly shard: number;
@@ -29,8 +35,7 @@ export interface AdmissionPorts {
   readonly tokens: TokenExchange<BucketName>;
   readonly perAuction: QuoteMeter;
   readonly now: () => Instant;
-  /** 503 while this owner takes no such command, else undefined. */
-  readonly paused: (op: OwnerRequest['op']) => LinkReply | undefined;
+  readonly conditions: PauseReasons;
 }
 
 const OPERATION: Readonly<Record<AuctionCommand['op'] | ShardCommand['op'], Operation>> = {
@@ -63,6 +68,14 @@ const CONFLICT = fault(
 const EXPIRED = refusalReply(TOO_LATE);
 const OVER = fault(422, 'AUCTION_NOT_OPEN', 'The auction is not open.');
 
+const PAUSES: Readonly<Record<Impediment, LinkReply>> = {
+  DRAINING: UNAVAILABLE,
+  CLOCK: fault(503, 'clock_unhealthy'),
+  JOURNAL_FULL: fault(503, 'journal_capacity_unhealthy'),
+  JOURNAL_ROOM_UNKNOWN: UNAVAILABLE,
+  PROJECTION_LAG: fault(503, 'projection_backlog'),
+};
+
 /**
  * Every check between a command's arrival and the command loop, in the documented order: visibility, role, repeat, token bucket,
  * pauses. Nothing here changes the shard.
@@ -85,7 +98,7 @@ export class CommandAdmission {
       if (answered !== undefined) return answered;
       // An end that is still on its way to the journal is for the loop to decide by, and to tell of when it stands.
       if (isOverFor(durable, viewer)) return (await this.metered(command)) ?? this.over(command);
-      return (await this.metered(command)) ?? this.ports.paused(command.op) ?? run(entry);
+      return (await this.metered(command)) ?? pauseOf(this.ports.conditions, command.op) ?? run(entry);
     });
   }
 
@@ -99,7 +112,7 @@ export class CommandAdmission {
       if (answered !== undefined) return answered;
       const metered =
         command.op === 'withdraw_all' && !command.metered ? undefined : await this.metered(command);
-      return metered ?? this.ports.paused(command.op) ?? run();
+      return metered ?? pauseOf(this.ports.conditions, command.op) ?? run();
     });
   }
 
@@ -205,4 +218,14 @@ function ownsQuote(entry: Entry, command: AuctionCommand): boolean {
 
 function repeatOf(answer: StoredAnswer, content: string): LinkReply {
   return answer.content === content ? REPEATS.asRepeat(answer.reply) : CONFLICT;
+}
+
+/** The refusal while this owner takes no such command. Withdrawing and cancelling always work. */
+export function pauseOf(conditions: PauseReasons, op: OwnerRequest['op']): LinkReply | undefined {
+  if (op === 'create') {
+    const impediment = conditions.impediment();
+    return impediment === undefined ? undefined : PAUSES[impediment];
+  }
+  const needsClock = op === 'submit' || op === 'revise';
+  return needsClock && !conditions.clock.isSound() ? PAUSES.CLOCK : undefined;
 }

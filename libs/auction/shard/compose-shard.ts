@@ -25,7 +25,6 @@ import { AuctionBook } from './memory/auction-book.js';
 import { Retirement } from './memory/retirement.js';
 import { StoredAnswers } from './memory/stored-answers.js';
 import { OperatorDesk } from './operator-desk.js';
-import { pauseOf } from './pauses.js';
 import { PendingAwards } from './pending-awards.js';
 import { PolicyDesk } from './policy-desk.js';
 import { Preflights } from './preflights.js';
@@ -78,7 +77,7 @@ export function composeShard(ports: ShardPorts): Shard {
     tokens,
     perAuction: new QuoteMeter(ports.clock, ports.settings.limitsFactor),
     now,
-    paused: (op) => pauseOf(conditions, op),
+    conditions,
   });
 
   // Reads

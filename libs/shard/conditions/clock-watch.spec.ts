@@ -59,7 +59,7 @@ it.each([
   expect(Math.abs((watch.offsetMillis ?? NaN) - millis)).toBeLessThan(50);
 });
 
-it('is not trusted while it is behind what has happened already', async () => {
+it('is not trusted while it is behind the last event', async () => {
   lastEvent = clock.epochNanos() + 2_000n * MILLI;
   await watch.start();
   expect(watch.isSound()).toBe(false);
@@ -85,13 +85,13 @@ describe('an answer that took longer than clocks may differ', () => {
 
   function slowly(millisAhead: number): () => Promise<bigint> {
     return async () => {
-      const told = await ahead(millisAhead)();
+      const answer = await ahead(millisAhead)();
       await new Promise((resolve) => setTimeout(resolve, SLOW));
-      return told;
+      return answer;
     };
   }
 
-  it('makes no clock trusted: half of its way hides how far that is from the truth', async () => {
+  it('makes no clock trusted: half of its delay may hide an error as large', async () => {
     reference = slowly(TOO_FAR);
     await hasty.start();
     expect(hasty.isSound()).toBe(false);
@@ -118,7 +118,7 @@ it('keeps what it found when the other clock does not answer any more, and still
 describe.each([HOUR, -HOUR])('a jump of %d ms', (jump) => {
   beforeEach(() => watch.start());
 
-  it('is seen by the very next look, before anybody compares', () => {
+  it('is noticed by the very next check, before any comparison', () => {
     clock.setWall(jump);
     expect(watch.isSound()).toBe(false);
   });

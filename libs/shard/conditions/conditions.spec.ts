@@ -58,13 +58,13 @@ it('there is none when nothing is wrong', () => {
   expect(conditions.isUnsafe()).toBe(false);
 });
 
-describe('what the projections are said to have', () => {
+describe('the position of the projections', () => {
   /** By then the watch has looked at it. */
-  const seen = async (said: number): Promise<void> => {
+  const seen = async (reported: number): Promise<void> => {
     let looks = 0;
     position = () => {
       looks += 1;
-      return Promise.resolve(said);
+      return Promise.resolve(reported);
     };
     await eventually(() => expect(looks).toBeGreaterThan(1));
   };

@@ -48,7 +48,7 @@ function home(): TokenHome<Metered> {
   return new TokenHome({ clock, peers: new Map(), buckets: new AccountBuckets(clock, RULES) });
 }
 
-it('a home that is told in one turn of a wish and that it was given up has leased nothing', async () => {
+it('a home shard that hears of a wish, and in the same turn that it was given up, has leased nothing', async () => {
   const late = home();
   const account = ANN;
   const requests = [{ account, bucket: 'quote' }] as const;
@@ -60,7 +60,7 @@ it('a home that is told in one turn of a wish and that it was given up has lease
 });
 
 describe('an owner with a lease', () => {
-  it('takes from it at once, asks ahead without waiting, and tells with it what was used', async () => {
+  it('takes from it at once, requests the next one without waiting, and reports its use with that', async () => {
     const { tokens, asked } = exchange(() => ({ granted: [true], leased: [8] }));
     expect(await tokens.take(ANN, 'quote')).toBe(true);
     const taken = Array.from({ length: 6 }, () => tokens.take(ANN, 'quote'));
@@ -100,9 +100,9 @@ describe('an owner with a lease', () => {
     const { tokens } = exchange(() => ({ granted: [true], leased: [8] }));
     await tokens.take(ANN, 'quote');
     expect(tokens.take(ANN, 'quote')).toBe(true);
-    const told = (epoch: number): unknown => tokens.recall({ epoch, leases: [1] });
-    expect(told(HOLDER.epoch - 1)).toEqual({ used: [null] });
-    expect(told(HOLDER.epoch)).toEqual({ used: [1] });
+    const recalled = (epoch: number): unknown => tokens.recall({ epoch, leases: [1] });
+    expect(recalled(HOLDER.epoch - 1)).toEqual({ used: [null] });
+    expect(recalled(HOLDER.epoch)).toEqual({ used: [1] });
     expect(tokens.take(ANN, 'quote')).toBeInstanceOf(Promise);
   });
 });

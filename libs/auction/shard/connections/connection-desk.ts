@@ -8,7 +8,6 @@ import { DisconnectTask, NotesTask } from '../tasks/connection-tasks.js';
 import type { ShardContext } from '../tasks/shard-context.js';
 import type { ConnectionBook, PresenceRequest } from './connection-book.js';
 import { NotedConnections } from './noted-connections.js';
-import { WakingTime } from './waking-time.js';
 
 export interface ConnectionDeskPorts {
   readonly clock: Clock;
@@ -27,6 +26,10 @@ const HEARD = reply(200, {});
 /** Between processes alone: the gateway then says all that it has. */
 const UNKNOWN = reply(409, { error: 'presence_unknown' });
 const TOO_MANY = fault(400, 'invalid_request');
+
+/** No two looks are further apart than this while the process runs. */
+const LONGEST_GAP_NANOS = 500_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
 
 /** Keeps the watch over stream connections: hears gateways, journals what must outlive this process, withdraws what is forfeit. */
 export class ConnectionDesk {
@@ -166,5 +169,26 @@ export class ConnectionDesk {
       this.look();
     });
     this.timer = { at, cancel };
+  }
+}
+
+/**
+ * Milliseconds in which this process was running. Of a time in which it stood still it counts only so much: what a frozen
+ * owner has not heard was said all the same, and lies in its buffers until it goes on.
+ */
+export class WakingTime {
+  private awake = 0n;
+  private seenAt: bigint;
+
+  constructor(private readonly clock: Clock) {
+    this.seenAt = clock.monotonicNanos();
+  }
+
+  now(): number {
+    const seen = this.clock.monotonicNanos();
+    const gap = seen - this.seenAt;
+    this.awake += gap < LONGEST_GAP_NANOS ? gap : LONGEST_GAP_NANOS;
+    this.seenAt = seen;
+    return Number(this.awake / NANOS_PER_MILLI);
   }
 }

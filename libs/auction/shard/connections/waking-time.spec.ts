@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { MovableClock } from '#libs/testing/movable-clock.js';
-import { WakingTime } from './waking-time.js';
+import { WakingTime } from './connection-desk.js';
 
 it('passes with the clock, but of a standstill only half a second counts', () => {
   const clock = new MovableClock();

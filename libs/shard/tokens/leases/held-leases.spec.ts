@@ -70,9 +70,9 @@ describe('what was used', () => {
     expect(leases.homesToReportTo).toEqual([]);
     takes(3);
     expect([leases.homesToReportTo, leases.reportsFor(0)]).toEqual([[0], [[number, 3, false]]]);
-    const said = leases.reportsFor(0);
+    const reports = leases.reportsFor(0);
     takes(1);
-    leases.acknowledged(0, said);
+    leases.acknowledged(0, reports);
     expect(leases.reportsFor(0)).toEqual([[number, 4, false]]);
     leases.acknowledged(0, leases.reportsFor(0));
     expect([leases.homesToReportTo, leases.size]).toEqual([[], 1]);

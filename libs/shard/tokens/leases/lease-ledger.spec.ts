@@ -57,7 +57,7 @@ describe('a lease', () => {
     expect(left()).toBe(88);
   });
 
-  it('is one of few that a holder has of a bucket, and of so many in all', () => {
+  it('is one of few that a holder has of a bucket, and of a bounded number in all', () => {
     const sizes = [1, 2, 3, 4, 5].map((number) => ledger.grant(NEAR, wish(number)));
     expect(sizes.map((size) => size > 0)).toEqual([true, true, true, true, false]);
     begin(1, 2);

@@ -12,7 +12,7 @@ import { RULES, TokenShards, type Passage } from '#libs/testing/shards/token-sha
 const HOME = 0;
 const ANN = `${HOME}-ann`;
 const AT_ONCE: readonly Passage[] = [{ millis: 0, fate: 'ARRIVES' }];
-/** What was used is known a tenth of a second later, and a message is on its way for a while; a refusal waits for both. */
+/** Use is reported after a tenth of a second, and a message takes a while; a refusal waits for both. */
 const REPORTED_WITHIN_MILLIS = 160n;
 
 /** The one bucket that all shards together are to be. */
@@ -59,7 +59,7 @@ type Step =
   | { readonly does: 'PASSES'; readonly millis: number }
   | { readonly does: 'RESTARTS' | 'RECONNECTS' | 'FALLS_SILENT' | 'SPEAKS'; readonly shard: number };
 
-class Story {
+class LeaseRun {
   readonly shards: TokenShards;
   readonly models: Record<'quote' | 'withdraw', Model>;
   readonly faults: string[] = [];
@@ -80,7 +80,7 @@ class Story {
     this.models = { quote: new Model('quote', now), withdraw: new Model('withdraw', now) };
   }
 
-  async tell(steps: readonly Step[]): Promise<void> {
+  async play(steps: readonly Step[]): Promise<void> {
     for (const step of steps) {
       if (step.does === 'PASSES') await this.shards.pass(step.millis);
       else if (step.does === 'TAKES') await this.takesAll(step.shard, step.bucket, step.times);
@@ -101,7 +101,7 @@ class Story {
     const answer = this.shards.take(shard, ANN, bucket);
     if (answer === true) {
       this.granted += 1;
-      // At home the bucket itself has told of it.
+      // At its home shard the bucket itself calls `onTaken`.
       if (shard !== HOME) this.taken(bucket);
     } else void Promise.resolve(answer).then((granted) => this.answered(granted, bucket));
   }
@@ -118,7 +118,7 @@ class Story {
     if (level >= 1 + gainWhileUnreported) this.faults.push(`a ${bucket} was refused with ${level} there`);
   }
 
-  /** A home that begins anew has full buckets, as it always had. */
+  /** A home shard that restarts has full buckets. */
   private restarts(shard: number): void {
     this.shards.restart(shard);
     if (shard !== HOME) return;
@@ -128,7 +128,7 @@ class Story {
 }
 
 const shard = fc.integer({ min: 0, max: 2 });
-/** A few, as whoever quotes, or more than there can be. */
+/** A few, as a maker who quotes, or more than the burst. */
 const times = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 20 }) },
   { weight: 1, arbitrary: fc.constant(120) },
@@ -156,25 +156,25 @@ const rough = fc.record({
   fate: fc.constantFrom('ARRIVES' as const, 'IS_LOST' as const, 'COMES_TWICE' as const),
 });
 
-async function holds(story: Story, steps: readonly Step[]): Promise<void> {
-  await story.tell(steps);
-  expect(story.faults).toEqual([]);
+async function holds(run: LeaseRun, steps: readonly Step[]): Promise<void> {
+  await run.play(steps);
+  expect(run.faults).toEqual([]);
 }
 
 describe('three shards with leases and one bucket', () => {
-  it('give and refuse the same, whoever takes where and however messages cross', async () => {
+  it('grant and refuse the same, wherever tokens are taken and however messages cross', async () => {
     const passages = fc.array(swift, { minLength: 1, maxLength: 12 });
     const steps = fc.array(fc.oneof({ weight: 3, arbitrary: takes }, { weight: 2, arbitrary: passes }), {
       minLength: 5,
       maxLength: 40,
     });
     await fc.assert(
-      fc.asyncProperty(passages, steps, (onTheWay, told) => holds(new Story(onTheWay, true), told)),
+      fc.asyncProperty(passages, steps, (onTheWay, played) => holds(new LeaseRun(onTheWay, true), played)),
       { numRuns: 150 },
     );
   }, 60_000);
 
-  it('never give more, whatever is lost, late or told twice, and whoever is silent or begins anew', async () => {
+  it('never grant more, whatever is lost, late or delivered twice, and whichever shard is silent or restarts', async () => {
     const passage = fc.oneof({ weight: 5, arbitrary: swift }, { weight: 1, arbitrary: rough });
     const passages = fc.array(passage, { minLength: 1, maxLength: 20 });
     const step = fc.oneof(
@@ -184,72 +184,72 @@ describe('three shards with leases and one bucket', () => {
     );
     const steps = fc.array(step, { minLength: 10, maxLength: 60 });
     await fc.assert(
-      fc.asyncProperty(passages, steps, (onTheWay, told) => holds(new Story(onTheWay, false), told)),
+      fc.asyncProperty(passages, steps, (onTheWay, played) => holds(new LeaseRun(onTheWay, false), played)),
       { numRuns: 400 },
     );
   }, 60_000);
 });
 
 describe('three shards with leases', () => {
-  let story: Story;
+  let run: LeaseRun;
 
   beforeEach(() => {
-    story = new Story(AT_ONCE, true);
+    run = new LeaseRun(AT_ONCE, true);
   });
 
   async function takesAt(where: number, times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
-      story.takes(where, 'quote');
-      await story.shards.pass(0);
+      run.takes(where, 'quote');
+      await run.shards.pass(0);
     }
   }
 
-  it('give exactly the burst while time stands still', async () => {
+  it('grant exactly the burst while time stands still', async () => {
     for (let round = 0; round < 100; round += 1) await takesAt(round % 3, 1 + (round % 4));
-    expect([story.granted, story.refused]).toEqual([100, 150]);
+    expect([run.granted, run.refused]).toEqual([100, 150]);
   });
 
-  it('ask far less often than they take', async () => {
+  it('send far fewer messages than they take tokens', async () => {
     for (let second = 0; second < 10; second += 1) {
       await takesAt(1, 20);
-      await story.shards.pass(1_000);
+      await run.shards.pass(1_000);
     }
-    expect(story.granted).toBe(200);
-    const asked = story.shards.messages.length;
+    expect(run.granted).toBe(200);
+    const asked = run.shards.messages.length;
     expect(asked).toBeGreaterThan(0);
     expect(asked).toBeLessThan(60);
   });
 
-  it('say nothing any more a few seconds after the last take, and keep nothing', async () => {
+  it('send nothing and keep nothing a few seconds after the last take', async () => {
     await takesAt(1, 30);
     await takesAt(2, 30);
-    await story.shards.pass(5_000);
-    const said = story.shards.messages.length;
-    expect(story.models.quote.level).toBe(100);
-    expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 100 });
-    await story.shards.pass(60_000);
-    expect([story.shards.messages.length, story.shards.clock.pending]).toEqual([said, 0]);
+    await run.shards.pass(5_000);
+    const sent = run.shards.messages.length;
+    expect(run.models.quote.level).toBe(100);
+    expect(await run.shards.available(HOME, ANN)).toMatchObject({ quote: 100 });
+    await run.shards.pass(60_000);
+    expect([run.shards.messages.length, run.shards.clock.pending]).toEqual([sent, 0]);
   });
 
-  it('tell exactly what is left while leases are out', async () => {
+  it('report exactly what is left while tokens are leased', async () => {
     await takesAt(1, 5);
     await takesAt(2, 1);
     await takesAt(HOME, 4);
-    expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 90, withdraw: 500 });
-    expect(story.shards.messages.filter((message) => message.endsWith('recallLeases'))).toHaveLength(2);
+    expect(await run.shards.available(HOME, ANN)).toMatchObject({ quote: 90, withdraw: 500 });
+    expect(run.shards.messages.filter((message) => message.endsWith('recallLeases'))).toHaveLength(2);
   });
 
-  it('keep what a silent shard holds out of reach of the others, until nobody can take it', async () => {
-    story = new Story(AT_ONCE, false);
+  it('keep the tokens of a silent shard from the others until it can no longer take them', async () => {
+    run = new LeaseRun(AT_ONCE, false);
     await takesAt(1, 1);
-    story.shards.silence(1);
+    run.shards.silence(1);
     await takesAt(HOME, 200);
     // An eighth of the 99 that were left is at the other shard.
-    expect(story.granted).toBe(1 + 87);
-    await story.shards.pass(9_000);
-    expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 88 });
-    await story.shards.pass(4_000);
-    expect(await story.shards.available(HOME, ANN)).toMatchObject({ quote: 100 });
-    expect(story.faults).toEqual([]);
+    expect(run.granted).toBe(1 + 87);
+    await run.shards.pass(9_000);
+    expect(await run.shards.available(HOME, ANN)).toMatchObject({ quote: 88 });
+    await run.shards.pass(4_000);
+    expect(await run.shards.available(HOME, ANN)).toMatchObject({ quote: 100 });
+    expect(run.faults).toEqual([]);
   });
 });

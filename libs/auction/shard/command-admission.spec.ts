@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Impediment } from '#libs/shard/conditions/conditions.js';
-import { pauseOf } from './pauses.js';
+import { pauseOf } from './command-admission.js';
 
 const ALWAYS = ['withdraw', 'withdraw_all', 'cancel'] as const;
 
