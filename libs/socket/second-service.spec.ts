@@ -1,11 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Connection, type ConnectionPorts, type ConnectionProtocol, type EndedBy } from './connection.js';
+import {
+  ClientConnection,
+  type ConnectionPorts,
+  type ConnectionProtocol,
+  type EndedBy,
+} from './client-connection.js';
 import { settled, SteppedClock } from './fixtures/stepped-clock.js';
 import { TestSocket } from './fixtures/test-socket.js';
 import { CONNECTION_LIMITS } from './limits.js';
-import type { Account, Session, SessionOutcome } from './session-guard.js';
+import type { SessionHolder, ClientSession, SessionOutcome } from './session-guard.js';
 
-type WeatherConnection = Connection<Account, string>;
+type WeatherConnection = ClientConnection<SessionHolder, string>;
 
 /** All that a second service writes: here one that tells the weather of a town, and answers what it is asked. */
 class Weather implements ConnectionProtocol<string> {
@@ -68,16 +73,19 @@ let socket: TestSocket;
 let weather: Weather;
 let connection: WeatherConnection;
 let ended: [number, EndedBy][];
-let outcome: SessionOutcome<Account>;
+let outcome: SessionOutcome<SessionHolder>;
 let answer: (question: string) => Promise<string>;
 
 beforeEach(() => {
   clock = new SteppedClock();
   ended = [];
   answer = (question) => Promise.resolve(`${question}? yes`);
-  const session: Session<Account> = { principal: { account_id: 'mia' }, expiresAt: IN_A_HUNDRED_SECONDS };
+  const session: ClientSession<SessionHolder> = {
+    principal: { account_id: 'mia' },
+    expiresAt: IN_A_HUNDRED_SECONDS,
+  };
   outcome = session;
-  const ports: ConnectionPorts<Account> = {
+  const ports: ConnectionPorts<SessionHolder> = {
     sessions: { checkOf: () => () => outcome },
     clock,
     limits: { ...CONNECTION_LIMITS, bufferedMessages: 4, requestsInFlight: 2 },
@@ -87,7 +95,7 @@ beforeEach(() => {
     },
   };
   socket = new TestSocket(true);
-  connection = new Connection(ports, socket, { token: 't', session }, (opened: WeatherConnection) => {
+  connection = new ClientConnection(ports, socket, { token: 't', session }, (opened: WeatherConnection) => {
     weather = new Weather(opened, (question) => answer(question));
     return weather;
   });

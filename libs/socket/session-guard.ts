@@ -1,21 +1,22 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 
-export interface Account {
+export interface SessionHolder {
   readonly account_id: string;
 }
 
 /** A token that was found good, and who holds it. */
-export interface Session<Who extends Account> {
+export interface ClientSession<Who extends SessionHolder> {
   readonly principal: Who;
   /** In seconds since 1970. */
   readonly expiresAt: number;
 }
-export type SessionOutcome<Who extends Account> = Session<Who> | 'unauthorized' | 'unavailable';
+export type SessionOutcome<Who extends SessionHolder> = ClientSession<Who> | 'unauthorized' | 'unavailable';
 
 /** Says whether a token holds at this moment. Called again and again, so it answers from memory when it can. */
-export type SessionCheck<Who extends Account> = () => SessionOutcome<Who> | Promise<SessionOutcome<Who>>;
+export type SessionCheck<Who extends SessionHolder> = () =>
+  SessionOutcome<Who> | Promise<SessionOutcome<Who>>;
 
-export interface Sessions<Who extends Account> {
+export interface Sessions<Who extends SessionHolder> {
   /** Does once what never changes about the token, however often the check is made. */
   checkOf(token: string): SessionCheck<Who>;
 }
@@ -26,7 +27,7 @@ const NANOS_PER_SECOND = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** The token of one connection: whether it still holds, when it ends, and what takes its place. */
-export class SessionGuard<Who extends Account> {
+export class SessionGuard<Who extends SessionHolder> {
   private isAsking = false;
   private state: SessionState = 'good';
   private isNoticed = false;
@@ -38,7 +39,7 @@ export class SessionGuard<Who extends Account> {
     private readonly sessions: Sessions<Who>,
     private readonly clock: Clock,
     token: string,
-    private session: Session<Who>,
+    private session: ClientSession<Who>,
   ) {
     this.ask = sessions.checkOf(token);
     this.endsAt = endOf(session);
@@ -85,7 +86,7 @@ export class SessionGuard<Who extends Account> {
   /** A newer token of the same account takes over; one that ends sooner is good and changes nothing. */
   async refresh(
     token: string,
-  ): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome<Who>, Session<Who>>> {
+  ): Promise<'refreshed' | 'foreign' | Exclude<SessionOutcome<Who>, ClientSession<Who>>> {
     const ask = this.sessions.checkOf(token);
     const outcome = await ask();
     if (typeof outcome === 'string') return outcome;
@@ -106,7 +107,7 @@ export class SessionGuard<Who extends Account> {
     return this.state;
   }
 
-  private hold(session: Session<Who>): void {
+  private hold(session: ClientSession<Who>): void {
     this.session = session;
     this.endsAt = endOf(session);
   }
@@ -116,6 +117,6 @@ export class SessionGuard<Who extends Account> {
   }
 }
 
-function endOf({ expiresAt }: Session<Account>): bigint {
+function endOf({ expiresAt }: ClientSession<SessionHolder>): bigint {
   return BigInt(expiresAt) * NANOS_PER_SECOND;
 }

@@ -4,7 +4,7 @@ import type { Outbox } from './outbox.js';
 import { CLOSE } from './socket.js';
 
 /** How the protocol of a service makes up for messages that were dropped. */
-export interface Recovery<Addressee> {
+export interface OverflowRecovery<Addressee> {
   /** Whether the present state could not stand in for dropped events about these subjects. */
   wouldLose(subjects: ReadonlySet<string>): boolean;
   /** Sends the present state instead. `dropped` counts the events that were taken back. */
@@ -13,7 +13,7 @@ export interface Recovery<Addressee> {
 
 export interface SlowReaderPorts<Addressee> {
   readonly outbox: Outbox<Addressee>;
-  readonly recovery: Recovery<Addressee>;
+  readonly recovery: OverflowRecovery<Addressee>;
   readonly clock: Clock;
   readonly limits: Pick<ConnectionLimits, 'overflowMillis'>;
   readonly close: (code: number, reason: string) => void;

@@ -13,7 +13,7 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import { openPool } from '#libs/platform/database/postgres.js';
-import type { Session, SessionOutcome, Sessions } from '#libs/socket/session-guard.js';
+import type { ClientSession, SessionOutcome, Sessions } from '#libs/socket/session-guard.js';
 import type { gatewayConfig } from '../config.js';
 
 /** Whether a token is still good is not asked after anything else. */
@@ -77,14 +77,17 @@ export async function openGatewayIdentity({
 
 /** The verifier gives the same principal until something about it changes, so the edge's form of it is made once. */
 function sessionForms(): (verification: Verification) => SessionOutcome<Caller> {
-  const known = new WeakMap<Principal, Session<Caller>>();
+  const known = new WeakMap<Principal, ClientSession<Caller>>();
   return (verification) => {
     if (!verification.ok) return verification.reason;
     const { principal } = verification;
     const seen = known.get(principal);
     if (seen !== undefined) return seen;
     const { accountId, roles, capabilities, expiresAt } = principal;
-    const made: Session<Caller> = { principal: { account_id: accountId, roles, capabilities }, expiresAt };
+    const made: ClientSession<Caller> = {
+      principal: { account_id: accountId, roles, capabilities },
+      expiresAt,
+    };
     known.set(principal, made);
     return made;
   };

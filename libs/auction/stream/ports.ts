@@ -2,7 +2,7 @@ import type { AuctionEvent, Placed } from '../rules/events.js';
 import type { NumberedEntry } from '../rules/told/timeline-entry.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
 import type { Principal } from '#libs/edge/endpoint.js';
-import type { EndedBy } from '#libs/socket/connection.js';
+import type { EndedBy } from '#libs/socket/client-connection.js';
 import type { CommandName } from './client-messages.js';
 import type { ResyncReason } from './server-messages.js';
 

@@ -1,6 +1,6 @@
 import { pause, repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
 import type { Principal } from '#libs/edge/endpoint.js';
-import type { Credentials } from '#libs/socket/connection.js';
+import type { ClientCredentials } from '#libs/socket/client-connection.js';
 import { openConnection } from './connection/conversation.js';
 import type { StreamConnection, StreamPorts } from './connection/stream-ports.js';
 import { CLOSE, type StreamSocket } from '#libs/socket/socket.js';
@@ -55,7 +55,7 @@ export class StreamHub {
     });
   }
 
-  open(socket: StreamSocket, credentials: Credentials<Principal>): StreamConnection {
+  open(socket: StreamSocket, credentials: ClientCredentials<Principal>): StreamConnection {
     const connection = openConnection(this.ports, socket, credentials);
     const { account } = connection;
     this.connections.add(connection);

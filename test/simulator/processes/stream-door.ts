@@ -1,5 +1,5 @@
 import type { Principal } from '#libs/edge/endpoint.js';
-import type { Session } from '#libs/socket/session-guard.js';
+import type { ClientSession } from '#libs/socket/session-guard.js';
 import type { StreamSocket } from '#libs/socket/socket.js';
 import type { StreamHub } from '#libs/auction/stream/stream-hub.js';
 import type { WireEnd } from '../wire/wire-end.js';
@@ -18,7 +18,7 @@ export function principalOf(account: string): Principal {
 }
 
 /** A token is an account's name here: who is who is not what is searched. */
-export function sessionOf(token: string): Session<Principal> {
+export function sessionOf(token: string): ClientSession<Principal> {
   return { principal: principalOf(token), expiresAt: FAR_AHEAD };
 }
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Feed } from '../../stream/feed/feed.js';
-import type { EndedBy } from '#libs/socket/connection.js';
+import type { EndedBy } from '#libs/socket/client-connection.js';
 import type { StreamMeter } from '../../stream/ports.js';
 import { CLOSE } from '#libs/socket/socket.js';
 import type { ResyncReason } from '../../stream/server-messages.js';

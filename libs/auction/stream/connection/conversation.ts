@@ -1,5 +1,9 @@
 import { instantFromNanos } from '#libs/base/instant.js';
-import { Connection, type ConnectionProtocol, type Credentials } from '#libs/socket/connection.js';
+import {
+  ClientConnection,
+  type ConnectionProtocol,
+  type ClientCredentials,
+} from '#libs/socket/client-connection.js';
 import { CLOSE, type StreamSocket } from '#libs/socket/socket.js';
 import type { Principal } from '#libs/edge/endpoint.js';
 import { isCommand, isControl, readMessage, type ClientMessage } from '../client-messages.js';
@@ -13,9 +17,9 @@ import type { StreamConnection, StreamPorts } from './stream-ports.js';
 export function openConnection(
   ports: StreamPorts,
   socket: StreamSocket,
-  credentials: Credentials<Principal>,
+  credentials: ClientCredentials<Principal>,
 ): StreamConnection {
-  return new Connection(
+  return new ClientConnection(
     ports,
     socket,
     credentials,

@@ -1,5 +1,5 @@
 import type { Principal } from '#libs/edge/endpoint.js';
-import type { Connection, ConnectionPorts } from '#libs/socket/connection.js';
+import type { ClientConnection, ConnectionPorts } from '#libs/socket/client-connection.js';
 import type { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Feed } from '../feed/feed.js';
 import type { Recollector } from '../feed/recollection.js';
@@ -23,7 +23,7 @@ export interface StreamPorts extends ConnectionPorts<Principal> {
 }
 
 /** A connection of the auctions' stream. Events are addressed to its subscriptions. */
-export type StreamConnection = Connection<Principal, Subscription>;
+export type StreamConnection = ClientConnection<Principal, Subscription>;
 
 /** Answers later, as one of the requests in flight. A task that fails is answered too. */
 export type RunRequest = (cmdId: string, task: () => Promise<void>) => void;

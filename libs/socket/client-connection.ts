@@ -2,16 +2,16 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import type { ConnectionLimits } from './limits.js';
 import { Outbox, type Part } from './outbox.js';
 import { RequestWindow } from './request-window.js';
-import { SessionGuard, type Account, type Session, type Sessions } from './session-guard.js';
-import { SlowReader, type Recovery } from './slow-reader.js';
+import { SessionGuard, type SessionHolder, type ClientSession, type Sessions } from './session-guard.js';
+import { SlowReader, type OverflowRecovery } from './slow-reader.js';
 import { CLOSE, type StreamSocket } from './socket.js';
 
 /** `client` also stands for a connection that was lost. */
 export type EndedBy = 'gateway' | 'client';
 
 /** What a service says over one connection. `Addressee` is one of several to whom events go, such as a subscription. */
-export interface ConnectionProtocol<Addressee> extends Recovery<Addressee> {
-  /** The next frame, in order, never after the end. The first ones have to lead to `Connection.greet`. */
+export interface ConnectionProtocol<Addressee> extends OverflowRecovery<Addressee> {
+  /** The next frame, in order, never after the end. The first ones have to lead to `ClientConnection.greet`. */
   receive(frame: string): void;
   /** After the greeting: a heartbeat is due. */
   beat(): void;
@@ -24,7 +24,7 @@ export interface ConnectionProtocol<Addressee> extends Recovery<Addressee> {
 }
 
 /** What all connections of a process share. */
-export interface ConnectionPorts<Who extends Account> {
+export interface ConnectionPorts<Who extends SessionHolder> {
   readonly sessions: Sessions<Who>;
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
@@ -34,15 +34,15 @@ export interface ConnectionPorts<Who extends Account> {
 }
 
 /** The session under which a connection was opened. */
-export interface Credentials<Who extends Account> {
+export interface ClientCredentials<Who extends SessionHolder> {
   readonly token: string;
-  readonly session: Session<Who>;
+  readonly session: ClientSession<Who>;
 }
 
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** One client from the handshake to the end: who it is, whether it lives, when it has to go. */
-export class Connection<Who extends Account, Addressee> {
+export class ClientConnection<Who extends SessionHolder, Addressee> {
   readonly outbox: Outbox<Addressee>;
   readonly requests: RequestWindow;
   readonly guard: SessionGuard<Who>;
@@ -56,8 +56,8 @@ export class Connection<Who extends Account, Addressee> {
   constructor(
     private readonly ports: ConnectionPorts<Who>,
     private readonly socket: StreamSocket,
-    { token, session }: Credentials<Who>,
-    openProtocol: (connection: Connection<Who, Addressee>) => ConnectionProtocol<Addressee>,
+    { token, session }: ClientCredentials<Who>,
+    openProtocol: (connection: ClientConnection<Who, Addressee>) => ConnectionProtocol<Addressee>,
   ) {
     const { clock, limits, sessions } = ports;
     this.outbox = new Outbox(
