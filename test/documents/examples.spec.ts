@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parsePlainJson } from '#apps/replay/plain-json.js';
 import { publicKeysIn } from '#apps/replay/public-keys.js';
 import { judge } from '#apps/replay/verdict.js';
-import { NO_LANE, resumePoints } from '#libs/auction/stream/resume-point.js';
+import { NO_SHARD, resumePoints } from '#libs/auction/stream/resume-point.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import { http, stream } from './described-interface.js';
 
@@ -80,7 +80,7 @@ describe('the tokens in the documents', () => {
       ...{ base: 0, sent: 0, isComplete: true, isOver: false, told: undefined },
     }));
     const positions = [0, 0, 0];
-    const point = { attachment: 1, lane: NO_LANE, nextNumber: 2, positions, subscriptions };
+    const point = { attachment: 1, tokenlessShard: NO_SHARD, nextNumber: 2, positions, subscriptions };
     const life = { id: '2f1c8a90-5b7d-4e63-8a11-9d4f0c6b7e20' };
     const connectionId = message('welcome').connection_id as string;
     const real = new ResumeTokens(['aa'.repeat(32)], resumePoints, life).seal(

@@ -1,4 +1,3 @@
-import type { AuctionEvent, Placed } from '../rules/events.js';
 import type { NumberedEntry } from '../rules/told/timeline-entry.js';
 import type { JsonObject } from '#libs/edge/decoding/strict-json.js';
 import type { Principal } from '#libs/edge/endpoint.js';
@@ -28,32 +27,6 @@ export interface Commands {
 export interface Refused {
   readonly status: number;
   readonly error: string;
-}
-
-export interface WantedHistories {
-  readonly account: string;
-  readonly shard: number;
-  /** Auctions that were not over for the account at this position, */
-  readonly openAt: number;
-  /** and in which something happened behind this one. */
-  readonly happenedBehind: number;
-  /** Those of them that may not be over for the account yet, as far as the chronicle goes. */
-  readonly others: readonly string[];
-  /** Nothing behind this position is wanted; asked again and again, for it may become less. */
-  readonly upTo: () => number;
-}
-
-/** Some of an auction's events, in order. Those of one auction follow each other. */
-export interface HistoryPart {
-  readonly auctionId: string;
-  readonly events: readonly Placed<AuctionEvent>[];
-}
-
-/** The histories of an account's own auctions as they are kept for good, a moment behind the journals. */
-export interface Chronicle {
-  /** Up to which record of the shard's journal it goes. */
-  position(shard: number): Promise<number>;
-  histories(wanted: WantedHistories): AsyncIterable<HistoryPart>;
 }
 
 /** Whoever answers may be behind: what is over may still be open to it. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { NO_LANE, resumePoints, type ResumePoint, type SubscriptionMark } from './resume-point.js';
+import { NO_SHARD, resumePoints, type ResumePoint, type SubscriptionMark } from './resume-point.js';
 
 const uuid = fc.uuid();
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
@@ -26,7 +26,7 @@ function pointWith(marks: fc.Arbitrary<SubscriptionMark[]>): fc.Arbitrary<Resume
     connectionId: uuid,
     attachment: count,
     positions: fc.array(count, { minLength: 3, maxLength: 3 }),
-    lane: fc.constantFrom(0, 1, 2, NO_LANE),
+    tokenlessShard: fc.constantFrom(0, 1, 2, NO_SHARD),
     nextNumber: small,
     subscriptions: marks,
   });

@@ -23,14 +23,14 @@ export interface ResumePoint {
   readonly attachment: number;
   /** By shard, the last journal position of which everything was sent. */
   readonly positions: readonly number[];
-  /** Events that were sent behind these positions without a token of their own came out of this shard; see Bookmark. */
-  readonly lane: number;
+  /** Events that were sent behind these positions without a token of their own came out of this shard; see ResumeCursor. */
+  readonly tokenlessShard: number;
   readonly nextNumber: number;
   readonly subscriptions: readonly SubscriptionMark[];
 }
 
-/** Instead of a lane: no event was sent behind the token without one of its own. */
-export const NO_LANE = 255;
+/** Instead of a shard: every event after the token has one of its own. */
+export const NO_SHARD = 255;
 
 const UUID_BYTES = 16;
 const NO_UUID = '00000000-0000-0000-0000-000000000000';
@@ -49,7 +49,7 @@ function encode(point: ResumePoint): Buffer {
   const bytes = Buffer.alloc(sizeOf(positions.length, subscriptions.length));
   let at = writeUuid(bytes, point.connectionId, 0);
   at = bytes.writeDoubleBE(point.attachment, at);
-  at = bytes.writeUInt8(point.lane, at);
+  at = bytes.writeUInt8(point.tokenlessShard, at);
   at = bytes.writeUInt8(positions.length, at);
   for (const position of positions) at = bytes.writeDoubleBE(position, at);
   at = bytes.writeUInt32BE(point.nextNumber, at);
@@ -75,13 +75,13 @@ function decode(bytes: Buffer): ResumePoint {
   const take = (size: number): number => (at += size) - size;
   const connectionId = readUuid(bytes, take(UUID_BYTES));
   const attachment = bytes.readDoubleBE(take(8));
-  const lane = bytes.readUInt8(take(1));
+  const tokenlessShard = bytes.readUInt8(take(1));
   const positions = Array.from({ length: bytes.readUInt8(take(1)) }, () => bytes.readDoubleBE(take(8)));
   const nextNumber = bytes.readUInt32BE(take(4));
   const subscriptions = Array.from({ length: bytes.readUInt16BE(take(2)) }, () =>
     readMark(bytes, take(MARK_BYTES)),
   );
-  return { connectionId, attachment, lane, positions, nextNumber, subscriptions };
+  return { connectionId, attachment, tokenlessShard, positions, nextNumber, subscriptions };
 }
 
 function readMark(bytes: Buffer, at: number): SubscriptionMark {

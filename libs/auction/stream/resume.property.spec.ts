@@ -226,7 +226,7 @@ describe('whoever resumes with its latest token and what it has seen', () => {
 
   it('is continued exactly when its gateway has forgotten what it missed', async () => {
     const expected = { resyncs: ['SNAPSHOT_INCOMPLETE'], closes: [] };
-    const options = (): GatewayOptions => ({ history: 3, limits: { ...OFTEN, chapterEvents: 3 } });
+    const options = (): GatewayOptions => ({ history: 3, limits: { ...OFTEN, historyPageEvents: 3 } });
     expect(await expectOfPlays(expected, options)).toBeGreaterThan(RUNS);
   });
 

@@ -15,8 +15,8 @@ export interface StreamLimits extends ConnectionLimits {
   /** How long a resumed connection waits until this gateway has come as far as the one before, and the like. */
   readonly catchUpMillis: number;
   /** What is recalled at once for one connection of what the feed has forgotten. */
-  readonly chapterEvents: number;
-  readonly chapterBytes: number;
+  readonly historyPageEvents: number;
+  readonly historyPageBytes: number;
   /** Connections for which that is done at the same time. */
   readonly recallsAtOnce: number;
 }
@@ -31,7 +31,7 @@ export const STREAM_LIMITS: StreamLimits = {
   tokenEvents: 100,
   tokenMillis: 1_000,
   catchUpMillis: 5_000,
-  chapterEvents: 5_000,
-  chapterBytes: 4 * 1024 * 1024,
+  historyPageEvents: 5_000,
+  historyPageBytes: 4 * 1024 * 1024,
   recallsAtOnce: 3,
 };

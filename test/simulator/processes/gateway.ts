@@ -19,9 +19,10 @@ import { journalNotices } from '#libs/link/journal-notices.js';
 import { receiveNotices } from '#libs/link/notices.js';
 import { nextTurn } from '#libs/platform/time/clock.js';
 import { CompletedReader } from '#libs/auction/projections/completed-reader.js';
-import { Chronicle, type WantedHistories } from '#libs/auction/projections/reader/chronicle.js';
+import { PostgresHistoryStore } from '#libs/auction/projections/reader/history-store.js';
+import type { WantedHistories } from '#libs/auction/protocol/histories.js';
 import { Feed } from '#libs/auction/stream/feed/feed.js';
-import { Recollector } from '#libs/auction/stream/feed/recollection.js';
+import { HistoryCatchUps } from '#libs/auction/stream/feed/history-catch-up.js';
 import { STREAM_LIMITS } from '#libs/auction/stream/stream-limits.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
 import { StreamHub } from '#libs/auction/stream/stream-hub.js';
@@ -125,8 +126,8 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   });
   presence.start();
   const nothing = (): void => undefined;
-  const kept = new Chronicle(poolOf(world.database, host));
-  const chronicle = {
+  const kept = new PostgresHistoryStore(poolOf(world.database, host));
+  const store = {
     position: (shard: number) => kept.position(shard),
     histories: (wanted: WantedHistories) => {
       world.onRecall();
@@ -135,7 +136,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
   };
   const ports = {
     feed,
-    recollector: new Recollector({ feed, chronicle, clock, limits }),
+    histories: new HistoryCatchUps({ feed, store, clock, limits }),
     tokens: new ResumeTokens([STREAM_KEY], resumePoints, JOURNAL_LIFE, (bytes) => random.bytes(bytes)),
     sessions: { checkOf: (token: string) => () => sessionOf(token) },
     commands: new StreamCommands(controllers, {

@@ -13,9 +13,9 @@ import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
 import type { Logger } from '#libs/platform/process/log.js';
 import { quietly } from '#libs/platform/process/quiet-faults.js';
-import { Chronicle } from '../../projections/reader/chronicle.js';
+import { PostgresHistoryStore } from '../../projections/reader/history-store.js';
 import { Feed } from '../../stream/feed/feed.js';
-import { Recollector } from '../../stream/feed/recollection.js';
+import { HistoryCatchUps } from '../../stream/feed/history-catch-up.js';
 import { STREAM_LIMITS } from '#libs/auction/stream/stream-limits.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
@@ -92,7 +92,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
   const hub = new StreamHub(
     {
       feed,
-      recollector: new Recollector({ feed, chronicle: new Chronicle(pool), clock, limits }),
+      histories: new HistoryCatchUps({ feed, store: new PostgresHistoryStore(pool), clock, limits }),
       tokens: new ResumeTokens(config.STREAM_KEYS, resumePoints, await findJournalLife(pool)),
       sessions,
       commands,

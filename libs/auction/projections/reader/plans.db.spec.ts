@@ -7,7 +7,7 @@ import { BY_KEY, OF_CREATES, OF_SHARD } from './answer-reader.js';
 import { COMPLETED, LIST, RECORDS } from '../audit/audit-reader.js';
 import { ONE, PAGE, ROLE } from './auction-reader.js';
 import { BEFORE_ALL } from './before-all.js';
-import { ENDED, PARTS, TOUCHED } from './chronicle.js';
+import { ENDED, PARTS, TOUCHED } from './history-store.js';
 import { HISTORY } from './history-reader.js';
 import { ALL, OF_STATUS, OWNS } from './quote-reader.js';
 

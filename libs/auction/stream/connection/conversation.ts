@@ -119,6 +119,6 @@ class Conversation implements ConnectionProtocol<Subscription> {
       });
     // Rendered when it leaves: by then it is known when the session ends.
     connection.send({ size: 0, render });
-    if (resumed !== undefined) book.resume(resumed.point, resumed.broken, resumed.recollection);
+    if (resumed !== undefined) book.resume(resumed.point, resumed.broken, resumed.history);
   }
 }

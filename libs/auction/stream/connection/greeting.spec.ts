@@ -97,7 +97,7 @@ describe('the greeting', () => {
       connectionId: '',
       attachment: 0,
       positions: [],
-      lane: 0,
+      tokenlessShard: 0,
       nextNumber: 1,
       subscriptions: [],
     };
@@ -119,7 +119,11 @@ describe('the greeting', () => {
       attachment: 1,
       positions: [9, 0, 0],
     };
-    const resume_token = tokens.seal({ ...point, lane: 0, nextNumber: 1, subscriptions: [] }, 'mia', now);
+    const resume_token = tokens.seal(
+      { ...point, tokenlessShard: 0, nextNumber: 1, subscriptions: [] },
+      'mia',
+      now,
+    );
     const chat = new Chat(await openGateway(clock), 'mia');
     expect(await chat.say('hello', { resume_token })).toEqual([]);
     clock.pass(4_999);

@@ -1,10 +1,10 @@
 import type { Control } from '../client-messages.js';
-import { ChronicleAway, type Recollection } from '../feed/recollection.js';
+import { HistoryStoreAway, type HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { ResumePoint } from '../resume-point.js';
 import type { StreamPorts } from './stream-ports.js';
 import type { ResumeError, ResyncReason } from '../server-messages.js';
-import type { ConnectionName } from '../subscriptions/bookmark.js';
-import { Holdings } from '../subscriptions/holdings.js';
+import type { ConnectionName } from '../subscriptions/resume-cursor.js';
+import { SubscriptionProgress } from '../subscriptions/subscription-progress.js';
 import type { Seen } from '../subscriptions/subscription.js';
 import type { Broken } from '../subscriptions/resumption.js';
 
@@ -19,7 +19,7 @@ export interface Greeting {
 export interface Resumed {
   readonly point: ResumePoint;
   readonly seen: Seen;
-  readonly recollection: Recollection;
+  readonly history: HistoryCatchUp;
   /** Which of its subscriptions cannot be continued. */
   readonly broken: Broken;
 }
@@ -46,9 +46,9 @@ export async function greet(
   }
   const { point } = opened;
   const seen = hello.seen ?? {};
-  const recollection = ports.recollector.of(account);
-  const holdings = await holdingsHere(point, seen, recollection, ports);
-  if (holdings === undefined) return undefined;
+  const history = ports.histories.of(account);
+  const progress = await progressHere(point, seen, history, ports);
+  if (progress === undefined) return undefined;
   return {
     name: {
       account,
@@ -56,40 +56,40 @@ export async function greet(
       attachment: Math.max(attachment, point.attachment + 1),
     },
     graceMillis,
-    resumed: { point, seen, recollection, broken: brokenIn(point, holdings) },
+    resumed: { point, seen, history, broken: brokenIn(point, progress) },
   };
 }
 
 /** Waits until this gateway has seen what the one before had told, if that is soon, and finds what is older. */
-async function holdingsHere(
+async function progressHere(
   point: ResumePoint,
   seen: Seen,
-  recollection: Recollection,
+  history: HistoryCatchUp,
   { feed, limits: { catchUpMillis } }: StreamPorts,
-): Promise<Holdings | undefined> {
+): Promise<SubscriptionProgress | undefined> {
   if (!(await feed.waitUntil(() => feed.hasReached(point.positions), catchUpMillis))) return undefined;
-  const holdings = new Holdings(recollection, point, seen);
+  const progress = new SubscriptionProgress(history, point, seen);
   try {
     // Whatever the client has seen was in the journals when it came here. They may be told to be shorter than they are; see Resumption.
     const heads = await feed.heads();
     do {
-      await holdings.recall();
-      if (!(await feed.waitUntil(() => !holdings.areComing(heads), catchUpMillis))) return undefined;
-    } while (holdings.areForgotten());
+      await progress.recall();
+      if (!(await feed.waitUntil(() => !progress.areComing(heads), catchUpMillis))) return undefined;
+    } while (progress.areForgotten());
   } catch (error) {
-    if (error instanceof ChronicleAway) return undefined;
+    if (error instanceof HistoryStoreAway) return undefined;
     throw error;
   }
-  return holdings;
+  return progress;
 }
 
-function brokenIn({ subscriptions }: ResumePoint, holdings: Holdings): Broken {
+function brokenIn({ subscriptions }: ResumePoint, progress: SubscriptionProgress): Broken {
   const broken = new Map<number, ResyncReason>();
   for (const mark of subscriptions) {
     // What it missed before is told on from where that was.
     if (mark.told !== undefined) continue;
     if (!mark.isComplete) broken.set(mark.number, 'SNAPSHOT_INCOMPLETE');
-    else if (!holdings.canContinue(mark)) broken.set(mark.number, 'HISTORY_GONE');
+    else if (!progress.canContinue(mark)) broken.set(mark.number, 'HISTORY_GONE');
   }
   return broken;
 }

@@ -75,7 +75,11 @@ describe('who is here', () => {
     const attachment = Number(clock.epochNanos() / 1_000n) + 1_000_000;
     const point = { connectionId: '5f0c6d1e-0000-4000-8000-000000000001', attachment, positions: [0, 0, 0] };
     const now = Number(clock.epochNanos() / 1_000_000n);
-    const token = tokens.seal({ ...point, lane: 255, nextNumber: 1, subscriptions: [] }, 'mia', now);
+    const token = tokens.seal(
+      { ...point, tokenlessShard: 255, nextNumber: 1, subscriptions: [] },
+      'mia',
+      now,
+    );
     const { told } = await watched({ resume_token: token });
     expect(told[0]!.standing.attachment).toBe(attachment + 1);
   });

@@ -2,7 +2,7 @@ import type { Principal } from '#libs/edge/endpoint.js';
 import type { ClientConnection, ConnectionPorts } from '#libs/socket/client-connection.js';
 import type { ResumeTokens } from '#libs/socket/resume-token.js';
 import type { Feed } from '../feed/feed.js';
-import type { Recollector } from '../feed/recollection.js';
+import type { HistoryCatchUps } from '../feed/history-catch-up.js';
 import type { Archive, Commands, Presence, StreamMeter } from '../ports.js';
 import type { ResumePoint } from '../resume-point.js';
 import type { StreamLimits } from '../stream-limits.js';
@@ -11,7 +11,7 @@ import type { Subscription } from '../subscriptions/subscription.js';
 /** What all connections of a gateway have in common. */
 export interface StreamPorts extends ConnectionPorts<Principal> {
   readonly feed: Feed;
-  readonly recollector: Recollector;
+  readonly histories: HistoryCatchUps;
   readonly tokens: ResumeTokens<ResumePoint>;
   readonly commands: Commands;
   readonly archive: Archive;

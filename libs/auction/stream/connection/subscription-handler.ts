@@ -20,7 +20,7 @@ import {
 } from '../server-messages.js';
 import { CatchUp } from '../subscriptions/catch-up.js';
 import type { Subscription } from '../subscriptions/subscription.js';
-import type { ConnectionName } from '../subscriptions/bookmark.js';
+import type { ConnectionName } from '../subscriptions/resume-cursor.js';
 import { SubscriptionBook } from '../subscriptions/subscription-book.js';
 import { CLOSE } from '#libs/socket/socket.js';
 import type { RunRequest, StreamConnection, StreamPorts } from './stream-ports.js';

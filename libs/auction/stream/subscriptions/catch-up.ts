@@ -56,7 +56,7 @@ export class CatchUp {
       if (version !== undefined && seq > version) break;
       const isLast = version === undefined ? entry.kind === 'AUCTION_COMPLETED' : seq === version;
       this.told = seq;
-      this.book.tellMissed(this.subscription, seq, entry, isLast);
+      this.book.sendMissed(this.subscription, seq, entry, isLast);
       if (isLast) return true;
     }
     const version = this.version();

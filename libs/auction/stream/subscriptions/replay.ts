@@ -1,8 +1,8 @@
 import type { FeedEvent } from '../feed/change.js';
-import type { Recollection } from '../feed/recollection.js';
+import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 
 export interface ReplayPorts {
-  readonly recollection: Recollection;
+  readonly history: HistoryCatchUp;
   readonly hasRoom: () => boolean;
   /** False when nothing more is to be told here. */
   readonly tell: (shard: number, event: FeedEvent) => boolean;
@@ -18,7 +18,7 @@ export interface Gap {
 
 /**
  * What a resumed connection has missed, told no faster than it is read: until the end is reached it hears of nothing else.
- * The lane comes first and whole, because the client may hold some of it already.
+ * The tokenless shard comes first and whole, because the client may hold some of it already.
  */
 export class Replay {
   /** By shard, up to where everything has been told. */
@@ -28,10 +28,12 @@ export class Replay {
   constructor(
     private readonly ports: ReplayPorts,
     positions: readonly number[],
-    lane: number,
+    tokenlessShard: number,
   ) {
     this.cursors = [...positions];
-    this.order = [...positions.keys()].sort((one, other) => rankOf(one, lane) - rankOf(other, lane));
+    this.order = [...positions.keys()].sort(
+      (one, other) => rankOf(one, tokenlessShard) - rankOf(other, tokenlessShard),
+    );
   }
 
   /** As far as it can be told at once; where there is a gap it has to be recalled what comes behind it. */
@@ -47,17 +49,17 @@ export class Replay {
   /** What is at hand of what is still to be told; undefined where something would have to be recalled. */
   *untold(): Generator<string | undefined> {
     for (const shard of this.order) {
-      const section = this.ports.recollection.behind(shard, this.cursors[shard] ?? 0);
+      const section = this.ports.history.behind(shard, this.cursors[shard] ?? 0);
       for (const { auctionId, entries } of section?.gains() ?? []) if (entries > 0) yield auctionId;
       if (section?.isLast !== true) yield undefined;
     }
   }
 
   private tellOf(shard: number): 'DONE' | 'WAITING' | 'STOPPED' | Gap {
-    const { recollection, hasRoom, tell } = this.ports;
+    const { history, hasRoom, tell } = this.ports;
     for (;;) {
       let position = this.cursors[shard] ?? 0;
-      const section = recollection.behind(shard, position);
+      const section = history.behind(shard, position);
       if (section === undefined) return { shard, position };
       for (const event of section.events()) {
         if (event.position !== position) {
@@ -73,6 +75,6 @@ export class Replay {
   }
 }
 
-function rankOf(shard: number, lane: number): number {
-  return shard === lane ? -1 : shard;
+function rankOf(shard: number, tokenlessShard: number): number {
+  return shard === tokenlessShard ? -1 : shard;
 }

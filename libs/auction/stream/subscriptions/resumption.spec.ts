@@ -125,7 +125,7 @@ describe('a connection that goes on where its gateway has forgotten what it miss
   });
 
   it('is told it in as many pieces as it takes, no faster than it reads', async () => {
-    const limits = { chapterEvents: 10, bufferedMessages: 40 };
+    const limits = { historyPageEvents: 10, bufferedMessages: 40 };
     const { gateway, world } = await openedWith(refused(300), { history: 3, limits });
     const token = await tokenAfter(gateway, OPENED, { channel: 'auctions' });
     await gateway.takeInAll();

@@ -1,12 +1,12 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import { newestFirst, type Feed, type Sight } from '../feed/feed.js';
-import type { Recollection } from '../feed/recollection.js';
+import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { ResumePoint } from '../resume-point.js';
 import type { ResyncReason } from '../server-messages.js';
 import { Replay, type Gap } from './replay.js';
 import { concerns, isAhead, isTold, shardOf, type Subscription } from './subscription.js';
-import type { Teller } from './teller.js';
+import type { EventNumbering } from './event-numbering.js';
 
 /** Why subscriptions of a token, by number, cannot be told what comes next. */
 export type Broken = ReadonlyMap<number, ResyncReason>;
@@ -14,8 +14,8 @@ export type Reasons = ReadonlyMap<Subscription, ResyncReason>;
 
 export interface ResumptionPorts {
   readonly outbox: Outbox<Subscription>;
-  readonly teller: Teller;
-  readonly recollection: Recollection;
+  readonly numbering: EventNumbering;
+  readonly history: HistoryCatchUp;
   readonly feed: Feed;
   readonly clock: Clock;
   readonly account: string;
@@ -35,8 +35,8 @@ const NANOS_PER_MILLI = 1_000_000n;
  *
  * The present of this gateway may be behind what the client has seen, although it has read all that it was told there is: brokers
  * tell an older end for a while. So a client is not taken for one that lies before it has been waited for what is missing. Meanwhile
- * its other subscriptions are told what happens, as far as a token can say so: while something of the lane is missing that is the
- * lane alone, for in a subscription to all auctions what comes out of another shard would be counted in its place. In the end the journals
+ * its other subscriptions are told what happens, as far as a token can say so: while something of the tokenless shard is missing that is
+ * this shard alone, for in a subscription to all auctions what comes out of another shard would be counted in its place. In the end the journals
  * are asked once more: only what they do not have is given up, and while they cannot be read that is for another gateway to say.
  */
 export class Resumption {
@@ -53,21 +53,21 @@ export class Resumption {
     private readonly point: ResumePoint,
     broken: Broken,
   ) {
-    const { teller, recollection, outbox, feed } = ports;
+    const { numbering, history, outbox, feed } = ports;
     const present = feed.positions();
-    this.left = reasonsIn(teller.all(), broken);
+    this.left = reasonsIn(numbering.all(), broken);
     for (const subscription of this.left.keys()) subscription.isComplete = false;
     this.replay = new Replay(
       {
-        recollection,
+        history,
         hasRoom: () => outbox.hasRoom,
-        tell: (shard, event) => !this.isStopped && teller.tell(shard, event),
+        tell: (shard, event) => !this.isStopped && numbering.send(shard, event),
         isWhole: (shard) =>
-          shard !== point.lane || this.ahead().every(({ auctionId }) => auctionId !== undefined),
+          shard !== point.tokenlessShard || this.ahead().every(({ auctionId }) => auctionId !== undefined),
       },
       // A shard on which nobody depends who is continued need not be recalled.
       present.map((position, shard) => (this.isNeeded(shard) ? (point.positions[shard] ?? 0) : position)),
-      point.lane,
+      point.tokenlessShard,
     );
   }
 
@@ -104,10 +104,10 @@ export class Resumption {
 
   private goOn(): void {
     if (this.isStopped) return;
-    const { teller, onDone } = this.ports;
+    const { numbering, onDone } = this.ports;
     const outcome = this.replay.goOn();
     if (outcome === 'STOPPED') return;
-    teller.leave();
+    numbering.leave();
     if (outcome === 'DONE' && this.ahead().length === 0) {
       onDone(this.left);
       return;
@@ -119,14 +119,14 @@ export class Resumption {
   }
 
   private async ready(outcome: 'WAITING' | Gap): Promise<void> {
-    const { outbox, recollection } = this.ports;
+    const { outbox, history } = this.ports;
     await outbox.room();
-    if (outcome !== 'WAITING') await recollection.recall(outcome.shard, outcome.position);
+    if (outcome !== 'WAITING') await history.recall(outcome.shard, outcome.position);
   }
 
   /** Of these the client has seen more than there is here. */
   private ahead(): Subscription[] {
-    return this.ports.teller.all().filter(isAhead);
+    return this.ports.numbering.all().filter(isAhead);
   }
 
   /** Resolves when there may be more to tell, or nothing is waited for any more. */
@@ -175,7 +175,7 @@ export class Resumption {
   }
 
   private showAgain(incomplete: readonly Subscription[], sights: readonly Sight[]): void {
-    const { teller, onResync } = this.ports;
+    const { numbering, onResync } = this.ports;
     for (const subscription of incomplete) {
       if (this.isStopped) return;
       const shown = sights.filter(({ state }) =>
@@ -184,17 +184,17 @@ export class Resumption {
       if (subscription.auctionId !== undefined && shown.length === 0) continue;
       this.left.delete(subscription);
       onResync('SNAPSHOT_INCOMPLETE');
-      teller.tellResync(subscription, 'SNAPSHOT_INCOMPLETE');
-      teller.tellSnapshot(subscription, shown, true);
+      numbering.sendResync(subscription, 'SNAPSHOT_INCOMPLETE');
+      numbering.sendSnapshot(subscription, shown, true);
     }
   }
 
   /** What was live for the account where the token was given out. */
   private async seenThen(): Promise<readonly Sight[]> {
-    const { recollection } = this.ports;
+    const { history } = this.ports;
     const sights: Sight[] = [];
     for (const [shard, position] of this.point.positions.entries()) {
-      if (this.isNeeded(shard)) sights.push(...(await recollection.liveAt(shard, position)));
+      if (this.isNeeded(shard)) sights.push(...(await history.liveAt(shard, position)));
     }
     return sights.sort(newestFirst);
   }
@@ -208,7 +208,7 @@ export class Resumption {
   }
 
   private isNeeded(shard: number): boolean {
-    const dependent = [...this.ports.teller.all().filter(isTold), ...this.toBeShownAgain()];
+    const dependent = [...this.ports.numbering.all().filter(isTold), ...this.toBeShownAgain()];
     return dependent.some(({ auctionId }) => auctionId === undefined || shardOf(auctionId) === shard);
   }
 

@@ -3,17 +3,17 @@ import type { FeedEvent } from '../feed/change.js';
 import { isOverFor } from '../../rules/told/viewer.js';
 import type { Sight } from '../feed/feed.js';
 import type { FeedListener } from '../feed/listeners.js';
-import type { Recollection } from '../feed/recollection.js';
+import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { StreamLimits } from '../stream-limits.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
 import type { ResyncReason, SubscriptionName } from '../server-messages.js';
-import { Bookmark, type BookmarkPorts, type ConnectionName } from './bookmark.js';
+import { ResumeCursor, type ResumeCursorPorts, type ConnectionName } from './resume-cursor.js';
 import { Resumption, type Broken, type Reasons } from './resumption.js';
 import type { Seen, Subscription } from './subscription.js';
-import { Teller } from './teller.js';
+import { EventNumbering } from './event-numbering.js';
 
-export interface BookPorts extends BookmarkPorts {
+export interface BookPorts extends ResumeCursorPorts {
   readonly limits: StreamLimits;
   readonly outbox: Outbox<Subscription>;
   readonly onResync: (reason: ResyncReason) => void;
@@ -27,8 +27,8 @@ export interface BookPorts extends BookmarkPorts {
 
 /** The subscriptions of one connection from the first word to the last: begun, continued, told anew, ended. */
 export class SubscriptionBook implements FeedListener {
-  private readonly bookmark: Bookmark;
-  private readonly teller: Teller;
+  private readonly cursor: ResumeCursor;
+  private readonly numbering: EventNumbering;
   private unlisten: (() => void) | undefined;
   private resumption: Resumption | undefined;
   /** What the feed has taken in and the subscriptions have not been told yet. */
@@ -41,8 +41,8 @@ export class SubscriptionBook implements FeedListener {
     private readonly name: ConnectionName,
   ) {
     const { outbox, clock, limits } = ports;
-    this.bookmark = new Bookmark(ports, name);
-    this.teller = new Teller(outbox, this.bookmark, clock, limits.snapshotPart);
+    this.cursor = new ResumeCursor(ports, name);
+    this.numbering = new EventNumbering(outbox, this.cursor, clock, limits.snapshotPart);
   }
 
   get account(): string {
@@ -50,16 +50,16 @@ export class SubscriptionBook implements FeedListener {
   }
 
   get size(): number {
-    return this.teller.size;
+    return this.numbering.size;
   }
 
   /** Changes whenever all are told anew. */
   get round(): number {
-    return this.teller.currentRound;
+    return this.numbering.currentRound;
   }
 
   get names(): SubscriptionName[] {
-    return this.teller.all().map(({ id, channel, auctionId }) => ({
+    return this.numbering.all().map(({ id, channel, auctionId }) => ({
       subscription_id: id,
       channel,
       ...(auctionId === undefined ? {} : { auction_id: auctionId }),
@@ -68,19 +68,19 @@ export class SubscriptionBook implements FeedListener {
 
   /** Says that we are there, and how far the client has been told. */
   beat(): void {
-    this.teller.beat();
+    this.numbering.beat();
   }
 
   add(channel: Channel, auctionId: string | undefined, told?: number): Subscription {
-    return this.teller.add(channel, auctionId, told);
+    return this.numbering.add(channel, auctionId, told);
   }
 
   has(subscription: Subscription): boolean {
-    return this.teller.has(subscription);
+    return this.numbering.has(subscription);
   }
 
   remove(id: string): boolean {
-    const isRemoved = this.teller.remove(id);
+    const isRemoved = this.numbering.remove(id);
     if (this.size === 0) this.stopListening();
     this.resumption?.look();
     return isRemoved;
@@ -96,46 +96,46 @@ export class SubscriptionBook implements FeedListener {
 
   /** From here on the subscription hears what the account's timelines gain. */
   begin(subscription: Subscription, sights: readonly Sight[]): void {
-    this.teller.tellSnapshot(subscription, sights, true);
+    this.numbering.sendSnapshot(subscription, sights, true);
     this.listen();
   }
 
   /** The snapshot of one that is to be told first what it missed before: it hears of nothing else until then. */
   beginBehind(subscription: Subscription, sight: Sight): void {
-    this.teller.tellSnapshot(subscription, [sight], false);
+    this.numbering.sendSnapshot(subscription, [sight], false);
   }
 
   /** An entry of before. With the last one the subscription must be where the feed is at this moment. */
-  tellMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
-    this.teller.tellMissed(subscription, timelineSeq, entry, isLast);
+  sendMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
+    this.numbering.sendMissed(subscription, timelineSeq, entry, isLast);
     if (isLast) this.listen();
   }
 
   /** The same where no entry is left to be told. */
   caughtUp(subscription: Subscription): void {
-    this.teller.complete(subscription);
+    this.numbering.complete(subscription);
     this.listen();
   }
 
   /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
   showEnded(subscription: Subscription, view: string): void {
-    this.teller.tellEnded(subscription, view);
+    this.numbering.sendEnded(subscription, view);
   }
 
   /** Takes the subscriptions of a token over, without a word yet. */
   restore(point: ResumePoint, seen: Seen): void {
-    this.teller.restore(point, seen);
+    this.numbering.restore(point, seen);
   }
 
   /** Tells what has happened since the token, and then anew those that cannot be continued. */
-  resume(point: ResumePoint, broken: Broken, recollection: Recollection): void {
+  resume(point: ResumePoint, broken: Broken, history: HistoryCatchUp): void {
     const { feed, clock, limits, outbox, onResync, onFault } = this.ports;
     if (this.size === 0) return;
     const resumption = new Resumption(
       {
         outbox,
-        teller: this.teller,
-        recollection,
+        numbering: this.numbering,
+        history,
         feed,
         clock,
         account: this.account,
@@ -145,7 +145,7 @@ export class SubscriptionBook implements FeedListener {
           this.keepUpWithFeed();
           this.listen();
           if (left.size > 0) this.resync(left);
-          for (const subscription of this.teller.all())
+          for (const subscription of this.numbering.all())
             if (subscription.told !== undefined) this.ports.onBehind(subscription);
         },
         onFault,
@@ -154,7 +154,7 @@ export class SubscriptionBook implements FeedListener {
       broken,
     );
     this.resumption = resumption;
-    this.bookmark.begin(point.lane, resumption.cursors);
+    this.cursor.begin(point.tokenlessShard, resumption.cursors);
     this.guarded(() => {
       resumption.begin();
     });
@@ -166,11 +166,11 @@ export class SubscriptionBook implements FeedListener {
       const inDelivery = { events, next: 0 };
       this.inDelivery = inDelivery;
       for (const event of events) {
-        if (!this.teller.tell(shard, event)) break;
+        if (!this.numbering.send(shard, event)) break;
         inDelivery.next += 1;
       }
       inDelivery.next = events.length;
-      this.bookmark.leave();
+      this.cursor.leave();
     });
   }
 
@@ -180,7 +180,7 @@ export class SubscriptionBook implements FeedListener {
    */
   wouldLose(auctions: Iterable<string>): boolean {
     for (const id of auctions) if (this.isOver(id)) return true;
-    for (const { told, auctionId = '' } of this.teller.all())
+    for (const { told, auctionId = '' } of this.numbering.all())
       if (told !== undefined && this.isOver(auctionId)) return true;
     const { events, next } = this.inDelivery;
     for (const { auctionId } of events.slice(next)) if (this.wouldBeMissed(auctionId)) return true;
@@ -191,9 +191,9 @@ export class SubscriptionBook implements FeedListener {
 
   /** Too much was waiting: what has not left is not counted, and the present is told instead. */
   makeGood(dropped: ReadonlyMap<Subscription, number>): void {
-    this.teller.takeBack(dropped);
+    this.numbering.takeBack(dropped);
     this.keepUpWithFeed();
-    const all = this.teller.all();
+    const all = this.numbering.all();
     if (all.length > 0) this.resync(new Map(all.map((subscription) => [subscription, 'SLOW_READER'])));
   }
 
@@ -205,12 +205,12 @@ export class SubscriptionBook implements FeedListener {
       subscription.told = undefined;
     }
     // Whoever has heard of a resync and not of the snapshot has a token that knows, wherever it goes on.
-    this.teller.beat();
+    this.numbering.beat();
     const { round } = this;
     for (const [subscription, reason] of reasons) {
       if (this.round !== round || this.isStopped) return;
       this.ports.onResync(reason);
-      this.teller.tellResync(subscription, reason);
+      this.numbering.sendResync(subscription, reason);
       const sights = this.sightsOf(subscription);
       if (sights === undefined) this.ports.onNotHere(subscription);
       else this.begin(subscription, sights);
@@ -239,7 +239,7 @@ export class SubscriptionBook implements FeedListener {
   private keepUpWithFeed(): void {
     this.resumption?.stop();
     this.resumption = undefined;
-    this.bookmark.keepUpWithFeed();
+    this.cursor.keepUpWithFeed();
     for (const resolve of this.waitingForLive.splice(0)) resolve();
   }
 
@@ -252,7 +252,7 @@ export class SubscriptionBook implements FeedListener {
   }
 
   private wouldBeMissed(auctionId: string): boolean {
-    return this.teller.hears(auctionId) && this.isOver(auctionId);
+    return this.numbering.hears(auctionId) && this.isOver(auctionId);
   }
 
   /** What the feed does not remember any more is over for everybody. */

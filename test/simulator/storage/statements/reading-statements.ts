@@ -1,4 +1,4 @@
-import { CHRONICLE } from '#libs/auction/projections/reader/chronicle.js';
+import { HISTORY_READS } from '#libs/auction/projections/reader/history-store.js';
 import { keyOf, type EventRow, type QuoteRow } from '../tables.js';
 import { required, rowsFrom, rowsOf, type Answer, type Context, type Statements } from '../statement.js';
 
@@ -42,7 +42,7 @@ export const readingStatements: Statements = {
         .map(([, row]) => row)
         .filter((row) => row.viewer_id === viewer && row.shard === shard && row.sequence > Number(from))
         .filter((row) => happened(tx.get(tables.events, row.auction_id), behind, upTo));
-      return rowsOf(rows.sort((a, b) => a.sequence - b.sequence).slice(0, CHRONICLE.auctions));
+      return rowsOf(rows.sort((a, b) => a.sequence - b.sequence).slice(0, HISTORY_READS.auctions));
     },
   },
   'chronicle-touched': {
@@ -59,7 +59,7 @@ export const readingStatements: Statements = {
         (ids as readonly string[]).flatMap((id) =>
           (tx.get(tables.events, id) ?? [])
             .filter(({ sequence }) => sequence > Number(after) && sequence <= Number(upTo))
-            .slice(0, CHRONICLE.events),
+            .slice(0, HISTORY_READS.events),
         ),
       ),
   },

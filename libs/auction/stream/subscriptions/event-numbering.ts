@@ -6,23 +6,23 @@ import type { Sight } from '../feed/feed.js';
 import type { Outbox } from '#libs/socket/outbox.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
 import { eventMessage, message, snapshotMessage, type ResyncReason } from '../server-messages.js';
-import type { Bookmark } from './bookmark.js';
+import type { ResumeCursor } from './resume-cursor.js';
 import { snapshotParts } from './snapshots.js';
 import { concerns, isTold, newSubscription, restored, type Seen, type Subscription } from './subscription.js';
 
 /**
- * Numbers what the subscriptions of one connection are told and gives it the tokens that say how far that is. Events reach
- * only those subscriptions that are complete: their snapshot is on its way, with everything that belongs before it.
+ * Numbers the events of one connection's subscriptions, sends them, and adds the tokens that say how far that is. Only complete
+ * subscriptions get events: their snapshot is on its way, with everything that belongs before it.
  */
-export class Teller {
+export class EventNumbering {
   private readonly subscriptions = new Map<string, Subscription>();
   private nextNumber = 1;
-  /** Everything is told anew from time to time; then what was being told before is void. */
+  /** Changes when everything is sent anew; then what was being sent before is void. */
   private round = 0;
 
   constructor(
     private readonly outbox: Outbox<Subscription>,
-    private readonly bookmark: Bookmark,
+    private readonly cursor: ResumeCursor,
     private readonly clock: Clock,
     private readonly snapshotPart: number,
   ) {}
@@ -64,38 +64,38 @@ export class Teller {
     }
   }
 
-  /** What has not left counts as never told; all have to be told anew. */
+  /** What has not left counts as never sent. All have to be sent anew. */
   takeBack(dropped: ReadonlyMap<Subscription, number>): void {
     this.round += 1;
     for (const [subscription, events] of dropped) subscription.seq -= events;
   }
 
-  /** False when everything is told anew, with this event in it. */
-  tell(shard: number, event: FeedEvent): boolean {
+  /** False when everything was sent anew, with this event in it. */
+  send(shard: number, event: FeedEvent): boolean {
     const { round } = this;
-    if (this.bookmark.enter(shard, event.position)) {
+    if (this.cursor.enter(shard, event.position)) {
       for (const subscription of this.subscriptions.values()) subscription.base = subscription.seq;
     }
     for (const subscription of this.subscriptions.values()) {
       if (!isTold(subscription) || !concerns(subscription, event)) continue;
-      this.tellOne(subscription, shard, event);
+      this.sendOne(subscription, shard, event);
       if (this.round !== round) return false;
     }
     return true;
   }
 
-  /** All of the position in delivery has been told. */
+  /** All of the position in delivery was sent. */
   leave(): void {
-    this.bookmark.leave();
+    this.cursor.leave();
   }
 
-  tellResync(subscription: Subscription, reason: ResyncReason): void {
+  sendResync(subscription: Subscription, reason: ResyncReason): void {
     subscription.seq = Math.max(subscription.seq, subscription.skip);
     this.outbox.sendState(message('resync', { subscription_id: subscription.id, reason }));
   }
 
   /** With its last part the subscription is complete, unless it will be told what was missed before. */
-  tellSnapshot(subscription: Subscription, sights: readonly Sight[], isComplete: boolean): void {
+  sendSnapshot(subscription: Subscription, sights: readonly Sight[], isComplete: boolean): void {
     const { round } = this;
     subscription.isOver = false;
     if (isComplete) subscription.told = undefined;
@@ -107,19 +107,19 @@ export class Teller {
   }
 
   /** The view of an auction that is over for the account, as JSON text; nothing more will happen to it. */
-  tellEnded(subscription: Subscription, view: string): void {
+  sendEnded(subscription: Subscription, view: string): void {
     subscription.isOver = true;
     subscription.isComplete = subscription.told === undefined;
     this.outbox.sendState(snapshotMessage(subscription.id, [view], false, this.laterToken()()));
   }
 
   /** An entry of before; with the last one the subscription is complete. */
-  tellMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
+  sendMissed(subscription: Subscription, timelineSeq: number, entry: TimelineEntry, isLast: boolean): void {
     subscription.seq += 1;
     subscription.told = timelineSeq;
     if (isLast) this.complete(subscription);
     const members = membersOf(subscription.auctionId ?? '', timelineSeq, entry);
-    const isLate = this.bookmark.isLate(this.clock.monotonicNanos());
+    const isLate = this.cursor.isLate(this.clock.monotonicNanos());
     const token = isLast || isLate ? this.token() : undefined;
     const { id, seq, auctionId = '' } = subscription;
     this.outbox.sendEvent(subscription, auctionId, eventMessage(id, seq, members, token));
@@ -129,7 +129,7 @@ export class Teller {
   complete(subscription: Subscription): void {
     subscription.isComplete = true;
     subscription.told = undefined;
-    this.bookmark.forceToken();
+    this.cursor.forceToken();
   }
 
   /** A heartbeat. Its token holds only as long as nothing before it is taken back, so it goes with what is. */
@@ -145,13 +145,13 @@ export class Teller {
 
   /** Stands for the whole connection as it is now. */
   private token(): string {
-    return this.bookmark.token(this.subscriptions.values(), this.nextNumber);
+    return this.cursor.token(this.subscriptions.values(), this.nextNumber);
   }
 
-  private tellOne(subscription: Subscription, shard: number, event: FeedEvent): void {
+  private sendOne(subscription: Subscription, shard: number, event: FeedEvent): void {
     subscription.seq += 1;
     if (subscription.seq <= subscription.skip) return;
-    const isDue = this.bookmark.isDue(shard, this.clock.monotonicNanos());
+    const isDue = this.cursor.isDue(shard, this.clock.monotonicNanos());
     const { id, seq } = subscription;
     const token = isDue ? this.token() : undefined;
     this.outbox.sendEvent(subscription, event.auctionId, eventMessage(id, seq, event.members, token));
@@ -159,7 +159,7 @@ export class Teller {
 
   /** Says what is so now, when it is rendered. */
   private laterToken(): () => string {
-    const point = this.bookmark.point(this.subscriptions.values(), this.nextNumber);
-    return () => this.bookmark.seal(point);
+    const point = this.cursor.point(this.subscriptions.values(), this.nextNumber);
+    return () => this.cursor.seal(point);
   }
 }

@@ -16,7 +16,8 @@ import { decodeBatch } from '../decoded-batch.js';
 import { projectionMigrations } from '../migrations/list.js';
 import { auctionProjection } from '../projection.js';
 import { Projector, transactionsOf } from '#libs/projecting/projector.js';
-import { Chronicle, CHRONICLE, type WantedHistories } from './chronicle.js';
+import type { WantedHistories } from '../../protocol/histories.js';
+import { HISTORY_READS, PostgresHistoryStore } from './history-store.js';
 
 jest.setTimeout(60_000);
 
@@ -24,11 +25,11 @@ const SHARD = 1;
 const ACCOUNTS = ['olga', 'mia', 'max', 'moe', 'may', 'stranger'].map((name) => uuidNamed(name));
 
 let database: TestDatabase;
-let chronicle: Chronicle;
+let store: PostgresHistoryStore;
 
 beforeAll(async () => {
   database = await createTestDatabase(projectionMigrations);
-  chronicle = new Chronicle(database.pool);
+  store = new PostgresHistoryStore(database.pool);
 });
 afterAll(() => database.drop());
 
@@ -40,7 +41,7 @@ async function project({ shard, records }: WrittenJournal): Promise<void> {
 async function found(wanted: WantedHistories): Promise<Map<string, Placed<AuctionEvent>[]>> {
   const histories = new Map<string, Placed<AuctionEvent>[]>();
   let last = '';
-  for await (const { auctionId, events } of chronicle.histories(wanted)) {
+  for await (const { auctionId, events } of store.histories(wanted)) {
     if (auctionId !== last && histories.has(auctionId)) throw new Error(`${auctionId} comes in two places`);
     last = auctionId;
     histories.set(auctionId, [...(histories.get(auctionId) ?? []), ...events]);
@@ -48,7 +49,7 @@ async function found(wanted: WantedHistories): Promise<Map<string, Placed<Auctio
   return histories;
 }
 
-describe('the chronicle of a shard', () => {
+describe('the store of a shard', () => {
   const journal = randomSession(33, 60, SHARD);
   const end = journal.records.length;
   const auctions = new Map<string, Placed<AuctionEvent>[]>();
@@ -67,7 +68,7 @@ describe('the chronicle of a shard', () => {
   }
 
   it('says how far it goes', async () => {
-    expect([await chronicle.position(SHARD), await chronicle.position(2)]).toEqual([end, 0]);
+    expect([await store.position(SHARD), await store.position(2)]).toEqual([end, 0]);
   });
 
   it.each([0, 120, end])(
@@ -112,8 +113,8 @@ describe('the chronicle of a shard', () => {
 describe('long histories and many auctions', () => {
   const shard = 2;
   const journal = new WrittenJournal(shard);
-  const SHORT = 2 * CHRONICLE.auctions + 10;
-  const LONG = 2 * CHRONICLE.events + 50;
+  const SHORT = 2 * HISTORY_READS.auctions + 10;
+  const LONG = 2 * HISTORY_READS.events + 50;
 
   beforeAll(async () => {
     const tell = (name: string, refusals: number): void => {
@@ -142,10 +143,10 @@ describe('long histories and many auctions', () => {
     let upTo = journal.records.length;
     const wanted = { account: uuidNamed('mia'), shard, openAt: 0, happenedBehind: 0, others: [] };
     let parts = 0;
-    for await (const { events } of chronicle.histories({ ...wanted, upTo: () => upTo })) {
+    for await (const { events } of store.histories({ ...wanted, upTo: () => upTo })) {
       parts += 1;
       upTo = events.at(-1)?.position ?? 0;
     }
-    expect(parts).toBeLessThanOrEqual(CHRONICLE.together);
+    expect(parts).toBeLessThanOrEqual(HISTORY_READS.together);
   });
 });

@@ -1,16 +1,16 @@
 import { evolve } from '../../rules/evolve/evolve.js';
 import type { AuctionState } from '../../rules/state.js';
 import type { StreamLimits } from '../stream-limits.js';
-import type { HistoryPart } from '../ports.js';
+import type { HistoryPart } from '../../protocol/histories.js';
 import { accountsOf, eventsFor, type FeedEvent } from './change.js';
 
-export type ChapterLimits = Pick<StreamLimits, 'chapterEvents' | 'chapterBytes'>;
+export type HistoryPageLimits = Pick<StreamLimits, 'historyPageEvents' | 'historyPageBytes'>;
 
 /**
- * What an account's timelines gained behind a position, found in the histories of its auctions one after the other. It holds
- * only so much, whatever there is: the rest belongs into the next chapter.
+ * What an account's timelines gained after a position, found in the histories of its auctions one after the other. A page has a
+ * bound; the rest belongs into the next one.
  */
-export class Chapter {
+export class HistoryPage {
   private events: FeedEvent[] = [];
   private bytes = 0;
   private last: number;
@@ -21,12 +21,12 @@ export class Chapter {
     private readonly account: string,
     readonly behind: number,
     upTo: number,
-    private readonly limits: ChapterLimits,
+    private readonly limits: HistoryPageLimits,
   ) {
     this.last = upTo;
   }
 
-  /** Everything up to here is in it, and nothing behind. */
+  /** The page holds everything up to here, and nothing after it. */
   get upTo(): number {
     return this.last;
   }
@@ -40,7 +40,7 @@ export class Chapter {
       this.state = after;
       if (placed.position <= this.behind || placed.position > this.last) continue;
       const change = { placed, before, after };
-      if (accountsOf(change).includes(this.account)) this.tell(eventsFor(change, this.account));
+      if (accountsOf(change).includes(this.account)) this.keep(eventsFor(change, this.account));
     }
   }
 
@@ -50,22 +50,22 @@ export class Chapter {
     return this.events;
   }
 
-  private tell(events: readonly FeedEvent[]): void {
+  private keep(events: readonly FeedEvent[]): void {
     this.events.push(...events);
     this.bytes += bytesOf(events);
-    // Now and then, for it is to be put in order each time.
-    const { chapterEvents, chapterBytes } = this.limits;
-    if (this.events.length > 2 * chapterEvents || this.bytes > 2 * chapterBytes) this.shorten();
+    // Only now and then, because it sorts each time.
+    const { historyPageEvents, historyPageBytes } = this.limits;
+    if (this.events.length > 2 * historyPageEvents || this.bytes > 2 * historyPageBytes) this.shorten();
   }
 
   /** Never between the entries of one position. */
   private shorten(): void {
     this.events.sort((one, other) => one.position - other.position || one.timelineSeq - other.timelineSeq);
-    const { chapterEvents, chapterBytes } = this.limits;
+    const { historyPageEvents, historyPageBytes } = this.limits;
     let [kept, bytes] = [0, 0];
     for (const event of this.events) {
       const isNext = event.position !== this.events[kept - 1]?.position;
-      if (kept > 0 && isNext && (kept >= chapterEvents || bytes >= chapterBytes)) {
+      if (kept > 0 && isNext && (kept >= historyPageEvents || bytes >= historyPageBytes)) {
         this.last = this.events[kept - 1]?.position ?? this.last;
         break;
       }

@@ -1,34 +1,33 @@
-import type { Recollection } from '../feed/recollection.js';
+import type { HistoryCatchUp } from '../feed/history-catch-up.js';
 import type { ResumePoint, SubscriptionMark } from '../resume-point.js';
 import { concerns, heldBehind, isTold, shardOf, type Seen } from './subscription.js';
 
 interface Held {
   readonly mark: SubscriptionMark;
-  /** Out of which the client has what it holds behind the token. */
+  /** Where the events after the token came from. */
   readonly shard: number;
   missing: number;
 }
 
 /**
- * What a client holds already behind its token, looked for at this gateway, as far as the journals are known to go: there must be as
- * much before the client can be told what comes next. Every look counts only what has come since the last one, so that nobody can make us count again and
- * again by claiming to have seen what never was.
+ * How far a client is past its token. This gateway must have as many events before it can send the next one. Each check counts
+ * only what came since the one before, so a client that claims to have seen what never was costs no more.
  */
-export class Holdings {
+export class SubscriptionProgress {
   private readonly held: readonly Held[];
   private readonly cursors: number[];
 
   constructor(
-    private readonly recollection: Recollection,
-    { positions, lane, subscriptions }: ResumePoint,
+    private readonly history: HistoryCatchUp,
+    { positions, tokenlessShard, subscriptions }: ResumePoint,
     seen: Seen,
   ) {
     this.cursors = [...positions];
     this.held = subscriptions.flatMap((mark) => {
       const missing = heldBehind(mark, seen);
-      // Of one auction all comes out of one shard; of all auctions, what has no token of its own comes out of the lane.
-      const shard = mark.auctionId === undefined ? lane : shardOf(mark.auctionId);
-      // Without a lane there is nothing to be counted.
+      // Of one auction all comes out of one shard; of all auctions, what has no token of its own comes out of the tokenless shard.
+      const shard = mark.auctionId === undefined ? tokenlessShard : shardOf(mark.auctionId);
+      // Without such a shard there is nothing to be counted.
       return isTold(mark) && missing > 0 ? [{ mark, shard, missing }] : [];
     });
   }
@@ -39,7 +38,7 @@ export class Holdings {
       for (;;) {
         this.count(shard);
         if (!this.isForgotten(shard)) break;
-        await this.recollection.recall(shard, this.cursors[shard] ?? 0);
+        await this.history.recall(shard, this.cursors[shard] ?? 0);
       }
     }
   }
@@ -58,7 +57,7 @@ export class Holdings {
     return this.shards().some((shard) => this.isForgotten(shard));
   }
 
-  /** Whether the subscription can be told exactly what comes next, if only what is missing comes: it must come out of some shard. */
+  /** Whether the subscription can go on exactly, once what is missing has come. That needs a shard to come from. */
   canContinue(mark: SubscriptionMark): boolean {
     return mark.isComplete && this.held.every((held) => held.mark !== mark || held.shard in this.cursors);
   }
@@ -72,11 +71,11 @@ export class Holdings {
   }
 
   private isForgotten(shard: number): boolean {
-    return this.isMissing(shard) && this.recollection.behind(shard, this.cursors[shard] ?? 0) === undefined;
+    return this.isMissing(shard) && this.history.behind(shard, this.cursors[shard] ?? 0) === undefined;
   }
 
   private count(shard: number): void {
-    const section = this.recollection.behind(shard, this.cursors[shard] ?? 0);
+    const section = this.history.behind(shard, this.cursors[shard] ?? 0);
     if (section === undefined) return;
     for (const gain of section.gains()) {
       for (const held of this.held) {

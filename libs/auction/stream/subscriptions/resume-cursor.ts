@@ -1,11 +1,11 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Feed } from '../feed/feed.js';
 import type { StreamLimits } from '../stream-limits.js';
-import { NO_LANE, type ResumePoint } from '../resume-point.js';
+import { NO_SHARD, type ResumePoint } from '../resume-point.js';
 import type { ResumeTokens } from '#libs/socket/resume-token.js';
 import { markOf, type Subscription } from './subscription.js';
 
-export interface BookmarkPorts {
+export interface ResumeCursorPorts {
   readonly feed: Feed;
   readonly tokens: ResumeTokens<ResumePoint>;
   readonly clock: Clock;
@@ -22,15 +22,15 @@ export interface ConnectionName {
 const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * How far a connection has been told, and the tokens that say so.
+ * How far a connection was sent the journals, and the tokens that say so.
  *
  * Several journals run side by side, so the order in which two shards' events reach a client is this gateway's own and no
  * other gateway could repeat it. It need not: all events behind a token that have no token of their own come out of one
- * shard, the token's `lane`, and within a shard the order is the journal's. The first event of another shard carries a token.
+ * shard, the token's `tokenlessShard`, and within a shard the order is the journal's. The first event of another shard carries a token.
  * So whoever resumes with its latest token and the last `seq` it saw is continued exactly, by any gateway.
  */
-export class Bookmark {
-  private lane = NO_LANE;
+export class ResumeCursor {
+  private tokenlessShard = NO_SHARD;
   /** By shard, how far a connection that is being resumed has been brought; without it that is where the feed is. */
   private cursors: readonly number[] | undefined;
   private delivery: { readonly shard: number; readonly position: number } | undefined;
@@ -38,29 +38,29 @@ export class Bookmark {
   private tokenAt = 0n;
 
   constructor(
-    private readonly ports: BookmarkPorts,
+    private readonly ports: ResumeCursorPorts,
     private readonly name: ConnectionName,
   ) {}
 
-  /** What comes next comes out of the position. True when that is another one than before. */
+  /** The next events are of this position. True when that is another one than before. */
   enter(shard: number, position: number): boolean {
     if (this.delivery?.shard === shard && this.delivery.position === position) return false;
     this.delivery = { shard, position };
     return true;
   }
 
-  /** All of the position in delivery has been told. */
+  /** All of the position in delivery was sent. */
   leave(): void {
     this.delivery = undefined;
   }
 
-  /** The connection goes on behind a token of this lane and has been told everything up to here. */
-  begin(lane: number, cursors: readonly number[]): void {
-    this.lane = lane;
+  /** The connection goes on behind a token with this tokenless shard and has been told everything up to here. */
+  begin(tokenlessShard: number, cursors: readonly number[]): void {
+    this.tokenlessShard = tokenlessShard;
     this.cursors = cursors;
   }
 
-  /** From here on the connection is told what the feed takes in. */
+  /** From here on the connection is sent what the feed takes in. */
   keepUpWithFeed(): void {
     this.cursors = undefined;
     this.delivery = undefined;
@@ -68,13 +68,13 @@ export class Bookmark {
 
   /** The next event carries a token, wherever it comes from. */
   forceToken(): void {
-    this.lane = NO_LANE;
+    this.tokenlessShard = NO_SHARD;
   }
 
   /** Counts one more event out of the shard; whether it has to carry a token. */
   isDue(shard: number, now: bigint): boolean {
-    const isOther = shard !== this.lane;
-    this.lane = shard;
+    const isOther = shard !== this.tokenlessShard;
+    this.tokenlessShard = shard;
     return this.isLate(now) || isOther;
   }
 
@@ -93,12 +93,12 @@ export class Bookmark {
   }
 
   point(subscriptions: Iterable<Subscription>, nextNumber: number): ResumePoint {
-    const { delivery, lane } = this;
+    const { delivery, tokenlessShard } = this;
     const positions = [...(this.cursors ?? this.ports.feed.positions())];
     if (delivery !== undefined) positions[delivery.shard] = delivery.position - 1;
     const marks = [...subscriptions].map((subscription) => markOf(subscription, delivery !== undefined));
     const { connectionId, attachment } = this.name;
-    return { connectionId, attachment, positions, lane, nextNumber, subscriptions: marks };
+    return { connectionId, attachment, positions, tokenlessShard, nextNumber, subscriptions: marks };
   }
 
   seal(point: ResumePoint): string {

@@ -2,38 +2,38 @@ import { evolve } from '../../rules/evolve/evolve.js';
 import type { AuctionState } from '../../rules/state.js';
 import { pause, type Clock } from '#libs/platform/time/clock.js';
 import type { StreamLimits } from '../stream-limits.js';
-import type { Chronicle } from '../ports.js';
+import type { HistoryStore } from '../../protocol/histories.js';
 import type { FeedEvent, Gain } from './change.js';
-import { Chapter, type ChapterLimits } from './chapter.js';
+import { HistoryPage, type HistoryPageLimits } from './history-page.js';
 import { liveFor, type Feed, type Sight } from './feed.js';
 import { Turns } from './turns.js';
 
-/** What the account's timelines gained out of one shard behind a position, up to another. */
+/** What the account's timelines gained from one shard after a position, up to another. */
 export interface Section {
   readonly upTo: number;
-  /** There is nothing behind it yet. */
+  /** Nothing comes after it yet. */
   readonly isLast: boolean;
   events(): Iterable<FeedEvent>;
-  /** The same, counted instead of told. */
+  /** The same, only counted. */
   gains(): Iterable<Gain>;
 }
 
-export interface RecollectingPorts {
+export interface HistoryCatchUpPorts {
   readonly feed: Feed;
-  readonly chronicle: Chronicle;
+  readonly store: HistoryStore;
   readonly clock: Clock;
-  readonly limits: Pick<StreamLimits, 'catchUpMillis' | 'recallsAtOnce'> & ChapterLimits;
+  readonly limits: Pick<StreamLimits, 'catchUpMillis' | 'recallsAtOnce'> & HistoryPageLimits;
 }
 
 const TRY_AGAIN_MILLIS = 100;
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** The chronicle is away, or too far behind the feed. */
-export class ChronicleAway extends Error {
-  override readonly name = 'ChronicleAway';
+/** The store of histories is away, or too far behind the feed. */
+export class HistoryStoreAway extends Error {
+  override readonly name = 'HistoryStoreAway';
 }
 
-/** How far the chronicle goes, and the auctions that may not be over for the account there. */
+/** How far the store goes, and the auctions that may not be over for the account there. */
 interface Reach {
   readonly shard: number;
   readonly upTo: number;
@@ -41,34 +41,34 @@ interface Reach {
 }
 
 /** One for all connections of a gateway. */
-export class Recollector {
+export class HistoryCatchUps {
   private readonly turns: Turns;
 
-  constructor(private readonly ports: RecollectingPorts) {
+  constructor(private readonly ports: HistoryCatchUpPorts) {
     this.turns = new Turns(ports.limits.recallsAtOnce);
   }
 
-  of(account: string): Recollection {
-    return new Recollection(this.ports, this.turns, account);
+  of(account: string): HistoryCatchUp {
+    return new HistoryCatchUp(this.ports, this.turns, account);
   }
 }
 
 /**
  * Everything that ever happened to one account's timelines. What the feed remembers comes from there. What is older comes out
- * of the chronicle, chapter by chapter, from the account's own auctions alone: how much others do makes no difference to what
+ * of the store, page by page, from the account's own auctions alone: how much others do makes no difference to what
  * is found.
  */
-export class Recollection {
+export class HistoryCatchUp {
   private kept:
-    { readonly shard: number; readonly chapter: Chapter; readonly events: readonly FeedEvent[] } | undefined;
+    { readonly shard: number; readonly page: HistoryPage; readonly events: readonly FeedEvent[] } | undefined;
 
   constructor(
-    private readonly ports: RecollectingPorts,
+    private readonly ports: HistoryCatchUpPorts,
     private readonly turns: Turns,
     private readonly account: string,
   ) {}
 
-  /** What is at hand, to be taken without waiting for anything; undefined where it must be recalled first. */
+  /** What is at hand without waiting. Undefined where `recall` has to come first. */
   behind(shard: number, position: number): Section | undefined {
     const { feed } = this.ports;
     const { account, kept } = this;
@@ -80,18 +80,17 @@ export class Recollection {
         gains: () => feed.gainsSince(account, shard, position),
       };
     }
-    if (kept?.shard !== shard || position < kept.chapter.behind || position >= kept.chapter.upTo)
-      return undefined;
+    if (kept?.shard !== shard || position < kept.page.behind || position >= kept.page.upTo) return undefined;
     const events = kept.events.filter((event) => event.position > position);
     return {
-      upTo: kept.chapter.upTo,
+      upTo: kept.page.upTo,
       isLast: false,
       events: () => events,
       gains: () => events.map(({ auctionId }) => ({ auctionId, entries: 1 })),
     };
   }
 
-  /** Afterwards what comes next behind this position is at hand. Fails with ChronicleAway, in the end. */
+  /** Afterwards what comes next after this position is at hand. Fails with HistoryStoreAway, in the end. */
   async recall(shard: number, position: number): Promise<void> {
     await this.find(
       shard,
@@ -103,7 +102,7 @@ export class Recollection {
     );
   }
 
-  /** What was live for the account when the shard was there. Fails with ChronicleAway, in the end. */
+  /** What was live for the account when the shard was there. Fails with HistoryStoreAway, in the end. */
   liveAt(shard: number, position: number): Promise<readonly Sight[]> {
     const { feed } = this.ports;
     return this.find(
@@ -113,7 +112,7 @@ export class Recollection {
     );
   }
 
-  /** Looks for something until it is found, one place after the other. */
+  /** Looks for something in one source after the other until it is found, or time is up. */
   private async find<T>(
     shard: number,
     atHand: () => T | undefined,
@@ -133,36 +132,37 @@ export class Recollection {
           } catch (error) {
             cause = error;
           }
-          if (clock.monotonicNanos() >= until) throw new ChronicleAway('the chronicle is away', { cause });
+          if (clock.monotonicNanos() >= until)
+            throw new HistoryStoreAway('the histories are away', { cause });
           await pause(clock, TRY_AGAIN_MILLIS);
         }
       })
     );
   }
 
-  /** Of what is over there the chronicle knows, and of the rest the feed: between them there must be no gap. */
+  /** Of what is over there the store knows, and of the rest the feed: between them there must be no gap. */
   private async reach(shard: number): Promise<Reach | undefined> {
-    const { feed, chronicle } = this.ports;
-    const upTo = Math.min(await chronicle.position(shard), feed.positions()[shard] ?? 0);
+    const { feed, store } = this.ports;
+    const upTo = Math.min(await store.position(shard), feed.positions()[shard] ?? 0);
     if (!feed.reaches(shard, upTo)) return undefined;
     return { shard, upTo, others: feed.openAt(this.account, shard, upTo) };
   }
 
   private async read({ shard, upTo, others }: Reach, position: number): Promise<void> {
     const { account } = this;
-    const { chronicle, limits } = this.ports;
-    const chapter = new Chapter(account, position, upTo, limits);
+    const { store, limits } = this.ports;
+    const page = new HistoryPage(account, position, upTo, limits);
     const from = { openAt: position, happenedBehind: position };
-    const wanted = { account, shard, others, ...from, upTo: () => chapter.upTo };
-    for await (const part of chronicle.histories(wanted)) chapter.add(part);
-    this.kept = { shard, events: chapter.end(), chapter };
+    const wanted = { account, shard, others, ...from, upTo: () => page.upTo };
+    for await (const part of store.histories(wanted)) page.add(part);
+    this.kept = { shard, events: page.end(), page };
   }
 
   private async readLive({ shard, others }: Reach, position: number): Promise<Sight[]> {
     const { account } = this;
     const states = new Map<string, AuctionState>();
     const wanted = { account, shard, others, openAt: position, happenedBehind: 0, upTo: () => position };
-    for await (const { auctionId, events } of this.ports.chronicle.histories(wanted)) {
+    for await (const { auctionId, events } of this.ports.store.histories(wanted)) {
       const state = events.reduce(evolve, states.get(auctionId));
       if (state !== undefined) states.set(auctionId, state);
     }

@@ -1,29 +1,11 @@
 import type { Pool } from 'pg';
 import type { AuctionEvent, Placed } from '../../rules/events.js';
+import type { HistoryPart, HistoryStore, WantedHistories } from '../../protocol/histories.js';
 import { placed, type EventRow } from './history-reader.js';
 import { auctionOffsets } from '../projection.js';
 
-export interface WantedHistories {
-  readonly account: string;
-  readonly shard: number;
-  /** Auctions that were not over for the account at this position, */
-  readonly openAt: number;
-  /** and in which something happened behind this one. */
-  readonly happenedBehind: number;
-  /** Those of them that may not be over for the account yet, as far as this chronicle goes. */
-  readonly others: readonly string[];
-  /** Nothing behind this position is wanted; asked again and again, for it may become less. */
-  readonly upTo: () => number;
-}
-
-/** Some of an auction's events, in order. Those of one auction follow each other. */
-export interface HistoryPart {
-  readonly auctionId: string;
-  readonly events: readonly Placed<AuctionEvent>[];
-}
-
 /** So many auctions are looked up at once, and some of them read at once with so many events each. */
-export const CHRONICLE = { auctions: 256, together: 16, events: 200 } as const;
+export const HISTORY_READS = { auctions: 256, together: 16, events: 200 } as const;
 
 const HAPPENED = 'select from auction_history.events event where event.auction_id =';
 
@@ -32,7 +14,7 @@ export const ENDED = `
   select auction_id, sequence from completed.viewers viewer
   where viewer_id = $1 and shard = $2 and sequence > $3
     and exists (${HAPPENED} viewer.auction_id and event.sequence > $4 and event.sequence <= $5)
-  order by sequence limit ${CHRONICLE.auctions}`;
+  order by sequence limit ${HISTORY_READS.auctions}`;
 
 export const TOUCHED = `
   select id as auction_id from unnest($1::uuid[]) wanted (id)
@@ -42,7 +24,7 @@ export const PARTS = `
   select event.auction_id, event.sequence, event.payload from unnest($1::uuid[]) wanted (id)
   cross join lateral (
     select auction_id, sequence, payload from auction_history.events
-    where auction_id = wanted.id and sequence > $2 and sequence <= $3 order by sequence limit ${CHRONICLE.events}
+    where auction_id = wanted.id and sequence > $2 and sequence <= $3 order by sequence limit ${HISTORY_READS.events}
   ) event`;
 
 interface EndedRow {
@@ -52,8 +34,8 @@ interface EndedRow {
 
 type PartRow = EventRow & Pick<EndedRow, 'auction_id'>;
 
-/** What is kept of an account's own auctions, for whoever has to be told all of it. Nobody else's are looked at. */
-export class Chronicle {
+/** Reads the histories of an account's own auctions, and no others. */
+export class PostgresHistoryStore implements HistoryStore {
   constructor(private readonly pool: Pool) {}
 
   /** Up to which record of the shard's journal it goes. */
@@ -63,7 +45,7 @@ export class Chronicle {
 
   async *histories(wanted: WantedHistories): AsyncGenerator<HistoryPart> {
     const others = new Set(wanted.others);
-    for (const ids of partsOf([...others], CHRONICLE.auctions)) {
+    for (const ids of partsOf([...others], HISTORY_READS.auctions)) {
       yield* this.all(await this.touched(ids, wanted), wanted.upTo);
     }
     for (let from = wanted.openAt; ;) {
@@ -73,13 +55,13 @@ export class Chronicle {
         wanted.upTo,
       );
       const last = rows.at(-1);
-      if (last === undefined || rows.length < CHRONICLE.auctions) return;
+      if (last === undefined || rows.length < HISTORY_READS.auctions) return;
       from = last.sequence;
     }
   }
 
   private async *all(ids: readonly string[], upTo: () => number): AsyncGenerator<HistoryPart> {
-    for (const some of partsOf(ids, CHRONICLE.together)) {
+    for (const some of partsOf(ids, HISTORY_READS.together)) {
       for (const part of await this.parts(some, 0, upTo())) {
         yield part;
         yield* this.rest(part, upTo);
@@ -89,7 +71,7 @@ export class Chronicle {
 
   private async *rest({ auctionId, events }: HistoryPart, upTo: () => number): AsyncGenerator<HistoryPart> {
     let [count, last] = [events.length, events.at(-1)?.position ?? 0];
-    while (count === CHRONICLE.events) {
+    while (count === HISTORY_READS.events) {
       const [next] = await this.parts([auctionId], last, upTo());
       if (next === undefined) return;
       yield next;
