@@ -6,7 +6,7 @@ import { sessionOf, TestGateway, type GatewayOptions } from './fixtures/test-gat
 import { TestSocket } from '#libs/socket/fixtures/test-socket.js';
 import { journalOfTexts } from './fixtures/told-auctions.js';
 import type { SessionOutcome } from '#libs/socket/session-guard.js';
-import { StreamHub } from './stream-hub.js';
+import { openStreamHub, type StreamHub } from './stream-hub.js';
 
 const CONNECTIONS = 2;
 let clock: SteppedClock;
@@ -21,7 +21,7 @@ async function opened(options: GatewayOptions = {}): Promise<{ hub: StreamHub; g
   const gateway = new TestGateway(world, clock, options);
   await gateway.start();
   world.write(0, Infinity);
-  const hub = new StreamHub(gateway.ports, clock, CONNECTIONS);
+  const hub = openStreamHub(gateway.ports, CONNECTIONS);
   hub.start();
   return { hub, gateway };
 }

@@ -25,7 +25,7 @@ import { Feed } from '#libs/auction/stream/feed/feed.js';
 import { HistoryCatchUps } from '#libs/auction/stream/feed/history-catch-up.js';
 import { STREAM_LIMITS } from '#libs/auction/stream/stream-limits.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
-import { StreamHub } from '#libs/auction/stream/stream-hub.js';
+import { openStreamHub, type StreamHub } from '#libs/auction/stream/stream-hub.js';
 import { SnapshotShelf } from '../storage/snapshot-shelf.js';
 import { poolOf } from '../storage/sql-pool.js';
 import { HttpDesk } from './http-desk.js';
@@ -151,7 +151,7 @@ async function openStreams(life: Life, { owners, reader, controllers, archive }:
     newId: () => random.uuid(),
     onFault: (error: unknown) => world.onFault(host.name, 'stream', error),
   };
-  const hub = new StreamHub(ports, clock, CONNECTIONS_PER_ACCOUNT);
+  const hub = openStreamHub(ports, CONNECTIONS_PER_ACCOUNT);
   hub.start();
   return hub;
 }

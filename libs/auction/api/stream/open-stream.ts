@@ -19,7 +19,7 @@ import { HistoryCatchUps } from '../../stream/feed/history-catch-up.js';
 import { STREAM_LIMITS } from '#libs/auction/stream/stream-limits.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
 import { ResumeTokens } from '#libs/socket/resume-token.js';
-import { StreamHub } from '../../stream/stream-hub.js';
+import { openStreamHub } from '../../stream/stream-hub.js';
 import type { OwnerRouter } from '../owner-router.js';
 import { PresenceReporter } from './presence-reporter.js';
 import { startingPoint } from './starting-point.js';
@@ -89,7 +89,7 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
     log.error({ err: error }, 'a stream message failed');
   };
   const limits = { ...STREAM_LIMITS, heartbeatMillis: config.STREAM_HEARTBEAT_MS };
-  const hub = new StreamHub(
+  const hub = openStreamHub(
     {
       feed,
       histories: new HistoryCatchUps({ feed, store: new PostgresHistoryStore(pool), clock, limits }),
@@ -104,7 +104,6 @@ export async function openStream(parts: StreamParts): Promise<StreamServer> {
       newId: randomUUID,
       onFault,
     },
-    clock,
     config.STREAM_CONNECTIONS_PER_ACCOUNT,
   );
   hub.start();

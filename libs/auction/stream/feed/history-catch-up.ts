@@ -6,7 +6,6 @@ import type { HistoryStore } from '../../protocol/histories.js';
 import type { FeedEvent, Gain } from './change.js';
 import { HistoryPage, type HistoryPageLimits } from './history-page.js';
 import { liveFor, type Feed, type Sight } from './feed.js';
-import { Turns } from './turns.js';
 
 /** What the account's timelines gained from one shard after a position, up to another. */
 export interface Section {
@@ -42,14 +41,14 @@ interface Reach {
 
 /** One for all connections of a gateway. */
 export class HistoryCatchUps {
-  private readonly turns: Turns;
+  private readonly limit: ConcurrencyLimit;
 
   constructor(private readonly ports: HistoryCatchUpPorts) {
-    this.turns = new Turns(ports.limits.recallsAtOnce);
+    this.limit = new ConcurrencyLimit(ports.limits.recallsAtOnce);
   }
 
   of(account: string): HistoryCatchUp {
-    return new HistoryCatchUp(this.ports, this.turns, account);
+    return new HistoryCatchUp(this.ports, this.limit, account);
   }
 }
 
@@ -64,7 +63,7 @@ export class HistoryCatchUp {
 
   constructor(
     private readonly ports: HistoryCatchUpPorts,
-    private readonly turns: Turns,
+    private readonly limit: ConcurrencyLimit,
     private readonly account: string,
   ) {}
 
@@ -120,7 +119,7 @@ export class HistoryCatchUp {
   ): Promise<T> {
     return (
       atHand() ??
-      this.turns.take(async () => {
+      this.limit.run(async () => {
         const { clock, limits } = this.ports;
         const until = clock.monotonicNanos() + BigInt(limits.catchUpMillis) * NANOS_PER_MILLI;
         let cause: unknown;
@@ -167,5 +166,29 @@ export class HistoryCatchUp {
       if (state !== undefined) states.set(auctionId, state);
     }
     return [...states.values()].flatMap((state) => liveFor(account, state));
+  }
+}
+
+/** Lets only so many work at once. The others wait in order. */
+class ConcurrencyLimit {
+  private working = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private readonly atOnce: number) {}
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.working >= this.atOnce) {
+      // The one that ends hands its turn on.
+      await new Promise<void>((resolve) => {
+        this.waiting.push(resolve);
+      });
+    } else this.working += 1;
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.working -= 1;
+      else next();
+    }
   }
 }

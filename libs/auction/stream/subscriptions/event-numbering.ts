@@ -3,12 +3,15 @@ import type { TimelineEntry } from '../../rules/told/timeline-entry.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { membersOf, type FeedEvent } from '../feed/change.js';
 import type { Sight } from '../feed/feed.js';
-import type { Outbox } from '#libs/socket/outbox.js';
+import type { Outbox, Part } from '#libs/socket/outbox.js';
+import { auctionView } from '../../rules/told/view.js';
 import type { Channel, ResumePoint } from '../resume-point.js';
 import { eventMessage, message, snapshotMessage, type ResyncReason } from '../server-messages.js';
 import type { ResumeCursor } from './resume-cursor.js';
-import { snapshotParts } from './snapshots.js';
 import { concerns, isTold, newSubscription, restored, type Seen, type Subscription } from './subscription.js';
+
+/** What a view costs that is not rendered yet. Its state is the feed's own, or was a moment ago. */
+const SIGHT_BYTES = 64;
 
 /**
  * Numbers the events of one connection's subscriptions, sends them, and adds the tokens that say how far that is. Only complete
@@ -162,4 +165,27 @@ export class EventNumbering {
     const point = this.cursor.point(this.subscriptions.values(), this.nextNumber);
     return () => this.cursor.seal(point);
   }
+}
+
+/** The messages of one snapshot. Each learns its token at once; the rest is rendered when it leaves. */
+function snapshotParts(
+  subscriptionId: string,
+  sights: readonly Sight[],
+  partSize: number,
+  tokenOf: (isLast: boolean) => () => string,
+): Part[] {
+  const parts = Math.max(1, Math.ceil(sights.length / partSize));
+  return Array.from({ length: parts }, (_, index) => {
+    const shown = sights.slice(index * partSize, (index + 1) * partSize);
+    const isLast = index === parts - 1;
+    const token = tokenOf(isLast);
+    return {
+      size: shown.length * SIGHT_BYTES,
+      render: () => snapshotMessage(subscriptionId, shown.map(viewOf), !isLast, token()),
+    };
+  });
+}
+
+function viewOf({ state, viewer }: Sight): string {
+  return JSON.stringify(auctionView(state, viewer));
 }
