@@ -3,8 +3,10 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Authenticator } from '#libs/edge/admission.js';
+import type { Authenticator } from '#libs/edge/checks/credentials.js';
 import { EdgeHttpAdapter } from '#libs/edge/server/edge-http-adapter.js';
+import { EdgeListener } from '#libs/edge/server/edge-listener.js';
+import { AUCTION_DIALECT } from '#libs/auction/api/dialect.js';
 import type { Answered } from '#libs/edge/dispatcher.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import { projectionSessions } from '#libs/platform/database/database-sessions.js';
@@ -62,7 +64,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
   const identity = await openGatewayIdentity({ config, pool, clock, scope });
   const readiness = new Readiness(new DatabasePulse(pool, clock, SCHEMA_ANSWERS), owners, scope.stopping);
 
-  const adapter = openEdge(identity.authenticator, { clock, log, registry, tracing });
+  const listener = openEdge(identity.authenticator, { clock, log, registry, tracing });
   const module = GatewayModule.with([
     { provide: DATABASE, useValue: pool },
     { provide: PROJECTIONS, useValue: projections },
@@ -83,7 +85,7 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
       newId: randomUUID,
     }),
   ]);
-  const app = await NestFactory.create(module, adapter, NEST_OPTIONS);
+  const app = await NestFactory.create(module, new EdgeHttpAdapter([listener]), NEST_OPTIONS);
   const controllers = CONTROLLERS.map((controller): object => app.get(controller));
   const streams = await openStream({
     config,
@@ -99,12 +101,12 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
     archive: new StreamArchive(owners, app.get(CompletedReads), app.get(TimelineStream), randomUUID),
   });
   scope.stopping.addEventListener('abort', () => {
-    adapter.drain((connections) => {
+    listener.drain((connections) => {
       log.warn({ connections }, 'connections were cut off, for there is no time left');
     });
   });
   app.useWebSocketAdapter(new StreamSocketAdapter(streams));
-  adapter.mount(controllers, [streamEndpoint.path], streams.accept);
+  listener.mount(controllers, [streamEndpoint.path], streams.accept);
   const internal = await startInternalServer(
     {
       registry,
@@ -116,8 +118,9 @@ export async function serveGateway({ config, registry, scope, ...given }: Gatewa
     config.INTERNAL_HOST,
   );
   scope.onStop('internal listener', () => internal.close());
-  await app.listen(config.PORT, config.LISTEN_HOST);
+  await app.init();
   scope.onStop('listener', () => app.close());
+  await listener.listen(config.PORT, config.LISTEN_HOST);
   log.info({ port: config.PORT, host: config.LISTEN_HOST }, 'listening');
 }
 
@@ -152,11 +155,9 @@ interface EdgeParts {
   readonly tracing: Tracing;
 }
 
-function openEdge(
-  authenticator: Authenticator,
-  { clock, log, registry, tracing }: EdgeParts,
-): EdgeHttpAdapter {
-  return new EdgeHttpAdapter({
+function openEdge(authenticator: Authenticator, { clock, log, registry, tracing }: EdgeParts): EdgeListener {
+  return new EdgeListener({
+    dialect: AUCTION_DIALECT,
     authenticator,
     clock,
     newRequestId: randomUUID,

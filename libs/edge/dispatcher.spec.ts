@@ -48,7 +48,7 @@ const error = (status: number, code: string): string => `${status} {"error":"${c
 describe('order of checks', () => {
   /** Each as it changes a request that is otherwise right; in the order of the contract. */
   const FAULTS = [
-    ['an internal header', error(403, 'internal_routing_headers_forbidden')],
+    ['an internal header', error(403, 'internal_header')],
     ['no token', error(401, 'unauthorized')],
     ['an unknown path', error(404, 'not_found')],
     ['another method', error(405, 'method_not_allowed')],
@@ -108,21 +108,16 @@ describe('order of checks', () => {
 });
 
 describe('internal headers', () => {
-  const names = [
-    'X-Service-Token',
-    'X-Auction-Peer',
-    'X-Auction-Active-Only',
-    'X-Auction-Owner-Read-Fallback',
-  ];
+  const names = ['X-Service-Token', 'X-Peer'];
   const paths = ['/healthz', '/auth/login', '/nothing', '/v1/nothing', '*', '/'];
 
-  it.each([...names.map((name) => [name, '/v1/auctions']), ...paths.map((path) => ['X-Auction-Peer', path])])(
+  it.each([...names.map((name) => [name, '/v1/auctions']), ...paths.map((path) => ['X-Peer', path])])(
     '%s on %s',
     async (name = '', path = '') => {
       for (const spelt of [name, name.toLowerCase(), name.toUpperCase()]) {
         const method = path === '*' ? 'OPTIONS' : 'GET';
         expect(await verdict({ method, path, token: 'trader', headers: [`${spelt}: x`] })).toBe(
-          error(403, 'internal_routing_headers_forbidden'),
+          error(403, 'internal_header'),
         );
       }
     },
@@ -140,16 +135,16 @@ describe('internal headers', () => {
         token: 'trader',
         headers: ['Transfer-Encoding: chunked', '', `2\r\n{}\r\n0\r\n${trailer}`],
       });
-      expect(await verdict(chunks(`${name}: x`))).toBe(error(403, 'internal_routing_headers_forbidden'));
+      expect(await verdict(chunks(`${name}: x`))).toBe(error(403, 'internal_header'));
       expect(await verdict(chunks('x-other: x'))).not.toContain('403');
     }
   });
 
   it('are found empty, behind 99 others, and in a header list that is too long', async () => {
-    const forbidden = error(403, 'internal_routing_headers_forbidden');
-    expect(await verdict({ path: '/healthz', headers: ['X-Auction-Peer:'] })).toBe(forbidden);
+    const forbidden = error(403, 'internal_header');
+    expect(await verdict({ path: '/healthz', headers: ['X-Peer:'] })).toBe(forbidden);
     const many = Array.from({ length: 500 }, (_, index) => `a${index}: 1`);
-    expect(await verdict({ path: '/healthz', headers: [...many, 'X-Auction-Peer: x'] })).toBe(forbidden);
+    expect(await verdict({ path: '/healthz', headers: [...many, 'X-Peer: x'] })).toBe(forbidden);
   });
 });
 
@@ -193,9 +188,7 @@ describe('tokens', () => {
   });
 
   it('that nobody can judge are 503, and 500 where there is no 503', async () => {
-    expect(await verdict({ path: '/v1/auctions', token: 'down' })).toBe(
-      error(503, 'owner_routing_unavailable'),
-    );
+    expect(await verdict({ path: '/v1/auctions', token: 'down' })).toBe(error(503, 'unavailable'));
     expect(await verdict({ method: 'POST', path: '/v1/auctions/preflight', token: 'down' })).toBe(
       error(500, 'internal_error'),
     );
@@ -442,9 +435,7 @@ describe('answers', () => {
 
   it('do not call an outage a fault', async () => {
     const faults = listener.faults.length;
-    expect(await verdict({ path: '/v1/away', token: 'trader' })).toBe(
-      error(503, 'owner_routing_unavailable'),
-    );
+    expect(await verdict({ path: '/v1/away', token: 'trader' })).toBe(error(503, 'unavailable'));
     expect(listener.faults).toHaveLength(faults);
   });
 

@@ -2,24 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { networkOf } from '#libs/platform/network-of.js';
 import { noTracing, type Span, type Tracing } from '#libs/platform/tracing/tracing.js';
-import { Admission, outageOf, type Admitted, type Authenticator } from './admission.js';
-import type { Connections } from './connections.js';
+import { CheckSequence } from './checks/check-sequence.js';
+import { GONE, Inspection, type CheckOutcome } from './checks/check.js';
+import type { Authenticator } from './checks/credentials.js';
+import type { Dialect } from './dialect/dialect.js';
+import { CLOSING_FAULTS, type Fault } from './dialect/fault.js';
 import { templateOf, type BoundEndpoint, type Call, type EndpointSpec } from './endpoint.js';
 import { PathTree } from './path-tree.js';
-import {
-  codeOf,
-  HEADERS_TOO_LARGE,
-  INTERNAL_ERROR,
-  MALFORMED_REQUEST,
-  TOO_MANY_PIPELINED,
-  UNSUPPORTED_TRANSFER_CODING,
-  type Reply,
-} from './reply/reply.js';
+import type { Reply } from './reply/reply.js';
 import { ReplySender, type Exchange } from './exchange/reply-sender.js';
-import { givenRequestId } from './exchange/request-headers.js';
-import { RequestReader } from './exchange/request-reader.js';
-import type { ServerLimits } from './server-limits.js';
-import { Turns } from './turns.js';
+import { bearerToken, givenRequestId } from './exchange/request-headers.js';
+import type { Connections } from './server/connections.js';
+import type { ServerLimits } from './server/server-limits.js';
+import { FairQueue } from './fair-queue.js';
 
 /** One answered request, for logs and metrics. */
 export interface Answered {
@@ -31,32 +26,26 @@ export interface Answered {
 }
 
 export interface EdgePorts {
+  readonly dialect: Dialect;
   readonly authenticator: Authenticator;
   readonly clock: Clock;
   readonly newRequestId: () => string;
-  /** Something threw that is nobody's refusal. The caller learns nothing of it but the request id. */
+  /** Something threw that is no refusal. The caller learns only the request id. */
   readonly onFault: (error: unknown, requestId: string, operationId: string | undefined) => void;
-  /** Whether what threw only says that something the process depends on is away, which is no fault of anybody's. */
+  /** Whether what was thrown says only that something the process depends on cannot be reached. */
   readonly isOutage?: (error: unknown) => boolean;
   readonly onAnswer?: (answered: Answered) => void;
-  /** Every request begins a trace of its own, whatever trace the caller says it belongs to. */
+  /** Every request begins its own trace, whatever trace the caller names. */
   readonly tracing?: Tracing;
 }
 
-/** After these nothing on the connection is taken for a request any more. */
-const LAST_WORDS: ReadonlySet<Reply> = new Set([
-  MALFORMED_REQUEST,
-  UNSUPPORTED_TRANSFER_CODING,
-  HEADERS_TOO_LARGE,
-]);
-
-/** What has a query is a page of many rows, and costs several times what one row does. */
+/** A read with a query is a page of many rows, and costs several times what one row does. */
 const PAGE_WEIGHT = 4;
 
-/** An answer longer than this is work in itself, whoever asks: of one network one leaves in a turn of the event loop. */
+/** A longer reply is work in itself: to one network only one leaves in a turn of the event loop. */
 const LARGE_CHARS = 65_536;
 
-/** Of a request whose client had gone before it was answered. */
+/** The status that is logged where the client had gone before the answer. */
 const CLIENT_GONE = 499;
 
 interface Outcome {
@@ -65,14 +54,14 @@ interface Outcome {
   readonly spec: EndpointSpec | undefined;
 }
 
-/** Takes every request of a listener through the checks, in the order of the contract, to its endpoint, and answers it. */
+/** Takes every request of a listener through the checks of its dialect to its endpoint, and answers it. */
 export class Dispatcher {
-  private readonly admission: Admission;
-  private readonly reader: RequestReader;
+  private readonly checks: CheckSequence;
   private readonly sender: ReplySender;
-  private readonly turns: Turns;
-  private readonly departures: Turns;
+  private readonly reads: FairQueue;
+  private readonly largeReplies: FairQueue;
   private readonly tracing: Tracing;
+  private readonly dialect: Dialect;
 
   constructor(
     endpoints: readonly BoundEndpoint[],
@@ -80,27 +69,36 @@ export class Dispatcher {
     private readonly connections: Connections,
     private readonly ports: EdgePorts,
   ) {
+    const { authenticator, clock, dialect } = ports;
     const paths = new PathTree();
     for (const bound of endpoints) paths.add(bound);
-    this.admission = new Admission(paths, ports.authenticator, limits);
-    this.reader = new RequestReader(limits, connections);
-    this.sender = new ReplySender(limits, connections, ports.clock);
-    this.turns = new Turns(limits, ports.clock);
-    this.departures = new Turns({ ...limits, readsPerAccount: 1 }, ports.clock);
+    this.dialect = dialect;
+    this.checks = new CheckSequence({ dialect, paths, authenticator, limits, connections });
+    this.sender = new ReplySender(limits, connections, clock, dialect);
+    this.reads = new FairQueue(limits, clock);
+    this.largeReplies = new FairQueue({ ...limits, readsPerAccount: 1 }, clock);
     this.tracing = ports.tracing ?? noTracing;
   }
 
-  /** The checks of a request's head alone, for what is not going to be answered as one. */
-  admit(request: IncomingMessage, token?: string): Promise<Admitted | Reply> {
-    return this.admission.admit(request, token);
+  /** The checks of a handshake, which is not answered as a request. It may bring its token in another way. */
+  async admit(request: IncomingMessage, token: string | undefined): Promise<Inspection | Fault> {
+    const inspection = new Inspection(request);
+    inspection.token = token;
+    const refused = await this.checks.handshake(inspection);
+    if (refused === GONE) throw new Error('a handshake was asked for a body');
+    return refused ?? inspection;
   }
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     this.connections.enter(request, response, (entry) => {
-      const requestId = givenRequestId(request) ?? this.ports.newRequestId();
+      const requestId = givenRequestId(request, this.dialect.requestId) ?? this.ports.newRequestId();
       const exchange: Exchange = { request, response, requestId };
       if (entry === 'welcome') void this.serve(exchange);
-      else void this.send(exchange, { reply: TOO_MANY_PIPELINED, spec: undefined });
+      else
+        void this.send(exchange, {
+          reply: this.dialect.refuse({ kind: 'too-many-pipelined' }),
+          spec: undefined,
+        });
     });
   };
 
@@ -120,39 +118,47 @@ export class Dispatcher {
       status: outcome.reply?.status ?? CLIENT_GONE,
       nanos: this.ports.clock.monotonicNanos() - started,
     });
-    if (span !== undefined) tell(span, exchange, outcome);
+    if (span !== undefined) this.describe(span, exchange, outcome);
     span?.end();
   }
 
   private async answer(exchange: Exchange): Promise<Outcome> {
-    let spec: EndpointSpec | undefined;
+    const inspection = new Inspection(exchange.request, exchange.response);
+    inspection.token = bearerToken(exchange.request);
     try {
-      const admitted = await this.admission.admit(exchange.request);
-      if ('status' in admitted) {
-        if (LAST_WORDS.has(admitted)) this.connections.close(exchange.request);
-        return { reply: admitted, spec: undefined };
-      }
-      spec = admitted.endpoint.spec;
-      const call = await this.reader.read(exchange, admitted);
-      if (call === undefined || 'status' in call) return { reply: call, spec };
-      return { reply: await this.perform(exchange, admitted.endpoint, call), spec };
+      const refused = await this.checks.request(inspection);
+      const reply =
+        refused === undefined ? await this.perform(exchange, inspection) : this.refusal(exchange, refused);
+      return { reply: this.withRate(reply, inspection), spec: inspection.admittedSpec };
     } catch (error) {
-      if (this.ports.isOutage?.(error) === true) return { reply: outageOf(spec), spec };
+      const spec = inspection.admittedSpec;
+      if (this.ports.isOutage?.(error) === true) {
+        return { reply: this.dialect.refuse({ kind: 'unavailable', spec }), spec };
+      }
       this.ports.onFault(error, exchange.requestId, spec?.operationId);
-      return { reply: INTERNAL_ERROR, spec };
+      return { reply: this.dialect.refuse({ kind: 'internal-error', spec }), spec };
     }
   }
 
-  /** Commands are metered by their token buckets; reads take turns. One that nobody waits for any more is not begun. */
-  private perform(
-    { response }: Exchange,
-    endpoint: BoundEndpoint,
-    call: Call,
-  ): Promise<Reply | undefined> | Reply {
+  private refusal({ request }: Exchange, refused: NonNullable<CheckOutcome>): Reply | undefined {
+    if (refused === GONE) return undefined;
+    if (CLOSING_FAULTS.has(refused.kind)) this.connections.close(request);
+    return this.dialect.refuse(refused);
+  }
+
+  private withRate(reply: Reply | undefined, { rate }: Inspection): Reply | undefined {
+    if (reply === undefined || rate === undefined) return reply;
+    return { ...reply, headers: { ...this.dialect.rateLimitHeaders(rate), ...reply.headers } };
+  }
+
+  /** Token buckets limit commands; reads wait in turn. One that nobody waits for any more is not begun. */
+  private perform(exchange: Exchange, inspection: Inspection): Promise<Reply | undefined> | Reply {
+    const endpoint = inspection.found;
+    const call = callOf(exchange, inspection);
     if (endpoint.spec.method !== 'GET' || call.principal === undefined) return endpoint.handle(call);
     const weight = endpoint.spec.query === undefined ? 1 : PAGE_WEIGHT;
-    return this.turns.take(call.principal.account_id, weight, () =>
-      response.destroyed ? undefined : endpoint.handle(call),
+    return this.reads.take(call.principal.account_id, weight, () =>
+      exchange.response.destroyed ? undefined : endpoint.handle(call),
     );
   }
 
@@ -167,26 +173,40 @@ export class Dispatcher {
     }
   }
 
-  /** Nobody needs a token for the documents, so their readers take turns by where they are. */
+  /** The documents need no token, so their readers take turns by network address. */
   private sendInTurn(exchange: Exchange, reply: Reply): Promise<void> {
     const network = networkOf(exchange.request.socket.remoteAddress ?? '');
-    return this.departures.take(network, 1, async () => {
+    return this.largeReplies.take(network, 1, async () => {
       await this.sender.send(exchange, reply);
       await nextTurn();
     });
   }
+
+  private describe(span: Span, { request, requestId }: Exchange, { reply, spec }: Outcome): void {
+    const { method = '' } = request;
+    span.set({ method, requestId, status: reply?.status ?? CLIENT_GONE });
+    if (reply !== undefined) span.set({ code: this.dialect.codeOf(reply) });
+    if (spec === undefined) return;
+    const route = templateOf(spec.path);
+    span.rename(`${method} ${route}`);
+    span.set({ route, operation: spec.operationId });
+  }
+}
+
+function callOf({ request, requestId }: Exchange, inspection: Inspection): Call {
+  return {
+    requestId,
+    principal: inspection.principal,
+    bearerToken: inspection.token,
+    ids: inspection.ids,
+    query: inspection.query,
+    body: inspection.body,
+    idempotencyKey: inspection.idempotencyKey,
+    accept: request.headers.accept,
+    remoteAddress: request.socket.remoteAddress,
+  };
 }
 
 function isLarge({ body }: Reply): boolean {
   return typeof body === 'string' && body.length > LARGE_CHARS;
-}
-
-function tell(span: Span, { request, requestId }: Exchange, { reply, spec }: Outcome): void {
-  const { method = '' } = request;
-  span.set({ method, requestId, status: reply?.status ?? CLIENT_GONE });
-  if (reply !== undefined) span.set({ code: codeOf(reply) });
-  if (spec === undefined) return;
-  const route = templateOf(spec.path);
-  span.rename(`${method} ${route}`);
-  span.set({ route, operation: spec.operationId });
 }

@@ -21,7 +21,7 @@ export interface IdKind {
 /** One operation, declared once; the dispatcher and the interface documents both read it. */
 export interface EndpointSpec {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** A template such as `/v1/auctions/:auctionID`; every name in it has an entry in `ids`. */
   readonly path: string;
   readonly access: 'public' | 'session';
@@ -36,6 +36,8 @@ export interface EndpointSpec {
   readonly body?: Decoder<object>;
   /** The name of this body in the interface documents, where several endpoints take the same. */
   readonly bodyName?: string;
+  /** More or less than the dialect takes of other endpoints. */
+  readonly maxBodyBytes?: number;
   /** The code for a body that is JSON but not this one; `invalid_json` unless given. */
   readonly bodyFault?: string;
   /** `ignored`: a key may be given and means nothing. Without either, the body has no such field. */

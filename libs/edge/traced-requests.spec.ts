@@ -16,7 +16,7 @@ beforeEach(async () => {
     tracing.child('asking around', 'client')?.end();
     return { status: 200, body: {} };
   });
-  listener = await DemoListener.start([...demoEndpoints(), asksAround], {}, tracing);
+  listener = await DemoListener.start([...demoEndpoints(), asksAround], {}, { tracing });
 });
 afterEach(() => listener.close());
 

@@ -3,6 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { CONTROLLERS } from '#apps/gateway/gateway.module.js';
+import { AUCTION_DIALECT } from '#libs/auction/api/dialect.js';
+import { FAULT_KINDS, type FaultKind } from '#libs/edge/dialect/fault.js';
 import type { EndpointSpec } from '#libs/edge/endpoint.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
 import { codeIn, ROOT, rowsWith, textOf } from './markdown.js';
@@ -48,11 +50,19 @@ function declaredBy({ statuses = {}, ids = {}, query, bodyFault }: EndpointSpec)
   return [...told, ...faults.flatMap((fault) => (fault === undefined ? [] : [`400 ${fault}`]))];
 }
 
+/** The auctions count calls by token buckets, and every id names the code for a malformed one. */
+const NEVER_WRITTEN: ReadonlySet<FaultKind> = new Set<FaultKind>(['rate-limited', 'invalid-id']);
+
+const ofTheEdge = FAULT_KINDS.filter((kind) => !NEVER_WRITTEN.has(kind)).map((kind) => {
+  const reply = AUCTION_DIALECT.refuse({ kind });
+  return `${reply.status} ${AUCTION_DIALECT.codeOf(reply) ?? ''}`;
+});
+
 const inSource = new Set([
   ...sources().flatMap((path) => writtenAnswers(textOf(path))),
   ...union('libs/base/rejection.ts', 'EngineCode').map((code) => `422 ${code}`),
   ...union('libs/base/rejection.ts', 'ConflictCode').map((code) => `409 ${code}`),
-  ...union('libs/edge/decoding/strict-json.ts', 'JsonFault').map((code) => `400 ${code}`),
+  ...ofTheEdge,
   ...endpoints.flatMap(declaredBy),
 ]);
 

@@ -150,11 +150,11 @@ export const FUZZ_BUGS: readonly BugOnProcesses[] = [
     file: 'libs/edge/server/upgrades.ts',
     symbol: 'Upgrades.answer',
     replace: [
-      "if ('status' in admitted) return admitted;",
-      `if ('status' in admitted) {
+      "if ('kind' in admitted) return dialect.refuse(admitted);",
+      `if ('kind' in admitted) {
          if (token !== undefined && token.split('.').length !== 3)
            setTimeout(() => { throw new Error('that is no token'); }, 1);
-         return admitted;
+         return dialect.refuse(admitted);
        }`,
     ],
     promise: /^crash: gateway/,

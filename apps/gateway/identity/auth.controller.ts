@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { AUTHORITY_UNAVAILABLE, errorReply, unauthorized, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import { AUTHORITY_UNAVAILABLE, UNAUTHORIZED } from '#libs/auction/api/refusals.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
@@ -58,5 +60,5 @@ function issued({ access_token, expires_at }: { access_token: string; expires_at
 
 function refusal(reason: Refused): Reply {
   if (reason === 'throttled') return RATE_LIMITED;
-  return reason === 'unavailable' ? AUTHORITY_UNAVAILABLE : unauthorized();
+  return reason === 'unavailable' ? AUTHORITY_UNAVAILABLE : UNAUTHORIZED;
 }

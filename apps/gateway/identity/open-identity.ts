@@ -1,6 +1,6 @@
 import type { Provider } from '@nestjs/common';
 import type { Pool } from 'pg';
-import type { Authenticator, AuthOutcome } from '#libs/edge/admission.js';
+import type { Authenticator, AuthOutcome } from '#libs/edge/checks/credentials.js';
 import { openIdentity } from '#libs/identity/identity.js';
 import { SigningKeys } from '#libs/identity/keys/signing-keys.js';
 import type { Principal as Caller } from '#libs/edge/endpoint.js';

@@ -1,4 +1,5 @@
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { LinkCongested, LinkGarbled } from '#libs/link/link-client.js';
 import type { JournalNotice } from '#libs/link/journal-notices.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';

@@ -1,6 +1,6 @@
 import { MISMATCH, object, type Decoded, type Decoder, type JsonSchema } from '#libs/edge/decoding/decode.js';
 import { atoms, enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
-import { parseJsonText, type JsonObject } from '#libs/edge/decoding/strict-json.js';
+import { parseStrictText, type JsonObject } from '#libs/edge/decoding/strict-json.js';
 
 /** What every client message carries: what it is, and what its reply will be called. */
 export interface ClientMessage {
@@ -77,7 +77,7 @@ const cmdId = text({ minLength: 1, maxLength: 64, printable: true });
 
 /** Undefined for what is no message at all, so that there is nobody to answer. */
 export function readMessage(frame: string): ClientMessage | undefined {
-  const strict = parseJsonText(frame);
+  const strict = parseStrictText(frame);
   const value: unknown = strict.ok ? strict.value : lenient(frame);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const { type, cmd_id: given, ...fields } = value as Record<string, unknown>;

@@ -1,5 +1,7 @@
+import { parseDecimal, printDecimal, type Decimal } from '#libs/base/decimals.js';
 import { MISMATCH, type Decoder, type JsonSchema } from './decode.js';
 import { normalInstant } from './instant-text.js';
+import { NumberToken } from './number-token.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_CHARS = 36;
@@ -12,9 +14,27 @@ export function isUuid(text: string): boolean {
 
 function integer(min: number): Decoder<number> {
   return {
-    decode: (value) =>
-      typeof value === 'number' && Number.isSafeInteger(value) && value >= min ? value : MISMATCH,
+    decode(value) {
+      const number = value instanceof NumberToken ? integerIn(value) : value;
+      return typeof number === 'number' && Number.isSafeInteger(number) && number >= min ? number : MISMATCH;
+    },
     describe: () => ({ type: 'integer', minimum: min, maximum: Number.MAX_SAFE_INTEGER }),
+  };
+}
+
+/** The value counts, not the spelling: `1e1` and `10.0` are the integer 10. */
+function integerIn({ text }: NumberToken): number | undefined {
+  const exact = parseDecimal(text, 0);
+  return exact === undefined ? undefined : Number(exact.units);
+}
+
+/** An exact decimal number with at most so many decimals. Only a dialect that keeps raw numbers can read one. */
+export function decimal(places: number): Decoder<Decimal> {
+  const step = printDecimal({ units: 1n, scale: places });
+  return {
+    decode: (value) =>
+      value instanceof NumberToken ? (parseDecimal(value.text, places) ?? MISMATCH) : MISMATCH,
+    describe: () => ({ type: 'number', multipleOf: Number(step) }),
   };
 }
 

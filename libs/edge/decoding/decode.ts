@@ -1,3 +1,5 @@
+import type { Reading } from './reading.js';
+
 /** What a decoder answers when a value is not of its kind. A symbol, for no JSON text can make one. */
 export const MISMATCH: unique symbol = Symbol('mismatch');
 export type Mismatch = typeof MISMATCH;
@@ -6,7 +8,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Reads one kind of value out of parsed JSON, and can say in JSON Schema what that kind is. */
 export interface Decoder<T> {
-  decode(value: unknown): T | Mismatch;
+  /** Strictly, unless `reading` has other rules. */
+  decode(value: unknown, reading?: Reading): T | Mismatch;
   describe(): JsonSchema;
 }
 
@@ -23,22 +26,28 @@ export type DecodedObject<S extends Shape> = Flat<
     (S extends { readonly optional: infer O } ? { readonly [K in keyof O]?: Decoded<O[K]> } : unknown)
 >;
 
-/** An object with these fields and no others. What it gives is a new object; an absent field is absent there too. */
+/** An object with these fields and, strictly read, no others. What it gives is a new object; an absent field is absent there too. */
 export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
   const required = Object.entries<Decoder<unknown>>(shape.required ?? {});
   const optional = Object.entries<Decoder<unknown>>(shape.optional ?? {});
   const fields = new Map([...required, ...optional]);
   return {
-    decode(value) {
+    decode(value, reading) {
       if (!isObject(value)) return MISMATCH;
       const decoded: Record<string, unknown> = {};
       for (const [name, given] of Object.entries(value)) {
-        const field = fields.get(name)?.decode(given) ?? MISMATCH;
-        if (field === MISMATCH) return MISMATCH;
-        decoded[name] = field;
+        const read = readField(fields.get(name), given, reading);
+        if (read === IGNORED) continue;
+        if (read === MISMATCH) {
+          reading?.refuse(name, fields.has(name) ? 'mismatch' : 'unknown');
+          return MISMATCH;
+        }
+        decoded[name] = read;
       }
       for (const [name] of required) {
-        if (!Object.hasOwn(decoded, name)) return MISMATCH;
+        if (Object.hasOwn(decoded, name)) continue;
+        reading?.refuse(name, 'missing');
+        return MISMATCH;
       }
       return decoded as DecodedObject<S>;
     },
@@ -51,6 +60,14 @@ export function object<S extends Shape>(shape: S): Decoder<DecodedObject<S>> {
   };
 }
 
+const IGNORED = Symbol('ignored');
+
+function readField(field: Decoder<unknown> | undefined, given: unknown, reading?: Reading): unknown {
+  if (field === undefined) return reading?.rules.unknown === 'ignored' ? IGNORED : MISMATCH;
+  if (given === null && reading?.rules.nulls === 'absent') return IGNORED;
+  return field.decode(given, reading);
+}
+
 /** All of these fields, or none at all. */
 export function allOrNone<F extends Fields>(
   fields: F,
@@ -59,9 +76,9 @@ export function allOrNone<F extends Fields>(
   const none = object({});
   const names = Object.keys(fields);
   return {
-    decode(value) {
+    decode(value, reading) {
       const nothing = none.decode(value);
-      return nothing === MISMATCH ? all.decode(value) : {};
+      return nothing === MISMATCH ? all.decode(value, reading) : {};
     },
     describe: () => ({
       ...object({ optional: fields }).describe(),
@@ -76,12 +93,15 @@ export function allOrNone<F extends Fields>(
 export function arrayOf<T>(item: Decoder<T>, bounds: { readonly max?: number } = {}): Decoder<readonly T[]> {
   const max = bounds.max ?? Number.MAX_SAFE_INTEGER;
   return {
-    decode(value) {
+    decode(value, reading) {
       if (!Array.isArray(value) || value.length > max) return MISMATCH;
       const decoded: T[] = [];
-      for (const given of value) {
-        const element = item.decode(given);
-        if (element === MISMATCH) return MISMATCH;
+      for (const [index, given] of value.entries()) {
+        const element = item.decode(given, reading);
+        if (element === MISMATCH) {
+          reading?.refuse(index, 'mismatch');
+          return MISMATCH;
+        }
         decoded.push(element);
       }
       return decoded;

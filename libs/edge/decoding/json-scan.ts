@@ -1,7 +1,12 @@
-/** `atoms`: integers from 0 to 2^53-1, written plainly. `finite`: any JSON number that a double can hold. */
-export type NumberRule = 'atoms' | 'finite';
+/** `atoms`: integers from 0 to 2^53-1, written plainly. `raw`: any number, kept as it was written. */
+export type NumberRule = 'atoms' | 'raw';
 
-export const MAX_DEPTH = 64;
+export interface ScanRules {
+  readonly numbers: NumberRule;
+  /** The outermost object is the first level. */
+  readonly maxDepth: number;
+  readonly nulls: 'refused' | 'absent';
+}
 
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
@@ -33,12 +38,22 @@ export function skipWhitespace(text: string, from: number): number {
   return at;
 }
 
+/** The grammar of JSON, for numbers that JSON.parse does not get to see. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** A number of the text, from its first character up to `end`. */
+export interface ScannedNumber {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
- * One pass over a text for what JSON.parse lets through: null, repeated keys, depth, lone surrogates, numbers. It does not
- * check the grammar, so it may only be trusted together with JSON.parse: every fault it finds makes the first value
- * unacceptable, and where that value is acceptable it finds its end. The stack is explicit: depth costs no call frames.
+ * One pass over a text for what JSON.parse accepts and we do not: null, repeated keys, depth, lone surrogates, numbers. It does not
+ * check the grammar, so trust it only together with JSON.parse. The stack is explicit: depth costs no call frames.
  */
 export class ObjectScan {
+  /** In the order of the text; only of raw numbers. */
+  readonly found: ScannedNumber[] = [];
   /** One entry per open container: the keys so far of an object, undefined for an array. */
   private readonly open: (Set<string> | undefined)[] = [];
   private keyNext = false;
@@ -47,12 +62,12 @@ export class ObjectScan {
 
   constructor(
     private readonly text: string,
-    private readonly numbers: NumberRule,
+    private readonly rules: ScanRules,
   ) {
     this.escapes = text.includes('\\');
   }
 
-  /** Just behind the first value, or undefined when that is no object or one that must be refused. */
+  /** The end of the first value; undefined where that is no object, or one that must be refused. */
   end(): number | undefined {
     this.at = skipWhitespace(this.text, 0);
     if (this.text.charCodeAt(this.at) !== OPEN_BRACE) return undefined;
@@ -82,7 +97,8 @@ export class ObjectScan {
         this.keyNext = false;
         break;
       case LOWER_N:
-        return false;
+        if (this.rules.nulls === 'refused') return false;
+        break;
       default:
         if ((char >= ZERO && char <= NINE) || char === MINUS) return this.number();
     }
@@ -93,7 +109,7 @@ export class ObjectScan {
   private enter(keys: Set<string> | undefined): boolean {
     this.keyNext = keys !== undefined;
     this.at += 1;
-    return this.open.push(keys) <= MAX_DEPTH;
+    return this.open.push(keys) <= this.rules.maxDepth;
   }
 
   private leave(object: boolean): boolean {
@@ -133,13 +149,18 @@ export class ObjectScan {
     const start = this.at;
     while (isNumberChar(this.text.charCodeAt(this.at))) this.at += 1;
     const token = this.text.slice(start, this.at);
-    if (this.numbers === 'finite') return Number.isFinite(Number(token));
-    for (let index = 0; index < token.length; index += 1) {
-      const char = token.charCodeAt(index);
-      if (char < ZERO || char > NINE) return false;
-    }
-    return Number(token) <= Number.MAX_SAFE_INTEGER;
+    if (this.rules.numbers === 'atoms') return isPlainInteger(token);
+    this.found.push({ start, end: this.at });
+    return NUMBER.test(token);
   }
+}
+
+function isPlainInteger(token: string): boolean {
+  for (let index = 0; index < token.length; index += 1) {
+    const char = token.charCodeAt(index);
+    if (char < ZERO || char > NINE) return false;
+  }
+  return Number(token) <= Number.MAX_SAFE_INTEGER;
 }
 
 function isNumberChar(char: number): boolean {

@@ -1,6 +1,7 @@
 import { base64urlBytes } from './base64url.js';
 import { MISMATCH, type Decoder, type JsonSchema, type Mismatch } from './decode.js';
-import { parseJsonBytes } from './strict-json.js';
+import { Reading } from './reading.js';
+import { parseStrictBytes } from './strict-json.js';
 
 /** Reads one query parameter; `undefined` is one that was not given. */
 export interface Param<T> {
@@ -10,10 +11,10 @@ export interface Param<T> {
 
 type Read<P> = P extends Param<infer T> ? T : never;
 
-/** The query of an endpoint: these parameters, each at most once, and no others. Anything else is `fault`. */
+/** The query of an endpoint: these parameters, each at most once and, strictly read, no others. Anything else is `fault`. */
 export interface Query<T> {
   readonly fault: string;
-  read(raw: string): T | Mismatch;
+  read(raw: string, reading?: Reading): T | Mismatch;
   describe(): Readonly<Record<string, JsonSchema>>;
 }
 
@@ -26,17 +27,25 @@ export function query<P extends Readonly<Record<string, Param<unknown>>>>(
   const entries = Object.entries<Param<unknown>>(params);
   return {
     fault,
-    read(raw) {
+    read(raw, reading = new Reading()) {
       const given = pairs(raw);
       if (given === undefined) return MISMATCH;
       const values: Record<string, unknown> = {};
       for (const [name, param] of entries) {
         const value = param.read(given.get(name));
-        if (value === MISMATCH) return MISMATCH;
+        if (value === MISMATCH) {
+          reading.refuse(name, given.has(name) ? 'mismatch' : 'missing');
+          return MISMATCH;
+        }
         values[name] = value;
         given.delete(name);
       }
-      return given.size > 0 ? MISMATCH : (values as { readonly [K in keyof P]: Read<P[K]> });
+      const [unknown] = given.keys();
+      if (unknown !== undefined && reading.rules.unknown === 'refused') {
+        reading.refuse(unknown, 'unknown');
+        return MISMATCH;
+      }
+      return values as { readonly [K in keyof P]: Read<P[K]> };
     },
     describe: () => Object.fromEntries(entries.map(([name, param]) => [name, param.describe()])),
   };
@@ -78,7 +87,7 @@ export function integerParam(min: number, max: number, usual: number): Param<num
   };
 }
 
-/** One that answers of `mediaType` do not heed: what it does not fit is left to the handler, as undefined. */
+/** One that means nothing in answers of `mediaType`: what it cannot read is undefined, and the handler decides. */
 export function ignoredIn<T>(mediaType: string, param: Param<T>): Param<T | undefined> {
   return {
     read(text) {
@@ -105,7 +114,7 @@ export interface Cursor<T> {
   encode(position: T): string;
 }
 
-/** An opaque place in a list: base64url of the JSON of the keys that the list is ordered by. */
+/** An opaque position in a list: base64url of the JSON of the keys that the list is ordered by. */
 export function cursor<T extends object>(position: Decoder<T>): Cursor<T> {
   return {
     encode: (at) => Buffer.from(JSON.stringify(at), 'utf8').toString('base64url'),
@@ -114,7 +123,7 @@ export function cursor<T extends object>(position: Decoder<T>): Cursor<T> {
         if (text === undefined) return undefined;
         const bytes = text.length <= CURSOR_CHARS ? base64urlBytes(text) : undefined;
         if (bytes === undefined || bytes.length > CURSOR_BYTES) return MISMATCH;
-        const parsed = parseJsonBytes(bytes);
+        const parsed = parseStrictBytes(bytes);
         return parsed.ok ? position.decode(parsed.value) : MISMATCH;
       },
       describe: () => ({ type: 'string', maxLength: CURSOR_CHARS }),

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseJsonBytes, parseJsonText } from './strict-json.js';
+import { NumberToken } from './number-token.js';
+import { parseJson, parseStrictBytes, parseStrictText, STRICT_JSON } from './strict-json.js';
 
 const ok = 'accepted';
-const bad = 'invalid_json';
-const many = 'multiple_json_values';
+const bad = 'invalid-json';
+const many = 'trailing-data';
 
 function verdict(bytes: Uint8Array): string {
-  const parsed = parseJsonBytes(bytes);
-  return parsed.ok ? ok : parsed.code;
+  const parsed = parseStrictBytes(bytes);
+  return parsed.ok ? ok : parsed.fault;
 }
 
 function nested(levels: number, open: string, close: string): string {
@@ -233,8 +234,8 @@ describe('strict JSON', () => {
 
   it.each(named)('%s: %s', (expected, _name, json) => {
     expect(verdict(Buffer.from(json, 'utf8'))).toBe(expected);
-    const parsed = parseJsonText(json);
-    expect(parsed.ok ? ok : parsed.code).toBe(expected);
+    const parsed = parseStrictText(json);
+    expect(parsed.ok ? ok : parsed.fault).toBe(expected);
   });
 
   it.each(BYTES)('%s: %s', (expected, _what, bytes) => {
@@ -246,30 +247,59 @@ describe('strict JSON', () => {
   });
 
   it('refuses a half character in a text that came without bytes', () => {
-    expect(parseJsonText('{"a":"\ud83d"}')).toEqual({ ok: false, code: bad });
+    expect(parseStrictText('{"a":"\ud83d"}')).toEqual({ ok: false, fault: bad });
   });
 
   it('reads a part of a larger buffer, and only that', () => {
     const whole = Buffer.from('xx{"a":1}yy');
-    expect(parseJsonBytes(whole.subarray(2, 9))).toEqual({ ok: true, value: { a: 1 } });
+    expect(parseStrictBytes(whole.subarray(2, 9))).toEqual({ ok: true, value: { a: 1 } });
   });
 
   it('lets __proto__ be an ordinary key', () => {
-    const parsed = parseJsonText('{"__proto__":{"polluted":true}}');
+    const parsed = parseStrictText('{"__proto__":{"polluted":true}}');
     expect(parsed.ok && Object.keys(parsed.value)).toEqual(['__proto__']);
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it.each(['-1', '1.5', '1e3', '-0.25e-2', '9007199254740993'])(
-    'reads %s where finite numbers are wanted',
+  const raw = (json: string): unknown => {
+    const parsed = parseJson(Buffer.from(json), { ...STRICT_JSON, numbers: 'raw' });
+    return parsed.ok ? parsed.value : parsed.fault;
+  };
+
+  it.each(['-1', '1.5', '1e3', '-0.25e-2', '9007199254740993', '0.1000000000000000055', '1e400', '-0'])(
+    'keeps %s as it was written where raw numbers are wanted',
     (number) => {
-      const parsed = parseJsonText(`{"a":${number}}`, { numbers: 'finite' });
-      expect(parsed).toEqual({ ok: true, value: { a: Number(number) } });
+      expect(raw(`{"a":${number}, "b": [{"c":${number}}], "d":"${number}"}`)).toEqual({
+        a: new NumberToken(number),
+        b: [{ c: new NumberToken(number) }],
+        d: number,
+      });
     },
   );
 
-  it.each(['1e400', '-1e400', '01', '1.', '--1', '1e', '+1'])('refuses %s as a finite number', (number) => {
-    expect(parseJsonText(`{"a":${number}}`, { numbers: 'finite' }).ok).toBe(false);
+  it.each(['01', '1.', '--1', '1e', '+1', '.5', '1-1', '1 1', '0x1'])(
+    'refuses %s as a raw number',
+    (number) => {
+      expect(raw(`{"a":${number}}`)).toBe('invalid-json');
+    },
+  );
+
+  it.each(['{1:2}', '{"a":1,2}', '[1]', '1'])('refuses %s with raw numbers too', (json) => {
+    expect(raw(json)).toBe('invalid-json');
+  });
+
+  it('passes null on where it is taken', () => {
+    const parsed = parseJson(Buffer.from('{"a":null,"b":[null]}'), { ...STRICT_JSON, nulls: 'absent' });
+    expect(parsed).toEqual({ ok: true, value: { a: null, b: [null] } });
+    for (const broken of ['{"a":nul}', '{"a":nulls}', '{null:1}', '{"a":null null}']) {
+      expect(parseJson(Buffer.from(broken), { ...STRICT_JSON, nulls: 'absent' }).ok).toBe(false);
+    }
+  });
+
+  it('counts the levels that the rules allow', () => {
+    const rules = { ...STRICT_JSON, maxDepth: 3 };
+    expect(parseJson(Buffer.from('{"a":[{}]}'), rules).ok).toBe(true);
+    expect(parseJson(Buffer.from('{"a":[[{}]]}'), rules).ok).toBe(false);
   });
 
   it.each<[string, (size: number) => string]>([
@@ -282,7 +312,7 @@ describe('strict JSON', () => {
   ])('takes time in proportion to the text: %s', (_, hostile) => {
     const processorTime = (json: string): number => {
       const before = process.cpuUsage();
-      parseJsonText(json);
+      parseStrictText(json);
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };

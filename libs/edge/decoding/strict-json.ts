@@ -1,53 +1,94 @@
 import { isUtf8 } from 'node:buffer';
-import { ObjectScan, skipWhitespace, type NumberRule } from './json-scan.js';
+import { ObjectScan, skipWhitespace, type ScannedNumber, type ScanRules } from './json-scan.js';
+import { NumberToken } from './number-token.js';
 
-export type JsonFault = 'invalid_json' | 'multiple_json_values';
+export type JsonRules = ScanRules;
+export type JsonFault = 'invalid-json' | 'trailing-data';
 
-/** What strict JSON can say: there is no null in it. */
+/** What JSON without null says where numbers are numbers. */
 export type JsonValue = string | number | boolean | JsonObject | readonly JsonValue[];
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-export type ParsedJson =
-  { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly code: JsonFault };
+/** Any object: its values may be null or number tokens, as the rules say. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
 
-export interface StrictJsonOptions {
-  readonly numbers: NumberRule;
+export type Parsed<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: JsonFault };
+
+/** No null, integers from 0 to 2^53-1, at most 64 levels. */
+export const STRICT_JSON: JsonRules = { numbers: 'atoms', maxDepth: 64, nulls: 'refused' };
+const INVALID = { ok: false, fault: 'invalid-json' } as const;
+const TRAILING = { ok: false, fault: 'trailing-data' } as const;
+
+/** UTF-8 without a byte order mark that holds exactly one object, without repeated keys. */
+export function parseJson(bytes: Uint8Array, rules: JsonRules): Parsed<JsonRecord> {
+  const text = textOf(bytes);
+  return text === undefined ? INVALID : parsed(text, rules, isRecord);
 }
 
-const ATOMS: StrictJsonOptions = { numbers: 'atoms' };
-const INVALID: ParsedJson = { ok: false, code: 'invalid_json' };
-const MULTIPLE: ParsedJson = { ok: false, code: 'multiple_json_values' };
-
-/** UTF-8 without a byte order mark, holding exactly one object of at most 64 levels, without null or repeated keys. */
-export function parseJsonBytes(bytes: Uint8Array, options: StrictJsonOptions = ATOMS): ParsedJson {
-  if (!isUtf8(bytes)) return INVALID;
-  return parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), options);
+export function parseStrictBytes(bytes: Uint8Array): Parsed<JsonObject> {
+  const text = textOf(bytes);
+  return text === undefined ? INVALID : parsed(text, STRICT_JSON, isJsonObject);
 }
 
-export function parseJsonText(text: string, options: StrictJsonOptions = ATOMS): ParsedJson {
-  return text.isWellFormed() ? parse(text, options) : INVALID;
+export function parseStrictText(text: string): Parsed<JsonObject> {
+  return text.isWellFormed() ? parsed(text, STRICT_JSON, isJsonObject) : INVALID;
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
 /**
- * The first value is judged before what follows it: `{"a":null} {}` is invalid, `{} {"a":null}`, `{}}` and `{} x` are an
- * object with something behind it.
+ * The first value is judged before what follows it: `{"a":null} {}` is invalid, `{} {"a":null}`, `{}}` and `{} x` are an object
+ * and something after it.
  */
-function parse(text: string, options: StrictJsonOptions): ParsedJson {
-  const end = new ObjectScan(text, options.numbers).end();
+function parsed<T>(text: string, rules: JsonRules, isObject: (value: unknown) => value is T): Parsed<T> {
+  const scan = new ObjectScan(text, rules);
+  const end = scan.end();
   if (end === undefined) return INVALID;
-  const trailing = skipWhitespace(text, end) < text.length;
+  const isAll = skipWhitespace(text, end) === text.length;
   try {
-    const value: unknown = JSON.parse(trailing ? text.slice(0, end) : text);
-    if (!isJsonObject(value)) return INVALID;
-    return trailing ? MULTIPLE : { ok: true, value };
+    const value = valueOf(isAll ? text : text.slice(0, end), scan.found);
+    if (!isObject(value)) return INVALID;
+    return isAll ? { ok: true, value } : TRAILING;
   } catch {
     return INVALID;
   }
 }
 
-/** Only ever asked of what the scan has passed, where an object is all that is left to tell from other values. */
-function isJsonObject(value: unknown): value is JsonObject {
+/** JSON.parse would round raw numbers, so it sees their indices in their place, and they come back afterwards. */
+function valueOf(text: string, numbers: readonly ScannedNumber[]): unknown {
+  if (numbers.length === 0) return JSON.parse(text);
+  const pieces: string[] = [];
+  let from = 0;
+  for (const [index, { start, end }] of numbers.entries()) {
+    pieces.push(text.slice(from, start), String(index));
+    from = end;
+  }
+  const value: unknown = JSON.parse(pieces.join('') + text.slice(from));
+  return withTokens(value, (index) => {
+    const { start, end } = numbers[index] ?? { start: 0, end: 0 };
+    return new NumberToken(text.slice(start, end));
+  });
+}
+
+/** At most as deep as the scan has allowed. */
+function withTokens(value: unknown, tokenOf: (index: number) => NumberToken): unknown {
+  if (typeof value === 'number') return tokenOf(value);
+  if (Array.isArray(value)) return value.map((element) => withTokens(element, tokenOf));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withTokens(inner, tokenOf)]));
+}
+
+function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Asked only of what the scan has accepted, where an object is all that is left to tell from other values. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return isRecord(value);
 }

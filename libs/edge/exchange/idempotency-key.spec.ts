@@ -1,14 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { idempotencyKey } from './idempotency-key.js';
-import { payloadOf } from '../reply/reply.js';
 
 function verdict(...given: string[]): string {
-  const key = idempotencyKey(given);
-  return typeof key === 'string' ? key : (payloadOf(key) ?? '');
+  const { key, fault } = idempotencyKey(given);
+  return fault ?? key;
 }
 
-const REQUIRED = '{"error":"idempotency_key_required"}';
-const DIFFERENT = '{"error":"idempotency_key_mismatch"}';
+const REQUIRED = 'key-required';
+const DIFFERENT = 'key-mismatch';
 
 describe('the idempotency key', () => {
   it.each(['a', 'A-z.0_9:', 'x'.repeat(128)])('%s is one', (key) => {

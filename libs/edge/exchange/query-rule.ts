@@ -1,15 +1,17 @@
 import { MISMATCH } from '../decoding/decode.js';
+import type { Reading } from '../decoding/reading.js';
 import type { EndpointSpec } from '../endpoint.js';
 
-/** What says the same to everybody is asked by balancers and browsers, which add to a query what they please. */
+/** Balancers and browsers ask what says the same to everyone, and add to the query what they please. */
 function isAnyQueryIgnored({ access, method, query }: EndpointSpec): boolean {
   return query === undefined && access === 'public' && method === 'GET';
 }
 
-/** A parameter that nobody knows was meant to be heeded, and would not be: it is a fault wherever callers are known. */
-export function readQuery(spec: EndpointSpec, raw: string): unknown {
-  if (spec.query !== undefined) return spec.query.read(raw);
-  return raw === '' || isAnyQueryIgnored(spec) ? undefined : MISMATCH;
+/** An unknown parameter was meant to count, and would not: a strict dialect refuses it wherever callers are known. */
+export function readQuery(spec: EndpointSpec, raw: string, reading: Reading): unknown {
+  if (spec.query !== undefined) return spec.query.read(raw, reading);
+  if (raw === '' || isAnyQueryIgnored(spec) || reading.rules.unknown === 'ignored') return undefined;
+  return MISMATCH;
 }
 
 /** The code for a query that is not that of the endpoint. */

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#libs/platform/time/clock.js';
-import type { Connections } from '../connections.js';
+import type { Dialect } from '../dialect/dialect.js';
+import type { Connections } from '../server/connections.js';
 import { namesTag } from './entity-tag.js';
 import { announcedBytes, announcesBody } from './request-body.js';
 import { payloadOf, type Reply, type ReplyStream } from '../reply/reply.js';
-import type { ServerLimits } from '../server-limits.js';
+import type { ServerLimits } from '../server/server-limits.js';
 import { UnreadAnswers } from './unread-answers.js';
 
 export interface Exchange {
@@ -20,7 +21,7 @@ const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 /** A body this short is worth reading to its end to keep the connection. */
 const SMALL_REST_BYTES = 65_536;
 
-/** Writes replies, and sees to it that neither a slow reader nor an unread body holds anything for long. */
+/** Writes replies. Neither a slow reader nor an unread body holds anything for long. */
 export class ReplySender {
   private readonly unread: UnreadAnswers;
 
@@ -28,6 +29,7 @@ export class ReplySender {
     private readonly limits: ServerLimits,
     private readonly connections: Connections,
     private readonly clock: Clock,
+    private readonly dialect: Dialect,
   ) {
     this.unread = new UnreadAnswers(limits.unreadBytes);
   }
@@ -40,10 +42,29 @@ export class ReplySender {
     if (unread && !isWorthReading(request)) this.connections.close(request);
     const close = this.connections.closesAfter(request);
     const payload = payloadOf(reply);
-    response.writeHead(reply.status, headersOf(exchange, reply, payload, close));
+    response.writeHead(reply.status, this.headersOf(exchange, reply, payload, close));
     if (reply.stream !== undefined) await this.stream(exchange, reply.stream);
     else if (unread && close) this.endAfterRest(exchange, payload ?? '');
     else this.end(exchange, payload);
+  }
+
+  private headersOf(
+    exchange: Exchange,
+    reply: Reply,
+    payload: string | undefined,
+    close: boolean,
+  ): Record<string, string | number> {
+    const headers: Record<string, string | number> = {
+      [this.dialect.requestId.header]: exchange.requestId,
+      ...this.dialect.replyHeaders,
+    };
+    if (payload !== undefined) {
+      headers['content-type'] = JSON_TYPE;
+      headers['content-length'] = Buffer.byteLength(payload);
+    } else if (reply.stream !== undefined) headers['content-type'] = reply.stream.contentType;
+    else if (!BODILESS.has(reply.status)) headers['content-length'] = 0;
+    if (close) headers.connection = 'close';
+    return reply.headers === undefined ? headers : { ...headers, ...reply.headers };
   }
 
   /** Most answers are with the kernel at once. One that is not has its time. */
@@ -128,23 +149,4 @@ function isKnown({ method, headers }: IncomingMessage, { status, headers: sent }
 function isWorthReading(request: IncomingMessage): boolean {
   const bytes = announcedBytes(request);
   return request.headers.expect === undefined && bytes > 0 && bytes <= SMALL_REST_BYTES;
-}
-
-function headersOf(
-  exchange: Exchange,
-  reply: Reply,
-  payload: string | undefined,
-  close: boolean,
-): Record<string, string | number> {
-  const headers: Record<string, string | number> = {
-    'x-request-id': exchange.requestId,
-    'cache-control': 'no-store',
-  };
-  if (payload !== undefined) {
-    headers['content-type'] = JSON_TYPE;
-    headers['content-length'] = Buffer.byteLength(payload);
-  } else if (reply.stream !== undefined) headers['content-type'] = reply.stream.contentType;
-  else if (!BODILESS.has(reply.status)) headers['content-length'] = 0;
-  if (close) headers.connection = 'close';
-  return reply.headers === undefined ? headers : { ...headers, ...reply.headers };
 }

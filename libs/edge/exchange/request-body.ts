@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { BodyFault, Connections } from '../connections.js';
+import type { BodyFault, Connections } from '../server/connections.js';
 
 export type BodyOutcome = Buffer | BodyFault | 'too-large';
 

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { INTERNAL_HEADERS } from '#libs/platform/internal-server/internal-headers.js';
+import type { Dialect } from '../dialect/dialect.js';
 
-const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 const JSON_TYPE = /^application\/json(?:[ \t]*;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
 const LONGEST_TYPE = 64;
 
-export function carriesInternalHeader(headers: IncomingHttpHeaders): boolean {
-  for (const name of INTERNAL_HEADERS) {
+/** `names` in lower case. */
+export function carriesHeader(headers: IncomingHttpHeaders, names: readonly string[]): boolean {
+  for (const name of names) {
     if (headers[name] !== undefined) return true;
   }
   return false;
@@ -53,9 +53,13 @@ export function isJsonContent(request: IncomingMessage): boolean {
   return types.length === 1 && type.length <= LONGEST_TYPE && JSON_TYPE.test(type);
 }
 
-export function givenRequestId(request: IncomingMessage): string | undefined {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : undefined;
+/** The id by which the caller names its request; undefined for none, or for one that the dialect does not take. */
+export function givenRequestId(
+  request: IncomingMessage,
+  { header, pattern }: Dialect['requestId'],
+): string | undefined {
+  const given = request.headers[header];
+  return typeof given === 'string' && pattern.test(given) ? given : undefined;
 }
 
 /** The client holds its body back until it is told to go on (RFC 9110, 10.1.1). */

@@ -7,7 +7,9 @@ import { pause } from '#libs/platform/time/clock.js';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
 import { object } from '../decoding/decode.js';
 import { atoms } from '../decoding/decode-scalars.js';
+import { DEMO_DIALECT } from '../fixtures/demo-dialect.js';
 import { EdgeHttpAdapter } from './edge-http-adapter.js';
+import { EdgeListener } from './edge-listener.js';
 import { endpoint, type CallOf } from '../endpoint.js';
 import { Endpoint, endpointsOf } from '../endpoint-decorator.js';
 import type { Reply } from '../reply/reply.js';
@@ -40,8 +42,15 @@ class Doubler {
 @Module({ providers: [Arithmetic, Doubler] })
 class Demo {}
 
-async function listening(): Promise<{ readonly adapter: EdgeHttpAdapter; readonly app: INestApplication }> {
-  const adapter = new EdgeHttpAdapter({
+interface Started {
+  readonly url: string;
+  readonly listener: EdgeListener;
+  readonly app: INestApplication;
+}
+
+async function listening(): Promise<Started> {
+  const listener = new EdgeListener({
+    dialect: DEMO_DIALECT,
     authenticator: { authenticate: () => 'unauthorized' },
     clock: new SystemClock(),
     newRequestId: randomUUID,
@@ -50,17 +59,19 @@ async function listening(): Promise<{ readonly adapter: EdgeHttpAdapter; readonl
     },
   });
   Logger.overrideLogger(false);
-  const app = await NestFactory.create(Demo, adapter);
-  adapter.mount([app.get(Doubler)]);
-  await app.listen(0, '127.0.0.1');
-  return { adapter, app };
+  const app = await NestFactory.create(Demo, new EdgeHttpAdapter([listener]));
+  listener.mount([app.get(Doubler)]);
+  await app.init();
+  await listener.listen(0, '127.0.0.1');
+  const address = listener.server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening');
+  return { url: `http://127.0.0.1:${address.port}`, listener, app };
 }
 
 describe('the adapter for Nest', () => {
   it('serves the endpoints of injectables, and nothing of Express', async () => {
-    const { app } = await listening();
+    const { url, app } = await listening();
     try {
-      const url = await app.getUrl();
       const doubled = await fetch(`${url}/double`, {
         method: 'POST',
         body: '{"of":21}',
@@ -77,8 +88,7 @@ describe('the adapter for Nest', () => {
   });
 
   it('ends while clients keep asking on connections that they keep', async () => {
-    const { adapter, app } = await listening();
-    const url = await app.getUrl();
+    const { url, listener, app } = await listening();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const told: (string | undefined)[] = [];
     const asking = (async () => {
@@ -89,7 +99,7 @@ describe('the adapter for Nest', () => {
       }
     })();
     await pause(new SystemClock(), 50);
-    adapter.drain();
+    listener.drain();
     await pause(new SystemClock(), 50);
     await app.close();
     await asking;

@@ -9,22 +9,17 @@ import { Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { nextTurn, type Clock } from '#libs/platform/time/clock.js';
 import { boundConnectionsPerAddress } from './addresses.js';
-import type { BodyFault, Connections } from '../connections.js';
-import {
-  payloadOf,
-  HEADERS_TOO_LARGE,
-  INTERNAL_HEADERS,
-  MALFORMED_REQUEST,
-  REQUEST_TIMEOUT,
-  methodNotAllowed,
-  type Reply,
-} from '../reply/reply.js';
-import { carriesInternalHeader } from '../exchange/request-headers.js';
-import { serverOptions, type ServerLimits } from '../server-limits.js';
+import type { BodyFault, Connections } from './connections.js';
+import type { Dialect } from '../dialect/dialect.js';
+import type { FaultKind } from '../dialect/fault.js';
+import { carriesHeader } from '../exchange/request-headers.js';
+import { payloadOf, type Reply } from '../reply/reply.js';
+import { serverOptions, type ServerLimits } from './server-limits.js';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface RefusalPorts {
+  readonly dialect: Dialect;
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly newRequestId: () => string;
@@ -53,7 +48,12 @@ export function createEdgeServer(listener: Listener, ports: ServerPorts): Server
   });
   server.on('connect', (request, socket) => {
     ports.connections.handOver(socket);
-    refuse(socket, carriesInternalHeader(request.headers) ? INTERNAL_HEADERS : methodNotAllowed([]), ports);
+    const { dialect } = ports;
+    const isInternal = carriesHeader(request.headers, dialect.internalHeaders);
+    const fault = isInternal
+      ? ({ kind: 'internal-header' } as const)
+      : ({ kind: 'method-not-allowed', methods: [] } as const);
+    refuse(socket, dialect.refuse(fault), ports);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     onParseError(error, socket, ports);
@@ -99,13 +99,13 @@ function onParseError(error: NodeJS.ErrnoException, socket: Duplex, ports: Serve
   }
   const fault: BodyFault = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'malformed';
   ports.connections.parserFailed(socket, fault, () => {
-    refuse(socket, replyTo(error.code), ports);
+    refuse(socket, ports.dialect.refuse({ kind: faultOf(error.code) }), ports);
   });
 }
 
-function replyTo(code: string | undefined): Reply {
-  if (code === 'HPE_HEADER_OVERFLOW') return HEADERS_TOO_LARGE;
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? REQUEST_TIMEOUT : MALFORMED_REQUEST;
+function faultOf(code: string | undefined): FaultKind {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers-too-large';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request-timeout' : 'malformed-request';
 }
 
 /** Answers on the bare socket and closes it, a moment later: closing at once could reset the answer away. */
@@ -119,14 +119,17 @@ export function refuse(socket: Duplex, reply: Reply, ports: RefusalPorts): void 
     return;
   }
   const body = payloadOf(reply) ?? '';
+  const headers = {
+    [ports.dialect.requestId.header]: ports.newRequestId(),
+    ...ports.dialect.replyHeaders,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...reply.headers,
+  };
   const lines = [
     `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}`,
-    `x-request-id: ${ports.newRequestId()}`,
-    'cache-control: no-store',
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-    ...Object.entries(reply.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
   const cancel = ports.clock.after(ports.limits.lingerTimeout, () => socket.destroy());

@@ -3,7 +3,8 @@ import { MakerGroups, type GroupResult } from '../../admission/policy/maker-grou
 import type { MakerGroup } from '../../admission/policy/policy-snapshot.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import { NOT_FOUND } from '../refusals.js';
 import { createGroup, listGroups, removeGroup, replaceGroup } from './account-endpoints.js';
 import { NEW_ID } from '../tokens.js';
 import { GroupRules, INVALID_REQUEST, refusalOf } from './request-rules.js';

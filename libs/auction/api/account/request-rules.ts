@@ -1,5 +1,6 @@
 import { ArrayMaxSize, Length, Matches, Max, Min, validateSync } from 'class-validator';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 
 export const INVALID_REQUEST = errorReply(400, 'invalid_request');
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { CompletedReader } from '../../projections/completed-reader.js';
 import { OwnerRouter, passOn } from '../owner-router.js';
 import { auctionCursor } from './auction-endpoints.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { CompletedReader } from '../../projections/completed-reader.js';
 
 export const AUCTION_NOT_FOUND = errorReply(404, 'auction_not_found');

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ndjsonReply } from '#libs/edge/reply/ndjson.js';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import { shardOfId } from '../../protocol/routing.js';
 import { CompletedReader } from '../../projections/completed-reader.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { JournalUnreadable } from '#libs/journal/journal-errors.js';
 import { isUnanswered } from '#libs/platform/database/postgres.js';
 import { AuditReadLog, type AuditRead } from '../../projections/audit/read-log.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import { AuditReader, type AuditedAuction } from '../../projections/audit/audit-reader.js';
 import { auctionCursor } from '../auctions/auction-endpoints.js';
 import { AUCTION_NOT_FOUND } from '../auctions/completed-reads.js';

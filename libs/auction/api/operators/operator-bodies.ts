@@ -1,7 +1,8 @@
 import type { Haltable, HaltScope } from '../../admission/policy/policy-snapshot.js';
 import { arrayOf, MISMATCH, object, type Decoder } from '#libs/edge/decoding/decode.js';
 import { enumOf, text } from '#libs/edge/decoding/decode-scalars.js';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 
 const SCOPES = ['GLOBAL', 'VENUE', 'MARKET', 'PRINCIPAL'] as const satisfies HaltScope[];
 const HALTABLE = ['CREATE', 'QUOTE'] as const satisfies Haltable[];

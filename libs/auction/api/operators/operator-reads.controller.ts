@@ -6,7 +6,8 @@ import { MAX_GROUPS, MAX_MEMBERS } from '../../admission/policy/maker-groups.js'
 import { OperatorActions } from '../../admission/policy/operator-actions.js';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import { NOT_FOUND } from '../refusals.js';
 import { homeShard } from '../../protocol/routing.js';
 import type { AccountSettings } from '../account/account.controller.js';
 import { accountLimits } from '../account/account-limits.js';

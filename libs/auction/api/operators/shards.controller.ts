@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { CallOf } from '#libs/edge/endpoint.js';
-import { NOT_FOUND, type Reply } from '#libs/edge/reply/reply.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import { NOT_FOUND } from '../refusals.js';
 import { passOn } from '../owner-router.js';
 import { orderOf } from './operator-order.js';
 import { refuseReason } from './operator-bodies.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { errorReply, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
 import type { LinkReply } from '#libs/link/link-protocol.js';
 import type { OwnerRequest } from '../../protocol/protocol.js';
 import { homeShard } from '../../protocol/routing.js';

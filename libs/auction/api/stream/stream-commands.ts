@@ -3,14 +3,10 @@ import { instant } from '#libs/edge/decoding/decode-scalars.js';
 import type { BoundEndpoint, Call, EndpointSpec } from '#libs/edge/endpoint.js';
 import { endpointsOf } from '#libs/edge/endpoint-decorator.js';
 import { idempotencyKey } from '#libs/edge/exchange/idempotency-key.js';
-import {
-  codeOf,
-  errorReply,
-  FORBIDDEN,
-  INTERNAL_ERROR,
-  payloadOf,
-  type Reply,
-} from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import { payloadOf, type Reply } from '#libs/edge/reply/reply.js';
+import { AUCTION_DIALECT } from '../dialect.js';
+import { FORBIDDEN, INTERNAL_ERROR } from '../refusals.js';
 import type { JsonValue } from '#libs/edge/decoding/strict-json.js';
 import {
   inSpan,
@@ -101,7 +97,7 @@ export class StreamCommands implements Commands {
     if (body === MISMATCH || notAfter === MISMATCH || !isTextOrAbsent(key)) return INVALID;
     const named =
       spec.idempotency === 'required' ? idempotencyKey(key === undefined ? [] : [key]) : undefined;
-    if (typeof named === 'object') return named;
+    if (named?.fault !== undefined) return AUCTION_DIALECT.refuse({ kind: named.fault, spec });
     // What has no answer to be stored is not decided by an owner either.
     if (named === undefined && notAfter !== undefined && notAfter < this.ports.now()) return EXPIRED;
     return {
@@ -111,7 +107,7 @@ export class StreamCommands implements Commands {
       ids: ids.values,
       query: undefined,
       body,
-      idempotencyKey: named,
+      idempotencyKey: named?.key,
       accept: undefined,
       remoteAddress: undefined,
       overStream: { connectionId, ...(notAfter === undefined ? {} : { notAfter }) },
@@ -143,5 +139,5 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
 }
 
 function factsOf(reply: Reply): SpanFacts {
-  return { status: reply.status, code: codeOf(reply) };
+  return { status: reply.status, code: AUCTION_DIALECT.codeOf(reply) };
 }

@@ -1,6 +1,8 @@
 import type { Principal } from '#libs/edge/endpoint.js';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { errorReply, MALFORMED_REQUEST, type Reply } from '#libs/edge/reply/reply.js';
+import { errorReply } from '#libs/edge/reply/flat-errors.js';
+import type { Reply } from '#libs/edge/reply/reply.js';
+import { MALFORMED_REQUEST } from '../refusals.js';
 import type { Handshake } from '#libs/edge/server/upgrades.js';
 import type { Sessions } from '#libs/socket/session-guard.js';
 import type { StreamHub } from '../../stream/stream-hub.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoint } from '#libs/edge/endpoint-decorator.js';
 import type { Reply } from '#libs/edge/reply/reply.js';
-import { upgradeRequired } from '#libs/edge/server/upgrades.js';
+import { UPGRADE_REQUIRED } from '../refusals.js';
 import { streamEndpoint } from './stream-endpoint.js';
 
 /** Handshakes never come here: they are led past the endpoints. What does come is told what it should have been. */
@@ -9,6 +9,6 @@ import { streamEndpoint } from './stream-endpoint.js';
 export class StreamController {
   @Endpoint(streamEndpoint)
   open(): Reply {
-    return upgradeRequired();
+    return UPGRADE_REQUIRED;
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 
-export interface TurnLimits {
+export interface FairQueueLimits {
   /** What reads of one account that are in work at once may weigh together; the others wait. */
   readonly readsPerAccount: number;
   /** One that takes longer waits for somebody else itself, and gives up its place. */
@@ -31,11 +31,11 @@ const NANOS_PER_MILLI = 1_000_000n;
  * Reads cost nobody a token, so accounts take turns instead: however many reads one has sent, another's finds only a few of them
  * before it. Every connection has at most one request in work, so connections bound how many can wait here.
  */
-export class Turns {
+export class FairQueue {
   private readonly lanes = new Map<string, Lane>();
 
   constructor(
-    private readonly limits: TurnLimits,
+    private readonly limits: FairQueueLimits,
     private readonly clock: Clock,
   ) {}
 

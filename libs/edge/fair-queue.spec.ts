@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SystemClock } from '#libs/platform/time/system-clock.js';
-import { Turns } from './turns.js';
+import { FairQueue } from './fair-queue.js';
 
 const PATIENCE_MS = 100;
 
@@ -19,7 +19,10 @@ function weightOf(name: string): number {
 class Reads {
   readonly begun: string[] = [];
   private readonly held: Held[] = [];
-  private readonly turns = new Turns({ readsPerAccount: 2, readPatience: PATIENCE_MS }, new SystemClock());
+  private readonly turns = new FairQueue(
+    { readsPerAccount: 2, readPatience: PATIENCE_MS },
+    new SystemClock(),
+  );
 
   send(account: string, ...names: readonly string[]): Promise<string[]> {
     return Promise.all(names.map((name) => this.turns.take(account, weightOf(name), () => this.work(name))));

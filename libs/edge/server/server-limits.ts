@@ -6,8 +6,6 @@ export interface ServerLimits {
   readonly headerBytes: number;
   /** More headers than this are 431. */
   readonly headerCount: number;
-  /** 413 beyond this, however the length is announced. */
-  readonly bodyBytes: number;
   /** From the first byte of a request to the end of its headers; then 408. */
   readonly headersTimeout: number;
   /** From the first byte of a request to the end of its body; then 408. */
@@ -50,7 +48,6 @@ export interface ServerLimits {
 export const SERVER_LIMITS: ServerLimits = {
   headerBytes: 16_384,
   headerCount: 100,
-  bodyBytes: 1_048_576,
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   timeoutCheckInterval: 1_000,

@@ -1,0 +1,104 @@
+/** An exact decimal number: `units / 10^scale`. Money and sizes of every service that takes decimals are these, never floats. */
+export interface Decimal {
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+/** Toward zero, away from it, toward the lower or the higher number, or to the nearest with halves away from zero. */
+export type Rounding = 'down' | 'up' | 'floor' | 'ceiling' | 'half-up';
+
+/** The grammar of JSON numbers: no plus sign, no leading zeros, no bare point. */
+const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+/** Digits that a number may have when it is written out: bounds the work that a short token like `1e999999` can cause. */
+const MOST_DIGITS = 60;
+
+/**
+ * Reads a number token exactly. The value counts, not the spelling: `1e1`, `10.0` and `10` are equal. Undefined for anything else,
+ * and for a value that has more than `places` decimals.
+ */
+export function parseDecimal(token: string, places: number): Decimal | undefined {
+  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(token) ?? [];
+  if (whole === '') return undefined;
+  const digits = trimmed(whole + fraction);
+  if (digits.text === '') return { units: 0n, scale: places };
+  const exponent = Number(exponentText) - fraction.length + digits.dropped;
+  if (-exponent > places || digits.text.length + Math.abs(exponent) > MOST_DIGITS) return undefined;
+  const units = BigInt(digits.text) * 10n ** BigInt(places + exponent);
+  return { units: sign === '-' ? -units : units, scale: places };
+}
+
+/** Without zeros at either end; `dropped` counts those at the end. */
+function trimmed(digits: string): { readonly text: string; readonly dropped: number } {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  let start = 0;
+  while (start < end && digits[start] === '0') start += 1;
+  return { text: digits.slice(start, end), dropped: digits.length - end };
+}
+
+/** Without exponent, trailing zeros or `-0`; with at least `minPlaces` decimals. */
+export function printDecimal({ units, scale }: Decimal, minPlaces = 0): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  let fraction = scale === 0 ? '' : digits.slice(-scale);
+  while (fraction.length > minPlaces && fraction.endsWith('0')) fraction = fraction.slice(0, -1);
+  fraction = fraction.padEnd(minPlaces, '0');
+  const sign = units < 0n ? '-' : '';
+  return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`;
+}
+
+export function rescaled(value: Decimal, scale: number, rounding: Rounding): Decimal {
+  if (scale >= value.scale) return { units: value.units * 10n ** BigInt(scale - value.scale), scale };
+  return { units: divided(value.units, 10n ** BigInt(value.scale - scale), rounding), scale };
+}
+
+export function plus(left: Decimal, right: Decimal): Decimal {
+  const scale = Math.max(left.scale, right.scale);
+  return { units: rescaled(left, scale, 'down').units + rescaled(right, scale, 'down').units, scale };
+}
+
+export function minus(left: Decimal, right: Decimal): Decimal {
+  return plus(left, { units: -right.units, scale: right.scale });
+}
+
+export function times(left: Decimal, right: Decimal): Decimal {
+  return { units: left.units * right.units, scale: left.scale + right.scale };
+}
+
+/** Division by zero throws, as it does for bigint. */
+export function quotient(left: Decimal, right: Decimal, scale: number, rounding: Rounding): Decimal {
+  const numerator = left.units * 10n ** BigInt(scale + right.scale);
+  return { units: divided(numerator, right.units * 10n ** BigInt(left.scale), rounding), scale };
+}
+
+/** Negative, zero or positive, as a comparator is. */
+export function compareDecimals(left: Decimal, right: Decimal): number {
+  const { units } = minus(left, right);
+  return units < 0n ? -1 : Number(units > 0n);
+}
+
+/** bigint division cuts toward zero; the remainder has the sign of the numerator. */
+function divided(numerator: bigint, denominator: bigint, rounding: Rounding): bigint {
+  const cut = numerator / denominator;
+  const rest = numerator % denominator;
+  if (rest === 0n) return cut;
+  const away = numerator < 0n === denominator < 0n ? 1n : -1n;
+  return isRoundedAway(rounding, away, rest, denominator) ? cut + away : cut;
+}
+
+function isRoundedAway(rounding: Rounding, away: bigint, rest: bigint, denominator: bigint): boolean {
+  switch (rounding) {
+    case 'down':
+      return false;
+    case 'up':
+      return true;
+    case 'floor':
+      return away < 0n;
+    case 'ceiling':
+      return away > 0n;
+    case 'half-up': {
+      const twice = 2n * rest;
+      return (twice < 0n ? -twice : twice) >= (denominator < 0n ? -denominator : denominator);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Dialect, RateWindow } from '../dialect/dialect.js';
+import type { Fault } from '../dialect/fault.js';
+import type { BoundEndpoint, EndpointSpec, Principal } from '../endpoint.js';
+import { splitTarget } from '../exchange/target.js';
+import type { PathMatch, PathTree } from '../path-tree.js';
+import type { Connections } from '../server/connections.js';
+import type { ServerLimits } from '../server/server-limits.js';
+import type { Authenticator } from './credentials.js';
+
+/** The client has gone, so nobody is left to answer. */
+export const GONE = 'gone';
+export type CheckOutcome = Fault | typeof GONE | undefined;
+
+/** What checks may use. */
+export interface CheckTools {
+  readonly dialect: Dialect;
+  readonly paths: PathTree;
+  readonly authenticator: Authenticator;
+  readonly limits: ServerLimits;
+  readonly connections: Connections;
+}
+
+/** One step on the way of a request to its handler. It refuses, or adds to what is known of the request. */
+export interface Check {
+  readonly name: string;
+  /** The checks that must have been made before. */
+  readonly after: readonly string[];
+  /** A WebSocket handshake has no body, and is not asked for one. */
+  readonly readsBody?: true;
+  run(inspection: Inspection, tools: CheckTools): CheckOutcome | Promise<CheckOutcome>;
+}
+
+/** What the checks have found out about one request so far. */
+export class Inspection {
+  readonly path: string;
+  readonly rawQuery: string;
+  match: PathMatch | undefined;
+  /** As presented; on public endpoints nobody has verified it. */
+  token: string | undefined;
+  principal: Principal | undefined;
+  isAdmitted = false;
+  rate: RateWindow | undefined;
+  bytes: Buffer | undefined;
+  ids: Readonly<Record<string, string>> = {};
+  query: unknown;
+  body: object | undefined;
+  /** Keys that the body carries besides its content. */
+  bodyKeys: readonly string[] = [];
+  idempotencyKey: string | undefined;
+
+  /** `response` is undefined for a handshake. */
+  constructor(
+    readonly request: IncomingMessage,
+    readonly response?: ServerResponse,
+  ) {
+    const { path, query } = splitTarget(request.url ?? '');
+    this.path = path;
+    this.rawQuery = query;
+  }
+
+  /** HEAD is answered like GET. */
+  get method(): string {
+    const { method = '' } = this.request;
+    return method === 'HEAD' ? 'GET' : method;
+  }
+
+  /** Undefined for a path or a method that does not exist. */
+  get endpoint(): BoundEndpoint | undefined {
+    return this.match?.endpoints.get(this.method);
+  }
+
+  /** Of the endpoint, once the caller may call it: logs name no operation before. */
+  get admittedSpec(): EndpointSpec | undefined {
+    return this.isAdmitted ? this.endpoint?.spec : undefined;
+  }
+
+  /** Only after the check of the method, which refuses where there is none. */
+  get found(): BoundEndpoint {
+    const { endpoint } = this;
+    if (endpoint === undefined) throw new Error('the method is checked before what needs an endpoint');
+    return endpoint;
+  }
+}
+
+/** Fails for an order in which a check would not know what it needs. */
+export function orderOf(checks: readonly Check[]): readonly Check[] {
+  const made = new Set<string>();
+  for (const { name, after } of checks) {
+    const missing = after.find((needed) => !made.has(needed));
+    if (missing !== undefined) throw new Error(`${name} is checked before ${missing}`);
+    made.add(name);
+  }
+  return checks;
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { Dialect } from '../dialect/dialect.js';
+import type { EndpointSpec } from '../endpoint.js';
+import { announcedBytes, announcesBody, readBody, type BodyOutcome } from '../exchange/request-body.js';
+import { awaitsContinue, carriesHeader, isEncoded, isJsonContent } from '../exchange/request-headers.js';
+import { GONE, type Check, type CheckOutcome } from './check.js';
+
+/** JSON that is not encoded. A type describes nothing where no body is taken and none comes. */
+export const contentType: Check = {
+  name: 'content type',
+  after: ['method'],
+  readsBody: true,
+  run: ({ request, found: { spec } }) =>
+    isReadable(request, spec) ? undefined : { kind: 'unsupported-media-type', spec },
+};
+
+/** Reads the body, up to its limit. Its trailers are known from then on, and are held to the rule of headers. */
+export const size: Check = {
+  name: 'size',
+  after: ['method'],
+  readsBody: true,
+  async run(inspection, { dialect, connections }) {
+    const { request, response, found } = inspection;
+    const { spec } = found;
+    const maxBytes = maxBytesOf(spec, dialect);
+    if (announcedBytes(request) > maxBytes) return { kind: 'payload-too-large', spec };
+    if (awaitsContinue(request) && announcesBody(request)) response?.writeContinue();
+    const outcome = await readBody(request, maxBytes, connections);
+    if (!Buffer.isBuffer(outcome)) return faultOf(outcome, spec);
+    if (carriesHeader(request.trailers, dialect.internalHeaders)) return { kind: 'internal-header', spec };
+    inspection.bytes = outcome;
+    return undefined;
+  },
+};
+
+function maxBytesOf({ maxBodyBytes }: EndpointSpec, { body }: Dialect): number {
+  return maxBodyBytes ?? body.maxBytes;
+}
+
+function isReadable(request: IncomingMessage, spec: EndpointSpec): boolean {
+  if (isEncoded(request)) return false;
+  return (spec.body === undefined && !announcesBody(request)) || isJsonContent(request);
+}
+
+function faultOf(outcome: Exclude<BodyOutcome, Buffer>, spec: EndpointSpec): CheckOutcome {
+  switch (outcome) {
+    case 'too-large':
+      return { kind: 'payload-too-large', spec };
+    case 'timeout':
+      return { kind: 'request-timeout', spec };
+    case 'malformed':
+      return { kind: 'malformed-request', spec };
+    case 'gone':
+      return GONE;
+  }
+}

@@ -1,0 +1,33 @@
+import type { EndpointSpec, Principal } from '../endpoint.js';
+import type { Check, CheckOutcome, Inspection } from './check.js';
+
+export type AuthOutcome = Principal | 'unauthorized' | 'unavailable';
+
+/** Says who a token stands for. It may answer at once: most tokens have been seen before. */
+export interface Authenticator {
+  authenticate(token: string): AuthOutcome | Promise<AuthOutcome>;
+}
+
+/** `isGuarded` says which paths want a token although no endpoint is known there. */
+export function credentials(isGuarded: (path: string) => boolean): Check {
+  return {
+    name: 'credentials',
+    after: ['route'],
+    run(inspection, { authenticator }) {
+      const spec = inspection.endpoint?.spec;
+      const isWanted = spec === undefined ? isGuarded(inspection.path) : spec.access === 'session';
+      if (!isWanted) return undefined;
+      const { token } = inspection;
+      if (token === undefined) return { kind: 'unauthorized', spec };
+      const known = authenticator.authenticate(token);
+      if (!(known instanceof Promise)) return settled(inspection, spec, known);
+      return known.then((outcome) => settled(inspection, spec, outcome));
+    },
+  };
+}
+
+function settled(inspection: Inspection, spec: EndpointSpec | undefined, outcome: AuthOutcome): CheckOutcome {
+  if (typeof outcome === 'string') return { kind: outcome, spec };
+  inspection.principal = outcome;
+  return undefined;
+}

@@ -1,0 +1,121 @@
+import { Reading } from '../decoding/reading.js';
+import { MISMATCH } from '../decoding/decode.js';
+import { parseJson } from '../decoding/strict-json.js';
+import type { Dialect } from '../dialect/dialect.js';
+import type { EndpointSpec } from '../endpoint.js';
+import { idempotencyKey as readKey } from '../exchange/idempotency-key.js';
+import { queryFault, readQuery } from '../exchange/query-rule.js';
+import { valuesOf } from '../exchange/request-headers.js';
+import type { Check, CheckOutcome, Inspection } from './check.js';
+
+const KEY_HEADER = 'idempotency-key';
+const KEY_FIELD = 'idempotency_key';
+const NO_BYTES = Buffer.alloc(0);
+
+export const ids: Check = {
+  name: 'ids',
+  after: ['method'],
+  run(inspection) {
+    const { spec, idNames } = inspection.found;
+    const captured = inspection.match?.captured ?? [];
+    const values: Record<string, string> = {};
+    for (const [index, name] of idNames.entries()) {
+      const kind = spec.ids?.[name];
+      const segment = captured[index];
+      if (kind === undefined || segment === undefined)
+        throw new Error(`${spec.operationId} has no id ${name}`);
+      if (!kind.accepts(segment)) {
+        return { kind: 'invalid-id', spec, code: kind.fault, place: { path: [name], reason: 'mismatch' } };
+      }
+      values[name] = segment;
+    }
+    inspection.ids = values;
+    return undefined;
+  },
+};
+
+export const query: Check = {
+  name: 'query',
+  after: ['method'],
+  run(inspection, { dialect }) {
+    const { spec } = inspection.found;
+    const reading = new Reading({ unknown: dialect.unknownParameters, nulls: 'refused' });
+    const read = readQuery(spec, inspection.rawQuery, reading);
+    if (read === MISMATCH) {
+      return { kind: 'invalid-query', spec, code: queryFault(spec), place: reading.place };
+    }
+    inspection.query = read;
+    return undefined;
+  },
+};
+
+export const body: Check = {
+  name: 'body',
+  after: ['size'],
+  readsBody: true,
+  run(inspection, { dialect }) {
+    const { spec } = inspection.found;
+    return spec.body === undefined
+      ? readNothing(inspection, dialect)
+      : readContent(inspection, { spec, kind: spec.body }, dialect);
+  },
+};
+
+/** In the header, in the body, or the same in both. */
+export const idempotencyKey: Check = {
+  name: 'idempotency key',
+  after: ['body'],
+  readsBody: true,
+  run(inspection) {
+    const { spec } = inspection.found;
+    if (spec.idempotency !== 'required') return undefined;
+    const { key, fault } = readKey([...valuesOf(inspection.request, KEY_HEADER), ...inspection.bodyKeys]);
+    inspection.idempotencyKey = key;
+    return fault === undefined ? undefined : { kind: fault, spec };
+  },
+};
+
+/** Clients send `{}` where there is nothing to say. More than that was meant to count, and would not. */
+function readNothing(
+  { bytes = NO_BYTES, found: { spec } }: Inspection,
+  { body: rules }: Dialect,
+): CheckOutcome {
+  if (bytes.length === 0) return undefined;
+  const parsed = parseJson(bytes, rules);
+  if (!parsed.ok) return { kind: parsed.fault, spec };
+  const [first] = Object.keys(parsed.value);
+  if (first === undefined || rules.unknownFields === 'ignored') return undefined;
+  return { kind: 'invalid-json', spec, place: { path: [first], reason: 'unknown' } };
+}
+
+function readContent(
+  inspection: Inspection,
+  { spec, kind }: { readonly spec: EndpointSpec; readonly kind: NonNullable<EndpointSpec['body']> },
+  { body: rules }: Dialect,
+): CheckOutcome {
+  const { bytes = NO_BYTES } = inspection;
+  const isAbsent = bytes.length === 0 && rules.absent === 'empty-object';
+  const parsed = isAbsent ? ({ ok: true, value: {} } as const) : parseJson(bytes, rules);
+  if (!parsed.ok) return { kind: parsed.fault, spec };
+  const { fields, keys } =
+    spec.idempotency === undefined ? { fields: parsed.value, keys: [] } : split(parsed.value);
+  if (keys === undefined) {
+    return { kind: 'invalid-json', spec, place: { path: [KEY_FIELD], reason: 'mismatch' } };
+  }
+  const reading = new Reading({ unknown: rules.unknownFields, nulls: rules.nulls });
+  const read = kind.decode(fields, reading);
+  if (read === MISMATCH) return { kind: 'invalid-body', spec, code: spec.bodyFault, place: reading.place };
+  inspection.body = read;
+  inspection.bodyKeys = keys;
+  return undefined;
+}
+
+/** The key travels in the body but is no part of the content; `keys` is undefined where it is no text. */
+function split(value: object): {
+  readonly fields: object;
+  readonly keys: readonly string[] | undefined;
+} {
+  if (!Object.hasOwn(value, KEY_FIELD)) return { fields: value, keys: [] };
+  const { [KEY_FIELD]: key, ...fields } = value as Readonly<Record<string, unknown>>;
+  return { fields, keys: typeof key === 'string' ? [key] : undefined };
+}

@@ -1,0 +1,69 @@
+import type { Fault } from '../dialect/fault.js';
+import type { EndpointSpec, Principal } from '../endpoint.js';
+import type { PathMatch } from '../path-tree.js';
+import type { Check } from './check.js';
+
+const NOT_FOUND: Fault = { kind: 'not-found' };
+
+/** Finds the path, and refuses nothing: what an unknown one answers may depend on who asks. */
+export const route: Check = {
+  name: 'route',
+  after: [],
+  run(inspection, { paths }) {
+    inspection.match = paths.find(inspection.path);
+    return undefined;
+  },
+};
+
+export const path: Check = {
+  name: 'path',
+  after: ['route'],
+  run: ({ match }) => (match === undefined ? NOT_FOUND : undefined),
+};
+
+/** After the credentials a path that is hidden from this caller does not exist, whatever method it tries. */
+export const method: Check = {
+  name: 'method',
+  after: ['path'],
+  run({ match, endpoint, principal }) {
+    if (match === undefined) return NOT_FOUND;
+    return endpoint === undefined ? methodFault(match, principal) : undefined;
+  },
+};
+
+/** To a caller without the role the endpoint does not exist. */
+export const visibility: Check = {
+  name: 'visibility',
+  after: ['method', 'credentials'],
+  run({ match, found, principal }) {
+    if (match === undefined || isVisible(found.spec, principal)) return undefined;
+    return methodFault(match, principal);
+  },
+};
+
+export const permission: Check = {
+  name: 'permission',
+  after: ['method', 'credentials'],
+  run(inspection) {
+    const { spec } = inspection.found;
+    if (!isAllowed(spec, inspection.principal)) return { kind: 'forbidden', spec };
+    inspection.isAdmitted = true;
+    return undefined;
+  },
+};
+
+function isVisible(spec: EndpointSpec, principal: Principal | undefined): boolean {
+  return spec.role === undefined || principal?.roles.has(spec.role) === true;
+}
+
+function isAllowed({ capability, requiredRole }: EndpointSpec, principal: Principal | undefined): boolean {
+  if (capability !== undefined && principal?.capabilities.has(capability) !== true) return false;
+  return requiredRole === undefined || principal?.roles.has(requiredRole) === true;
+}
+
+function methodFault(match: PathMatch, principal: Principal | undefined): Fault {
+  const methods = [...match.endpoints.values()]
+    .filter(({ spec }) => isVisible(spec, principal))
+    .flatMap(({ spec }) => (spec.method === 'GET' ? ['GET', 'HEAD'] : [spec.method]));
+  return methods.length === 0 ? NOT_FOUND : { kind: 'method-not-allowed', methods };
+}

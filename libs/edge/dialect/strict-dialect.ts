@@ -1,0 +1,34 @@
+import { body, ids, idempotencyKey, query } from '../checks/parts.js';
+import { contentType, size } from '../checks/content.js';
+import { credentials } from '../checks/credentials.js';
+import { framing, headerCount, internalHeaders } from '../checks/head.js';
+import { method, path, permission, route, visibility } from '../checks/route.js';
+import { STRICT_JSON } from '../decoding/strict-json.js';
+import { flatCodeOf, flatRefusals, type FlatCodes } from '../reply/flat-errors.js';
+import type { Dialect } from './dialect.js';
+
+export interface StrictDialectParts {
+  readonly internalHeaders: readonly string[];
+  /** Which paths want a token, whether they exist or not. */
+  readonly isGuarded: (path: string) => boolean;
+  readonly codes?: Partial<FlatCodes>;
+}
+
+/** The token comes before the path, nothing unknown or null is read, refusals are flat, and limits are told nowhere. */
+export function strictDialect({ internalHeaders: names, isGuarded, codes }: StrictDialectParts): Dialect {
+  const caller = [credentials(isGuarded), path, method, visibility, permission];
+  return {
+    checks: [
+      ...[internalHeaders, headerCount, framing, route, ...caller],
+      ...[contentType, size, ids, query, body, idempotencyKey],
+    ],
+    internalHeaders: names,
+    body: { ...STRICT_JSON, maxBytes: 1_048_576, unknownFields: 'refused', absent: 'refused' },
+    unknownParameters: 'refused',
+    requestId: { header: 'x-request-id', pattern: /^[A-Za-z0-9._:-]{1,128}$/ },
+    replyHeaders: { 'cache-control': 'no-store' },
+    refuse: flatRefusals(codes),
+    rateLimitHeaders: () => ({}),
+    codeOf: flatCodeOf,
+  };
+}

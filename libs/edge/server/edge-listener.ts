@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server } from 'node:http';
+import { Dispatcher, type EdgePorts } from '../dispatcher.js';
+import { endpointsOf } from '../endpoint-decorator.js';
+import { Connections } from './connections.js';
+import { createEdgeServer, stopListening, type Listener } from './edge-server.js';
+import { SERVER_LIMITS, type ServerLimits } from './server-limits.js';
+import { Upgrades, type Accept } from './upgrades.js';
+
+/** The public listener of one service: its endpoints, its dialect and the limits of its connections. */
+export class EdgeListener {
+  readonly server: Server;
+  private readonly connections: Connections;
+  private dispatch: Listener | undefined;
+  private upgrades: Upgrades | undefined;
+
+  constructor(
+    private readonly ports: EdgePorts,
+    private readonly limits: ServerLimits = SERVER_LIMITS,
+  ) {
+    const connections = new Connections(limits, ports.clock);
+    this.connections = connections;
+    this.server = createEdgeServer(
+      (request, response) => {
+        if (this.dispatch === undefined) throw new Error('listening before any endpoint was mounted');
+        this.dispatch(request, response);
+      },
+      { ...ports, limits, connections },
+    );
+    // Whatever else asks for another protocol is answered in this one, as RFC 9110 allows.
+    Object.assign(this.server, {
+      shouldUpgradeCallback: (request: IncomingMessage) => this.upgradesTo(request),
+    });
+    this.server.on('upgrade', (request, socket, head) => {
+      connections.handOver(socket);
+      void this.upgrades?.handle(request, socket, head);
+    });
+  }
+
+  /**
+   * Before listening. `instances`: the injectables whose methods carry `@Endpoint`. `accept` gets the handshakes that have
+   * passed the checks of the endpoint of their path, if that is one of `paths`.
+   */
+  mount(instances: readonly object[], paths: readonly string[] = [], accept?: Accept): void {
+    const { dialect } = this.ports;
+    const dispatcher = new Dispatcher(endpointsOf(instances), this.limits, this.connections, this.ports);
+    const refuseAll: Accept = () => dialect.refuse({ kind: 'not-found' });
+    this.dispatch = dispatcher.handle;
+    this.upgrades = new Upgrades(dispatcher, paths, accept ?? refuseAll, {
+      ...this.ports,
+      limits: this.limits,
+    });
+  }
+
+  async listen(port: number, host: string): Promise<void> {
+    this.server.listen(port, host);
+    await once(this.server, 'listening');
+  }
+
+  /** Later requests are answered, and their connections closed after the answer. `onCut` learns how many were cut off. */
+  drain(onCut: (connections: number) => void = () => undefined): void {
+    this.connections.drain(onCut);
+  }
+
+  /** In order: new connections are accepted while those that ask nothing have their moment. */
+  async close(): Promise<void> {
+    this.drain();
+    await this.connections.parting();
+    await stopListening(this.server);
+  }
+
+  private upgradesTo(request: IncomingMessage): boolean {
+    return this.upgrades?.accepts(request) ?? false;
+  }
+}
