@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { seedContracts, seedPolicy, type PolicySeed } from '#libs/auction/admission/policy/seed-policy.js';
+import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
 import { instantFromNanos } from '#libs/base/instant.js';
 import { EVIDENCE_FEED_DEFAULTS } from '#libs/ledger/evidence-feed.js';
 import { seedBalances } from '#libs/ledger/seed.js';
@@ -69,6 +70,7 @@ async function enrol(pool: Pool, accounts: readonly DemoAccount[]): Promise<void
         ? { enrolment: { roles: account.roles, ...(account.capable ? {} : { capabilities: [] }) } }
         : {}),
     })),
+    AUCTION_CATALOGUE,
   );
 }
 

@@ -4,6 +4,8 @@ import type { Clock } from '#libs/platform/time/clock.js';
 import { openPool } from '#libs/platform/database/postgres.js';
 import { enrolUsers, type NewUser } from './accounts/enrol-users.js';
 import { openIdentity, type Identity, type IdentitySettings } from './identity.js';
+import type { ServiceCatalogue } from './principal.js';
+import type { TokenVerifier } from './tokens/token-verifier.js';
 import type { PasswordCost } from './passwords/password-cost.js';
 import { hashPassword } from './passwords/password-hash.js';
 import { LONGEST_LIFETIMES } from './sessions/session-lifetimes.js';
@@ -11,9 +13,21 @@ import { LONGEST_LIFETIMES } from './sessions/session-lifetimes.js';
 export const PASSWORD = 'correct horse battery staple';
 export const CHEAP: PasswordCost = { logN: 4, r: 8, p: 1 };
 export const KEY_ENCRYPTION_KEY = 'a1'.repeat(32);
+export const AUCTIONS: ServiceCatalogue = {
+  service: 'AUCTION',
+  roles: ['ORIGINATOR', 'MARKET_MAKER', 'OPERATOR', 'VIEWER'],
+  capabilities: ['auction:create', 'auction:quote'],
+};
+export const LIBRARY: ServiceCatalogue = {
+  service: 'LIBRARY',
+  roles: ['READER', 'VIEWER'],
+  capabilities: ['book:borrow'],
+};
 export const NOON = 1_795_262_400;
 
 export interface Gateway extends Identity {
+  /** That of the auctions. */
+  readonly verifier: TokenVerifier;
   close(): Promise<void>;
 }
 
@@ -28,6 +42,7 @@ export async function openGateway(
   const identity = openIdentity(
     { pool, watchPool, clock },
     {
+      catalogues: [AUCTIONS, LIBRARY],
       keyEncryptionKeys: [KEY_ENCRYPTION_KEY],
       lifetimes: LONGEST_LIFETIMES,
       passwordCost: CHEAP,
@@ -37,6 +52,7 @@ export async function openGateway(
   await identity.start();
   return {
     ...identity,
+    verifier: identity.verifierOf(AUCTIONS.service),
     close: async () => {
       identity.stop();
       await Promise.all([pool.end(), watchPool.end()]);
@@ -44,17 +60,17 @@ export async function openGateway(
   };
 }
 
-/** Somebody new, who can log in with PASSWORD. */
+/** A new user that can log in with PASSWORD. */
 export async function enterUser(pool: Pool, different: Partial<NewUser> = {}): Promise<NewUser> {
-  const user = { ...(await newcomer()), enrolment: { roles: ['MARKET_MAKER' as const] }, ...different };
-  await enrolUsers(pool, [user]);
+  const user = { ...(await newcomer()), enrolment: { roles: ['MARKET_MAKER'] }, ...different };
+  await enrolUsers(pool, [user], AUCTIONS);
   return user;
 }
 
-/** Somebody new whom the auction service does not know. */
+/** A new user that is enrolled nowhere. */
 export async function enterStranger(pool: Pool): Promise<NewUser> {
   const stranger = await newcomer();
-  await enrolUsers(pool, [stranger]);
+  await enrolUsers(pool, [stranger], AUCTIONS);
   return stranger;
 }
 

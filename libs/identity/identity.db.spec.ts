@@ -3,12 +3,14 @@ import jwt from 'jsonwebtoken';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
 import { AccountAdministration } from './accounts/account-administration.js';
 import {
+  AUCTIONS,
+  LIBRARY,
+  NOON,
+  PASSWORD,
   enterStranger,
   enterUser,
   logIn,
-  NOON,
   openGateway,
-  PASSWORD,
   type Gateway,
 } from './gateway.fixture.js';
 import { HandClock } from './hand-clock.fixture.js';
@@ -31,7 +33,7 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   clock = new HandClock(NOON);
   gateway = await openGateway(database.url, clock);
-  administration = new AccountAdministration(database.pool, clock);
+  administration = new AccountAdministration(database.pool, clock, AUCTIONS);
   followed = new Map();
 });
 
@@ -102,6 +104,23 @@ describe('a verified token', () => {
     const changed = await principalOf(token);
     expect(changed?.roles).toEqual(new Set(['OPERATOR']));
     expect(changed?.capabilities).toEqual(new Set(['auction:quote']));
+  });
+
+  it('stands for the same account in each service, with what it may do there', async () => {
+    const user = await enterUser(database.pool);
+    const token = await logIn(gateway, user);
+    const inLibrary = gateway.verifierOf(LIBRARY.service);
+    expect(await inLibrary.verify(token)).toEqual({ ok: false, reason: 'unauthorized' });
+    await new AccountAdministration(database.pool, clock, LIBRARY).enrol(user.accountId, ['READER'], []);
+    await gateway.watch.refresh();
+    expect(await inLibrary.verify(token)).toMatchObject({
+      ok: true,
+      principal: { accountId: user.accountId, roles: new Set(['READER']), capabilities: new Set() },
+    });
+    expect((await principalOf(token))?.roles).toEqual(new Set(['MARKET_MAKER']));
+    await administration.endEnrolment(user.accountId);
+    expect(await principalOf(token)).toBeUndefined();
+    expect(await inLibrary.verify(token)).toMatchObject({ ok: true });
   });
 
   it('is refused from its very end on', async () => {

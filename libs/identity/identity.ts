@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { repeat, type Cancel, type Clock } from '#libs/platform/time/clock.js';
-import { AccountDirectory } from './accounts/account-directory.js';
 import { epochSeconds } from './epoch.js';
 import { KeySeal } from './keys/key-seal.js';
 import { KeyStore } from './keys/key-store.js';
 import { SigningKeys } from './keys/signing-keys.js';
+import type { ServiceCatalogue } from './principal.js';
 import { LoginQueue } from './passwords/login-queue.js';
 import { PasswordCheck } from './passwords/password-check.js';
 import type { PasswordCost } from './passwords/password-cost.js';
@@ -26,6 +26,8 @@ export interface IdentityPorts {
 }
 
 export interface IdentitySettings {
+  /** Of the services that this process carries. */
+  readonly catalogues: readonly ServiceCatalogue[];
   /** 256 bits in hexadecimal each; the first one seals, all of them open. */
   readonly keyEncryptionKeys: readonly [string, ...string[]];
   readonly lifetimes: SessionLifetimes;
@@ -35,11 +37,11 @@ export interface IdentitySettings {
 }
 
 export interface Identity {
-  readonly verifier: TokenVerifier;
+  /** Tokens are alike for all services; whom they stand for differs with the enrolment. */
+  verifierOf(service: string): TokenVerifier;
   readonly logins: LoginService;
   readonly sessions: SessionService;
   readonly keys: SigningKeys;
-  readonly directory: AccountDirectory;
   readonly watch: IdentityWatch;
   /** Makes the first signing key if there is none, learns what is revoked, and follows it from then on. */
   start(): Promise<void>;
@@ -55,7 +57,7 @@ export function openIdentity(
   { pool, watchPool, clock }: IdentityPorts,
   settings: IdentitySettings,
 ): Identity {
-  const feed = new IdentityFeed(watchPool);
+  const feed = new IdentityFeed(watchPool, settings.catalogues);
   const keyStore = new KeyStore(watchPool, new KeySeal(...settings.keyEncryptionKeys));
   const watch = new IdentityWatch(feed, keyStore, clock, settings.watch ?? WATCH_DEFAULTS);
   const keys = new SigningKeys(keyStore, watch, clock);
@@ -73,11 +75,10 @@ export function openIdentity(
   };
   let cancel: Cancel = () => undefined;
   return {
-    verifier: new TokenVerifier(reader, watch, feed, clock),
+    verifierOf: (service) => new TokenVerifier(reader, watch, feed, clock, service),
     logins,
     sessions,
     keys,
-    directory: new AccountDirectory(pool),
     watch,
     tidy,
     async start() {

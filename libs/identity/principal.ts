@@ -1,22 +1,31 @@
-export const ROLES = ['ORIGINATOR', 'MARKET_MAKER', 'OPERATOR', 'AUDITOR', 'VIEWER'] as const;
-export type Role = (typeof ROLES)[number];
+/** The roles and capabilities that one service knows. Identity has none of its own. */
+export interface ServiceCatalogue {
+  readonly service: string;
+  readonly roles: readonly string[];
+  readonly capabilities: readonly string[];
+}
 
-/** They only let a request reach the policy store, which is what really decides. */
-export const CAPABILITIES = ['auction:create', 'auction:quote'] as const;
-export type Capability = (typeof CAPABILITIES)[number];
+/** What an account may do in one service. */
+export interface Enrolment {
+  readonly roles: ReadonlySet<string>;
+  readonly capabilities: ReadonlySet<string>;
+}
 
-/** A user that is enrolled in the auction service and not disabled. */
-export interface Account {
+interface Person {
   /** Canonical lower-case UUID, the same in events, tokens and paths. */
   readonly accountId: string;
   readonly email: string;
   readonly displayName: string;
-  readonly roles: ReadonlySet<Role>;
-  readonly capabilities: ReadonlySet<Capability>;
 }
 
-/** Whoever a verified token stands for. Everything but the last three comes from the enrolment, not from the token. */
-export interface Principal extends Account {
+/** A user that is not disabled and is enrolled somewhere. */
+export interface EnrolledUser extends Person {
+  /** By service; none of a service that has no catalogue here. */
+  readonly enrolments: ReadonlyMap<string, Enrolment>;
+}
+
+/** The account of a verified token, in one service. Everything but the last three comes from the enrolment, not from the token. */
+export interface Principal extends Person, Enrolment {
   readonly sid: string;
   readonly jti: string;
   /** In seconds since 1970. */
@@ -28,5 +37,17 @@ export type Verification =
   | { readonly ok: false; readonly reason: 'unauthorized' | 'unavailable' };
 
 export const UNAUTHORIZED: Verification = { ok: false, reason: 'unauthorized' };
-/** Nobody can say at present whether the token still holds, so it does not. */
+/** It cannot be known at present whether the token still holds, so it does not. */
 export const UNAVAILABLE: Verification = { ok: false, reason: 'unavailable' };
+
+/** Fails for words that the service does not know. */
+export function requireKnown(
+  { service, roles, capabilities }: ServiceCatalogue,
+  given: { readonly roles: readonly string[]; readonly capabilities: readonly string[] },
+): void {
+  const unknown = [
+    ...given.roles.filter((role) => !roles.includes(role)),
+    ...given.capabilities.filter((capability) => !capabilities.includes(capability)),
+  ];
+  if (unknown.length > 0) throw new RangeError(`${service} knows no ${unknown.join(', ')}`);
+}

@@ -9,6 +9,7 @@ import { QUICK_MS } from '#libs/identity/quick-query.js';
 import { LoginService } from '#libs/identity/sessions/login-service.js';
 import { lifetimesOf } from '#libs/identity/sessions/session-lifetimes.js';
 import { SessionService } from '#libs/identity/sessions/session-service.js';
+import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import type { Config } from '#libs/platform/settings/config.js';
 import type { ProcessScope } from '#libs/platform/process/lifecycle.js';
@@ -47,13 +48,17 @@ export async function openGatewayIdentity({
   scope.onStop('identity pool', () => watchPool.end());
   const identity = openIdentity(
     { pool, watchPool, clock },
-    { keyEncryptionKeys: config.SESSION_KEK, lifetimes: lifetimesOf(config) },
+    {
+      catalogues: [AUCTION_CATALOGUE],
+      keyEncryptionKeys: config.SESSION_KEK,
+      lifetimes: lifetimesOf(config),
+    },
   );
   await identity.start();
   scope.onStop('identity', () => {
     identity.stop();
   });
-  const { verifier } = identity;
+  const verifier = identity.verifierOf(AUCTION_CATALOGUE.service);
   const sessionOf = sessionForms();
   const callerOf = (verification: Verification): AuthOutcome => {
     const session = sessionOf(verification);

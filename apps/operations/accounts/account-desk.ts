@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { PrincipalRegister } from '#libs/auction/admission/policy/principal-register.js';
+import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
 import { AccountAdministration, type KnownUser } from '#libs/identity/accounts/account-administration.js';
 import { emailKey } from '#libs/identity/accounts/email.js';
 import { enrolUsers } from '#libs/identity/accounts/enrol-users.js';
@@ -99,7 +100,7 @@ export class AccountDesk {
   private change<T>(work: (registers: Registers) => Promise<T>): Promise<T> {
     return withTransaction(this.pool, 'read committed', async (client) => {
       await client.query('select pg_advisory_xact_lock($1)', [TURN]);
-      const users = new AccountAdministration(client, this.clock);
+      const users = new AccountAdministration(client, this.clock, AUCTION_CATALOGUE);
       return work({ client, users, principals: new PrincipalRegister(client) });
     });
   }
@@ -129,7 +130,7 @@ async function enter(
   passwordHash: string | undefined,
 ): Promise<void> {
   if (passwordHash === undefined) throw new CommandFault(`${email} was removed meanwhile`, EXIT_REFUSED);
-  await enrolUsers(client, [{ accountId, email, displayName: terms.name, passwordHash }]);
+  await enrolUsers(client, [{ accountId, email, displayName: terms.name, passwordHash }], AUCTION_CATALOGUE);
 }
 
 async function entries({ users, principals }: Registers): Promise<readonly AccountEntry[]> {

@@ -1,6 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadPolicy } from '#libs/auction/admission/policy/load-policy.js';
+import { AUCTION_CATALOGUE } from '#libs/auction/protocol/enrolment.js';
 import { openIdentity, type Identity } from '#libs/identity/identity.js';
 import { LONGEST_LIFETIMES } from '#libs/identity/sessions/session-lifetimes.js';
 import type { LoginResult } from '#libs/identity/sessions/outcomes.js';
@@ -34,7 +35,7 @@ beforeAll(async () => {
   const [pool, watchPool] = [5, 2].map((max) => openPool(database.url, { applicationName: 'gateway', max }));
   identity = openIdentity(
     { pool: pool!, watchPool: watchPool!, clock: new SystemClock() },
-    { keyEncryptionKeys: ['a1'.repeat(32)], lifetimes: LONGEST_LIFETIMES },
+    { catalogues: [AUCTION_CATALOGUE], keyEncryptionKeys: ['a1'.repeat(32)], lifetimes: LONGEST_LIFETIMES },
   );
   closePools = async () => {
     await Promise.all([pool!.end(), watchPool!.end()]);
@@ -105,7 +106,7 @@ describe('add', () => {
     const session = await logIn('Desk-A@house.example', PASSWORD);
     if (!session.ok) throw new Error(session.reason);
     await identity.watch.refresh();
-    const seen = await identity.verifier.verify(session.access_token);
+    const seen = await identity.verifierOf('AUCTION').verify(session.access_token);
     expect(seen).toMatchObject({ principal: { accountId: account.account_id, displayName: 'Desk A' } });
     const { principals } = await loadPolicy(database.pool);
     expect(principals.get(account.account_id)).toEqual({
@@ -186,7 +187,7 @@ describe('an account that is there', () => {
 
   async function isGood(token: string): Promise<boolean> {
     await identity.watch.refresh();
-    return (await identity.verifier.verify(token)).ok;
+    return (await identity.verifierOf('AUCTION').verify(token)).ok;
   }
 
   it('gets another password, which ends the sessions of the old one', async () => {

@@ -1,6 +1,6 @@
 import { parseCommandLine } from '#libs/platform/terminal/command-line.js';
 import { MAX_EMAIL_LENGTH } from '#libs/identity/accounts/email.js';
-import { CAPABILITIES, ROLES, type Capability, type Role } from '#libs/identity/principal.js';
+import { CAPABILITIES, ROLES, type Capability, type Role } from '#libs/auction/protocol/enrolment.js';
 
 export const USAGE = `Usage: npm run accounts -- <command> [options] [--output json]
 

@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { epochSeconds } from '../epoch.js';
-import type { Capability, Role } from '../principal.js';
+import { requireKnown, type ServiceCatalogue } from '../principal.js';
 import { emailKey } from './email.js';
 
-/** What is known of a user, whether it may come in or not. */
+/** What is known of a user in one service, whether it may come in or not. */
 export interface KnownUser {
   readonly account_id: string;
   readonly email: string;
@@ -18,7 +18,7 @@ export interface KnownUser {
 const USERS = `
   select u.account_id, u.email, u.display_name, u.disabled, e.account_id is not null as enrolled,
     coalesce(e.roles, '{}') as roles, coalesce(e.capabilities, '{}') as capabilities
-  from identity.users u left join identity.enrolments e on e.account_id = u.account_id and e.service = 'AUCTION'`;
+  from identity.users u left join identity.enrolments e on e.account_id = u.account_id and e.service = $1`;
 
 const END_SESSIONS = `
   insert into identity.revocations (id, kind, revoked_at, expires_at)
@@ -38,24 +38,27 @@ const CHANGE_PASSWORD = `
   ) ${END_SESSIONS}`;
 
 const ENROL = `
-  insert into identity.enrolments (account_id, service, roles, capabilities) values ($1, 'AUCTION', $2, $3)
+  insert into identity.enrolments (account_id, service, roles, capabilities) values ($1, $2, $3, $4)
   on conflict (account_id, service)
   do update set roles = excluded.roles, capabilities = excluded.capabilities`;
 
-/** Changes of who may come in. Every gateway follows them like revocations. */
+/** Changes of who may use one service. Every gateway follows them like revocations. */
 export class AccountAdministration {
   constructor(
     private readonly database: Pool | PoolClient,
     private readonly clock: Clock,
+    private readonly catalogue: ServiceCatalogue,
   ) {}
 
   /** In the order of their addresses. */
   async users(): Promise<readonly KnownUser[]> {
-    return (await this.database.query<KnownUser>(`${USERS} order by u.email_key`)).rows;
+    return (await this.database.query<KnownUser>(`${USERS} order by u.email_key`, [this.catalogue.service]))
+      .rows;
   }
 
   async find(email: string): Promise<KnownUser | undefined> {
-    const { rows } = await this.database.query<KnownUser>(`${USERS} where u.email_key = $1`, [
+    const { rows } = await this.database.query<KnownUser>(`${USERS} where u.email_key = $2`, [
+      this.catalogue.service,
       emailKey(email) ?? '',
     ]);
     return rows[0];
@@ -68,7 +71,7 @@ export class AccountAdministration {
     );
   }
 
-  /** Ends the sessions too: whoever got in with the old password goes out with it. */
+  /** Ends the sessions too: anyone who got in with the old password goes out with it. */
   async changePassword(accountId: string, passwordHash: string): Promise<void> {
     await this.database.query(CHANGE_PASSWORD, [accountId, epochSeconds(this.clock), passwordHash]);
   }
@@ -85,14 +88,15 @@ export class AccountAdministration {
   }
 
   /** Enrols a user, or changes the enrolment that it has. */
-  async enrol(accountId: string, roles: readonly Role[], capabilities: readonly Capability[]): Promise<void> {
-    await this.database.query(ENROL, [accountId, roles, capabilities]);
+  async enrol(accountId: string, roles: readonly string[], capabilities: readonly string[]): Promise<void> {
+    requireKnown(this.catalogue, { roles, capabilities });
+    await this.database.query(ENROL, [accountId, this.catalogue.service, roles, capabilities]);
   }
 
   async endEnrolment(accountId: string): Promise<void> {
-    await this.database.query(
-      `delete from identity.enrolments where account_id = $1 and service = 'AUCTION'`,
-      [accountId],
-    );
+    await this.database.query('delete from identity.enrolments where account_id = $1 and service = $2', [
+      accountId,
+      this.catalogue.service,
+    ]);
   }
 }

@@ -1,23 +1,44 @@
-import { CAPABILITIES, ROLES, type Account } from '../principal.js';
+import type { EnrolledUser, Enrolment, ServiceCatalogue } from '../principal.js';
+
+interface EnrolmentRow {
+  readonly roles: readonly string[];
+  readonly capabilities: readonly string[];
+}
 
 export interface AccountRow {
   readonly account_id: string;
   readonly email: string;
   readonly display_name: string;
-  readonly roles: readonly string[];
-  readonly capabilities: readonly string[];
+  readonly enrolments: Readonly<Record<string, EnrolmentRow>>;
 }
 
-/** Of whoever has no enrolment in this service, or is disabled, these columns are null. */
-export const ACCOUNT_COLUMNS = 'u.email, u.display_name, e.roles, e.capabilities';
-export const ENROLLED = `e.service = 'AUCTION' and not u.disabled`;
+/** A disabled user, and one without any enrolment, has no row. `condition` is one on `u`, the user. */
+export function enrolledUsersWhere(condition: string): string {
+  return `
+    select u.account_id, u.email, u.display_name,
+      jsonb_object_agg(e.service, jsonb_build_object('roles', e.roles, 'capabilities', e.capabilities)) as enrolments
+    from identity.users u join identity.enrolments e on e.account_id = u.account_id
+    where not u.disabled and ${condition}
+    group by u.account_id`;
+}
 
-export function accountOf(row: AccountRow): Account {
+export function enrolledUserOf(row: AccountRow, catalogues: readonly ServiceCatalogue[]): EnrolledUser {
+  const enrolments = catalogues.flatMap((catalogue): [string, Enrolment][] => {
+    const enrolled = row.enrolments[catalogue.service];
+    return enrolled === undefined ? [] : [[catalogue.service, enrolmentOf(enrolled, catalogue)]];
+  });
   return {
     accountId: row.account_id,
     email: row.email,
     displayName: row.display_name,
-    roles: new Set(ROLES.filter((role) => row.roles.includes(role))),
-    capabilities: new Set(CAPABILITIES.filter((capability) => row.capabilities.includes(capability))),
+    enrolments: new Map(enrolments),
+  };
+}
+
+/** Words that the service does not know count for nothing. */
+function enrolmentOf(row: EnrolmentRow, { roles, capabilities }: ServiceCatalogue): Enrolment {
+  return {
+    roles: new Set(roles.filter((role) => row.roles.includes(role))),
+    capabilities: new Set(capabilities.filter((capability) => row.capabilities.includes(capability))),
   };
 }

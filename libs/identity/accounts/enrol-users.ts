@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { CAPABILITIES, type Capability, type Role } from '../principal.js';
+import { requireKnown, type ServiceCatalogue } from '../principal.js';
 import { emailKey } from './email.js';
 
 export interface NewUser {
@@ -8,11 +8,11 @@ export interface NewUser {
   readonly displayName: string;
   /** From hashPassword(); many users may be given the same one. */
   readonly passwordHash: string;
-  /** Without an enrolment a user can log in, but the auction service does not know it. */
+  /** Without an enrolment a user can log in, but the service does not know it. */
   readonly enrolment?: {
-    readonly roles: readonly Role[];
-    /** Both, unless given. */
-    readonly capabilities?: readonly Capability[];
+    readonly roles: readonly string[];
+    /** All of the service, unless given. */
+    readonly capabilities?: readonly string[];
   };
 }
 
@@ -27,19 +27,29 @@ const ENTER = `
     returning account_id
   )
   insert into identity.enrolments (account_id, service, roles, capabilities)
-  select account_id, 'AUCTION', roles, capabilities from seed join entered using (account_id) where enrolled`;
+  select account_id, $2, roles, capabilities from seed join entered using (account_id) where enrolled`;
 
 /**
- * Enters users, hundreds in one statement. An account that is known already stays as it is by now, its enrolment and its
- * password included; an address that belongs to another account is an error.
+ * Enters users and enrols them in one service, hundreds in one statement. A known account stays as it is by now, its enrolment and
+ * its password included; an address that belongs to another account is an error.
  */
-export async function enrolUsers(client: Pool | PoolClient, users: readonly NewUser[]): Promise<void> {
-  await client.query(ENTER, [JSON.stringify(users.map(recordOf))]);
+export async function enrolUsers(
+  client: Pool | PoolClient,
+  users: readonly NewUser[],
+  catalogue: ServiceCatalogue,
+): Promise<void> {
+  const records = users.map((user) => recordOf(user, catalogue));
+  await client.query(ENTER, [JSON.stringify(records), catalogue.service]);
 }
 
-function recordOf({ accountId, email, displayName, passwordHash, enrolment }: NewUser): object {
+function recordOf(
+  { accountId, email, displayName, passwordHash, enrolment }: NewUser,
+  catalogue: ServiceCatalogue,
+): object {
   const key = emailKey(email);
   if (key === undefined) throw new RangeError(`${JSON.stringify(email)} is no e-mail address`);
+  const { roles = [], capabilities = catalogue.capabilities } = enrolment ?? {};
+  requireKnown(catalogue, { roles, capabilities });
   return {
     account_id: accountId,
     email,
@@ -47,7 +57,7 @@ function recordOf({ accountId, email, displayName, passwordHash, enrolment }: Ne
     display_name: displayName,
     password_hash: passwordHash,
     enrolled: enrolment !== undefined,
-    roles: enrolment?.roles ?? [],
-    capabilities: enrolment?.capabilities ?? CAPABILITIES,
+    roles,
+    capabilities,
   };
 }

@@ -22,11 +22,9 @@ const TABLES = `
 
   create table identity.enrolments (
     account_id uuid not null references identity.users,
-    service text not null check (service in ('AUCTION')),
-    roles text[] not null
-      check (roles <@ array['ORIGINATOR', 'MARKET_MAKER', 'OPERATOR', 'AUDITOR', 'VIEWER']),
-    capabilities text[] not null default array['auction:create', 'auction:quote']
-      check (capabilities <@ array['auction:create', 'auction:quote']),
+    service text not null check (service ~ '^[A-Z][A-Z_]{0,31}$'),
+    roles text[] not null,
+    capabilities text[] not null,
     primary key (account_id, service)
   );
 

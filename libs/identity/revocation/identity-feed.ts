@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { ACCOUNT_COLUMNS, accountOf, ENROLLED, type AccountRow } from '../accounts/account-rows.js';
-import type { Account } from '../principal.js';
+import { enrolledUserOf, enrolledUsersWhere, type AccountRow } from '../accounts/account-rows.js';
+import type { EnrolledUser, ServiceCatalogue } from '../principal.js';
 import { quickly } from '../quick-query.js';
 import type { Claims } from '../tokens/claims.js';
 import type { Revoked } from './revoked-ids.js';
@@ -14,11 +14,12 @@ export interface FeedVersions {
 
 export interface AccountChange {
   readonly accountId: string;
-  /** Undefined for whoever is no longer, or not yet, enrolled and enabled. */
-  readonly account: Account | undefined;
+  /** Undefined for a user that is disabled or enrolled nowhere. */
+  readonly account: EnrolledUser | undefined;
 }
 
-export type Standing = Account | 'refused';
+/** Whom a token that is not revoked stands for. */
+export type TokenState = EnrolledUser | 'refused';
 
 type NullableRow = { readonly [K in keyof AccountRow]: AccountRow[K] | null };
 
@@ -27,11 +28,7 @@ const VERSIONS = 'select accounts, revocations, keys from identity.version';
 const CHANGED_ACCOUNTS = `
   select c.account_id as changed, known.*
   from identity.account_changes c
-  left join lateral (
-    select u.account_id, ${ACCOUNT_COLUMNS}
-    from identity.users u join identity.enrolments e using (account_id)
-    where u.account_id = c.account_id and ${ENROLLED}
-  ) known on true
+  left join lateral (${enrolledUsersWhere('u.account_id = c.account_id')}) known on true
   where c.version > $1`;
 
 const NEW_REVOCATIONS = `
@@ -40,15 +37,16 @@ const NEW_REVOCATIONS = `
   where version > $1 and expires_at > to_timestamp($2)
   limit $3`;
 
-const STANDING = `
-  select u.account_id, ${ACCOUNT_COLUMNS}
-  from identity.users u join identity.enrolments e using (account_id)
-  where u.account_id = $1 and ${ENROLLED}
-    and not exists (select from identity.revocations where id = any($2::uuid[]))`;
+const STATE = enrolledUsersWhere(
+  'u.account_id = $1 and not exists (select from identity.revocations where id = any($2::uuid[]))',
+);
 
 /** What gateways follow: numbered changes of accounts, revocations and keys. */
 export class IdentityFeed {
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly catalogues: readonly ServiceCatalogue[],
+  ) {}
 
   async versions(): Promise<FeedVersions> {
     const { rows } = await this.pool.query<FeedVersions>(
@@ -65,7 +63,7 @@ export class IdentityFeed {
     );
     return rows.map((row) => ({
       accountId: row.changed,
-      account: isEnrolled(row) ? accountOf(row) : undefined,
+      account: isEnrolled(row) ? enrolledUserOf(row, this.catalogues) : undefined,
     }));
   }
 
@@ -76,12 +74,12 @@ export class IdentityFeed {
     return rows;
   }
 
-  /** How one token stands at this moment; for those who cannot rely on what they have followed. */
-  async standingOf({ sub, sid, jti }: Claims): Promise<Standing> {
+  /** The state of one token at this moment, for those who cannot rely on what they have followed. */
+  async stateOf({ sub, sid, jti }: Claims): Promise<TokenState> {
     const { rows } = await this.pool.query<AccountRow>(
-      quickly({ name: 'identity-standing', text: STANDING, values: [sub, [sid, jti]] }),
+      quickly({ name: 'identity-token-state', text: STATE, values: [sub, [sid, jti]] }),
     );
-    return rows[0] === undefined ? 'refused' : accountOf(rows[0]);
+    return rows[0] === undefined ? 'refused' : enrolledUserOf(rows[0], this.catalogues);
   }
 }
 

@@ -3,9 +3,9 @@ import { PacedLook } from '#libs/platform/time/paced-look.js';
 import { epochSeconds, MINUTE_S } from '../epoch.js';
 import type { KeyRing } from '../keys/key-ring.js';
 import type { KeyStore } from '../keys/key-store.js';
-import type { Account } from '../principal.js';
+import type { EnrolledUser } from '../principal.js';
 import type { Claims } from '../tokens/claims.js';
-import type { FeedVersions, IdentityFeed, Standing } from './identity-feed.js';
+import type { FeedVersions, IdentityFeed, TokenState } from './identity-feed.js';
 import { RevokedIds, type Revoked } from './revoked-ids.js';
 
 export interface WatchSettings {
@@ -33,7 +33,7 @@ const NOTHING_SEEN: FeedVersions = { accounts: 0, revocations: 0, keys: 0 };
  * has looked lately; give it a pool of its own, so that its looks never wait behind other work.
  */
 export class IdentityWatch {
-  private readonly accounts = new Map<string, Account>();
+  private readonly accounts = new Map<string, EnrolledUser>();
   private readonly revoked: RevokedIds;
   private ring: KeyRing | undefined;
   private seen = NOTHING_SEEN;
@@ -80,7 +80,7 @@ export class IdentityWatch {
   }
 
   /** Undefined when memory cannot tell; then the database has to be asked. */
-  standingOf({ sub, sid, jti }: Claims): Standing | undefined {
+  stateOf({ sub, sid, jti }: Claims): TokenState | undefined {
     this.looks.wanted();
     if (!this.isFresh()) return undefined;
     const tokenRevoked = this.revoked.has(jti);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { NewUser } from '../accounts/enrol-users.js';
 import { AccountAdministration } from '../accounts/account-administration.js';
 import { createTestDatabase, type TestDatabase } from '#libs/testing/database/test-database.js';
-import { CHEAP, enterUser, NOON, openGateway, PASSWORD, type Gateway } from '../gateway.fixture.js';
+import { AUCTIONS, CHEAP, NOON, PASSWORD, enterUser, openGateway, type Gateway } from '../gateway.fixture.js';
 import { HandClock } from '../hand-clock.fixture.js';
 import { identityMigrations } from '../migrations/list.js';
 import { LoginQueue } from '../passwords/login-queue.js';
@@ -117,7 +117,7 @@ describe('a login', () => {
   });
 
   it('is refused to a disabled user', async () => {
-    await new AccountAdministration(database.pool, clock).disable(user.accountId);
+    await new AccountAdministration(database.pool, clock, AUCTIONS).disable(user.accountId);
     expect(await gateway.logins.login(user.email, PASSWORD, newAddress())).toEqual(INVALID);
   });
 });

@@ -1,8 +1,15 @@
 import type { Clock } from '#libs/platform/time/clock.js';
 import { epochSeconds } from '../epoch.js';
-import { UNAUTHORIZED, UNAVAILABLE, type Account, type Principal, type Verification } from '../principal.js';
+import {
+  UNAUTHORIZED,
+  UNAVAILABLE,
+  type EnrolledUser,
+  type Enrolment,
+  type Principal,
+  type Verification,
+} from '../principal.js';
 import { within } from '../quick-query.js';
-import type { IdentityFeed, Standing } from '../revocation/identity-feed.js';
+import type { IdentityFeed, TokenState } from '../revocation/identity-feed.js';
 import type { IdentityWatch } from '../revocation/identity-watch.js';
 import { isExpired, isFromTheFuture, type Claims } from './claims.js';
 import type { GenuineToken, TokenReader } from './token-reader.js';
@@ -10,24 +17,25 @@ import type { GenuineToken, TokenReader } from './token-reader.js';
 /** How long a caller waits for the database when memory cannot tell. */
 const ASK_MS = 1_000;
 
-interface Seen {
-  readonly account: Account;
+interface Answered {
+  readonly user: EnrolledUser;
   readonly answer: Verification;
 }
 
 /**
- * Says who a bearer token stands for. The signature is checked once a token; its time, its revocation and the enrolment of
- * its subject on every call. It answers at once unless the database has to be asked.
+ * Says for one service who a bearer token stands for. The signature is checked once a token; its time, its revocation and the
+ * enrolment of its subject on every call. It answers at once unless the database has to be asked.
  */
 export class TokenVerifier {
   /** The same answer, and so the same principal object, as long as nothing about it has changed. */
-  private readonly answers = new WeakMap<GenuineToken, Seen>();
+  private readonly answers = new WeakMap<GenuineToken, Answered>();
 
   constructor(
     private readonly reader: TokenReader,
     private readonly watch: IdentityWatch,
     private readonly feed: IdentityFeed,
     private readonly clock: Clock,
+    private readonly service: string,
   ) {}
 
   verify(token: string): Verification | Promise<Verification> {
@@ -35,7 +43,7 @@ export class TokenVerifier {
     return ring === undefined ? UNAVAILABLE : this.judge(this.reader.read(token, ring));
   }
 
-  /** The same for whoever asks about one token again and again: its text, which cannot change, is read once. */
+  /** The same for one token that is asked about again and again: its text, which cannot change, is read once. */
   follow(token: string): () => Verification | Promise<Verification> {
     let genuine: GenuineToken | undefined;
     return () => {
@@ -51,15 +59,15 @@ export class TokenVerifier {
 
   private judge(genuine: GenuineToken | undefined): Verification | Promise<Verification> {
     if (genuine === undefined || !this.isTimely(genuine.claims)) return UNAUTHORIZED;
-    const standing = this.watch.standingOf(genuine.claims);
-    return standing === undefined ? this.ask(genuine) : this.answer(genuine, standing);
+    const state = this.watch.stateOf(genuine.claims);
+    return state === undefined ? this.ask(genuine) : this.answer(genuine, state);
   }
 
   /** Failing to learn of a revocation must never let a token through. */
   private async ask(genuine: GenuineToken): Promise<Verification> {
     try {
-      const standing = await within(this.clock, ASK_MS, this.feed.standingOf(genuine.claims));
-      return this.isTimely(genuine.claims) ? this.answer(genuine, standing) : UNAUTHORIZED;
+      const state = await within(this.clock, ASK_MS, this.feed.stateOf(genuine.claims));
+      return this.isTimely(genuine.claims) ? this.answer(genuine, state) : UNAUTHORIZED;
     } catch {
       return UNAVAILABLE;
     }
@@ -70,16 +78,21 @@ export class TokenVerifier {
     return !isExpired(claims, now) && !isFromTheFuture(claims, now);
   }
 
-  private answer(genuine: GenuineToken, standing: Standing): Verification {
-    if (standing === 'refused') return UNAUTHORIZED;
-    const seen = this.answers.get(genuine);
-    if (seen?.account === standing) return seen.answer;
-    const answer: Verification = { ok: true, principal: principalOf(genuine.claims, standing) };
-    this.answers.set(genuine, { account: standing, answer });
+  private answer(genuine: GenuineToken, state: TokenState): Verification {
+    const enrolment = state === 'refused' ? undefined : state.enrolments.get(this.service);
+    if (state === 'refused' || enrolment === undefined) return UNAUTHORIZED;
+    const known = this.answers.get(genuine);
+    if (known?.user === state) return known.answer;
+    const answer: Verification = { ok: true, principal: principalOf(genuine.claims, state, enrolment) };
+    this.answers.set(genuine, { user: state, answer });
     return answer;
   }
 }
 
-function principalOf({ sid, jti, exp }: Claims, account: Account): Principal {
-  return { ...account, sid, jti, expiresAt: exp };
+function principalOf(
+  { sid, jti, exp }: Claims,
+  { accountId, email, displayName }: EnrolledUser,
+  { roles, capabilities }: Enrolment,
+): Principal {
+  return { accountId, email, displayName, roles, capabilities, sid, jti, expiresAt: exp };
 }

@@ -4,7 +4,14 @@ import jwt from 'jsonwebtoken';
 import type pg from 'pg';
 import { AccountAdministration } from '#libs/identity/accounts/account-administration.js';
 import type { NewUser } from '#libs/identity/accounts/enrol-users.js';
-import { enterUser, logIn, openGateway, PASSWORD, type Gateway } from '#libs/identity/gateway.fixture.js';
+import {
+  AUCTIONS,
+  enterUser,
+  logIn,
+  openGateway,
+  PASSWORD,
+  type Gateway,
+} from '#libs/identity/gateway.fixture.js';
 import { loginKeys } from '#libs/identity/sessions/login-keys.js';
 import { MAX_FAILURES } from '#libs/identity/sessions/login-throttle.js';
 import { Halts } from '#libs/auction/admission/policy/halts.js';
@@ -39,7 +46,7 @@ beforeAll(async () => {
     applicationName: 'accounts',
     max: 1,
   });
-  administration = new AccountAdministration(operations, clock);
+  administration = new AccountAdministration(operations, clock, AUCTIONS);
 });
 
 afterAll(async () => {

@@ -96,8 +96,9 @@ describe('a stream whose session ends', () => {
     expect(await endsWithin(first, () => books.rows(disable, [account, true]))).toBe(UNAUTHORIZED);
 
     const other = struck.accountId;
-    const enrol = `insert into identity.enrolments (account_id, service, roles) values ($1, 'AUCTION', $2)`;
-    undo.push(() => books.rows(enrol, [other, ['MARKET_MAKER']]));
+    const enrol = `insert into identity.enrolments (account_id, service, roles, capabilities)
+      values ($1, 'AUCTION', $2, $3)`;
+    undo.push(() => books.rows(enrol, [other, ['MARKET_MAKER'], ['auction:create', 'auction:quote']]));
     const strike = 'delete from identity.enrolments where account_id = $1';
     const second = await listening(await floor.newToken(struck.name));
     expect(await endsWithin(second, () => books.rows(strike, [other]))).toBe(UNAUTHORIZED);

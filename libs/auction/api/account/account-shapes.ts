@@ -17,7 +17,7 @@ import {
   words,
   type Shape,
 } from '#libs/edge/documents/shapes.js';
-import type { Capability, Role } from '#libs/identity/principal.js';
+import type { Capability, Role } from '../../protocol/enrolment.js';
 import type { LimitView } from './account-limits.js';
 
 export const me: Shape = named(
