@@ -23,7 +23,7 @@ beforeAll(async () => {
     [ROWS],
   );
   await database.pool.query(
-    `insert into custody.balances select account_id, venue, asset, amount from risk.evidence`,
+    `insert into custody.balances select account_id, 'vault', venue, asset, 'available', amount from risk.evidence`,
   );
 });
 afterAll(() => database.drop());
@@ -146,7 +146,7 @@ describe('evidence that is not what the ledger says', () => {
 
   beforeAll(async () => {
     await database.pool.query(`
-      insert into custody.balances values ('account-1', 'venue_1', 'contract/YES', 30);
+      insert into custody.balances values ('account-1', 'vault', 'venue_1', 'contract/YES', 'available', 30);
       insert into custody.limits values
         ('account-1', 'venue_1', 'VENUE_POSITION_LIMIT', 100), ('account-1', '', 'SERVICE_EXPOSURE_LIMIT', 1000)`);
     await feed().renewAll();

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Instant } from '#libs/base/instant.js';
 
-/** `asset` is the contract and outcome of a token, and empty for collateral. */
+/** An account in the vault. `asset` is the contract and outcome of a token, and empty for collateral. */
 export interface LedgerKey {
   readonly account: string;
   readonly venue: string;
@@ -10,6 +10,11 @@ export interface LedgerKey {
 
 export interface Entry extends LedgerKey {
   readonly amount: number;
+}
+
+/** Of a row of `balances` or `entries`: it is of the vault, from which auctions promise. Other domains are none of theirs. */
+export function inVault(row: string): string {
+  return `(${row}.domain, ${row}.kind) = ('vault', 'available')`;
 }
 
 export const COLLATERAL = '';
@@ -22,8 +27,9 @@ export const OPENING = 'system:opening';
 
 const POST = `
   with posted as (insert into custody.transactions (kind, recorded_at) values ('OPENING', $1) returning transaction_id)
-  insert into custody.entries (transaction_id, account_id, venue, asset, amount)
-  select transaction_id, e.* from posted, unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as e
+  insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
+  select transaction_id, account, 'vault', venue, asset, 'available', amount
+  from posted, unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as e (account, venue, asset, amount)
   returning transaction_id`;
 const NAMED = `
   insert into custody.openings (reference, transaction_id) values (coalesce($1::text, 'seed ' || $2::bigint), $2)`;
@@ -59,8 +65,8 @@ export async function lockBalances(client: PoolClient, keys: readonly LedgerKey[
 }
 
 const ALL_ON = `
-  select account_id as account, venue, asset from custody.balances
-  where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) order by 1, 2, 3`;
+  select account_id as account, venue, asset from custody.balances b
+  where (account_id, venue) in (select * from unnest($1::text[], $2::text[])) and ${inVault('b')} order by 1, 2, 3`;
 
 /**
  * All balances from which the evidence of these accounts on these venues follows. Whoever has them in hand before it writes evidence

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { plusMillis } from '#libs/base/instant.js';
-import { COLLATERAL, lockAllOn, OPENING, postOpening, type Entry } from './ledger.js';
+import { COLLATERAL, inVault, lockAllOn, OPENING, postOpening, type Entry } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 import { counterparts, OPENING_LOCK, setLimits, type LimitSeed, type SeedMoment } from './seed.js';
 
@@ -19,8 +19,8 @@ const KNOWN = `
 
 /** What everybody has been given on the venue, with this: no account can have more, and no row takes more. */
 const TOTAL = `
-  select $3::bigint - coalesce(sum(amount), 0) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances
-  where (account_id, venue, asset) = ('${OPENING}', $1, $2)`;
+  select $3::bigint - coalesce(sum(amount), 0) > ${Number.MAX_SAFE_INTEGER} as over from custody.balances b
+  where (account_id, venue, asset) = ('${OPENING}', $1, $2) and ${inVault('b')}`;
 
 /** Gives an account what it has paid in or delivered, once for each reference, and tells admission of it in the same transaction. */
 export async function enterOpening(

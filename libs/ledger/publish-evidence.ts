@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Instant } from '#libs/base/instant.js';
-import { columnsOf, type LedgerKey } from './ledger.js';
+import { columnsOf, inVault, type LedgerKey } from './ledger.js';
 import { STATED_AMOUNT } from './stated-amount.js';
 
 /**
@@ -11,7 +11,7 @@ const PUBLISH = `
   with touched as (select distinct t.* from unnest($1::text[], $2::text[], $3::text[]) as t (account_id, venue, asset)),
   concerned as (
     select account_id, venue, case asset when '' then 'COLLATERAL' else 'OUTCOME_TOKEN' end as resource, asset
-    from custody.balances join touched using (account_id, venue, asset)
+    from custody.balances b join touched using (account_id, venue, asset) where ${inVault('b')}
     union all
     select account_id, venue, resource, ''
     from custody.limits join (select distinct account_id, venue from touched) t using (account_id, venue)

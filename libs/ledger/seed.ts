@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Instant } from '#libs/base/instant.js';
 import { plusMillis } from '#libs/base/instant.js';
 import { withTransaction } from '#libs/platform/database/postgres.js';
-import { columnsOf, OPENING, postOpening, type Entry, type LedgerKey } from './ledger.js';
+import { columnsOf, inVault, OPENING, postOpening, type Entry, type LedgerKey } from './ledger.js';
 import { publishEvidence } from './publish-evidence.js';
 
 export interface LimitSeed {
@@ -63,7 +63,7 @@ async function withoutBalance(client: PoolClient, balances: readonly Entry[]): P
      from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as seed (account, venue, asset, amount)
      where amount <> 0 and not exists (
        select from custody.balances b
-       where (b.account_id, b.venue, b.asset) = (seed.account, seed.venue, seed.asset))`,
+       where (b.account_id, b.venue, b.asset) = (seed.account, seed.venue, seed.asset) and ${inVault('b')})`,
     [...columnsOf(balances), balances.map((balance) => balance.amount)],
   );
   return rows;

@@ -1,3 +1,5 @@
+import { inVault } from './ledger.js';
+
 /**
  * What the ledger says of the row `v` of account_id, venue, resource and asset: nothing at all is none. Contracts that an account
  * has take from its position limit on the venue; exposure is a limit on what is set aside, and settlement does not change it.
@@ -9,11 +11,11 @@ export const STATED_AMOUNT = `coalesce(case v.resource
   when 'VENUE_POSITION_LIMIT' then (
     select greatest(0, l.amount - coalesce((
       select sum(b.amount)::bigint from custody.balances b
-      where (b.account_id, b.venue) = (v.account_id, v.venue) and b.asset <> ''), 0))
+      where (b.account_id, b.venue) = (v.account_id, v.venue) and b.asset <> '' and ${inVault('b')}), 0))
     from custody.limits l where (l.account_id, l.venue, l.resource) = (v.account_id, v.venue, v.resource))
   else (
     select b.amount from custody.balances b
-    where (b.account_id, b.venue, b.asset) = (v.account_id, v.venue, v.asset))
+    where (b.account_id, b.venue, b.asset) = (v.account_id, v.venue, v.asset) and ${inVault('b')})
   end, 0)`;
 
 /** The row `v` of the evidence is not what any settlement, seed or renewal could have left. */
@@ -23,7 +25,7 @@ export const IS_SPOILED = `(v.amount <> ${STATED_AMOUNT}
 /** Keys of the ledger about which the evidence says nothing, although admission asks for them. */
 export const UNSPOKEN = `
   select account_id, venue, asset from custody.balances b
-  where account_id not like 'system:%' and not exists (
+  where account_id not like 'system:%' and ${inVault('b')} and not exists (
     select from risk.evidence e
     where (e.account_id, e.venue, e.resource, e.asset)
       = (b.account_id, b.venue, case b.asset when '' then 'COLLATERAL' else 'OUTCOME_TOKEN' end, b.asset))

@@ -26,8 +26,8 @@ export const CAMPAIGN_BUGS: readonly BugOnProcesses[] = [
          insert into custody.transactions (kind, recorded_at) values ('SETTLEMENT', clock_timestamp())
          returning transaction_id
        )
-       insert into custody.entries (transaction_id, account_id, venue, asset, amount)
-       select transaction_id, account, place, '', line.amount
+       insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
+       select transaction_id, account, 'vault', place, '', 'available', line.amount
        from made, (
          select account, -1 as amount from unnest(accounts, assets, amounts) as had (account, asset, amount)
          where asset = '' and amount < 0 and account not like 'system:%'

@@ -187,7 +187,7 @@ describe('npm run journal -- verify', () => {
   it.each([
     [
       'a balance that nobody has entered',
-      `insert into custody.balances values ('a', 'v', '', 5)`,
+      `insert into custody.balances values ('a', 'vault', 'v', '', 'available', 5)`,
       'The balance of a v',
     ],
     [
@@ -207,7 +207,7 @@ describe('npm run journal -- verify', () => {
     ],
     [
       'what nobody vouches for',
-      `insert into custody.balances values ('a', 'v', '', 5)`,
+      `insert into custody.balances values ('a', 'vault', 'v', '', 'available', 5)`,
       'There is no evidence for a v, of which the ledger knows',
     ],
   ])('finds in the ledger %s', async (_, statement, said) => {

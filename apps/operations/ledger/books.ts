@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { listContracts } from '#libs/auction/admission/policy/contract-registry.js';
 import type { ContractFacts } from '#libs/auction/rules/commands.js';
+import { inVault } from '#libs/ledger/ledger.js';
 import type { Clock } from '#libs/platform/time/clock.js';
 import { AccountDesk, type AccountEntry } from '../accounts/account-desk.js';
 import { lacksOf } from './lacks.js';
@@ -23,8 +24,8 @@ export interface Books {
 }
 
 const BALANCES = `
-  select account_id, venue, asset, amount as amount_atoms from custody.balances
-  where account_id not like 'system:%' order by account_id, venue, asset`;
+  select account_id, venue, asset, amount as amount_atoms from custody.balances b
+  where account_id not like 'system:%' and ${inVault('b')} order by account_id, venue, asset`;
 
 const LIMITS = `
   select account_id, venue, resource, amount as amount_atoms from custody.limits order by account_id, resource desc, venue`;

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { AwardSettlement } from '../rules/events.js';
 import { plusMillis } from '#libs/base/instant.js';
-import { columnsOf, ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
+import { columnsOf, inVault, ESCROW, ISSUER, type Entry, type LedgerKey } from '#libs/ledger/ledger.js';
 import { publishEvidence } from '#libs/ledger/publish-evidence.js';
 import { OPENING_LOCK, type SeedMoment } from '#libs/ledger/seed.js';
 import type { AwardToSettle } from './settlement.js';
@@ -23,15 +23,16 @@ export interface FailedAward {
 export type Shortfall = Entry;
 
 const BALANCES = `
-  select account_id as account, venue, asset, amount from custody.balances
-  where (account_id, venue, asset) in (select * from unnest($1::text[], $2::text[], $3::text[]))`;
+  select account_id as account, venue, asset, amount from custody.balances b
+  where (account_id, venue, asset) in (select * from unnest($1::text[], $2::text[], $3::text[])) and ${inVault('b')}`;
 
 const TRANSACTIONS = `
   insert into custody.transactions (kind, recorded_at) select 'SETTLEMENT', $2 from generate_series(1, $1)
   returning transaction_id`;
 const ENTRIES = `
-  insert into custody.entries (transaction_id, account_id, venue, asset, amount)
-  select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[])`;
+  insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
+  select transaction_id, account, 'vault', venue, asset, 'available', amount
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[]) as entry (transaction_id, account, venue, asset, amount)`;
 const SETTLEMENTS = `
   insert into custody.settlements (award_id, outcome, transaction_id, venue, asset, delivered_atoms, recorded_at)
   select award_id, 'SETTLED', transaction_id, venue, asset, delivered_atoms, $6

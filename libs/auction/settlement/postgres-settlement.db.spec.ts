@@ -291,7 +291,7 @@ describe('ledger', () => {
       `with posted as (insert into custody.transactions (kind, recorded_at) values ('SETTLEMENT', now())
          returning transaction_id)
        insert into custody.entries select transaction_id, e.* from posted,
-         (values ('ann', 'venue_a', '', $1::bigint), ('bob', 'venue_a', '', $2::bigint)) as e`,
+         (values ('ann', 'vault', 'venue_a', '', 'available', $1::bigint), ('bob', 'vault', 'venue_a', '', 'available', $2::bigint)) as e`,
       [...amounts],
     );
 

@@ -1,6 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
+ * An account of the ledger. Its owner is a customer or the system; the asset is empty for collateral. A domain is where it is held, and one
+ * reserver promises from it: auctions from the `vault`, where all is `available`. Venues of one domain never balance each other.
+ */
+const ACCOUNT = `
+    account_id text not null,
+    domain text not null check (domain in ('vault', 'chain', 'kalshi_usd')),
+    venue text not null,
+    asset text not null,
+    kind text not null check (kind in ('available', 'held', 'in_transit', 'position', 'fee', 'external'))`;
+
+/**
  * - `settlements` says of each award how it ended, and with venue, asset and delivered atoms all that it takes to settle it again just so:
  *   the event that confirms it carries them.
  * - `openings` has what somebody outside calls the payment or delivery that an opening enters: entered again, it enters nothing.
@@ -8,13 +19,12 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const TABLES = `
   create schema custody;
 
-  create table custody.balances (
-    account_id text not null,
-    venue text not null,
-    asset text not null,
+  create table custody.balances (${ACCOUNT},
     amount bigint not null,
-    primary key (account_id, venue, asset),
-    constraint only_issuers_owe check (amount >= 0 or account_id in ('system:issuer', 'system:opening'))
+    primary key (account_id, domain, venue, asset, kind),
+    constraint only_issuers_owe check (
+      amount >= 0 or account_id in ('system:issuer', 'system:opening')
+      or domain <> 'vault' and kind in ('available', 'fee', 'external'))
   ) with (fillfactor = 60);
 
   create table custody.transactions (
@@ -24,12 +34,9 @@ const TABLES = `
   );
 
   create table custody.entries (
-    transaction_id bigint not null references custody.transactions,
-    account_id text not null,
-    venue text not null,
-    asset text not null,
+    transaction_id bigint not null references custody.transactions,${ACCOUNT},
     amount bigint not null check (amount <> 0),
-    primary key (transaction_id, account_id, venue, asset)
+    primary key (transaction_id, account_id, domain, venue, asset, kind)
   );
 
   create table custody.settlements (
@@ -59,7 +66,7 @@ const TABLES = `
 `;
 
 /**
- * Double entry is the database's own rule: entries that do not balance per venue and asset are refused, balances follow from entries
+ * Double entry is the database's own rule: entries that do not balance per domain, venue and asset are refused, balances follow from entries
  * alone, and what was entered stays. No login needs a right to `balances`: the trigger acts with the rights of the owner of the tables.
  */
 const LEDGER = `
@@ -67,18 +74,18 @@ const LEDGER = `
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     if exists (
-      select from posted group by transaction_id, venue, asset having sum(amount) <> 0
+      select from posted group by transaction_id, domain, venue, asset having sum(amount) <> 0
     ) then
       raise exception 'entries do not balance' using errcode = 'integrity_constraint_violation';
     end if;
-    insert into custody.balances (account_id, venue, asset, amount)
-    select distinct account_id, venue, asset, 0 from posted order by 1, 2, 3
+    insert into custody.balances (account_id, domain, venue, asset, kind, amount)
+    select distinct account_id, domain, venue, asset, kind, 0 from posted order by 1, 2, 3, 4, 5
     on conflict do nothing;
-    perform from custody.balances b join posted using (account_id, venue, asset)
-    order by account_id, venue, asset for update of b;
+    perform from custody.balances b join posted using (account_id, domain, venue, asset, kind)
+    order by account_id, domain, venue, asset, kind for update of b;
     update custody.balances b set amount = b.amount + p.amount
-    from (select account_id, venue, asset, sum(amount) as amount from posted group by 1, 2, 3) p
-    where (b.account_id, b.venue, b.asset) = (p.account_id, p.venue, p.asset);
+    from (select account_id, domain, venue, asset, kind, sum(amount) as amount from posted group by 1, 2, 3, 4, 5) p
+    where (b.account_id, b.domain, b.venue, b.asset, b.kind) = (p.account_id, p.domain, p.venue, p.asset, p.kind);
     return null;
   end
   $$;
@@ -98,13 +105,14 @@ const LEDGER = `
   for each statement execute function custody.refuse_change();
 `;
 
-/** PostgreSQL lets only those lock rows who may change them, so locking is a function too. */
+/** PostgreSQL lets only those lock rows who may change them, so locking is a function too; it locks nothing outside the vault. */
 const LOCK = `
   create function custody.lock_balances(accounts text[], venues text[], assets text[])
   returns table (account text, venue text, asset text, amount bigint)
   language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
     select b.account_id, b.venue, b.asset, b.amount from custody.balances b
     where (b.account_id, b.venue, b.asset) in (select * from unnest(accounts, venues, assets))
+      and (b.domain, b.kind) = ('vault', 'available')
     order by 1, 2, 3 for update
   $$;
   revoke all on function custody.lock_balances(text[], text[], text[]) from public;
@@ -154,8 +162,8 @@ const SETTLE = `
     end if;
     insert into custody.transactions (kind, recorded_at) values ('SETTLEMENT', clock_timestamp())
     returning transaction_id into posted;
-    insert into custody.entries (transaction_id, account_id, venue, asset, amount)
-    select posted, account, place, asset, amount
+    insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
+    select posted, account, 'vault', place, asset, 'available', amount
     from unnest(accounts, assets, amounts) as line (account, asset, amount);
     update custody.settlements
     set venue = place, asset = token, delivered_atoms = delivered, transaction_id = posted, recorded_at = clock_timestamp()

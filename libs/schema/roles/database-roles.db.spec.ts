@@ -80,7 +80,11 @@ describe('the roles of the database', () => {
     ['gateway', 'take a shard over', `insert into journal.shards values ('auction', 0, 7)`],
     ['gateway', 'change a record', `update journal.records set payload = '{}'`],
     ['gateway', 'move money', `update custody.balances set amount = 1`],
-    ['gateway', 'enter money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
+    [
+      'gateway',
+      'enter money',
+      `insert into custody.entries values (1, 'a', 'vault', 'v', '', 'available', 1)`,
+    ],
     [
       'gateway',
       'say that an award has failed',
@@ -141,7 +145,11 @@ describe('the roles of the database', () => {
       'open an account',
       `insert into custody.transactions (kind, recorded_at) values ('OPENING', now())`,
     ],
-    ['settler', 'enter money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
+    [
+      'settler',
+      'enter money',
+      `insert into custody.entries values (1, 'a', 'vault', 'v', '', 'available', 1)`,
+    ],
     ['settler', 'name an opening', `insert into custody.openings values ('wire-1', 1)`],
     ['settler', 'change what stands for an award', `update custody.settlements set venue = 'v'`],
     [
@@ -156,7 +164,11 @@ describe('the roles of the database', () => {
     ['projector', 'append to a journal', `insert into journal.shards values ('auction', 0, 7)`],
     ['projector', 'read who may log in', `select from identity.enrolments`],
     ['projector', 'read the policy', `select from control.accounts_policy`],
-    ['projector', 'move money', `insert into custody.entries values (1, 'a', 'v', '', 1)`],
+    [
+      'projector',
+      'move money',
+      `insert into custody.entries values (1, 'a', 'vault', 'v', '', 'available', 1)`,
+    ],
     ['operations', 'append to a journal', `insert into journal.shards values ('auction', 0, 7)`],
     ['operations', 'move money', `update custody.balances set amount = 1`],
     ['operations', 'sign sessions', `select from identity.signing_keys`],

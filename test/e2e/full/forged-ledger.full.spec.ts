@@ -98,14 +98,18 @@ describe('with the login of a settler', () => {
       'open an account',
       NOT_ALLOWED,
       `with t as (insert into custody.transactions (kind, recorded_at) values ('OPENING', now()) returning transaction_id)
-       insert into custody.entries select transaction_id, e.* from t, (values ('system:opening', 'venue_a', '', -5), ('m', 'venue_a', '', 5)) as e`,
+       insert into custody.entries select transaction_id, e.* from t, (values ('system:opening', 'vault', 'venue_a', '', 'available', -5), ('m', 'vault', 'venue_a', '', 'available', 5)) as e`,
     ],
     [
       'enter a settlement of nothing',
       NOT_ALLOWED,
       `insert into custody.transactions (kind, recorded_at) values ('SETTLEMENT', now())`,
     ],
-    ['enter money', NOT_ALLOWED, `insert into custody.entries values (1, 'm', 'venue_a', '', 5)`],
+    [
+      'enter money',
+      NOT_ALLOWED,
+      `insert into custody.entries values (1, 'm', 'vault', 'venue_a', '', 'available', 5)`,
+    ],
     ['change a balance', NOT_ALLOWED, 'update custody.balances set amount = amount + 5'],
     ['exchange the transactions of awards', NOT_ALLOWED, 'update custody.settlements set transaction_id = 1'],
     ['name another venue', NOT_ALLOWED, `update custody.settlements set venue = 'venue_b'`],

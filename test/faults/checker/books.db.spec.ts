@@ -117,8 +117,8 @@ it('finds a record that names another route than the ledger', async () => {
 
 /** An atom goes to the escrow: nothing is missing from any sum. */
 const movesFrom = (account: string): string => `
-  insert into custody.entries (transaction_id, account_id, venue, asset, amount)
-  select transaction_id, account, 'venue_a', '', amount
+  insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
+  select transaction_id, account, 'vault', 'venue_a', '', 'available', amount
   from made, (values ('${account}', -1), ('system:escrow', 1)) as line (account, amount)`;
 
 it.each([

@@ -102,8 +102,8 @@ it('reckons with all that ever came in, whatever went out again', async () => {
       `with made as (
          insert into custody.transactions (kind, recorded_at) values ('SETTLEMENT', now()) returning transaction_id
        )
-       insert into custody.entries (transaction_id, account_id, venue, asset, amount)
-       select transaction_id, account, 'venue_a', '', amount
+       insert into custody.entries (transaction_id, account_id, domain, venue, asset, kind, amount)
+       select transaction_id, account, 'vault', 'venue_a', '', 'available', amount
        from made, (values ('mia', ${amount}), ('system:opening', ${-amount})) as line (account, amount)`,
     );
   expect((await found()).violations).toEqual([]);

@@ -1,4 +1,4 @@
-import { OPENING } from '#libs/ledger/ledger.js';
+import { inVault, OPENING } from '#libs/ledger/ledger.js';
 import { IS_SPOILED, UNSPOKEN } from '#libs/ledger/stated-amount.js';
 import type { Database } from './ledger-proof.js';
 
@@ -19,6 +19,8 @@ const CHECKS: readonly string[] = [
    where not exists (select from custody.transactions t where t.transaction_id = e.transaction_id)`,
   `select 'transaction ' || transaction_id || ' has settled more than one award: ' || string_agg(award_id::text, ', ' order by award_id)
    from custody.settlements where transaction_id is not null group by transaction_id having count(*) > 1`,
+  `select distinct 'transaction ' || transaction_id || ' is a SETTLEMENT and enters something outside the vault'
+   from custody.transactions t join custody.entries e using (transaction_id) where t.kind = 'SETTLEMENT' and not ${inVault('e')}`,
   `select 'award ' || award_id || ' is ' || outcome || ' by ' || coalesce('transaction ' || s.transaction_id, 'no transaction')
      || case when s.transaction_id is null then '' when t.kind is null then ', which is not there' else ', which is of kind ' || t.kind end
    from custody.settlements s left join custody.transactions t using (transaction_id)
@@ -27,15 +29,16 @@ const CHECKS: readonly string[] = [
    from custody.openings o where not exists (
      select from custody.transactions t where t.transaction_id = o.transaction_id and t.kind = 'OPENING')`,
   `select distinct 'transaction ' || transaction_id || ' is an OPENING and takes from ' || account_id
-   from custody.transactions join custody.entries using (transaction_id)
-   where kind = 'OPENING' and (account_id = '${OPENING}') <> (amount < 0)`,
+   from custody.transactions t join custody.entries using (transaction_id)
+   where t.kind = 'OPENING' and (account_id = '${OPENING}') <> (amount < 0)`,
   `select 'entries of transaction ' || transaction_id || ' do not balance' from custody.entries
-   group by transaction_id, venue, asset having sum(amount) <> 0`,
+   group by transaction_id, domain, venue, asset having sum(amount) <> 0`,
   `select 'the balance of ' || coalesce(b.account_id, e.account_id) || ' ' || coalesce(b.venue, e.venue) || ' '
      || coalesce(b.asset, e.asset) || ' is not the sum of its entries'
    from custody.balances b
-   full join (select account_id, venue, asset, sum(amount) as amount from custody.entries group by 1, 2, 3) e
-     using (account_id, venue, asset)
+   full join (
+     select account_id, domain, venue, asset, kind, sum(amount) as amount from custody.entries group by 1, 2, 3, 4, 5
+   ) e using (account_id, domain, venue, asset, kind)
    where coalesce(b.amount, 0) <> coalesce(e.amount, 0)`,
   `select 'the evidence for ' || concat_ws(' ', account_id, nullif(venue, ''), resource, nullif(asset, ''))
      || ' is not what the ledger says'

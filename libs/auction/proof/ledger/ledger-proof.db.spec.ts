@@ -139,7 +139,7 @@ describe('a ledger that is held against the journals', () => {
 
   const posted = (kind: string) => `
     insert into custody.transactions overriding system value values (7777, '${kind}', now());
-    insert into custody.entries values (7777, 'system:opening', 'venue_a', '', -5), (7777, 'mallory', 'venue_a', '', 5);`;
+    insert into custody.entries values (7777, 'system:opening', 'vault', 'venue_a', '', 'available', -5), (7777, 'mallory', 'vault', 'venue_a', '', 'available', 5);`;
   const RECORD = String.raw`see record \d+ of shard 0`;
   const cases: [string, string, string][] = [
     [
@@ -181,8 +181,13 @@ describe('a ledger that is held against the journals', () => {
     ],
     [
       'somebody else in a settlement',
-      `insert into custody.entries values (2, 'mallory', 'venue_a', '', 5), (2, 'system:escrow', 'venue_b', '', -5)`,
+      `insert into custody.entries values (2, 'mallory', 'vault', 'venue_a', '', 'available', 5), (2, 'system:escrow', 'vault', 'venue_b', '', 'available', -5)`,
       String.raw`award \S+: transaction 2 enters 5 for mallory on venue_a, collateral instead of 0: ${RECORD}`,
+    ],
+    [
+      'a settlement that enters what is not in the vault',
+      `insert into custody.entries values (2, 'mallory', 'chain', 'venue_a', '', 'available', 5), (2, 'eve', 'chain', 'venue_a', '', 'available', -5)`,
+      'transaction 2 is a SETTLEMENT and enters something outside the vault',
     ],
     [
       'entries that are gone',
@@ -192,7 +197,7 @@ describe('a ledger that is held against the journals', () => {
     ['a transaction without entries', 'delete from custody.entries where transaction_id = 2', 'transaction 2 has no entries'], // prettier-ignore
     [
       'entries without a transaction',
-      `insert into custody.entries values (7777, 'mallory', 'venue_a', '', 5)`,
+      `insert into custody.entries values (7777, 'mallory', 'vault', 'venue_a', '', 'available', 5)`,
       'there are entries of transaction 7777, which is not there',
     ],
     [
